@@ -1,0 +1,48 @@
+"""Errors for people: one line that says what happened, one that says what to do."""
+
+from __future__ import annotations
+
+
+class EngineError(Exception):
+    """What Spark, Delta or the engine refuses.
+
+    ``condition`` is Spark's or Delta's error class where there is one (``TABLE_OR_VIEW_NOT_FOUND``),
+    ``message`` one line of what happened, ``hint`` one line of what to do about it. ``line`` and
+    ``column`` (1-based) point into the text as the operator typed it, where Spark gave a position.
+    """
+
+    def __init__(
+        self,
+        condition: str,
+        message: str,
+        hint: str = "",
+        *,
+        line: int | None = None,
+        column: int | None = None,
+    ) -> None:
+        super().__init__(f"[{condition}] {message}" if condition else message)
+        self.condition = condition
+        self.message = message
+        self.hint = hint
+        self.line = line
+        self.column = column
+
+
+class UnreachableError(EngineError):
+    """Spark cannot be reached: exit code 3."""
+
+
+class StalePlanError(EngineError):
+    """The table or the source moved since the plan: exit code 5."""
+
+
+class RefusedError(EngineError):
+    """Not confirmed, or refused by policy: exit code 6."""
+
+
+class UsageError(EngineError):
+    """The input itself is wrong (an empty file, not UTF-8, no MERGE in it): exit code 64."""
+
+
+class CancelledError(EngineError):
+    """The operator cancelled: exit code 130."""
