@@ -1,0 +1,81 @@
+"""What the console asks of the engine: one protocol, one real implementation, one fake for UI tests.
+
+Every method blocks and is called from a worker thread, never from the UI thread. All of them raise
+``engine.errors.EngineError``; nothing else is expected to come out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Protocol
+
+from engine.values import (
+    DataFile,
+    Operation,
+    OperationDetail,
+    Outcome,
+    Plan,
+    Progress,
+    RowPage,
+    TableDetail,
+    TableRef,
+    TableVersion,
+    Validation,
+)
+
+OnProgress = Callable[[Progress], None]
+
+
+class Backend(Protocol):
+    """The engine as the console sees it."""
+
+    endpoint: str
+    """Where Spark runs, without its token. Known before connecting."""
+    home: Path
+
+    def connect(self, on_progress: OnProgress) -> None:
+        """Start or find Spark. Long on a cold machine; says what it does through ``on_progress``."""
+
+    def close(self) -> None: ...
+
+    def is_alive(self) -> bool: ...
+
+    def restart(self, on_progress: OnProgress) -> None:
+        """Start the driver again after it died; drafts and history are untouched."""
+
+    def describe_session(self) -> Mapping[str, str]:
+        """What the Session place shows: endpoint, versions, confs that matter."""
+
+    # Tables
+    def list_schemas(self) -> list[str]: ...
+
+    def list_tables(self, schema: str) -> list[TableRef]: ...
+
+    def find_tables(self, directory: str) -> list[TableRef]:
+        """Directories under ``directory`` that hold a ``_delta_log``."""
+
+    def table_detail(self, name: str) -> TableDetail: ...
+
+    def table_versions(self, name: str, limit: int = 100) -> list[TableVersion]: ...
+
+    def table_files(self, name: str, limit: int = 10_000) -> list[DataFile]: ...
+
+    def table_rows(self, name: str, limit: int = 100, version: int | None = None) -> RowPage: ...
+
+    # Merge
+    def validate(self, sql: str, params: Mapping[str, str]) -> Validation: ...
+
+    def plan(
+        self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: OnProgress
+    ) -> Plan: ...
+
+    def apply(self, plan: Plan, *, accept: tuple[str, ...], operation_id: str, on_progress: OnProgress) -> Outcome: ...
+
+    def cancel(self, operation_id: str) -> None:
+        """Interrupt the Spark work of one plan or apply. Returns at once."""
+
+    # History
+    def history(self, table: str | None = None, limit: int = 500) -> list[Operation]: ...
+
+    def operation(self, op_id: str) -> OperationDetail: ...

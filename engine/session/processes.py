@@ -1,0 +1,61 @@
+"""Processes of this machine: is that one still the one we started? Standard library only."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+
+def start_time(pid: int) -> str:
+    """When process ``pid`` started, as an opaque text, or "" when there is no such process.
+
+    A pid is reused sooner or later; pid and start time together name one process for good.
+    """
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        if Path("/proc/self/stat").exists():
+            return ""
+    except OSError:
+        return ""
+    else:
+        # The command name is in brackets and may hold blanks and brackets itself.
+        fields = stat.rpartition(")")[2].split()
+        # 0: state (Z is dead already), 19: start time in clock ticks since boot.
+        return "" if fields[0] in ("Z", "X") else f"{_boot_id()}/{fields[19]}"
+    # No /proc (macOS, BSD).
+    said = subprocess.run(
+        ["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
+    return " ".join(said.stdout.split())
+
+
+def _boot_id() -> str:
+    with contextlib.suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()[:8]
+    return ""
+
+
+def is_running(pid: int, started: str) -> bool:
+    """Whether ``pid`` is alive and is the process that started at ``started``."""
+    return pid > 0 and started != "" and start_time(pid) == started
+
+
+def signal_group(pid: int, number: signal.Signals) -> None:
+    """Send a signal to the process group that ``pid`` leads; nothing when it is gone."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, number)
+
+
+def wait_gone(pid: int, started: str, seconds: float) -> bool:
+    """Wait until that process is gone; False when it is still there after ``seconds``."""
+    deadline = time.monotonic() + seconds
+    while is_running(pid, started):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True

@@ -1,0 +1,411 @@
+"""The frozen values that flow along the chain, and the plan file they become.
+
+Every value is immutable, strict about unknown keys, and serialises to the JSON of the plan file
+(``format_version`` 1). Sizes are bytes, times ISO 8601 UTC, durations milliseconds. Cells of table
+rows are Spark's own string form (``CAST(x AS STRING)``), or ``None`` for NULL.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+FORMAT_VERSION = 1
+
+Accuracy = Literal["exact", "estimated", "unknown"]
+ClauseKind = Literal["matched", "not_matched", "not_matched_by_source"]
+ActionKind = Literal["update", "delete", "insert"]
+Verdict = Literal["fresh", "disjoint", "stale"]
+OperationStatus = Literal[
+    "planned", "running", "applied", "failed", "cancelled", "not_committed", "undone"
+]
+Cells = dict[str, str | None]
+
+
+class Value(BaseModel):
+    """Base of all values: frozen, and unknown keys are an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Engines(Value):
+    spark: str
+    delta: str
+    deltamerge: str
+
+
+class Clause(Value):
+    """One WHEN clause, as typed. ``action`` is the text after THEN."""
+
+    kind: ClauseKind
+    condition: str | None
+    action: str
+    action_kind: ActionKind
+
+
+class Statement(Value):
+    """The operator's MERGE. ``sql`` is the text as typed; ``setup`` the statements that run before it."""
+
+    sql: str
+    setup: tuple[str, ...] = ()
+    params: dict[str, str] = Field(default_factory=dict)
+    condition: str = ""
+    clauses: tuple[Clause, ...] = ()
+    insert_only: bool = False
+    matched_only: bool = False
+    schema_evolution: bool = False
+
+
+class Target(Value):
+    """The table that is merged into, at the version that was planned."""
+
+    name: str
+    path: str
+    table_id: str
+    version: int
+    features: tuple[str, ...] = ()
+    num_files: int
+    num_bytes: int
+    partition_columns: tuple[str, ...] = ()
+    clustering_columns: tuple[str, ...] = ()
+
+
+class Source(Value):
+    """The frozen source. ``pinned_versions``: Delta table → version it was read at."""
+
+    sql: str
+    columns_used: tuple[str, ...]
+    num_rows: int
+    fingerprint: str
+    pinned_versions: dict[str, int] = Field(default_factory=dict)
+    volatile: tuple[str, ...] = ()
+    """Functions in the source that give other rows each time it is read (rand, current_timestamp…)."""
+
+
+class Decision(Value):
+    """Whether Delta materializes the source, and why (MergeIntoMaterializeSource.shouldMaterializeSource).
+
+    ``certainty`` is ``inferred`` where the plan text alone cannot prove Delta's answer.
+    """
+
+    mode: str
+    materialize: bool
+    reason: str
+    because: str
+    avoid: str = ""
+    certainty: Literal["exact", "inferred"] = "exact"
+    storage_level: str | None = None
+    attempt: int = 1
+
+
+class Scan(Value):
+    """What data skipping leaves of the target (OptimisticTransaction.filterFiles)."""
+
+    predicates: tuple[str, ...]
+    files_before: int
+    files_after: int
+    bytes_before: int
+    bytes_after: int
+    partitions_after: int
+    accuracy: Accuracy = "exact"
+    why: str = ""
+
+
+class TouchedFile(Value):
+    """One file that the MERGE rewrites, or (with deletion vectors) marks rows of. Counts are rows."""
+
+    path: str
+    bytes: int
+    rows: int
+    matched: int
+    updated: int
+    deleted: int
+    copied: int
+    partition: Cells = Field(default_factory=dict)
+
+
+class ConflictKey(Value):
+    """One target row that several source rows match: the values of the columns in ON."""
+
+    key: Cells
+    source_rows: int
+
+
+class Conflicts(Value):
+    """``count``: target rows as Delta counts them; ``true_count``: as they truly are."""
+
+    count: int = 0
+    true_count: int = 0
+    keys: tuple[ConflictKey, ...] = ()
+
+
+class TouchedFiles(Value):
+    """ClassicMergeExecutor.findTouchedFiles. ``join_type`` is None where no such job runs."""
+
+    join_type: str | None
+    matched_predicate: str | None
+    files: tuple[TouchedFile, ...] = ()
+    conflicts: Conflicts = Conflicts()
+    partitions_removed_from: int = 0
+
+
+class WritePlan(Value):
+    """How the changes are written (ClassicMergeExecutor.writeAllChanges, InsertOnlyMergeExecutor)."""
+
+    extra_op_type: str
+    join_type: str | None
+    deletion_vectors: bool
+    change_data_feed: bool
+    unmodified_rows_written: bool
+
+
+class Estimate(Value):
+    """A number that is bounded, not known."""
+
+    low: int
+    high: int
+
+
+class Refused(Value):
+    """The error Delta would raise while running."""
+
+    condition: str
+    message: str
+    rows: tuple[Cells, ...] = ()
+    hint: str = ""
+
+
+class Remark(Value):
+    """A warning or an advice: a code (Delta's error class where there is one), a sentence, its evidence."""
+
+    code: str
+    sentence: str
+    evidence: str = ""
+
+
+class Sample(Value):
+    """One row before and after. Inserted rows have no ``before``, deleted ones no ``after``."""
+
+    action: ActionKind
+    clause: int
+    before: Cells | None = None
+    after: Cells | None = None
+
+
+class SessionRef(Value):
+    """The Connect session that holds the frozen source, so that apply can re-attach to it."""
+
+    session_id: str | None = None
+    user_id: str | None = None
+    source_view: str | None = None
+
+
+class Splice(Value):
+    """One change made to the operator's text: ``[start, end)`` of ``sql`` replaced by ``text``."""
+
+    start: int
+    end: int
+    text: str
+    why: str
+
+
+class Plan(Value):
+    """A MERGE that was looked at and not yet run: the plan file."""
+
+    format_version: Literal[1] = FORMAT_VERSION
+    plan_id: str
+    created_at: str
+    kind: Literal["merge", "create_table"] = "merge"
+    engines: Engines
+    statement: Statement
+    target: Target
+    source: Source
+    decision: Decision
+    scan: Scan
+    executor: Literal["ClassicMergeExecutor", "InsertOnlyMergeExecutor"]
+    find_touched_files: TouchedFiles
+    write: WritePlan
+    promise: dict[str, int]
+    estimates: dict[str, int | Estimate] = Field(default_factory=dict)
+    refused: Refused | None = None
+    warnings: tuple[Remark, ...] = ()
+    advice: tuple[Remark, ...] = ()
+    samples: tuple[Sample, ...] = ()
+    confs: dict[str, str] = Field(default_factory=dict)
+    splices: tuple[Splice, ...] = ()
+    session: SessionRef = SessionRef()
+    timings: dict[str, int] = Field(default_factory=dict)
+    """Milliseconds by step of the chain."""
+
+    @property
+    def changes_something(self) -> bool:
+        """Whether applying commits a new version."""
+        return bool(self.promise.get("numTargetFilesRemoved")) or any(
+            self.promise.get(metric)
+            for metric in ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted")
+        )
+
+    def to_json(self) -> str:
+        """The plan file's text, keys in declared order, two spaces of indent."""
+        return self.model_dump_json(indent=2) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Plan:
+        """Read a plan file. Damaged or newer files raise an EngineError that says which."""
+        from engine.plan_file import read_plan
+
+        return read_plan(text)
+
+
+class Deviation(Value):
+    metric: str
+    promised: int
+    actual: int | None
+
+
+class Outcome(Value):
+    """What apply did: the commit, and how it compares with the promise."""
+
+    plan_id: str
+    op_id: str
+    table: str
+    verdict: Verdict
+    version: int | None
+    read_version: int | None
+    already_applied: bool = False
+    kept: bool = True
+    metrics: dict[str, int] = Field(default_factory=dict)
+    deviations: tuple[Deviation, ...] = ()
+    moved_by: tuple[str, ...] = ()
+    """Commits since the plan, one line each."""
+    duration_ms: int = 0
+
+
+class Operation(Value):
+    """One row of the ledger."""
+
+    op_id: str
+    plan_id: str
+    kind: str
+    table: str
+    sql: str
+    status: OperationStatus
+    version: int | None = None
+    started_at: str
+    finished_at: str | None = None
+    kept: bool | None = None
+    error: str | None = None
+
+
+class OperationDetail(Value):
+    """One operation in full: its plan and, once it ran, its outcome."""
+
+    operation: Operation
+    plan: Plan | None = None
+    outcome: Outcome | None = None
+
+
+class Progress(Value):
+    """One step of long work. ``done`` and ``total`` are Spark tasks; ``total`` 0 means not known yet."""
+
+    phase: str
+    done: int = 0
+    total: int = 0
+    bytes_read: int = 0
+
+
+# Browsing
+
+
+class TableRef(Value):
+    """A table that can be browsed. ``name`` is quoted as Spark wants it; ``path`` set for path tables."""
+
+    name: str
+    catalog: str | None = None
+    schema_name: str | None = None
+    table: str
+    path: str | None = None
+    is_delta: bool | None = None
+    """None where it was not asked."""
+
+
+class Column(Value):
+    name: str
+    type: str
+    nullable: bool = True
+    comment: str = ""
+    is_partition: bool = False
+
+
+class TableDetail(Value):
+    """DESCRIBE DETAIL and the schema of one table."""
+
+    name: str
+    path: str
+    format: str
+    table_id: str
+    version: int
+    created_at: str | None = None
+    last_modified: str | None = None
+    description: str = ""
+    columns: tuple[Column, ...]
+    partition_columns: tuple[str, ...] = ()
+    clustering_columns: tuple[str, ...] = ()
+    num_files: int
+    num_bytes: int
+    properties: dict[str, str] = Field(default_factory=dict)
+    features: tuple[str, ...] = ()
+    min_reader_version: int = 0
+    min_writer_version: int = 0
+
+
+class TableVersion(Value):
+    """One row of DESCRIBE HISTORY."""
+
+    version: int
+    timestamp: str
+    operation: str
+    user: str = ""
+    read_version: int | None = None
+    metrics: dict[str, str] = Field(default_factory=dict)
+    parameters: dict[str, str] = Field(default_factory=dict)
+    user_metadata: str | None = None
+
+
+class DataFile(Value):
+    """One data file of a table version, with the statistics the log holds of it."""
+
+    path: str
+    bytes: int
+    rows: int | None = None
+    """Live rows: those of the file less those its deletion vector marks."""
+    deletion_vector_rows: int = 0
+    partition: Cells = Field(default_factory=dict)
+    modified_at: str | None = None
+    min_values: Cells = Field(default_factory=dict)
+    max_values: Cells = Field(default_factory=dict)
+    null_counts: dict[str, int] = Field(default_factory=dict)
+
+
+class RowPage(Value):
+    """Some rows of a table. ``more``: there are others that were not fetched."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str | None, ...], ...]
+    more: bool = False
+
+
+class Validation(Value):
+    """What the analyzer says of a statement that was not run."""
+
+    ok: bool
+    condition: str = ""
+    message: str = ""
+    hint: str = ""
+    line: int | None = None
+    column: int | None = None
+    kind: Literal["merge", "other", "empty"] = "merge"
+    target: str | None = None
+    target_version: int | None = None
+    decision: Decision | None = None
