@@ -1,0 +1,38 @@
+"""Plan and apply for Delta Lake MERGE, headless: usable from a notebook or a CI job.
+
+    from engine import connect, plan, apply, History
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from engine.apply import apply
+    from engine.errors import EngineError
+    from engine.history import History
+    from engine.plan import plan
+    from engine.session import connect
+    from engine.values import Plan
+
+__all__ = ["EngineError", "History", "Plan", "apply", "connect", "plan"]
+
+_HOMES = {
+    "apply": "engine.apply",
+    "connect": "engine.session",
+    "plan": "engine.plan",
+    "EngineError": "engine.errors",
+    "History": "engine.history",
+    "Plan": "engine.values",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use: nothing of Spark or DuckDB is loaded before it is needed."""
+    import importlib
+
+    if name not in _HOMES:
+        raise AttributeError(f"module 'engine' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value

@@ -7,11 +7,11 @@ rows are Spark's own string form (``CAST(x AS STRING)``), or ``None`` for NULL.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-FORMAT_VERSION = 1
+FORMAT_VERSION: Final = 1
 
 Accuracy = Literal["exact", "estimated", "unknown"]
 ClauseKind = Literal["matched", "not_matched", "not_matched_by_source"]

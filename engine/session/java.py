@@ -177,8 +177,9 @@ def spark_environment(java: Java, environ: Mapping[str, str] | None = None) -> d
     """
     env = dict(os.environ if environ is None else environ)
     for name in list(env):
-        if name.startswith(("PYSPARK_", "_PYSPARK_", "SPARK_CONNECT_", "PYTHON")) or name in {
+        if name.startswith(("PYSPARK_GATEWAY", "PYSPARK_REMOTE", "_PYSPARK_", "SPARK_CONNECT_")) or name in {
             "MASTER",
+            "PYSPARK_SUBMIT_ARGS",
             "SPARK_API_MODE",
             "SPARK_LOCAL_REMOTE",
             "SPARK_REMOTE",
@@ -187,6 +188,4 @@ def spark_environment(java: Java, environ: Mapping[str, str] | None = None) -> d
             del env[name]
     env["SPARK_HOME"] = str(spark_home())
     env["JAVA_HOME"] = str(java.path.parent.parent)
-    # Spark 4's SparkSubmit asks for it when it looks for its own jars outside a built tree.
-    env["SPARK_SCALA_VERSION"] = "2.13"
     return env

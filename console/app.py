@@ -1,0 +1,337 @@
+"""The console: what all places share. Only Textual is imported before the first frame."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import on
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.notifications import SeverityLevel
+from textual.screen import Screen
+from textual.signal import Signal
+
+from console.places.specs import PLACES
+from console.settings import load_settings
+from console.themes import DEFAULT_THEME, load_themes, shipped_folder
+from console.visible import visible
+from console.widgets.glyphs import ASCII, UNICODE, locale_speaks_utf8
+from console.widgets.keys import key_name
+from console.widgets.status import Job, Status
+from console.work import Asking, Failed, Failure
+
+if TYPE_CHECKING:
+    from console.backend import Backend
+    from console.places.place import Place
+    from engine.values import Progress
+
+HEARTBEAT_SECONDS = 15.0
+QUIT_PATIENCE_SECONDS = 3.0
+LOG_LINES = 2000
+
+
+@dataclass(frozen=True)
+class LogLine:
+    at: datetime
+    severity: SeverityLevel
+    text: str
+
+
+class Narrated(Message, bubble=False):
+    """The start of Spark has come to its next step."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__()
+        self.sentence = sentence
+
+
+class DeltaMergeApp(Asking, App[None]):
+    """Plan/apply for Delta Lake MERGE, in the terminal."""
+
+    TITLE = "deltamerge"
+    CSS_PATH = "app.tcss"
+    MODES: ClassVar[dict[str, str | type[Screen[object]]]] = {  # type: ignore[assignment]
+        spec.name: spec.make for spec in PLACES
+    }
+    DEFAULT_MODE = "tables"
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-narrow"), (100, "-wide")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(
+            Binding(
+                f"{spec.key},alt+{spec.key}",
+                f"app.place('{spec.name}')",
+                spec.label,
+                show=False,
+                id=f"app.{spec.name}",
+                tooltip=f"Go to {spec.label}",
+            )
+            for spec in PLACES
+        ),
+        Binding(
+            "R,f9",
+            "app.restart_spark",
+            "restart Spark",
+            id="app.restart_spark",
+            tooltip="Start Spark again after it was lost; drafts and history stay as they are",
+        ),
+        Binding("question_mark,f1", "app.help", "help", id="app.help", tooltip="What can be done here, and every key"),
+        Binding(
+            "ctrl+p", "command_palette", "all", id="app.palette", tooltip="Every action by name", priority=True
+        ),
+        Binding(
+            "ctrl+c",
+            "app.cancel_work",
+            "cancel",
+            show=False,
+            id="app.cancel_work",
+            tooltip="Cancel what Spark is doing for this console",
+        ),
+        Binding(
+            "ctrl+q", "app.quit", "quit", show=False, id="app.quit", tooltip="Leave; asks if work is running", priority=True
+        ),
+    ]
+
+    def __init__(
+        self,
+        backend: Backend,
+        *,
+        home: Path,
+        initial: str | None = None,
+        ascii: bool = False,
+        rows: int = 5,
+        open_sql: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.backend = backend
+        self.home = home
+        self.sample_rows = rows
+        self.open_sql = open_sql
+        self.status = Status(backend.endpoint, narration="Spark is starting; browsing history works already.")
+        self.status_signal: Signal[Status] = Signal(self, "status")
+        self.log_lines: deque[LogLine] = deque(maxlen=LOG_LINES)
+        self.log_signal: Signal[LogLine] = Signal(self, "log")
+        self._jobs: dict[str, Job] = {}
+        self._initial = initial or ("merge" if open_sql else "tables")
+
+        settings = load_settings(home)
+        self.plain = ascii or (settings.ascii if settings.ascii is not None else not locale_speaks_utf8())
+        self.glyphs = ASCII if self.plain else UNICODE
+        themes, complaints = load_themes([shipped_folder(), home / "themes"])
+        for theme in themes:
+            self.register_theme(theme)
+        wanted = settings.theme or DEFAULT_THEME
+        notices = [*settings.notices, *complaints]
+        if wanted not in self.available_themes:
+            known = ", ".join(sorted(theme.name for theme in themes))
+            notices.append(f"No theme is named {wanted!r}; there are {known}, and those of Textual.")
+            wanted = DEFAULT_THEME
+        if wanted in self.available_themes:
+            self.theme = wanted
+        self._start_notices = notices
+
+    def on_mount(self) -> None:
+        self.set_class(self.plain, "-ascii")
+        if self._initial != self.DEFAULT_MODE and self._initial in self.MODES:
+            self.switch_mode(self._initial)
+        self.record(f"The console opened on {self.backend.endpoint}.")
+        for notice in self._start_notices:
+            self.record(notice, "warning")
+            self.notify(notice, severity="warning", timeout=10)
+        # the first frame is on screen before anything of Spark is even imported
+        self.call_after_refresh(self._connect)
+        self.set_interval(HEARTBEAT_SECONDS, self._check_alive)
+
+    # Spark
+
+    def _connect(self) -> None:
+        self._start_spark(restart=False)
+
+    def _start_spark(self, *, restart: bool) -> None:
+        self.set_status(spark="starting", narration="Spark is starting…" if restart else self.status.narration)
+        start = self.backend.restart if restart else self.backend.connect
+
+        def narrate(progress: Progress) -> None:
+            tasks = f" {progress.done}/{progress.total}" if progress.total else ""
+            self.post_message(Narrated(f"Spark is starting: {progress.phase}{tasks}"))
+
+        self.ask("connect", lambda: start(narrate), self._spark_is_warm, self._spark_did_not_start)
+
+    @on(Narrated)
+    def _narrate(self, event: Narrated) -> None:
+        if self.status.spark == "starting":
+            self.set_status(narration=event.sentence)
+
+    def _spark_is_warm(self, _: None) -> None:
+        self.set_status(spark="warm", narration="")
+        self.record(f"Spark is up: {self.backend.endpoint}.")
+        for screen in self.open_places():
+            screen.spark_is_warm()
+
+    def _spark_did_not_start(self, failure: Failure) -> None:
+        self.spark_is_lost(failure)
+
+    def spark_is_lost(self, failure: Failure) -> None:
+        """Say so on every place; nothing typed is touched."""
+        if self.status.spark == "lost":
+            return
+        what = failure.message.rstrip(".")
+        self.set_status(
+            spark="lost", narration=f"{self.glyphs.error} Spark is lost: {what}. Your text is kept. F9 starts it again."
+        )
+        self.screen.refresh_bindings()
+
+    def action_restart_spark(self) -> None:
+        if self.status.spark != "lost":
+            self.notify("Spark is not lost; there is nothing to restart.")
+            return
+        self.record("Spark is started again on request.")
+        self._start_spark(restart=True)
+        self.screen.refresh_bindings()
+
+    def _check_alive(self) -> None:
+        if self.status.spark != "warm" or self.is_asking("alive"):
+            return
+        self.ask("alive", self.backend.is_alive, self._heard)
+
+    def _heard(self, alive: bool) -> None:
+        if not alive and self.status.spark == "warm":
+            failure = Failure("", "the driver does not answer any more", unreachable=True)
+            self.record(f"Spark is lost: {failure.message}.", "error")
+            self.spark_is_lost(failure)
+
+    # What all places tell the app
+
+    def set_status(self, **changes: str) -> None:
+        """Change parts of the status, everywhere it is shown."""
+        self.status = replace(self.status, **changes)  # type: ignore[arg-type]
+        self.status_signal.publish(self.status)
+
+    def begin(self, job: Job) -> None:
+        """Spark works for us now."""
+        self._jobs[job.operation_id] = job
+        self.set_status(work=self._work())
+
+    def end(self, operation_id: str) -> None:
+        """Spark has done that work, or given it up."""
+        self._jobs.pop(operation_id, None)
+        self.set_status(work=self._work())
+
+    def _work(self) -> str:
+        return ", ".join(dict.fromkeys(job.kind for job in self._jobs.values()))
+
+    def record(self, text: str, severity: SeverityLevel = "information") -> None:
+        """A line for the Log place."""
+        line = LogLine(datetime.now().astimezone(), severity, text)
+        self.log_lines.append(line)
+        self.log_signal.publish(line)
+
+    @on(Failed)
+    def _log_failure(self, event: Failed) -> None:
+        failure = event.failure
+        if failure.cancelled:
+            self.record(f"Cancelled: {failure.message}")
+            return
+        self.record("\n".join(filter(None, (str(failure), failure.hint, failure.trace))), "error")
+        if failure.unreachable:
+            self.spark_is_lost(failure)
+
+    def open_places(self) -> list[Place]:
+        """The places that were gone to at least once."""
+        from console.places.place import Place
+
+        screens = (screen for stack in self._screen_stacks.values() for screen in stack)
+        return [screen for screen in screens if isinstance(screen, Place)]
+
+    def go_to(self, name: str) -> Place:
+        """Switch to a place and give it back."""
+        self.switch_mode(name)
+        return cast("Place", self.screen_stack[0])
+
+    def action_place(self, name: str) -> None:
+        self.go_to(name)
+
+    # Leaving and cancelling
+
+    def action_cancel_work(self) -> None:
+        if not self._jobs:
+            self.notify("Nothing is running. ctrl+q quits.")
+            return
+        self.notify("Cancelling…")
+        self.cancel_jobs(list(self._jobs))
+
+    def cancel_jobs(self, operations: list[str]) -> None:
+        """Interrupt Spark's work for these operations; the work itself then says that it was cancelled."""
+
+        def cancel() -> None:
+            for operation_id in operations:
+                self.backend.cancel(operation_id)
+
+        self.ask("cancel", cancel, lambda _: None)
+
+    async def action_quit(self) -> None:
+        if not self._jobs:
+            self.exit()
+            return
+        from console.dialogs.confirm import ConfirmDialog
+
+        dialog = ConfirmDialog(
+            "Work is running",
+            f"Spark is {self._work()} for this console. Quitting cancels it first.",
+            confirm_key="ctrl+y",
+            confirm_label="cancel it and quit",
+            refuse_label="Stay",
+        )
+        self.push_screen(dialog, self._quit_confirmed)
+
+    def _quit_confirmed(self, confirmed: bool | None) -> None:
+        if not confirmed:
+            return
+        operations = list(self._jobs)
+
+        def cancel() -> None:
+            for operation_id in operations:
+                self.backend.cancel(operation_id)
+
+        self.ask("cancel", cancel, lambda _: self.exit(), lambda _: self.exit())
+        # a server that does not answer must not keep the terminal
+        self.set_timer(QUIT_PATIENCE_SECONDS, self.exit)
+
+    # Help and palette
+
+    def action_help(self) -> None:
+        from console.dialogs.help import HelpDialog
+
+        if not isinstance(self.screen, HelpDialog):
+            self.push_screen(HelpDialog(self.screen))
+
+    def get_key_display(self, binding: Binding) -> str:
+        return key_name(binding.key, plain=self.plain)
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        from console.commands import all_commands
+
+        return all_commands(self)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        # whoever calls, and whatever is in it: never markup, never a control character
+        super().notify(
+            visible(message, lines=True), title=visible(title), severity=severity, timeout=timeout, markup=False
+        )
+
+    def delay_update(self, delay: float = 0.05) -> None:
+        # Textual masks a change of place for 50 ms; ours are drawn at once
+        super().delay_update(0.0)

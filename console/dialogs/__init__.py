@@ -1,0 +1,1 @@
+"""The dialogs: each answers one question and gives back one value."""

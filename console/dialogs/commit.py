@@ -1,0 +1,103 @@
+"""The last look before a commit: what will happen in counts and names, and how to undo it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Button, Checkbox, Static
+
+from console.dialogs.dialog import Dialog
+from console.format import number, short_id
+from console.places import sentences
+from console.visible import visible
+
+if TYPE_CHECKING:
+    from engine.values import Plan
+
+
+class CommitDialog(Dialog["tuple[str, ...]"]):
+    """Gives back the codes of the warnings that were accepted, or None where nothing is to be done."""
+
+    AUTO_FOCUS = "#refuse"
+    HELP = "The commit of one plan. Enter or esc changes nothing; ctrl+y commits."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+y", "commit", "commit", id="commit.confirm", tooltip="Commit exactly this plan"),
+    ]
+
+    def __init__(self, plan: Plan, *, edited: bool) -> None:
+        super().__init__()
+        self._plan = plan
+        self._edited = edited
+        self._codes = tuple(dict.fromkeys(remark.code for remark in plan.warnings))
+
+    def title_text(self) -> str:
+        return f"Commit plan {short_id(self._plan.plan_id)}"
+
+    def compose_content(self) -> Iterable[Widget]:
+        plan, glyphs = self._plan, self.console_app.glyphs
+        version = plan.target.version
+        yield Static(
+            Content.assemble(
+                (visible(plan.target.name), "bold"), f"  v{version} {glyphs.becomes} v{version + 1}"
+            ),
+            markup=False,
+        )
+        yield Static(Content(self._counts()), id="counts", markup=False)
+        yield Static(Content(sentences.rewrite(plan)), markup=False)
+        yield Static(
+            Content.assemble(("undo: ", "$text-muted"), sentences.undo(plan)), id="undo", markup=False
+        )
+        if self._edited:
+            yield Static(
+                Content.styled(
+                    f"{glyphs.warning} The text was edited since; what is committed is the plan, not the text.",
+                    "$text-warning",
+                ),
+                markup=False,
+            )
+        if self._codes:
+            yield Static(Content("\nTo be accepted first (space ticks, tab goes on):"), markup=False)
+        for index, code in enumerate(self._codes):
+            sentence = next(remark.sentence for remark in plan.warnings if remark.code == code)
+            yield Static(
+                Content.assemble((f"[{visible(code)}] ", "bold $text-warning"), visible(sentence)), markup=False
+            )
+            yield Checkbox(Content("I accept this"), name=code, id=f"accept-{index}", compact=True)
+
+    def compose_buttons(self) -> Iterable[Widget]:
+        yield Button("Cancel", id="refuse")
+        yield Button(Content("ctrl+y  commit"), id="commit", disabled=bool(self._codes))
+
+    @on(Checkbox.Changed)
+    def _ticked(self) -> None:
+        self.query_one("#commit", Button).disabled = not self._all_accepted()
+
+    @on(Button.Pressed, "#refuse")
+    def action_refuse(self) -> None:
+        self.dismiss(None)
+
+    @on(Button.Pressed, "#commit")
+    def action_commit(self) -> None:
+        if self._all_accepted():
+            self.dismiss(self._codes)
+        else:
+            self.notify("Each warning has to be accepted first.", severity="warning")
+
+    def _all_accepted(self) -> bool:
+        return all(box.value for box in self.query(Checkbox))
+
+    def _counts(self) -> str:
+        promise = self._plan.promise
+        return "   ".join(
+            f"{number(promise.get(metric, 0))} {word}"
+            for metric, word in (
+                (sentences.UPDATED, "updated"),
+                (sentences.INSERTED, "inserted"),
+                (sentences.DELETED, "deleted"),
+            )
+        )

@@ -1,0 +1,52 @@
+"""Yes or no, where no has the focus and yes has a key of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Button, Static
+
+from console.dialogs.dialog import Dialog
+from console.visible import visible
+
+
+class ConfirmDialog(Dialog[bool]):
+    """One sentence, a button that refuses, and one that confirms."""
+
+    AUTO_FOCUS = "#refuse"
+    HELP = "A question. Enter or esc changes nothing; ctrl+y confirms."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+y", "confirm", "confirm", id="confirm.yes", tooltip="Confirm"),
+    ]
+
+    def __init__(
+        self, title: str, sentence: str, *, confirm_key: str, confirm_label: str, refuse_label: str
+    ) -> None:
+        super().__init__()
+        self._title = title
+        self._sentence = sentence
+        self._confirm = f"{confirm_key}  {confirm_label}"
+        self._refuse = refuse_label
+
+    def title_text(self) -> str:
+        return visible(self._title)
+
+    def compose_content(self) -> Iterable[Widget]:
+        yield Static(Content(visible(self._sentence, lines=True)), markup=False)
+
+    def compose_buttons(self) -> Iterable[Widget]:
+        yield Button(Content(self._refuse), id="refuse")
+        yield Button(Content(self._confirm), id="confirm")
+
+    @on(Button.Pressed, "#refuse")
+    def action_refuse(self) -> None:
+        self.dismiss(False)
+
+    @on(Button.Pressed, "#confirm")
+    def action_confirm(self) -> None:
+        self.dismiss(True)

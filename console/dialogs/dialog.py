@@ -1,0 +1,54 @@
+"""The frame of every dialog: a box in the middle that fits 80x24 and never clips its buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import Static
+
+from console.work import Asking
+
+if TYPE_CHECKING:
+    from console.app import DeltaMergeApp
+
+Result = TypeVar("Result")
+
+
+class Dialog(Asking, ModalScreen[Result]):
+    """A title, a body that scrolls where it must, and a row of buttons that is always in sight."""
+
+    CSS_PATH = "dialog.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "refuse", "Close", show=False, id="dialog.close", tooltip="Close, changing nothing"),
+    ]
+
+    @property
+    def console_app(self) -> DeltaMergeApp:
+        return cast("DeltaMergeApp", self.app)
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="box"):
+            yield Static(Content(self.title_text()), id="title", markup=False)
+            with VerticalScroll(id="content", can_focus=False):
+                yield from self.compose_content()
+            with Horizontal(id="buttons"):
+                yield from self.compose_buttons()
+
+    def title_text(self) -> str:
+        raise NotImplementedError
+
+    def compose_content(self) -> Iterable[Widget]:
+        raise NotImplementedError
+
+    def compose_buttons(self) -> Iterable[Widget]:
+        raise NotImplementedError
+
+    def action_refuse(self) -> None:
+        self.dismiss(None)

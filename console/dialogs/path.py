@@ -1,0 +1,86 @@
+"""Asks for a path: of a directory to open, or of a file to write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import ClassVar
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Button, Input, Static
+
+from console.dialogs.dialog import Dialog
+from console.visible import visible
+
+Check = Callable[[str], "str | None"]
+
+
+class PathDialog(Dialog[str]):
+    """One input. ``check`` gives the sentence of why a path cannot be, or None.
+
+    ``ask_twice`` gives the sentence of why a path needs ctrl+y rather than enter.
+    """
+
+    AUTO_FOCUS = "Input"
+    HELP = "A path. Enter takes it, esc leaves everything as it is."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+y", "insist", "overwrite", show=False, id="path.insist", tooltip="Take it although it exists"),
+    ]
+
+    def __init__(
+        self,
+        title: str,
+        sentence: str,
+        *,
+        value: str = "",
+        accept_label: str,
+        check: Check,
+        ask_twice: Check | None = None,
+    ) -> None:
+        super().__init__()
+        self._title = title
+        self._sentence = sentence
+        self._value = value
+        self._accept_label = accept_label
+        self._check = check
+        self._ask_twice = ask_twice
+
+    def title_text(self) -> str:
+        return visible(self._title)
+
+    def compose_content(self) -> Iterable[Widget]:
+        yield Static(Content(visible(self._sentence)), markup=False)
+        yield Input(self._value, select_on_focus=False)
+        yield Static("", classes="complaint", markup=False)
+
+    def compose_buttons(self) -> Iterable[Widget]:
+        yield Button("Cancel", id="refuse")
+        yield Button(Content(self._accept_label), id="accept")
+
+    @on(Button.Pressed, "#refuse")
+    def _refused(self) -> None:
+        self.dismiss(None)
+
+    @on(Input.Changed)
+    def _typed(self) -> None:
+        self.query_one(".complaint", Static).update("")
+
+    @on(Input.Submitted)
+    @on(Button.Pressed, "#accept")
+    def _accepted(self) -> None:
+        self._take(insist=False)
+
+    def action_insist(self) -> None:
+        self._take(insist=True)
+
+    def _take(self, *, insist: bool) -> None:
+        path = self.query_one(Input).value.strip()
+        complaint = "Type a path first." if not path else self._check(path)
+        if complaint is None and not insist and self._ask_twice is not None:
+            complaint = self._ask_twice(path)
+        if complaint is None:
+            self.dismiss(path)
+        else:
+            self.query_one(".complaint", Static).update(Content(visible(complaint)))

@@ -1,0 +1,94 @@
+"""Drafts on disk: what was typed survives a crash, a lost driver and a closed terminal.
+
+Each draft is ``<home>/drafts/<name>.sql``, plain text that any editor opens, with the values of its
+parameters in ``<name>.params.json`` beside it. Files are private (0600) and written atomically.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The text of one merge, and what its ``:name`` markers stand for."""
+
+    sql: str = ""
+    params: dict[str, str] = field(default_factory=dict)
+
+
+class DraftStore:
+    """The drafts of one home. Saves may come from several threads: an older one never wins."""
+
+    def __init__(self, home: Path) -> None:
+        self._folder = home / "drafts"
+        self._lock = Lock()
+        self._newest: dict[str, int] = {}
+
+    def load(self, name: str) -> Draft:
+        """The draft of that name, or an empty one. Raises OSError where it exists and cannot be read."""
+        try:
+            sql = (self._folder / f"{name}.sql").read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            return Draft()
+        return Draft(sql=sql, params=self._load_params(name))
+
+    def save(self, name: str, draft: Draft, sequence: int) -> None:
+        """Write the draft unless one with a higher ``sequence`` was written before. Raises OSError."""
+        with self._lock:
+            if sequence <= self._newest.get(name, -1):
+                return
+            _make_private_folder(self._folder)
+            write_atomically(self._folder / f"{name}.sql", draft.sql)
+            write_atomically(self._folder / f"{name}.params.json", json.dumps(draft.params))
+            self._newest[name] = sequence
+
+    def keep(self, name: str, draft: Draft) -> Path | None:
+        """Put a copy aside that later saves leave alone. None where there is nothing to keep."""
+        if not draft.sql.strip():
+            return None
+        with self._lock:
+            _make_private_folder(self._folder)
+            kept = _free_path(self._folder, name)
+            write_atomically(kept, draft.sql)
+            return kept
+
+    def _load_params(self, name: str) -> dict[str, str]:
+        try:
+            values = json.loads((self._folder / f"{name}.params.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        if not isinstance(values, dict):
+            return {}
+        return {str(key): str(value) for key, value in values.items()}
+
+
+def _make_private_folder(folder: Path) -> None:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def _free_path(folder: Path, name: str) -> Path:
+    taken = 1
+    while (path := folder / f"{name}.before-{taken}.sql").exists():
+        taken += 1
+    return path
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a private file (0600) that is either the old one or the new one, never half of it."""
+    # mkstemp makes the file 0600 from the start
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

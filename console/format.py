@@ -1,0 +1,120 @@
+"""Numbers, sizes, times and paths as people read them. Shared by the console and the command line."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+_SI_UNITS = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
+
+
+def number(value: int | None) -> str:
+    """``1204`` as ``1,204``; what is not known is ``?``, never 0."""
+    return "?" if value is None else f"{value:,}"
+
+
+def count(value: int | None, noun: str, plural: str | None = None) -> str:
+    """``1 file``, ``2 files``, ``? files``."""
+    return f"{number(value)} {noun if value == 1 else plural or noun + 's'}"
+
+
+def size(value: int | None) -> str:
+    """Bytes in SI units with three digits at most: ``934 MB``, ``23.1 MB``, ``1.2 GB``."""
+    if value is None:
+        return "?"
+    amount = float(abs(value))
+    unit = 0
+    # 999.5 rounds to 1000, which belongs to the next unit
+    while amount >= 999.5 and unit < len(_SI_UNITS) - 1:
+        amount /= 1000
+        unit += 1
+    sign = "-" if value < 0 else ""
+    digits = 0 if unit == 0 or amount >= 99.95 else 1
+    text = f"{amount:,.{digits}f}".removesuffix(".0")
+    return f"{sign}{text} {_SI_UNITS[unit]}"
+
+
+def share(part: int, whole: int) -> str:
+    """``part`` of ``whole`` in percent. What is not nothing never reads as 0 %, nor what is not all as 100 %."""
+    if whole <= 0:
+        return "?"
+    percent = 100 * part / whole
+    if 0 < percent < 1:
+        return "<1 %"
+    if 99 < percent < 100:
+        return ">99 %"
+    return f"{percent:.0f} %"
+
+
+def duration(milliseconds: int) -> str:
+    """``340 ms``, ``6.2 s``, ``1 min 05 s``, ``2 h 03 min``."""
+    if milliseconds < 1000:
+        return f"{milliseconds} ms"
+    if milliseconds < 59_950:
+        return f"{milliseconds / 1000:.1f} s"
+    seconds = round(milliseconds / 1000)
+    if seconds < 3600:
+        return f"{seconds // 60} min {seconds % 60:02} s"
+    minutes = round(seconds / 60)
+    return f"{minutes // 60} h {minutes % 60:02} min"
+
+
+def elide_middle(text: str, width: int, ellipsis: str = "…") -> str:
+    """``text`` in at most ``width`` characters; the middle goes first, since both ends of a path tell most."""
+    if len(text) <= width:
+        return text
+    if width <= len(ellipsis):
+        return text[: max(width, 0)]
+    kept = width - len(ellipsis)
+    tail = (kept + 1) // 2
+    return text[: kept - tail] + ellipsis + text[-tail:]
+
+
+def elide_path(path: str, width: int, ellipsis: str = "…") -> str:
+    """A file's path in at most ``width`` characters: its name in full where that fits, then its folders."""
+    if len(path) <= width:
+        return path
+    folders, slash, name = path.rpartition("/")
+    room = width - len(name) - len(slash) - len(ellipsis)
+    if not slash or room < 0:
+        return elide_middle(path, width, ellipsis)
+    tail = folders[len(folders) - room :] if room else ""
+    return f"{ellipsis}{tail}/{name}"
+
+
+def elide_end(text: str, width: int, ellipsis: str = "…") -> str:
+    """``text`` in at most ``width`` characters, cut at its end."""
+    if len(text) <= width:
+        return text
+    return text[: max(width - len(ellipsis), 0)] + ellipsis[: max(width, 0)]
+
+
+def parse_time(text: str) -> datetime | None:
+    """ISO 8601 as an aware time; without a zone it counts as UTC, as the engine writes it."""
+    try:
+        # Python 3.10 does not read the Z
+        moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
+
+
+def local_time(text: str | None, *, zone: bool = False, seconds: bool = True) -> str:
+    """An ISO 8601 time in the reader's zone: ``2026-11-20 12:04:11``. What cannot be read is shown as it is."""
+    if not text:
+        return "?"
+    moment = parse_time(text)
+    if moment is None:
+        return text
+    local = moment.astimezone()
+    shown = local.strftime("%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
+    return f"{shown} {local.strftime('%Z')}" if zone else shown
+
+
+def local_clock(text: str | None) -> str:
+    """Only the time of day, in the reader's zone."""
+    return local_time(text)[-8:] if text and parse_time(text) else local_time(text)
+
+
+def short_id(identifier: str) -> str:
+    """The first characters of a hash, enough to tell plans apart on one screen."""
+    return identifier[:6]

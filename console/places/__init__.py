@@ -1,0 +1,1 @@
+"""The places of the console, one screen each, and what they share."""

@@ -1,0 +1,213 @@
+"""Where a merge is typed: the editor, the values of its markers, and what Spark says of it."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.timer import Timer
+from textual.widgets import Static, TextArea
+
+from console.drafts import Draft, DraftStore
+from console.places.markers import find_markers
+from console.visible import is_visible, visible
+from console.widgets.editor import SqlEditor
+from console.widgets.page_view import failure_text
+from console.widgets.parameters import Parameters
+from console.work import Asking, Failure
+
+if TYPE_CHECKING:
+    from console.app import DeltaMergeApp
+    from engine.values import Validation
+
+VALIDATE_AFTER_SECONDS = 0.4
+SAVE_AFTER_SECONDS = 0.3
+
+
+class ComposePane(Asking, Vertical):
+    """One statement. Saved as it is typed, checked by Spark when the typing stops."""
+
+    HELP: ClassVar[str] = "The text of this merge, and what Spark says of it."
+
+    class Edited(Message):
+        """The text or a value of a marker is another now."""
+
+    class Checked(Message):
+        """Spark has said what it thinks of the text."""
+
+    def __init__(self, draft_name: str, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.draft_name = draft_name
+        self.edits = 0
+        """Grows with every edit, so that work can tell whether the text changed since it began."""
+        self.error_at: tuple[int, int | None] | None = None
+        self._saves = itertools.count()
+        self._save_timer: Timer | None = None
+        self._validate_timer: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        yield SqlEditor(id="editor")
+        yield Parameters(id="parameters")
+        yield Static(id="message", markup=False)
+
+    def on_mount(self) -> None:
+        self._drafts = DraftStore(self.console_app.home)
+        self._restore()
+
+    def on_unmount(self) -> None:
+        try:
+            self._drafts.save(self.draft_name, self._draft(), next(self._saves))
+        except OSError as error:
+            self.console_app.record(f"The draft could not be saved: {error}", "warning")
+
+    @property
+    def console_app(self) -> DeltaMergeApp:
+        return cast("DeltaMergeApp", self.app)
+
+    @property
+    def editor(self) -> SqlEditor:
+        return self.query_one("#editor", SqlEditor)
+
+    @property
+    def text(self) -> str:
+        return self.editor.text
+
+    @property
+    def params(self) -> dict[str, str]:
+        return self.query_one(Parameters).values
+
+    def say(self, content: Content | str) -> None:
+        """A sentence below the editor."""
+        self.query_one("#message", Static).update(Content(content) if isinstance(content, str) else content)
+
+    def use_text(self, sql: str) -> None:
+        """Other text in the editor. What was there is put aside, and undo brings it back."""
+        before = self.text
+        if before.strip() and before != sql:
+            try:
+                kept = self._drafts.keep(self.draft_name, Draft(before))
+            except OSError as error:
+                self.notify(f"The text before could not be put aside: {error}", severity="warning")
+            else:
+                self.notify(f"The text before is kept: ctrl+z in the editor, or drafts/{kept.name if kept else ''}.")
+        self.editor.replace_all(sql)
+
+    def _restore(self) -> None:
+        try:
+            draft = self._drafts.load(self.draft_name)
+        except OSError as error:
+            self.notify(f"The draft cannot be read: {error}", severity="warning")
+            return
+        self.query_one(Parameters).remember(draft.params)
+        if draft.sql:
+            with self.prevent(TextArea.Changed):
+                self.editor.load_text(draft.sql)
+        self._text_changed()
+
+    @on(TextArea.Changed)
+    def _typed(self, event: TextArea.Changed) -> None:
+        event.stop()
+        self.edits += 1
+        self._text_changed()
+        self.post_message(self.Edited())
+
+    @on(Parameters.Changed)
+    def _parameter_typed(self, event: Parameters.Changed) -> None:
+        event.stop()
+        self.edits += 1
+        self._later()
+        self.post_message(self.Edited())
+
+    def _text_changed(self) -> None:
+        self.error_at = None
+        self.editor.mark_error(None, None)
+        self.query_one(Parameters).set_names(find_markers(self.text))
+        self._later()
+
+    def _later(self) -> None:
+        self.forget("validate")
+        for timer in (self._save_timer, self._validate_timer):
+            if timer is not None:
+                timer.stop()
+        self._save_timer = self.set_timer(SAVE_AFTER_SECONDS, self._save)
+        self._validate_timer = self.set_timer(VALIDATE_AFTER_SECONDS, self.validate)
+
+    def _draft(self) -> Draft:
+        return Draft(self.text, self.params)
+
+    def _save(self) -> None:
+        draft, sequence = self._draft(), next(self._saves)
+        self.ask("draft", lambda: self._drafts.save(self.draft_name, draft, sequence), _nothing, self._not_saved)
+
+    def _not_saved(self, failure: Failure) -> None:
+        self.notify(f"The draft could not be saved: {failure.message}", severity="warning")
+
+    def validate(self) -> None:
+        """Ask Spark what it says of the text."""
+        sql, params = self.text, self.params
+        if not sql.strip():
+            self._whisper("Type a MERGE statement, or press m on a table. ctrl+r plans it and writes nothing.")
+            return
+        if self.console_app.status.spark != "warm":
+            self._whisper("The text is saved; Spark checks it as soon as it is up.")
+            return
+        backend = self.console_app.backend
+        self.ask("validate", lambda: backend.validate(sql, params), self._validated, self.show_failure)
+
+    def _whisper(self, sentence: str) -> None:
+        self.say(Content.styled(sentence, "$text-muted"))
+
+    def _validated(self, validation: Validation) -> None:
+        glyphs = self.console_app.glyphs
+        if not validation.ok:
+            self.show_failure(
+                Failure(validation.condition, validation.message, validation.hint, validation.line, validation.column)
+            )
+            return
+        if validation.kind != "merge":
+            self.say(Content.styled(f"{glyphs.warning} This is no MERGE: there is nothing to plan.", "$text-warning"))
+            return
+        version = "" if validation.target_version is None else f" @ v{validation.target_version}"
+        lines = [
+            Content.assemble(
+                (f"{glyphs.ok} ", "$text-success"),
+                "Spark accepts it: MERGE into ",
+                (f"{visible(validation.target or '?')}{version}", "bold"),
+                (". ctrl+r plans it, writing nothing.", "$text-muted"),
+            )
+        ]
+        if validation.decision is not None:
+            verb = "would be" if validation.decision.materialize else "would not be"
+            lines.append(
+                Content.styled(f"  source {verb} materialized: {visible(validation.decision.because)}", "$text-muted")
+            )
+        if not is_visible(self.text.replace("\n", " ").replace("\t", " ")):
+            lines.append(
+                Content.styled(f"{glyphs.warning} The text holds characters that cannot be seen.", "$text-warning")
+            )
+        self.say(Content("\n").join(lines))
+        self.post_message(self.Checked())
+
+    def show_failure(self, failure: Failure) -> None:
+        """An error under the editor, and where it is in the text."""
+        text = failure_text(failure, self.console_app.glyphs.error)
+        if failure.line is not None:
+            self.error_at = (failure.line, failure.column)
+            self.editor.mark_error(failure.line, failure.column)
+            column = f", column {failure.column}" if failure.column is not None else ""
+            text = Content.assemble(text, "\n", (f"  line {failure.line}{column}: F8 goes there", "$text-muted"))
+        self.say(text)
+        self.post_message(self.Checked())
+
+    def go_to_error(self) -> None:
+        if self.error_at is not None:
+            self.editor.go_to(*self.error_at)
+
+
+def _nothing(_: None) -> None:
+    """A save that worked has nothing to say."""

@@ -1,0 +1,400 @@
+"""Merge: write a statement, see what it would do, commit exactly that."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+from textual.widgets import ContentSwitcher
+
+from console.format import short_id
+from console.places import sentences
+from console.places.compose import ComposePane
+from console.places.place import Place
+from console.progress import Advanced, reporter
+from console.widgets.commit_pane import CommitPane
+from console.widgets.editor import SqlEditor
+from console.widgets.lines import TabLine
+from console.widgets.page_view import PageView
+from console.widgets.preview import Preview
+from console.widgets.running import Running
+from console.widgets.status import Job
+from console.work import Failure
+
+if TYPE_CHECKING:
+    from engine.values import Outcome, Plan
+
+PANES = {"compose": "compose-pane", "preview": "preview-pane", "commit": "commit-pane"}
+VIEWS_GROUP = Binding.Group("views", compact=True)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A plan or an apply that runs. ``edits`` tells whether the text changed meanwhile."""
+
+    operation_id: str
+    kind: str
+    edits: int
+
+
+class MergePlace(Place):
+    PLACE = "merge"
+    CSS_PATH = "merge.tcss"
+    HELP = (
+        "Merge: type a MERGE statement, plan it, look at what it would do, and commit exactly that. "
+        "Planning writes nothing. The text is saved as you type and comes back after a crash."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("e,i", "edit", "edit", id="merge.edit", tooltip="Go to the text"),
+        Binding("ctrl+r,f5,p", "plan", "plan", id="merge.plan", tooltip="Plan the statement: see what it would do"),
+        Binding("x", "cancel", "cancel", id="merge.cancel", tooltip="Cancel the plan or the commit that runs"),
+        Binding("v", "preview", "preview", id="merge.preview", tooltip="Back to the last plan"),
+        Binding("f8", "go_to_error", "to the error", id="merge.error", tooltip="Go to where the error is"),
+        Binding("r", "replan", "re-plan", id="merge.replan", tooltip="Plan the text again"),
+        Binding("left_square_bracket", "cycle(-1)", "view before", id="merge.view_before", group=VIEWS_GROUP,
+                tooltip="The view before this one"),
+        Binding("right_square_bracket", "cycle(1)", "next view", id="merge.view_next", group=VIEWS_GROUP,
+                tooltip="The next view"),
+        Binding("d", "view('decision')", "why", id="merge.why", tooltip="Why the source is materialized, or not"),
+        Binding("s", "save_plan", "save plan", id="merge.save", tooltip="Save the plan as a file"),
+        Binding("c", "commit", "commit…", id="merge.commit", tooltip="Commit exactly this plan; asks first"),
+        Binding("h", "history", "history", id="merge.history", tooltip="Go to the history of this operation"),
+        Binding("y", "copy_text", "copy", id="merge.copy", tooltip="Copy what is shown as text"),
+        Binding("escape", "back", "back", show=False, id="merge.back", tooltip="Back to the text"),
+    ]  # fmt: skip
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.plan: Plan | None = None
+        self.committed: Outcome | None = None
+        self.operation: Operation | None = None
+        self._plan_when_warm = False
+
+    def compose_body(self) -> Iterable[Widget]:
+        yield TabLine([("compose", "SQL")], "screen.pane", chosen="compose", id="steps")
+        with ContentSwitcher(initial="compose-pane", id="panes"):
+            yield ComposePane("merge-1", id="compose-pane")
+            yield Preview(id="preview-pane")
+            yield CommitPane(id="commit-pane")
+        yield Running(id="running")
+
+    def on_mount(self) -> None:
+        if self.console_app.open_sql:
+            self.use_text(self.console_app.open_sql)
+        self.editor.focus()
+
+    @property
+    def pane(self) -> ComposePane:
+        return self.query_one("#compose-pane", ComposePane)
+
+    @property
+    def editor(self) -> SqlEditor:
+        return self.pane.editor
+
+    @property
+    def preview(self) -> Preview:
+        return self.query_one("#preview-pane", Preview)
+
+    @property
+    def commit_pane(self) -> CommitPane:
+        return self.query_one("#commit-pane", CommitPane)
+
+    @property
+    def view(self) -> str:
+        """``compose``, ``preview`` or ``commit``."""
+        current = self.query_one("#panes", ContentSwitcher).current
+        return next(name for name, pane in PANES.items() if pane == current)
+
+    def show_view(self, view: str) -> None:
+        """Turn to one of the three steps: the SQL, the preview, the commit."""
+        self.query_one("#panes", ContentSwitcher).current = PANES[view]
+        steps = [("compose", "SQL")]
+        if self.plan is not None:
+            steps.append(("preview", f"Preview {short_id(self.plan.plan_id)}"))
+        if view == "commit" or self.committed is not None:
+            steps.append(("commit", "Commit"))
+        line = self.query_one("#steps", TabLine)
+        line.tabs = steps
+        line.chosen = view
+        line.refresh()
+        if view == "compose":
+            self.set_focus(None)
+        else:
+            page = self.preview.page if view == "preview" else self.commit_pane.page
+            self.call_after_refresh(page.focus_page)
+        self.refresh_bindings()
+
+    def use_text(self, sql: str) -> None:
+        """A statement from elsewhere, ready to be edited."""
+        self.pane.use_text(sql)
+        self.show_view("compose")
+        self.editor.focus()
+
+    @on(ComposePane.Edited)
+    def _edited_text(self) -> None:
+        if self.plan is not None:
+            self.preview.edited(self._edited())
+
+    @on(ComposePane.Checked)
+    @on(SqlEditor.Left)
+    def _bindings_may_differ(self) -> None:
+        self.refresh_bindings()
+
+    def spark_is_warm(self) -> None:
+        if self._plan_when_warm:
+            self.action_plan()
+        else:
+            self.pane.validate()
+
+    # Plan
+
+    def action_plan(self) -> None:
+        if self.operation is not None:
+            self.notify(f"It is {self.operation.kind} already; x cancels that.")
+            return
+        if not self.pane.text.strip():
+            self.notify("There is no statement to plan yet.")
+            return
+        state = self.console_app.status.spark
+        self._plan_when_warm = state == "starting"
+        if state == "starting":
+            self.pane.say("Spark is still starting: the plan is made as soon as it is up. x takes that back.")
+            self.refresh_bindings()
+        elif state == "lost":
+            self.notify("Spark is lost: F9 starts it again. The text is kept.", severity="error")
+        else:
+            self._start_plan()
+
+    action_replan = action_plan
+
+    def _start_plan(self) -> None:
+        sql, params, rows = self.pane.text, self.pane.params, self.console_app.sample_rows
+        operation = self._begin("planning")
+        report = reporter(self, operation.operation_id)
+
+        def plan() -> Plan:
+            return self.backend.plan(
+                sql, params, rows=rows, operation_id=operation.operation_id, on_progress=report
+            )
+
+        self.ask("plan", plan, partial(self._planned, operation), self._plan_failed)
+
+    def _planned(self, operation: Operation, plan: Plan) -> None:
+        self._end()
+        self.plan = plan
+        self.committed = None
+        name = short_id(plan.plan_id)
+        self.console_app.record(f"Plan {name}: {sentences.counts(plan)}; {sentences.rewrite(plan)}.")
+        self.preview.show(plan)
+        typed_on = self.pane.edits != operation.edits
+        self.preview.edited(typed_on)
+        if typed_on or self.app.screen is not self:
+            self.notify(f"Plan {name} is ready: v in the Merge place shows it.")
+        if not typed_on:
+            self.show_view("preview")
+        self.refresh_bindings()
+
+    def _plan_failed(self, failure: Failure) -> None:
+        self._end()
+        if failure.cancelled:
+            self.pane.say("The plan was cancelled. Nothing was written.")
+            return
+        if self.view != "compose":
+            self.show_view("compose")
+        self.pane.show_failure(failure)
+
+    # Commit
+
+    def action_commit(self) -> None:
+        plan = self.plan
+        if plan is None:
+            self.notify("There is no plan to commit yet: ctrl+r makes one.")
+            return
+        if reason := self._why_not_now(plan):
+            self.notify(reason, title="Cannot be committed", severity="error")
+            return
+        from console.dialogs.commit import CommitDialog
+
+        self.app.push_screen(CommitDialog(plan, edited=self._edited()), partial(self._confirmed, plan))
+
+    def _why_not_now(self, plan: Plan) -> str | None:
+        if self.operation is not None:
+            return f"It is {self.operation.kind} now; wait for it, or x cancels it."
+        if self.committed is not None:
+            return f"This plan is committed already, as v{self.committed.version}."
+        if self.console_app.status.spark == "lost":
+            return "Spark is lost: F9 starts it again. The plan is kept."
+        return sentences.why_not_committable(plan)
+
+    def _edited(self) -> bool:
+        return self.plan is not None and (
+            self.pane.text.strip() != self.plan.statement.sql.strip()
+            or self.pane.params != self.plan.statement.params
+        )
+
+    def _confirmed(self, plan: Plan, accepted: tuple[str, ...] | None) -> None:
+        if accepted is None:
+            self.notify("Nothing was committed.")
+            return
+        operation = self._begin("committing")
+        report = reporter(self, operation.operation_id)
+        self.commit_pane.show_running(plan)
+        self.show_view("commit")
+
+        def apply() -> Outcome:
+            return self.backend.apply(
+                plan, accept=accepted, operation_id=operation.operation_id, on_progress=report
+            )
+
+        self.ask("apply", apply, partial(self._applied, plan), partial(self._apply_failed, plan))
+
+    def _applied(self, plan: Plan, outcome: Outcome) -> None:
+        self.committed = outcome
+        self.commit_pane.show_outcome(plan, outcome)
+        summary = sentences.outcome(outcome, plan, self.console_app.glyphs.dot)
+        self._commit_ended(f"Plan {short_id(plan.plan_id)} {summary}", kept=outcome.kept)
+
+    def _apply_failed(self, plan: Plan, failure: Failure) -> None:
+        self.commit_pane.show_failure(plan, failure)
+        self._commit_ended(str(failure), kept=False)
+
+    def _commit_ended(self, summary: str, *, kept: bool) -> None:
+        self._end()
+        severity = "information" if kept else "error"
+        self.console_app.record(summary, severity)  # type: ignore[arg-type]
+        self.app.bell()
+        if self.app.screen is not self:
+            self.notify(summary, title="Commit", severity=severity)  # type: ignore[arg-type]
+        for place in self.console_app.open_places():
+            place.ledger_changed()
+
+    # What runs
+
+    def _begin(self, kind: str) -> Operation:
+        self._plan_when_warm = False
+        operation = Operation(uuid.uuid4().hex, kind, self.pane.edits)
+        self.operation = operation
+        self.console_app.begin(Job(operation.operation_id, kind))
+        self.query_one("#running", Running).start(kind)
+        self.refresh_bindings()
+        return operation
+
+    def _end(self) -> None:
+        if self.operation is not None:
+            self.console_app.end(self.operation.operation_id)
+        self.operation = None
+        self.query_one("#running", Running).stop()
+        self.refresh_bindings()
+
+    @on(Advanced)
+    def _advanced(self, event: Advanced) -> None:
+        if self.operation is not None and self.operation.operation_id == event.operation_id:
+            self.query_one("#running", Running).advance(event.progress)
+
+    def action_cancel(self) -> None:
+        if self._plan_when_warm:
+            self._plan_when_warm = False
+            self.pane.say("The plan was taken back.")
+            self.refresh_bindings()
+        elif self.operation is None:
+            self.notify("Nothing is running.")
+        else:
+            self.cancel_operation()
+
+    def cancel_operation(self) -> None:
+        """Interrupt Spark. A plan is dropped at once; a commit is waited for, as it may have happened."""
+        operation = self.operation
+        if operation is None:
+            return
+        self.console_app.cancel_jobs([operation.operation_id])
+        if operation.kind == "planning":
+            self.forget("plan")
+            self._plan_failed(Failure("", "cancelled", cancelled=True))
+        else:
+            self.query_one("#running", Running).cancelling()
+
+    # Small actions
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        view = self.view if self.is_mounted else "compose"
+        possible = {
+            "edit": view != "compose" or self.focused is None,
+            "plan": self.operation is None and view == "compose",
+            "cancel": self.operation is not None or self._plan_when_warm,
+            "preview": self.plan is not None and view != "preview",
+            "go_to_error": view == "compose" and self.pane.error_at is not None if self.is_mounted else False,
+            "replan": view != "compose" and self.operation is None,
+            "cycle": view == "preview",
+            "view": view == "preview",
+            "save_plan": view == "preview",
+            "commit": view == "preview" and self.committed is None,
+            "history": view == "commit",
+        }
+        return possible.get(action, True)
+
+    def action_edit(self) -> None:
+        self.show_view("compose")
+        self.editor.focus()
+
+    def action_back(self) -> None:
+        if self.view == "commit" and self.operation is None and self.committed is None:
+            self.show_view("preview")
+        else:
+            self.show_view("compose")
+
+    def action_pane(self, view: str) -> None:
+        if view == "compose":
+            self.action_edit()
+        else:
+            self.show_view(view)
+
+    def action_preview(self) -> None:
+        if self.plan is None:
+            self.notify("There is no plan yet: ctrl+r makes one.")
+        else:
+            self.show_view("preview")
+
+    def action_go_to_error(self) -> None:
+        self.show_view("compose")
+        self.pane.go_to_error()
+
+    def action_cycle(self, step: int) -> None:
+        self.preview.cycle(step)
+
+    def action_view(self, view: str) -> None:
+        self.preview.choose(view)
+
+    def action_history(self) -> None:
+        self.console_app.go_to("history")
+
+    def action_copy_text(self) -> None:
+        if self.view == "compose" or self.plan is None:
+            self.copy(self.pane.text, "the SQL")
+        else:
+            self.copy(sentences.as_text(self.plan, self.console_app.glyphs), "the plan as text")
+
+    @on(PageView.RowOpened)
+    def _open_row(self, event: PageView.RowOpened) -> None:
+        event.stop()
+        if self.plan is None or self.view != "preview" or self.preview.view != "rows":
+            return
+        from console.dialogs.row import RowDialog
+        from console.places.plan_pages import sample_lines
+
+        sample = self.plan.samples[event.row]
+        self.app.push_screen(RowDialog(f"{sample.action} by clause {sample.clause + 1}", sample_lines(sample)))
+
+    def action_save_plan(self) -> None:
+        plan = self.plan
+        if plan is None:
+            self.notify("There is no plan to save yet.")
+            return
+        from console.places.save_plan import ask_where_to_save
+
+        ask_where_to_save(self, plan)

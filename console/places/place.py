@@ -1,0 +1,63 @@
+"""What every place has: the tab line above, the keys below, and a way to ask the backend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.screen import Screen
+from textual.widget import Widget
+
+from console.places.specs import PLACES
+from console.widgets.lines import KeyLine, Rule, TopLine
+from console.work import Asking
+
+if TYPE_CHECKING:
+    from console.app import DeltaMergeApp
+    from console.backend import Backend
+
+
+class Place(Asking, Screen[None]):
+    """One place of the console. Its state stays while others are looked at."""
+
+    PLACE: ClassVar[str]
+    HELP: ClassVar[str | None]
+    AUTO_FOCUS: ClassVar[str | None] = ""
+
+    @property
+    def console_app(self) -> DeltaMergeApp:
+        return cast("DeltaMergeApp", self.app)
+
+    @property
+    def backend(self) -> Backend:
+        return self.console_app.backend
+
+    def compose(self) -> ComposeResult:
+        yield TopLine([(place.name, place.key, place.label) for place in PLACES], self.PLACE)
+        yield Rule()
+        with Vertical(id="body"):
+            yield from self.compose_body()
+        yield KeyLine()
+
+    def compose_body(self) -> Iterable[Widget]:
+        raise NotImplementedError
+
+    def spark_is_warm(self) -> None:
+        """Called whenever Spark has come up: the place may load what it had to leave out."""
+
+    def ledger_changed(self) -> None:
+        """Called whenever something was committed: what the place shows may be old."""
+
+    async def action_press(self, action: str) -> None:
+        """Run the action of the key line's entry that was clicked, where its binding is."""
+        for active in self.active_bindings.values():
+            if active.binding.action == action:
+                await self.app.run_action(action, default_namespace=active.node)
+                return
+
+    def copy(self, text: str, what: str) -> None:
+        """To the terminal's clipboard (OSC 52), and say so."""
+        self.app.copy_to_clipboard(text)
+        self.notify(f"Copied {what}.")

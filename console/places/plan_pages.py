@@ -1,0 +1,297 @@
+"""The views of a plan, each a page: pure functions from the plan to what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from console.format import count, duration, number, share, size
+from console.places import sentences
+from console.visible import visible
+from console.widgets.glyphs import Glyphs
+from console.widgets.page import Column, Page, Row, Table
+
+if TYPE_CHECKING:
+    from engine.values import Cells, Plan, Remark, Sample
+
+Build = Callable[["Plan", Glyphs], Page]
+BAR_WIDTH = 40
+
+
+def files_page(plan: Plan, glyphs: Glyphs) -> Page:
+    files = plan.find_touched_files.files
+    scan = plan.scan
+    mark = _mark(scan.accuracy, glyphs)
+    skipped = scan.files_before - scan.files_after
+    lines = [
+        _file_bar(plan, glyphs),
+        Content(
+            f"data skipping leaves {number(scan.files_after)} of {count(scan.files_before, 'file')}"
+            f" ({size(scan.bytes_after)} of {size(scan.bytes_before)}) {mark}; {number(skipped)} skipped"
+        ),
+    ]
+    lines += [Content.assemble("by ", (visible(predicate), "bold")) for predicate in scan.predicates]
+    if scan.why:
+        lines.append(Content.styled(visible(scan.why), "$text-muted"))
+    columns = [
+        Column("file", fit="path"),
+        Column("size", align="right"),
+        Column("rows", align="right"),
+        Column("matched", align="right"),
+        Column("updated", align="right"),
+        Column("deleted", align="right"),
+        Column("copied", align="right"),
+    ]
+    rows: list[Row] = [
+        (
+            visible(file.path),
+            size(file.bytes),
+            *map(number, (file.rows, file.matched, file.updated, file.deleted, file.copied)),
+        )
+        for file in files
+    ]
+    empty = "No file is rewritten: this merge only adds files." if plan.changes_something else "No file is touched."
+    return Page(_lines(lines), Table(columns, rows, empty))
+
+
+def rows_page(plan: Plan, glyphs: Glyphs) -> Page:
+    samples = plan.samples
+    names = _column_names(samples)
+    columns = [Column(""), Column("action"), Column("clause", align="right"), *(Column(name) for name in names)]
+    rows: list[Row] = [_sample_row(sample, names, glyphs) for sample in samples]
+    head = Content(
+        f"{count(len(samples), 'sample')} of the rows that change; {glyphs.changed} marks a changed cell as "
+        f"before {glyphs.becomes} after. Enter shows a row in full."
+        if samples
+        else ""
+    )
+    empty = "No samples: the plan was made without them, or no row changes."
+    return Page(head, Table(columns, rows, empty))
+
+
+def decision_page(plan: Plan, glyphs: Glyphs) -> Page:
+    decided, source = plan.decision, plan.source
+    verb = "is materialized before the merge" if decided.materialize else "is read as it is, not materialized"
+    facts: list[tuple[str, str]] = [
+        ("because", decided.because),
+        ("Delta's reason", decided.reason),
+        ("certainty", "exact" if decided.certainty == "exact" else "inferred from the plan text"),
+        ("mode", f"spark.databricks.delta.merge.materializeSource = {decided.mode}"),
+    ]
+    if decided.avoid:
+        facts.append(("to avoid it", decided.avoid))
+    if decided.materialize:
+        facts.append(("storage level", f"{decided.storage_level or '?'} (attempt {decided.attempt})"))
+    facts += [
+        ("source", sentences.one_line(source.sql)),
+        ("rows", f"{number(source.num_rows)} {_mark('exact', glyphs)}"),
+        ("columns used", ", ".join(source.columns_used)),
+        ("fingerprint", source.fingerprint),
+    ]
+    facts += [("pinned", f"{table} at version {version}") for table, version in source.pinned_versions.items()]
+    if source.volatile:
+        facts.append(("volatile", f"{', '.join(source.volatile)}: other rows each time it is read, so it is frozen"))
+    return Page(_lines([Content.styled(f"The source {verb}.", "bold"), Content(""), _facts(facts)]))
+
+
+def conflicts_page(plan: Plan, glyphs: Glyphs) -> Page:
+    conflicts, refused = plan.find_touched_files.conflicts, plan.refused
+    lines: list[Content] = []
+    if refused is not None:
+        lines += _refusal(refused.condition, refused.message, refused.hint, glyphs)
+    if conflicts.true_count:
+        lines.append(
+            Content(
+                f"{count(conflicts.true_count, 'target row')} matched by more than one source row {_mark('exact', glyphs)}"
+            )
+        )
+        if conflicts.count != conflicts.true_count:
+            lines.append(Content.styled(f"Delta itself counts {number(conflicts.count)}.", "$text-muted"))
+    if conflicts.keys:
+        names = list(conflicts.keys[0].key)
+        columns = [*(Column(name) for name in names), Column("source rows", align="right")]
+        rows: list[Row] = [
+            (*(_cell(key.key.get(name)) for name in names), number(key.source_rows)) for key in conflicts.keys
+        ]
+        return Page(_lines(lines), Table(columns, rows))
+    if refused is not None and refused.rows:
+        names = list(refused.rows[0])
+        rows = [tuple(_cell(row.get(name)) for name in names) for row in refused.rows]
+        return Page(_lines(lines), Table([Column(name) for name in names], rows))
+    if not lines:
+        lines.append(Content(f"{glyphs.ok} No target row is matched twice, and no constraint is broken."))
+    return Page(_lines(lines))
+
+
+def write_page(plan: Plan, glyphs: Glyphs) -> Page:
+    write, touched = plan.write, plan.find_touched_files
+    executor = {
+        "ClassicMergeExecutor": "finds the touched files by a join, then writes them anew",
+        "InsertOnlyMergeExecutor": "only appends what has no match",
+    }[plan.executor]
+    facts = [
+        ("executor", f"{plan.executor}: {executor}"),
+        ("finding files", f"{touched.join_type} join" if touched.join_type else "no such job runs"),
+        ("writing", f"{write.join_type} join" if write.join_type else "no join"),
+        ("extraOpType", write.extra_op_type),
+        ("deletion vectors", "used: changed rows are marked, files stay" if write.deletion_vectors else "not used"),
+        ("change data feed", "written" if write.change_data_feed else "not written"),
+        (
+            "unchanged rows",
+            "written anew with the files they are in" if write.unmodified_rows_written else "not written again",
+        ),
+        ("partitions", f"files removed from {number(touched.partitions_removed_from)}"),
+        ("target features", ", ".join(plan.target.features) or "none"),
+    ]
+    if touched.matched_predicate:
+        facts.append(("matched predicate", touched.matched_predicate))
+    if plan.timings:
+        took = ", ".join(f"{step} {duration(spent)}" for step, spent in plan.timings.items())
+        facts.append(("planning took", took))
+    return Page(_facts(facts))
+
+
+def promise_page(plan: Plan, glyphs: Glyphs) -> Page:
+    columns = [Column("metric"), Column("promised", align="right"), Column(""), Column("how sure")]
+    rows: list[Row] = [
+        (visible(metric), number(value), glyphs.exact, "exact: compared with the commit")
+        for metric, value in plan.promise.items()
+    ]
+    for metric, estimate in plan.estimates.items():
+        shown = number(estimate) if isinstance(estimate, int) else f"{number(estimate.low)} to {number(estimate.high)}"
+        rows.append((visible(metric), shown, glyphs.estimated, "estimated"))
+    head = Content("What the commit will report, by Delta's own names. An exact number that deviates is a fault.")
+    return Page(head, Table(columns, rows))
+
+
+def advice_page(plan: Plan, glyphs: Glyphs) -> Page:
+    lines: list[Content] = []
+    for remark in plan.warnings:
+        lines += _remark(remark, f"{glyphs.warning} warning", "$text-warning")
+    for remark in plan.advice:
+        lines += _remark(remark, f"{glyphs.points_to} advice", "$text-primary")
+    return Page(_lines(lines or [Content(f"{glyphs.ok} No warnings, and nothing to advise.")]))
+
+
+def sql_page(plan: Plan, glyphs: Glyphs) -> Page:
+    lines: list[Content] = []
+    if plan.splices:
+        lines.append(Content(f"{count(len(plan.splices), 'change')} to the text as typed, each checked by Spark:"))
+        for splice in plan.splices:
+            old = sentences.one_line(plan.statement.sql[splice.start : splice.end]) or "(nothing)"
+            lines.append(
+                Content(f"  {old} {glyphs.becomes} {sentences.one_line(splice.text)} ({visible(splice.why)})")
+            )
+    else:
+        lines.append(Content("This runs as typed."))
+    lines += [Content(f"before it: {sentences.one_line(statement)}") for statement in plan.statement.setup]
+    lines += [Content(f":{visible(name)} = {visible(value)}") for name, value in plan.statement.params.items()]
+    return Page(_lines(lines), sql=plan.statement.sql)
+
+
+VIEWS: dict[str, tuple[str, Build]] = {
+    "files": ("Files", files_page),
+    "rows": ("Rows", rows_page),
+    "decision": ("Decision", decision_page),
+    "conflicts": ("Conflicts", conflicts_page),
+    "write": ("Write", write_page),
+    "promise": ("Promise", promise_page),
+    "advice": ("Advice", advice_page),
+    "sql": ("SQL", sql_page),
+}
+
+
+def _file_bar(plan: Plan, glyphs: Glyphs) -> Content:
+    """All files of the target on one line: rewritten, only read, skipped."""
+    total = max(plan.scan.files_before, 1)
+    rewritten = len(plan.find_touched_files.files)
+    read = max(plan.scan.files_after - rewritten, 0)
+    width = min(total, BAR_WIDTH)
+    shown_rewritten = _cells_of(rewritten, total, width)
+    shown_read = min(_cells_of(read, total, width), width - shown_rewritten)
+    rest = width - shown_rewritten - shown_read
+    return Content.assemble(
+        (glyphs.rewritten * shown_rewritten, "$text-warning"),
+        (glyphs.read * shown_read, "$text-primary"),
+        (glyphs.skipped * rest, "$text-muted"),
+        f"  {glyphs.rewritten} {number(rewritten)} rewritten ({share(rewritten, total)})"
+        f"  {glyphs.read} {number(read)} read  {glyphs.skipped} {number(total - rewritten - read)} skipped",
+    )
+
+
+def _cells_of(part: int, whole: int, width: int) -> int:
+    # what is there at all is seen
+    return max(round(part * width / whole), 1) if part else 0
+
+
+def _column_names(samples: tuple[Sample, ...]) -> list[str]:
+    names: dict[str, None] = {}
+    for sample in samples:
+        names.update(dict.fromkeys([*(sample.before or {}), *(sample.after or {})]))
+    return list(names)
+
+
+def _sample_row(sample: Sample, names: list[str], glyphs: Glyphs) -> Row:
+    sign = {"update": glyphs.update, "insert": glyphs.insert, "delete": glyphs.delete}[sample.action]
+    cells = (_change(sample.before, sample.after, name, glyphs) for name in names)
+    return (sign, sample.action, str(sample.clause + 1), *cells)
+
+
+def sample_lines(sample: Sample) -> list[tuple[str, str | None, str | None]]:
+    """One sample in full: each column with its value before and after. What has one side only stays as it is."""
+    before, after = sample.before or sample.after or {}, sample.after or sample.before or {}
+    return [(name, before.get(name), after.get(name)) for name in dict.fromkeys([*before, *after])]
+
+
+def _change(before: Cells | None, after: Cells | None, name: str, glyphs: Glyphs) -> str | None:
+    if before is None or after is None:
+        return _cell((before or after or {}).get(name))
+    old, new = before.get(name), after.get(name)
+    if old == new:
+        return _cell(old)
+    return f"{glyphs.changed} {_cell(old) or 'NULL'} {glyphs.becomes} {_cell(new) or 'NULL'}"
+
+
+def _cell(value: str | None) -> str | None:
+    return None if value is None else visible(value)
+
+
+def _mark(accuracy: str, glyphs: Glyphs) -> str:
+    sign = {"exact": glyphs.exact, "estimated": glyphs.estimated}.get(accuracy, glyphs.unknown)
+    return f"{sign} {accuracy}"
+
+
+def _refusal(condition: str, message: str, hint: str, glyphs: Glyphs) -> list[Content]:
+    lines = [
+        Content.assemble(
+            (f"{glyphs.error} Spark would refuse it while running: ", "$text-error"),
+            (f"[{visible(condition)}] ", "bold $text-error"),
+            visible(message, lines=True),
+        )
+    ]
+    return [*lines, Content.styled(visible(hint, lines=True), "$text-muted")] if hint else lines
+
+
+def _remark(remark: Remark, word: str, style: str) -> list[Content]:
+    lines = [
+        Content.assemble((f"{word} ", style), (f"[{visible(remark.code)}] ", "bold"), visible(remark.sentence))
+    ]
+    if remark.evidence:
+        lines.append(Content.styled(f"  {visible(remark.evidence, lines=True)}", "$text-muted"))
+    return [*lines, Content("")]
+
+
+def _facts(facts: list[tuple[str, str]]) -> Content:
+    width = max(len(name) for name, _ in facts)
+    return _lines(
+        [
+            Content.assemble((name.ljust(width + 2), "$text-muted"), visible(value, lines=True))
+            for name, value in facts
+        ]
+    )
+
+
+def _lines(lines: list[Content]) -> Content:
+    return Content("\n").join(lines)

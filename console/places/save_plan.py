@@ -1,0 +1,57 @@
+"""Writes a plan to a file that the command line can show and apply."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from console.dialogs.path import PathDialog
+from console.drafts import write_atomically
+from console.format import short_id
+from console.work import Failure
+
+if TYPE_CHECKING:
+    from console.places.place import Place
+    from engine.values import Plan
+
+
+def ask_where_to_save(place: Place, plan: Plan) -> None:
+    """Ask for a path, then write the plan there."""
+    name = short_id(plan.plan_id)
+    dialog = PathDialog(
+        f"Save plan {name}",
+        "`deltamerge-console apply` commits the file later, if nothing moved meanwhile.",
+        value=f"plan-{name}.json",
+        accept_label="save",
+        check=_why_not,
+        ask_twice=_exists,
+    )
+    place.app.push_screen(dialog, partial(_save, place, plan))
+
+
+def _why_not(path: str) -> str | None:
+    target = Path(path).expanduser()
+    if target.is_dir():
+        return "That is a directory."
+    if not target.parent.is_dir():
+        return f"There is no directory {target.parent}."
+    return None
+
+
+def _exists(path: str) -> str | None:
+    return "It exists already: ctrl+y overwrites it." if Path(path).expanduser().exists() else None
+
+
+def _save(place: Place, plan: Plan, path: str | None) -> None:
+    if path is None:
+        return
+    target = Path(path).expanduser()
+
+    def saved(_: None) -> None:
+        place.notify(f"Saved as {target}.")
+
+    def not_saved(failure: Failure) -> None:
+        place.notify(f"The plan was not saved: {failure.message}", severity="error")
+
+    place.ask("save", lambda: write_atomically(target, plan.to_json()), saved, not_saved)

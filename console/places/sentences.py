@@ -1,0 +1,120 @@
+"""A plan in sentences: what a person reads first, as plain text. No widget, no colour."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from console.format import count, elide_end, number, short_id, size
+from console.visible import visible
+from console.widgets.glyphs import Glyphs
+
+if TYPE_CHECKING:
+    from engine.values import Outcome, Plan
+
+UPDATED = "numTargetRowsUpdated"
+INSERTED = "numTargetRowsInserted"
+DELETED = "numTargetRowsDeleted"
+COPIED = "numTargetRowsCopied"
+FILES_REMOVED = "numTargetFilesRemoved"
+
+
+def one_line(sql: str) -> str:
+    """SQL on one line, safe to show."""
+    return visible(" ".join(sql.split()))
+
+
+def headline(plan: Plan, glyphs: Glyphs, width: int = 200) -> str:
+    """``MERGE into sales.orders @ v41 ← orders_feed``."""
+    start = f"MERGE into {visible(plan.target.name)} @ v{plan.target.version} {glyphs.into} "
+    return start + elide_end(one_line(plan.source.sql), max(width - len(start), 12), glyphs.ellipsis)
+
+
+def counts(plan: Plan, dot: str = "·") -> str:
+    """``updates 1,204 · inserts 220 · deletes 3``, or that nothing changes."""
+    promise = plan.promise
+    parts = [
+        f"{verb} {number(promise.get(metric, 0))}"
+        for verb, metric in (("updates", UPDATED), ("inserts", INSERTED), ("deletes", DELETED))
+        if promise.get(metric)
+    ]
+    return f" {dot} ".join(parts) if parts else "changes no row"
+
+
+def rewrite(plan: Plan) -> str:
+    """``rewrites 2 of 40 files: 46 MB of 934 MB, copying 869,298 rows``."""
+    files = plan.find_touched_files.files
+    if not files:
+        return "rewrites no file" if plan.changes_something else "nothing would be committed"
+    touched = sum(file.bytes for file in files)
+    where = f"{number(len(files))} of {count(plan.target.num_files, 'file')}"
+    bulk = f"{size(touched)} of {size(plan.target.num_bytes)}"
+    copied = plan.promise.get(COPIED, 0)
+    if plan.write.deletion_vectors and not copied:
+        return f"marks rows in {where} ({bulk}), copying none: deletion vectors"
+    return f"rewrites {where}: {bulk}, copying {count(copied, 'row')}"
+
+
+def decision(plan: Plan) -> str:
+    """Whether the source is materialized, and why, in one line."""
+    decided = plan.decision
+    inferred = "" if decided.certainty == "exact" else " (inferred)"
+    verb = "is materialized" if decided.materialize else "is not materialized"
+    return f"source {verb}{inferred}: {visible(decided.because).rstrip('.')} ({visible(decided.reason)})"
+
+
+def conflict(plan: Plan) -> str:
+    """What would stop the merge while it runs, or that nothing does."""
+    conflicts = plan.find_touched_files.conflicts
+    if plan.refused is not None:
+        return f"cannot be committed: [{visible(plan.refused.condition)}] {visible(plan.refused.message)}"
+    if conflicts.true_count:
+        rows = count(conflicts.true_count, "target row")
+        return f"{rows} matched by several source rows, which Delta allows here"
+    return "no row matched twice, no constraint broken"
+
+
+def undo(plan: Plan) -> str:
+    """The statement that takes the commit back."""
+    return f"RESTORE TABLE {visible(plan.target.name)} TO VERSION AS OF {plan.target.version}"
+
+
+def why_not_committable(plan: Plan) -> str | None:
+    """The reason why this plan cannot be committed, or None."""
+    if plan.kind != "merge":
+        return "Only merges can be committed here."
+    if plan.refused is not None:
+        return f"Spark would refuse it: [{plan.refused.condition}] {plan.refused.message}"
+    if not plan.changes_something:
+        return "It changes nothing, so there is nothing to commit."
+    return None
+
+
+def outcome(result: Outcome, plan: Plan, dot: str = "·") -> str:
+    """What a commit did, in one line."""
+    from console.format import duration
+
+    if result.already_applied:
+        return f"was committed already, as v{number(result.version)}: nothing changed now"
+    parts = [
+        "kept its promise" if result.kept else f"DEVIATED in {count(len(result.deviations), 'number')}",
+        f"{visible(plan.target.name)} is at v{'?' if result.version is None else result.version}",
+        f"read v{'?' if result.read_version is None else result.read_version}",
+        duration(result.duration_ms),
+    ]
+    return f" {dot} ".join(parts)
+
+
+def as_text(plan: Plan, glyphs: Glyphs) -> str:
+    """The plan for the clipboard."""
+    lines = [
+        headline(plan, glyphs),
+        f"plan {short_id(plan.plan_id)}: {counts(plan)}",
+        rewrite(plan),
+        decision(plan),
+        conflict(plan),
+        "",
+        *(f"{metric}: {number(value)} (exact)" for metric, value in plan.promise.items()),
+    ]
+    lines += [f"warning [{visible(one.code)}] {visible(one.sentence)}" for one in plan.warnings]
+    lines += [f"advice [{visible(one.code)}] {visible(one.sentence)}" for one in plan.advice]
+    return "\n".join([*lines, "", plan.statement.sql])

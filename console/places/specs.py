@@ -1,0 +1,38 @@
+"""The places by name: what the tab line shows, and where the code of each is. Cheap to import."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from console.places.place import Place
+
+
+@dataclass(frozen=True)
+class PlaceSpec:
+    """A place. Its module is imported when it is first gone to."""
+
+    name: str
+    key: str
+    label: str
+    class_name: str
+
+    @property
+    def place_class(self) -> type[Place]:
+        place: type[Place] = getattr(import_module(f"console.places.{self.name}"), self.class_name)
+        return place
+
+    def make(self) -> Place:
+        return self.place_class()
+
+
+PLACES = (
+    PlaceSpec("tables", "1", "Tables", "TablesPlace"),
+    PlaceSpec("merge", "2", "Merge", "MergePlace"),
+    PlaceSpec("history", "3", "History", "HistoryPlace"),
+    PlaceSpec("create", "4", "Create", "CreatePlace"),
+    PlaceSpec("session", "5", "Session", "SessionPlace"),
+    PlaceSpec("log", "6", "Log", "LogPlace"),
+)

@@ -1,0 +1,157 @@
+"""SQL in a text area: one to type in, one to read. Colours come from the app's theme."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.color import Color
+from textual.message import Message
+from textual.widgets import TextArea
+from textual.widgets.text_area import TextAreaTheme
+
+from console.visible import is_visible
+
+if TYPE_CHECKING:
+    from textual.theme import Theme
+
+_SYNTAX = {
+    "keyword": "text-primary",
+    "keyword.operator": "text-primary",
+    "conditional": "text-primary",
+    "function.call": "text-secondary",
+    "string": "text-success",
+    "number": "text-accent",
+    "float": "text-accent",
+    "boolean": "text-accent",
+    "comment": "foreground-muted",
+}
+
+
+def one_cell_each(line: str, *, plain: bool) -> str:
+    """``line`` with every character that must not reach a terminal replaced by one sign, so columns stay."""
+    if is_visible(line.replace("\t", " ")):
+        return line
+    return "".join(_sign(character, plain) for character in line)
+
+
+def _sign(character: str, plain: bool) -> str:
+    if character == "\t" or is_visible(character):
+        return character
+    if plain:
+        return "?"
+    code = ord(character)
+    # Unicode has a picture of each C0 control
+    return chr(0x2400 + code) if code < 0x20 else "�"
+
+
+class SqlText(TextArea):
+    """A text area for SQL that follows the app's theme."""
+
+    DEFAULT_CSS = """
+    SqlText { border: none; padding: 0; background: $background; }
+    SqlText:focus { border: none; }
+    """
+
+    def __init__(self, text: str = "", *, read_only: bool = False, id: str | None = None) -> None:
+        super().__init__(
+            text,
+            language="sql",
+            read_only=read_only,
+            show_line_numbers=True,
+            tab_behavior="focus" if read_only else "indent",
+            highlight_cursor_line=not read_only,
+            id=id,
+        )
+        self._error_at: tuple[int, int, int] | None = None
+
+    def on_mount(self) -> None:
+        self.app.theme_changed_signal.subscribe(self, self._theme_changed)
+        self._theme_changed(self.app.current_theme)
+
+    def _theme_changed(self, theme: Theme) -> None:
+        variables = self.app.theme_variables
+        styles: dict[str, Style] = {}
+        for token, name in _SYNTAX.items():
+            color = Color.parse(variables[name])
+            styles[token] = Style(color=color.rich_color, italic=token == "comment" or None)
+        name = f"sql-{theme.name}"
+        self.register_theme(TextAreaTheme(name=name, syntax_styles=styles))
+        self.theme = name
+
+    def get_line(self, line_index: int) -> Text:
+        plain = bool(getattr(self.app, "plain", False))
+        line = Text(one_cell_each(self.document.get_line(line_index), plain=plain), end="", no_wrap=True)
+        if self._error_at is not None and self._error_at[0] == line_index:
+            _, start, end = self._error_at
+            color = Color.parse(self.app.theme_variables["text-error"]).rich_color
+            line.stylize(Style(color=color, underline=True, bold=True), start, max(end, start + 1))
+        return line
+
+
+class SqlView(SqlText):
+    """SQL to read and to copy from."""
+
+    HELP = "SQL to read. Select with shift and the arrow keys, ctrl+c copies."
+    DEFAULT_CSS = """
+    SqlView { height: 1fr; }
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, read_only=True)
+        self.show_cursor = False
+
+
+class SqlEditor(SqlText):
+    """SQL to type. Esc leaves it, so that plain keys work; tab indents."""
+
+    HELP = (
+        "The SQL of this merge. It is saved as you type and checked by Spark when you pause; "
+        "nothing runs until you plan it. Esc leaves the editor, so that plain keys work."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # the key is handled in on_key: the text area takes it before bindings are asked
+        Binding("escape", "leave", "leave the text", id="editor.leave", tooltip="Leave the editor"),
+    ]
+
+    class Left(Message):
+        """The operator left the editor."""
+
+    async def on_key(self, event: events.Key) -> None:
+        if event.key == "escape":
+            event.stop()
+            event.prevent_default()
+            self.action_leave()
+
+    def action_leave(self) -> None:
+        self.screen.set_focus(None)
+        self.post_message(self.Left())
+
+    def mark_error(self, line: int | None, column: int | None) -> None:
+        """Underline the word at a 1-based position, or nothing. Positions beyond the text mark its end."""
+        marked: tuple[int, int, int] | None = None
+        if line is not None:
+            row = min(max(line - 1, 0), self.document.line_count - 1)
+            text = self.document.get_line(row)
+            start = min(max((column or 1) - 1, 0), len(text))
+            end = start
+            while end < len(text) and (text[end].isalnum() or text[end] in "_.`$"):
+                end += 1
+            marked = (row, start, end) if column is not None else (row, 0, len(text))
+        if marked != self._error_at:
+            self._error_at = marked
+            self.notify_style_update()
+            self.refresh()
+
+    def go_to(self, line: int, column: int | None) -> None:
+        """Put the cursor at a 1-based position, and the focus here."""
+        self.move_cursor((max(line - 1, 0), max((column or 1) - 1, 0)), center=True)
+        self.focus()
+
+    def replace_all(self, text: str) -> None:
+        """Other text in place of all there is; undo brings the old one back."""
+        self.replace(text, self.document.start, self.document.end)
+        self.move_cursor((0, 0))

@@ -1,0 +1,83 @@
+"""Names of keys as printed on keyboards, and the bindings of a screen as lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from textual.binding import ActiveBinding, Binding
+
+_NAMES = {
+    "question_mark": "?",
+    "slash": "/",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "escape": "esc",
+    "minus": "-",
+    "plus": "+",
+    "pageup": "page up",
+    "pagedown": "page down",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+}
+_PLAIN_NAMES = {"↑": "up", "↓": "down", "←": "left", "→": "right"}
+
+
+def key_name(key: str, *, plain: bool = False) -> str:
+    """``ctrl+r``, ``esc``, ``F5``, ``?``: what is printed on the key. ``plain`` keeps to ASCII."""
+    *modifiers, last = key.split("+") if key != "+" else ["+"]
+    name = _NAMES.get(last, last)
+    if plain:
+        name = _PLAIN_NAMES.get(name, name)
+    if len(last) > 1 and last[0] == "f" and last[1:].isdigit():
+        name = last.upper()
+    if not modifiers and len(last) == 1 and last.isupper():
+        name = f"shift+{last.lower()}"
+    return "+".join([*modifiers, name])
+
+
+@dataclass(frozen=True)
+class KeyHint:
+    """One entry of a key line: the keys, a word or two, and the action a click runs."""
+
+    keys: str
+    label: str
+    action: str
+
+
+def hints(active: Iterable[ActiveBinding], *, plain: bool = False) -> list[KeyHint]:
+    """The bindings to show, one for each action; a group of bindings becomes one entry."""
+    shown: list[KeyHint] = []
+    actions: set[str] = set()
+    groups: dict[str, int] = {}
+    for entry in active:
+        binding = entry.binding
+        if not binding.show or not entry.enabled or binding.action in actions:
+            continue
+        actions.add(binding.action)
+        keys = key_name(binding.key, plain=plain)
+        group = binding.group.description if binding.group else ""
+        if group and group in groups:
+            index = groups[group]
+            before = shown[index]
+            shown[index] = KeyHint(f"{before.keys} {keys}", group, before.action)
+            continue
+        if group:
+            groups[group] = len(shown)
+        shown.append(KeyHint(keys, group or binding.description, binding.action))
+    return shown
+
+
+def catalog(bindings: Iterable[Binding], *, plain: bool = False) -> list[tuple[str, Binding]]:
+    """Each action once, with all of its keys: ``("ctrl+r, F5, p", binding)``."""
+    by_action: dict[str, tuple[list[str], Binding]] = {}
+    for binding in Binding.make_bindings(bindings):
+        if binding.system:
+            continue
+        keys, _ = by_action.setdefault(binding.action, ([], binding))
+        name = key_name(binding.key, plain=plain)
+        if name not in keys:
+            keys.append(name)
+    return [(", ".join(keys), binding) for keys, binding in by_action.values()]

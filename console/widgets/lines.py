@@ -1,0 +1,182 @@
+"""The single-line widgets around every place: tabs and status, the rule that narrates, the keys.
+
+Each draws itself in one pass. Textual's Header, Tabs and Footer mount a widget for each entry, which
+costs a good part of the first frame and again at every change of focus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual.content import Content
+from textual.reactive import reactive
+from textual.style import Style
+from textual.widget import Widget
+
+from console.format import elide_end
+from console.visible import visible
+from console.widgets.keys import KeyHint, hints
+from console.widgets.status import Status
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from console.app import DeltaMergeApp
+
+_SPARK_STYLE = {"starting": "$text-warning", "warm": "$text-success", "lost": "$text-error"}
+
+
+def clickable(text: str, action: str, style: str = "") -> Content:
+    """Text of ours that runs an action when it is clicked."""
+    content = Content.styled(text, style) if style else Content(text)
+    return content.stylize(Style.from_meta({"@click": action}))
+
+
+class OneLine(Widget):
+    """Base: a line of the full width that never takes focus."""
+
+    ALLOW_SELECT: ClassVar[bool] = False
+    DEFAULT_CSS = """
+    OneLine { height: 1; width: 1fr; text-wrap: nowrap; text-overflow: clip; }
+    """
+
+    @property
+    def console_app(self) -> DeltaMergeApp:
+        return cast("DeltaMergeApp", self.app)
+
+
+class TabLine(OneLine):
+    """Names side by side, one of them chosen. A click runs ``action('<id>')``."""
+
+    DEFAULT_CSS = """
+    TabLine { background: $panel; }
+    """
+
+    chosen: reactive[str] = reactive("")
+
+    def __init__(self, tabs: Sequence[tuple[str, str]], action: str, *, chosen: str, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.tabs = list(tabs)
+        self.action = action
+        self.set_reactive(TabLine.chosen, chosen)
+
+    def render(self) -> Content:
+        return Content.assemble(*(self._tab(name, label) for name, label in self.tabs))
+
+    def _tab(self, name: str, label: str) -> Content:
+        style = "bold underline $text-primary" if name == self.chosen else "$text-muted"
+        # the space is outside the underline, so that neighbours stay apart
+        return Content.assemble(" ", clickable(label, f"{self.action}('{name}')", style), " ")
+
+
+class TopLine(OneLine):
+    """The places with their keys, and at the right how Spark is, in words."""
+
+    DEFAULT_CSS = """
+    TopLine { background: $panel; color: $foreground; }
+    """
+
+    def __init__(self, tabs: Sequence[tuple[str, str, str]], chosen: str) -> None:
+        super().__init__()
+        self._tabs = list(tabs)
+        self._chosen = chosen
+
+    def on_mount(self) -> None:
+        self.console_app.status_signal.subscribe(self, self._status_changed)
+
+    def _status_changed(self, _status: Status) -> None:
+        self.refresh()
+
+    def render(self) -> Content:
+        tabs = Content.assemble(*(self._tab(*tab) for tab in self._tabs))
+        room = self.size.width - tabs.cell_length - 1
+        status = self._status_text(room)
+        gap = max(room - status.cell_length, 0)
+        return Content.assemble(tabs, " " * gap, status, " ")
+
+    def _tab(self, name: str, key: str, label: str) -> Content:
+        action = f"app.place('{name}')"
+        if name == self._chosen:
+            return Content.assemble(
+                " ", clickable(f"{key} {label}", action, "bold underline $text-primary"), " "
+            )
+        return Content.assemble(
+            " ", clickable(key, action, "bold $text-muted"), clickable(f" {label}", action, "$text-muted"), " "
+        )
+
+    def _status_text(self, room: int) -> Content:
+        status = self.console_app.status
+        glyphs = self.console_app.glyphs
+        mark = {"starting": glyphs.off, "warm": glyphs.on, "lost": glyphs.error}[status.spark]
+        dot = f" {glyphs.dot} "
+        tail = f"{dot}{status.work or 'idle'}" if status.spark == "warm" else ""
+        state = f"{mark} {status.spark}"
+        endpoint = visible(status.endpoint)
+        rest = room - len(state) - len(tail) - len(dot)
+        # rather no endpoint than a stump of one: the Session place has it in full
+        shown = elide_end(endpoint, rest, glyphs.ellipsis) + dot if rest >= 8 else ""
+        return Content.assemble((shown, "$text-muted"), (state, _SPARK_STYLE[status.spark]), (tail, "$text-muted"))
+
+
+class Rule(OneLine):
+    """The rule below the tabs. It narrates the start of Spark, and says so when Spark is lost."""
+
+    DEFAULT_CSS = """
+    Rule { color: $border; }
+    """
+
+    def on_mount(self) -> None:
+        self.console_app.status_signal.subscribe(self, self._status_changed)
+
+    def _status_changed(self, _status: Status) -> None:
+        self.refresh()
+
+    def render(self) -> Content:
+        status = self.console_app.status
+        line = self.console_app.glyphs.bar_rest
+        width = self.size.width
+        if not status.narration:
+            return Content(line * width)
+        text = elide_end(visible(status.narration), max(width - 6, 0), self.console_app.glyphs.ellipsis)
+        rest = max(width - len(text) - 4, 0)
+        return Content.assemble(line * 2, " ", (text, _SPARK_STYLE[status.spark]), " ", line * rest)
+
+
+class KeyLine(OneLine):
+    """The keys that work now, from the bindings of what has the focus. A click runs them."""
+
+    DEFAULT_CSS = """
+    KeyLine { dock: bottom; background: $panel; color: $foreground; }
+    """
+    ALWAYS: ClassVar[tuple[str, ...]] = ("command_palette", "app.help")
+
+    def on_mount(self) -> None:
+        self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
+
+    def _bindings_changed(self, _screen: Screen[object]) -> None:
+        self.refresh()
+
+    def render(self) -> Content:
+        plain = self.console_app.plain
+        entries = hints(self.screen.active_bindings.values(), plain=plain)
+        # help and the palette stay on screen however narrow it is
+        last = [entry for entry in entries if entry.action in self.ALWAYS]
+        first = [entry for entry in entries if entry not in last]
+        tail = Content.assemble(*(self._entry(entry) for entry in last))
+        room = self.size.width - tail.cell_length
+        head = Content("")
+        for entry in first:
+            wider = Content.assemble(head, self._entry(entry))
+            if wider.cell_length > room:
+                break
+            head = wider
+        return Content.assemble(head, " " * (room - head.cell_length), tail)
+
+    def _entry(self, entry: KeyHint) -> Content:
+        return Content.assemble(
+            " ",
+            clickable(entry.keys, f"screen.press('{entry.action}')", "bold $text-accent"),
+            clickable(f" {entry.label}", f"screen.press('{entry.action}')", "$text-muted"),
+            " ",
+        )

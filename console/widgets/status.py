@@ -1,0 +1,27 @@
+"""What the console says of itself on every place: where it is, how Spark is, what works."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+SparkState = Literal["starting", "warm", "lost"]
+
+
+@dataclass(frozen=True)
+class Status:
+    """``work`` is empty when idle. ``narration`` is the sentence on the rule below the tabs."""
+
+    endpoint: str
+    spark: SparkState = "starting"
+    work: str = ""
+    narration: str = ""
+
+
+@dataclass(frozen=True)
+class Job:
+    """Work that Spark does for us and that a quit has to cancel."""
+
+    operation_id: str
+    kind: str
+    """``planning`` or ``committing``: the word in the status."""

@@ -1,0 +1,159 @@
+"""Long work, off the UI thread: ask in a thread, answer by message, drop what came too late.
+
+``exclusive`` stops no thread, so an answer carries the ticket it was asked with; only the newest
+ticket of a group is delivered. Threads are daemons: a backend that hangs never keeps the terminal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import threading
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from textual import on
+from textual.dom import DOMNode
+from textual.message import Message
+
+T = TypeVar("T")
+_TICKETS = itertools.count(1)
+_LOGGER = logging.getLogger("deltamerge.console")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An error as the console shows it: Spark's class, one line of what, one of what to do."""
+
+    condition: str
+    message: str
+    hint: str = ""
+    line: int | None = None
+    column: int | None = None
+    unreachable: bool = False
+    cancelled: bool = False
+    stale: bool = False
+    trace: str = ""
+    """A traceback, where the error was not one the engine meant to raise."""
+
+    def __str__(self) -> str:
+        return f"[{self.condition}] {self.message}" if self.condition else self.message
+
+
+def failure_of(error: BaseException) -> Failure:
+    """What to show of an exception that came out of the backend."""
+    from engine.errors import CancelledError, EngineError, StalePlanError, UnreachableError
+
+    if isinstance(error, EngineError):
+        return Failure(
+            error.condition,
+            error.message,
+            error.hint,
+            error.line,
+            error.column,
+            unreachable=isinstance(error, UnreachableError),
+            cancelled=isinstance(error, CancelledError),
+            stale=isinstance(error, StalePlanError),
+        )
+    _LOGGER.error("unexpected error", exc_info=error)
+    return Failure(
+        "INTERNAL_ERROR",
+        f"{type(error).__name__}: {error}",
+        "This is a fault of the console; the Log place has the details.",
+        trace="".join(traceback.format_exception(error)),
+    )
+
+
+class Answered(Message, bubble=False):
+    """What came back from a thread. ``deliver`` runs on the UI thread, unless it came too late."""
+
+    def __init__(self, group: str, ticket: int, deliver: Callable[[], None]) -> None:
+        super().__init__()
+        self.group = group
+        self.ticket = ticket
+        self.deliver = deliver
+
+
+class Failed(Message):
+    """Something asked for has failed. Bubbles, so that the app can log it and see a lost driver."""
+
+    def __init__(self, group: str, failure: Failure) -> None:
+        super().__init__()
+        self.group = group
+        self.failure = failure
+
+
+class Asking(DOMNode):
+    """Mixed into a screen or an app that asks the backend."""
+
+    _tickets: dict[str, int]
+
+    def ask(
+        self,
+        group: str,
+        call: Callable[[], T],
+        done: Callable[[T], None],
+        failed: Callable[[Failure], None] | None = None,
+    ) -> None:
+        """Run ``call`` in a thread of ``group``; then ``done`` or ``failed`` with what came out.
+
+        A later ``ask`` of the same group makes the answer to this one stale.
+        """
+        ticket = next(_TICKETS)
+        self._newest_tickets()[group] = ticket
+
+        def work() -> None:
+            deliver: Callable[[], None]
+            try:
+                deliver = partial(done, call())
+            except Exception as error:
+                deliver = partial(self._deliver_failure, group, failure_of(error), failed)
+            with suppress(RuntimeError):  # the app is gone
+                self.post_message(Answered(group, ticket, deliver))
+
+        self.run_worker(_in_thread(work, group), name=group, group=group, exclusive=True, exit_on_error=False)
+
+    def forget(self, group: str) -> None:
+        """Whatever is still under way in ``group`` is stale from now on."""
+        self._newest_tickets().pop(group, None)
+
+    def is_asking(self, group: str) -> bool:
+        """Whether an answer of ``group`` is awaited."""
+        return group in self._newest_tickets()
+
+    def _newest_tickets(self) -> dict[str, int]:
+        if not hasattr(self, "_tickets"):
+            self._tickets = {}
+        return self._tickets
+
+    def _deliver_failure(
+        self, group: str, failure: Failure, failed: Callable[[Failure], None] | None
+    ) -> None:
+        self.post_message(Failed(group, failure))
+        if failed is not None:
+            failed(failure)
+
+    @on(Answered)
+    def _on_answered(self, event: Answered) -> None:
+        event.stop()
+        if self._newest_tickets().get(event.group) == event.ticket:
+            del self._newest_tickets()[event.group]
+            event.deliver()
+
+
+async def _in_thread(work: Callable[[], None], name: str) -> None:
+    loop = asyncio.get_running_loop()
+    finished = asyncio.Event()
+
+    def run() -> None:
+        work()
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(finished.set)
+
+    threading.Thread(target=run, name=f"deltamerge-{name}", daemon=True).start()
+    await finished.wait()

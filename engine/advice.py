@@ -1,0 +1,84 @@
+"""Warnings and advice: what an operator should know before committing, each with its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from engine.analyze import AnalyzedMerge
+from engine.find_touched_files import Matches
+from engine.plan_writes import Promise
+from engine.prepare_source import PreparedSource
+from engine.values import Conflicts, Decision, Refused, Remark
+
+MUST_ACCEPT = frozenset(("NULL_CONDITION_WRONG_RESULT",))
+
+
+def advise(
+    merge: AnalyzedMerge,
+    source: PreparedSource,
+    decision: Decision,
+    matches: Matches,
+    promise: Promise,
+    conflicts: Conflicts,
+    refused: Refused | None,
+    properties: Mapping[str, str],
+) -> tuple[tuple[Remark, ...], tuple[Remark, ...]]:
+    """(warnings, advice)."""
+    del refused
+    warnings: list[Remark] = []
+    advice: list[Remark] = []
+    wrong = sum(file.null_conflicts for file in matches.files)
+    if wrong and not promise.write.deletion_vectors and merge.statement.matched_only:
+        warnings.append(
+            Remark(
+                code="NULL_CONDITION_WRONG_RESULT",
+                sentence=f"{wrong:,} target rows are matched twice, once with a clause condition that is NULL. "
+                "Delta 4.4.0 does not notice and can commit a wrong result.",
+                evidence="Make the condition never NULL (coalesce it), or deduplicate the source.",
+            )
+        )
+    if conflicts.true_count and merge.statement.only_one_unconditional_delete:
+        warnings.append(
+            Remark(
+                code="SEVERAL_SOURCE_ROWS_DELETE_ONE",
+                sentence=f"{conflicts.true_count:,} rows are matched by several source rows; each is deleted once.",
+            )
+        )
+    if source.volatile:
+        warnings.append(
+            Remark(
+                code="VOLATILE_SOURCE",
+                sentence="The source gives other rows each time it is read; only the frozen rows are what you see.",
+                evidence=", ".join(source.volatile),
+            )
+        )
+    rows = sum(file.rows for file in promise.files)
+    copied = promise.metrics["numTargetRowsCopied"]
+    if rows and copied / rows > 0.9 and copied > 1_000:
+        changed = promise.metrics["numTargetRowsUpdated"] + promise.metrics["numTargetRowsDeleted"]
+        advice.append(
+            Remark(
+                code="REWRITE_AMPLIFICATION",
+                sentence=f"{copied:,} unchanged rows are written again to change {changed:,}.",
+                evidence="Deletion vectors avoid it: ALTER TABLE … SET TBLPROPERTIES "
+                "('delta.enableDeletionVectors' = 'true').",
+            )
+        )
+    if merge.statement.not_matched_by_source:
+        advice.append(
+            Remark(
+                code="NOT_MATCHED_BY_SOURCE_READS_EVERYTHING",
+                sentence="WHEN NOT MATCHED BY SOURCE makes Delta read every file, whatever ON says.",
+                evidence="delta-io/delta #7362",
+            )
+        )
+    if decision.materialize and decision.avoid:
+        advice.append(Remark(code=decision.reason, sentence=decision.because, evidence=decision.avoid))
+    if properties.get("delta.autoOptimize.optimizeWrite") == "true" or properties.get("delta.autoOptimize.autoCompact") == "true":
+        advice.append(
+            Remark(
+                code="FILES_ADDED_UNKNOWN",
+                sentence="Optimized writes or auto-compaction are on: how many files are added cannot be told.",
+            )
+        )
+    return tuple(warnings), tuple(advice)

@@ -1,0 +1,199 @@
+"""MergeStatement → AnalyzedMerge: what Spark's analyzer says of the MERGE, without running it.
+
+The MERGE itself is explained first, so that whatever Delta refuses is refused in Delta's words. Two probes
+(SELECTs that are explained, never run) then tell which side each expression refers to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.errors import EngineError
+from engine.explain import Explained, explain
+from engine.parse import MergeStatement, Relation
+from engine.spark_errors import translate
+from engine.sql_text import conjuncts, tokenize
+from engine.values import Column
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DELTA_AT = re.compile(r"Delta\[version=(\d+), ([^\]]*)\]")
+IDS = re.compile(r"#(\d+)L?")
+
+
+@dataclass(frozen=True)
+class Expression:
+    """An expression as typed, and the columns of either side that it refers to."""
+
+    text: str
+    source_columns: tuple[str, ...]
+    target_columns: tuple[str, ...]
+
+    @property
+    def target_only(self) -> bool:
+        """Whether its references are a subset of the target's: true of a constant as well, as in Delta."""
+        return not self.source_columns
+
+
+@dataclass(frozen=True)
+class AnalyzedMerge:
+    """A MERGE that Delta accepts.
+
+    ``version`` and ``path`` are the target's as the analyzer saw them; ``on`` the conjuncts of the condition;
+    ``matched`` the conjuncts of each WHEN MATCHED clause's condition, () for one without.
+    """
+
+    statement: MergeStatement
+    version: int
+    path: str
+    target_schema: tuple[Column, ...]
+    source_schema: tuple[Column, ...]
+    on: tuple[Expression, ...]
+    matched: tuple[tuple[Expression, ...], ...]
+    columns_used: tuple[str, ...]
+    plan: Explained
+
+    @property
+    def target_sql(self) -> str:
+        """The target as planned, to be read in a FROM; without an alias."""
+        return f"{self.statement.target.text} VERSION AS OF {self.version}"
+
+    @property
+    def source_sql(self) -> str:
+        """The source as typed, to be read in a FROM, with its alias."""
+        return aliased(self.statement.source)
+
+
+def aliased(relation: Relation) -> str:
+    return f"{relation.text} AS {relation.alias}" if relation.alias else relation.text
+
+
+def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
+    """Ask Spark. What Delta refuses at analysis raises an EngineError with Delta's class and a position."""
+    plan = explain(spark, statement.sql)
+    found = DELTA_AT.search(plan.analyzed)
+    if found is None or "MergeIntoCommand" not in plan.analyzed:
+        raise EngineError(
+            "DELTA_TABLE_ONLY_OPERATION",
+            f"The target {statement.target.text} is not a Delta table.",
+            "Only Delta tables can be merged into from here.",
+        )
+    version, path = int(found.group(1)), found.group(2)
+    prefix = f"{statement.prefix} " if statement.prefix else ""
+    source = aliased(statement.source)
+    target = f"{statement.target.text} VERSION AS OF {version} AS {statement.target.reference}"
+    source_schema = schema_of(spark, f"{prefix}SELECT * FROM {source}")
+    target_schema = schema_of(spark, f"SELECT * FROM {target}")
+
+    on_texts = conjuncts(statement.condition)
+    matched_texts = [conjuncts(c.condition) if c.condition else () for c in statement.matched]
+    in_both = [
+        *on_texts,
+        *(text for texts in matched_texts for text in texts),
+        *(text for clause in statement.matched for _, text in clause.assignments),
+    ]
+    both = probe(
+        spark, f"{prefix}SELECT {{}} FROM {source} CROSS JOIN {target}", in_both, source_schema, target_schema
+    )
+    of_inserts = [
+        text
+        for clause in statement.not_matched
+        for text in (*((clause.condition,) if clause.condition else ()), *(v for _, v in clause.assignments))
+    ]
+    inserted = probe(spark, f"{prefix}SELECT {{}} FROM {source}", of_inserts, source_schema, ())
+
+    on, rest = both[: len(on_texts)], both[len(on_texts) :]
+    matched = []
+    for texts in matched_texts:
+        matched.append(tuple(rest[: len(texts)]))
+        rest = rest[len(texts) :]
+    return AnalyzedMerge(
+        statement=statement,
+        version=version,
+        path=path,
+        target_schema=target_schema,
+        source_schema=source_schema,
+        on=tuple(on),
+        matched=tuple(matched),
+        columns_used=referenced_source_columns(
+            statement, [*both, *inserted], source_schema, target_schema
+        ),
+        plan=plan,
+    )
+
+
+def referenced_source_columns(
+    statement: MergeStatement,
+    expressions: Sequence[Expression],
+    source_schema: Sequence[Column],
+    target_schema: Sequence[Column],
+) -> tuple[str, ...]:
+    """MergeIntoMaterializeSource.getReferencedSourceColumns: in the source's order, stars as what they expand to."""
+    used = {column for expression in expressions for column in expression.source_columns}
+    if any(clause.star for clause in statement.clauses):
+        in_target = {column.name.lower() for column in target_schema}
+        used |= {
+            column.name
+            for column in source_schema
+            if statement.schema_evolution or column.name.lower() in in_target
+        }
+    return tuple(column.name for column in source_schema if column.name in used)
+
+
+def schema_of(spark: SparkSession, query: str) -> tuple[Column, ...]:
+    """The columns of a query, types as Spark prints them in DDL."""
+    try:
+        fields = spark.sql(query).schema.fields
+    except Exception as error:
+        raise translate(error) from error
+    return tuple(
+        Column(name=field.name, type=field.dataType.simpleString(), nullable=field.nullable) for field in fields
+    )
+
+
+def probe(
+    spark: SparkSession,
+    query: str,
+    texts: Sequence[str],
+    first: Sequence[Column],
+    second: Sequence[Column],
+) -> list[Expression]:
+    """Which columns each of ``texts`` refers to, over ``query`` (``{}`` stands for its select list).
+
+    The analyzed plan prints ``*`` first, so the ids of the known columns are read by position; what follows
+    each marker alias is one expression.
+    """
+    if not texts:
+        return []
+    items = ", ".join(f"({text}\n) AS __dm_{index}" for index, text in enumerate(texts))
+    analyzed = explain(spark, query.format(f"*, {items}")).analyzed
+    body = analyzed[analyzed.index("\nProject [") + len("\nProject [") :]
+    names = [*first, *second]
+    head = re.match(", ".join(rf"{re.escape(column.name)}#(\d+)L?" for column in names), body)
+    if head is None:
+        raise EngineError(
+            "PLAN_NOT_UNDERSTOOD", "Spark's plan of the statement could not be read.", "Please report this statement."
+        )
+    ids = [int(i) for i in head.groups()]
+    source_ids = dict(zip(ids[: len(first)], (c.name for c in first), strict=True))
+    target_ids = dict(zip(ids[len(first) :], (c.name for c in second), strict=True))
+    rest = body[head.end() :]
+    expressions = []
+    for index, text in enumerate(texts):
+        part, _, rest = rest.partition(f" AS __dm_{index}#")
+        literals = [token.text[1:-1] for token in tokenize(text) if token.is_string and "#" in token.text]
+        for literal in literals:
+            part = part.replace(literal, "")
+        seen = {int(i) for i in IDS.findall(re.sub(r"^\d+L?, ", "", part))}
+        expressions.append(
+            Expression(
+                text=text,
+                source_columns=tuple(name for i, name in source_ids.items() if i in seen),
+                target_columns=tuple(name for i, name in target_ids.items() if i in seen),
+            )
+        )
+    return expressions

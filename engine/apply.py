@@ -1,0 +1,261 @@
+"""Plan → Outcome: Delta's own MERGE over the frozen source, exactly once, then promise against actual."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from engine.advice import MUST_ACCEPT
+from engine.analyze import analyze
+from engine.commits import Commit, commits, user_metadata
+from engine.confs import confs_set, read_confs
+from engine.errors import CancelledError, EngineError, RefusedError, StalePlanError, UnreachableError
+from engine.params import fill
+from engine.parse import parse_merge, parse_script
+from engine.plan import run_setup, running_sql
+from engine.prepare_source import prepare_source
+from engine.session_state import tagged
+from engine.should_materialize_source import MODE, should_materialize_source
+from engine.spark_errors import translate
+from engine.staleness import Staleness, check_staleness
+from engine.values import Deviation, Outcome, Plan, Progress
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from engine.history import History
+
+TXN_APP_ID = "spark.databricks.delta.write.txnAppId"
+TXN_VERSION = "spark.databricks.delta.write.txnVersion"
+TXN_AUTO_RESET = "spark.databricks.delta.write.txnVersion.autoReset.enabled"
+USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+OnProgress = Callable[[Progress], None]
+
+
+def apply(
+    spark: SparkSession,
+    plan: Plan,
+    *,
+    history: History | None = None,
+    accept: Sequence[str] = (),
+    tag: str | None = None,
+    on_progress: OnProgress | None = None,
+) -> Outcome:
+    """Commit exactly ``plan``, once.
+
+    A stale plan raises StalePlanError, a refused one or a warning that was not accepted RefusedError; in both
+    cases nothing ran. A plan that is committed already changes nothing and says so. ``accept`` holds the codes of
+    warnings that need it; ``history`` records it.
+    """
+    say = on_progress or (lambda _: None)
+    with tagged(spark, tag):
+        try:
+            return _apply(spark, plan, history, tuple(accept), say)
+        except EngineError:
+            raise
+        except Exception as error:
+            raise translate(error) from error
+
+
+def _apply(
+    spark: SparkSession, plan: Plan, history: History | None, accept: tuple[str, ...], say: OnProgress
+) -> Outcome:
+    refuse(plan, accept)
+    say(Progress(phase="check that nothing moved"))
+    done = committed(spark, plan)
+    if done is not None:
+        return already_applied(plan, done, history)
+    state = check_staleness(spark, plan)
+    if state.verdict == "stale":
+        raise StalePlanError(
+            "STALE_PLAN",
+            f"{plan.target.name} moved from v{plan.target.version} to v{state.version} since the plan: {state.collides}.",
+            "Plan again and look at what changed.",
+        )
+    if not plan.changes_something:
+        return nothing_to_do(plan, state, history)
+    with confs_set(spark, plan.confs):
+        prepare_again(spark, plan, say)
+        op_id = history.begin(plan) if history else ""
+        return _run(spark, plan, history, op_id, state, say)
+
+
+def _run(
+    spark: SparkSession, plan: Plan, history: History | None, op_id: str, state: Staleness, say: OnProgress
+) -> Outcome:
+    say(Progress(phase=f"MERGE operation - Rewriting {plan.promise['numTargetFilesRemoved']} files"))
+    began = time.monotonic()
+    try:
+        with confs_set(spark, run_confs(spark, plan, op_id)):
+            spark.sql(running_sql(plan)).collect()
+    except Exception as error:
+        return _failed(spark, plan, history, op_id, state, translate(error), began, error)
+    say(Progress(phase="compare promise and actual"))
+    return _recorded(spark, plan, history, op_id, state, committed(spark, plan), began)
+
+
+def _failed(
+    spark: SparkSession, plan: Plan, history: History | None, op_id: str, state: Staleness, error: EngineError,
+    began: float, cause: BaseException,
+) -> Outcome:
+    """An error is not proof that nothing was committed: the log is asked first."""
+    commit = None
+    if not isinstance(error, UnreachableError):
+        try:
+            commit = committed(spark, plan)
+        except EngineError:
+            commit = None
+    if commit is not None:
+        return _recorded(spark, plan, history, op_id, state, commit, began)
+    if history:
+        if isinstance(error, CancelledError):
+            history.failed(op_id, error.message, "cancelled")
+        elif not isinstance(error, UnreachableError):
+            history.failed(op_id, str(error), "failed")
+        # where Spark is gone the row stays "running": what became of it is read from the log once it is back
+    raise error from cause
+
+
+def refuse(plan: Plan, accept: Sequence[str]) -> None:
+    """Raise for a plan that must not run."""
+    if plan.refused:
+        raise RefusedError(
+            plan.refused.condition,
+            f"The plan cannot be applied: {plan.refused.message}",
+            plan.refused.hint or "Change the statement or its source, and plan again.",
+        )
+    for warning in plan.warnings:
+        if warning.code in MUST_ACCEPT and warning.code not in accept:
+            raise RefusedError(
+                warning.code, warning.sentence, f"If that is what you want, apply with --accept {warning.code}."
+            )
+
+
+def committed(spark: SparkSession, plan: Plan) -> Commit | None:
+    """The commit that this plan made, if there is one."""
+    return next((c for c in commits(spark, plan.target.name) if c.plan_id == plan.plan_id), None)
+
+
+def run_confs(spark: SparkSession, plan: Plan, op_id: str) -> dict[str, str]:
+    """The confs of the one statement: exactly once, traceable, and no second materialization of what is frozen."""
+    own = read_confs(spark, (USER_METADATA,)).get(USER_METADATA)
+    confs = {
+        TXN_APP_ID: f"deltamerge-console/{plan.plan_id}",
+        TXN_VERSION: "1",
+        TXN_AUTO_RESET: "true",
+        USER_METADATA: user_metadata(plan.plan_id, op_id, own),
+    }
+    if plan.decision.materialize:
+        confs[MODE] = "none"
+    return confs
+
+
+def prepare_again(spark: SparkSession, plan: Plan, say: OnProgress) -> None:
+    """Make sure that the frozen source is there, and is what was planned.
+
+    In the plan's own session the checkpoint is still there. Elsewhere it is prepared again under the same name and
+    compared by row count and fingerprint; tables that are read live must be at the versions of the plan.
+    """
+    view = plan.session.source_view
+    if plan.decision.materialize and view and has_view(spark, view):
+        return
+    if not plan.decision.materialize and plan.splices:
+        return  # pinned by VERSION AS OF in the statement itself
+    say(Progress(phase="MERGE operation - materialize source"))
+    script = parse_script(fill("; ".join((*plan.statement.setup, plan.statement.sql)), plan.statement.params))
+    run_setup(spark, script)
+    merge = analyze(spark, parse_merge(script.statement))
+    source = prepare_source(spark, merge, should_materialize_source(spark, merge), view=view)
+    if source.fingerprint != plan.source.fingerprint:
+        raise StalePlanError(
+            "SOURCE_CHANGED",
+            f"The source is not what was planned: {source.num_rows:,} rows now, {plan.source.num_rows:,} then"
+            + (" (other values)." if source.num_rows == plan.source.num_rows else "."),
+            "Plan again, or plan with --freeze to keep its rows.",
+        )
+    _KEPT[view or source.view] = source.frame
+
+
+_KEPT: dict[str, object] = {}
+"""Checkpoints prepared for an apply: the view's blocks live as long as this process."""
+
+
+def has_view(spark: SparkSession, view: str) -> bool:
+    try:
+        spark.sql(f"SELECT * FROM {view}").schema  # noqa: B018  asking for the schema is the question
+    except Exception as error:
+        if isinstance(translate(error), UnreachableError):
+            raise
+        return False
+    return True
+
+
+def already_applied(plan: Plan, commit: Commit, history: History | None) -> Outcome:
+    found = history.find_by_plan(plan.plan_id) if history else []
+    op_id = next((o.op_id for o in found if o.status == "applied"), found[0].op_id if found else "")
+    return Outcome(
+        plan_id=plan.plan_id,
+        op_id=op_id,
+        table=plan.target.name,
+        verdict="fresh",
+        version=commit.version,
+        read_version=commit.read_version,
+        already_applied=True,
+        kept=not deviations(plan, commit),
+        metrics=commit.metrics,
+        deviations=deviations(plan, commit),
+    )
+
+
+def nothing_to_do(plan: Plan, state: Staleness, history: History | None) -> Outcome:
+    """A plan that promises no change is not run: with the transaction confs Delta would commit an empty version."""
+    outcome = Outcome(
+        plan_id=plan.plan_id,
+        op_id=history.begin(plan) if history else "",
+        table=plan.target.name,
+        verdict=state.verdict,
+        version=None,
+        read_version=state.version,
+        moved_by=state.moved_by,
+    )
+    if history:
+        history.applied(outcome.op_id, outcome)
+    return outcome
+
+
+def _recorded(
+    spark: SparkSession, plan: Plan, history: History | None, op_id: str, state: Staleness, commit: Commit | None,
+    began: float,
+) -> Outcome:
+    del spark
+    found = deviations(plan, commit)
+    read_version = commit.read_version if commit else None
+    if commit and read_version != state.version:
+        found = (*found, Deviation(metric="readVersion", promised=state.version, actual=read_version))
+    outcome = Outcome(
+        plan_id=plan.plan_id,
+        op_id=op_id,
+        table=plan.target.name,
+        verdict=state.verdict,
+        version=commit.version if commit else None,
+        read_version=read_version,
+        kept=commit is not None and not found,
+        metrics=commit.metrics if commit else {},
+        deviations=found,
+        moved_by=state.moved_by,
+        duration_ms=round((time.monotonic() - began) * 1000),
+    )
+    if history:
+        history.applied(op_id, outcome)
+    return outcome
+
+
+def deviations(plan: Plan, commit: Commit | None) -> tuple[Deviation, ...]:
+    """The promised metrics that the commit does not show, in the promise's order."""
+    metrics = commit.metrics if commit else {}
+    return tuple(
+        Deviation(metric=name, promised=promised, actual=metrics.get(name))
+        for name, promised in plan.promise.items()
+        if metrics.get(name) != promised
+    )

@@ -1,0 +1,70 @@
+"""The commits of a table, as DESCRIBE HISTORY tells them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from engine.spark_errors import translate
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+METADATA_KEY = "deltamerge_console"
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One commit. ``metrics`` are its operationMetrics, those that are whole numbers."""
+
+    version: int
+    timestamp: str
+    operation: str
+    read_version: int | None
+    metrics: dict[str, int]
+    user_metadata: str | None
+
+    @property
+    def plan_id(self) -> str | None:
+        """The plan that made this commit, where it was one of ours."""
+        try:
+            return str(json.loads(self.user_metadata or "")[METADATA_KEY]["plan_id"])
+        except (ValueError, KeyError, TypeError):
+            return None
+
+
+def commits(spark: SparkSession, table: str, limit: int | None = None) -> list[Commit]:
+    """The newest ``limit`` commits of ``table`` (SQL text of its name), newest first; all of them for None."""
+    try:
+        rows = spark.sql(f"DESCRIBE HISTORY {table}" + (f" LIMIT {limit}" if limit else "")).collect()
+    except Exception as error:
+        raise translate(error) from error
+    return [_commit(row) for row in rows]
+
+
+def current_version(spark: SparkSession, table: str) -> int:
+    return commits(spark, table, 1)[0].version
+
+
+def user_metadata(plan_id: str, op_id: str, own: str | None) -> str:
+    """What apply leaves in ``commitInfo.userMetadata``; ``own`` is what the operator had set there."""
+    content: dict[str, Any] = {METADATA_KEY: {"plan_id": plan_id, "op_id": op_id}}
+    if own:
+        content["user_metadata"] = own
+    return json.dumps(content)
+
+
+def _commit(row: Any) -> Commit:
+    metrics = {}
+    for key, value in dict(row["operationMetrics"] or {}).items():
+        if str(value).lstrip("-").isdigit():
+            metrics[str(key)] = int(value)
+    return Commit(
+        version=int(row["version"]),
+        timestamp=str(row["timestamp"]),
+        operation=str(row["operation"]),
+        read_version=None if row["readVersion"] is None else int(row["readVersion"]),
+        metrics=metrics,
+        user_metadata=row["userMetadata"],
+    )

@@ -1,0 +1,32 @@
+"""Confs of a session, read over SQL so that classic and Connect answer alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def read_confs(spark: SparkSession, keys: Iterable[str]) -> dict[str, str]:
+    """The values of ``keys`` that the session or the server sets; those left at their default are left out."""
+    every = spark.conf.getAll
+    return {key: str(every[key]) for key in keys if key in every}
+
+
+@contextmanager
+def confs_set(spark: SparkSession, confs: Mapping[str, str]) -> Iterator[None]:
+    """Set ``confs`` for the body, and put back what was before, whatever happens."""
+    before = {key: spark.conf.get(key, None) for key in confs}
+    try:
+        for key, value in confs.items():
+            spark.conf.set(key, value)
+        yield
+    finally:
+        for key, old in before.items():
+            if old is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, old)

@@ -1,0 +1,277 @@
+"""The data files of a table version, read out of its Delta log by Spark. Nothing is ever written there.
+
+SQL has no statement that lists a table's files with their row counts and deletion vectors, so the log is read as
+the Delta protocol describes it: the newest checkpoint at or before the version, then the commits after it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import EngineError
+from engine.spark_errors import translate
+from engine.values import Cells, DataFile
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CHECKPOINT = re.compile(r"(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10}))?(?:\.[0-9a-f-]{36})?\.(parquet|json)$")
+COMMIT = re.compile(r"(\d{20})\.json$")
+DV = "STRUCT<storageType: STRING, pathOrInlineDv: STRING, offset: INT, sizeInBytes: INT, cardinality: BIGINT>"
+ADD = (
+    "STRUCT<path: STRING, partitionValues: MAP<STRING, STRING>, size: BIGINT, modificationTime: BIGINT, "
+    f"stats: STRING, deletionVector: {DV}>"
+)
+REMOVE = f"STRUCT<path: STRING, deletionVector: {DV}>"
+SIDECAR = "STRUCT<path: STRING>"
+ACTIONS = f"STRUCT<add: {ADD}, remove: {REMOVE}, sidecar: {SIDECAR}>"
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """An AddFile of the log. ``path`` is as in the log: relative and URI-encoded, or absolute for a clone.
+
+    ``physical_rows`` counts the rows of the file, those that ``deleted_rows`` of its vector mark included; None
+    where the log has no statistics. ``file_hash`` is ``xxhash64`` of its ``_metadata.file_path``.
+    """
+
+    path: str
+    bytes: int
+    partition: Cells
+    physical_rows: int | None
+    deleted_rows: int
+    has_deletion_vector: bool
+    file_hash: int
+    modified_at: int = 0
+    stats: str | None = None
+
+    @property
+    def rows(self) -> int | None:
+        """Live rows."""
+        return None if self.physical_rows is None else self.physical_rows - self.deleted_rows
+
+    def value(self) -> DataFile:
+        from datetime import datetime, timezone
+
+        stats = json.loads(self.stats) if self.stats else {}
+        return DataFile(
+            path=self.path,
+            bytes=self.bytes,
+            rows=self.rows,
+            deletion_vector_rows=self.deleted_rows,
+            partition=self.partition,
+            modified_at=datetime.fromtimestamp(self.modified_at / 1000, timezone.utc).isoformat(timespec="seconds"),
+            min_values=_flat(stats.get("minValues", {})),
+            max_values=_flat(stats.get("maxValues", {})),
+            null_counts={k: int(v) for k, v in _flat(stats.get("nullCount", {})).items() if v is not None},
+        )
+
+
+@dataclass(frozen=True)
+class LogSegment:
+    """Which files of the log make up a version."""
+
+    directory: str
+    checkpoint_files: tuple[str, ...]
+    commits: tuple[str, ...]
+    checkpoint_format: str = ""
+    file_root: str = field(default="")
+
+
+def list_files(spark: SparkSession, path: str, version: int, *, with_stats: bool = False) -> tuple[LogFile, ...]:
+    """The AddFiles of ``version`` of the table at ``path``, in the log's order of path.
+
+    ``with_stats`` brings the statistics text as well (one row count only, otherwise). A log that cannot be read
+    raises an EngineError.
+    """
+    try:
+        segment = log_segment(spark, path, version)
+        return _replay(spark, segment, with_stats)
+    except EngineError:
+        raise
+    except Exception as error:
+        raise translate(error) from error
+
+
+def log_segment(spark: SparkSession, path: str, version: int) -> LogSegment:
+    """List ``_delta_log`` and choose the newest complete checkpoint at or before ``version``, and the commits since."""
+    directory = f"{path.rstrip('/')}/_delta_log"
+    rows = spark.sql(f"SELECT path FROM binaryFile.`{_quoted(directory)}`").collect()
+    names = sorted(str(row[0]).rpartition("/")[2] for row in rows)
+    checkpoints: dict[int, list[tuple[str, re.Match[str]]]] = {}
+    for name in names:
+        found = CHECKPOINT.fullmatch(name)
+        if found and int(found.group(1)) <= version:
+            checkpoints.setdefault(int(found.group(1)), []).append((name, found))
+    base, parts = -1, tuple[str, ...]()
+    for at in sorted(checkpoints, reverse=True):
+        chosen = _complete(checkpoints[at])
+        if chosen:
+            base, parts = at, chosen
+            break
+    commits = {int(m.group(1)): name for name in names if (m := COMMIT.fullmatch(name))}
+    wanted = range(base + 1, version + 1)
+    if any(v not in commits for v in wanted):
+        raise EngineError(
+            "DELTA_LOG_INCOMPLETE",
+            f"The log of {path} has no commit {next(v for v in wanted if v not in commits)} and no checkpoint for it.",
+            "The version is too old to list, or the log was cleaned: plan against the current version.",
+        )
+    return LogSegment(
+        directory=directory,
+        checkpoint_files=parts,
+        commits=tuple(commits[v] for v in wanted),
+        checkpoint_format=parts[0].rpartition(".")[2] if parts else "",
+    )
+
+
+def _complete(files: list[tuple[str, re.Match[str]]]) -> tuple[str, ...]:
+    for name, found in files:
+        if found.group(2) is None:
+            return (name,)
+    parts = tuple(name for name, _ in files)
+    return parts if parts and len(parts) == int(files[0][1].group(3)) else ()
+
+
+def _replay(spark: SparkSession, segment: LogSegment, with_stats: bool) -> tuple[LogFile, ...]:
+    """Action reconciliation of the protocol: of each (path, deletion vector) the newest action holds."""
+    base = segment.directory.removesuffix("/_delta_log")
+    live: dict[tuple[str, str], LogFile] = {}
+    for row in _checkpoint_rows(spark, segment, base, with_stats):
+        live[_key(row)] = _log_file(row)
+    if segment.commits:
+        glob = "{" + ",".join(segment.commits) + "}"
+        source = (
+            "SELECT CAST(left(_metadata.file_name, 20) AS BIGINT) AS version, "
+            f"from_json(value, '{ACTIONS}') AS a FROM text.`{_quoted(segment.directory)}/{glob}` "
+            "WHERE value LIKE '{\"add\"%' OR value LIKE '{\"remove\"%'"
+        )
+        query = (
+            f"SELECT version, a.remove IS NOT NULL AS removed, {_columns('coalesce(a.add.path, a.remove.path)', with_stats, base)}"
+            f" FROM ({source})"
+        )
+        rows = spark.sql(query).collect()
+        # Within a commit a file may be removed with its old vector and added with a new one: keys differ.
+        for row in sorted(rows, key=lambda r: (r["version"], not r["removed"])):
+            if row["removed"]:
+                live.pop(_key(row), None)
+            else:
+                live[_key(row)] = _log_file(row)
+    return tuple(sorted(live.values(), key=lambda file: file.path))
+
+
+def _columns(path: str, with_stats: bool, base: str) -> str:
+    root = base if "://" in base and not base.startswith("file:") else re.sub(r"^file:/+", "file:/", base)
+    absolute = (
+        f"CASE WHEN {path} RLIKE '^[a-zA-Z][a-zA-Z0-9+.-]*:' THEN regexp_replace({path}, '^file:/+', 'file:/') "
+        f"ELSE concat('{_literal(_encoded(root))}/', {path}) END"
+    )
+    dv = "coalesce(a.add.deletionVector, a.remove.deletionVector)"
+    return (
+        f"{path} AS path, a.add.size AS size, a.add.partitionValues AS partition, "
+        "a.add.modificationTime AS modified, "
+        "CAST(get_json_object(a.add.stats, '$.numRecords') AS BIGINT) AS records, "
+        f"{'a.add.stats' if with_stats else 'CAST(NULL AS STRING)'} AS stats, "
+        f"{dv}.cardinality AS cardinality, "
+        f"concat({dv}.storageType, {dv}.pathOrInlineDv, '@', coalesce({dv}.offset, '')) AS dv, "
+        f"xxhash64({absolute}) AS hash"
+    )
+
+
+def _checkpoint_rows(spark: SparkSession, segment: LogSegment, base: str, with_stats: bool) -> list[Any]:
+    if not segment.checkpoint_files:
+        return []
+    glob = "{" + ",".join(segment.checkpoint_files) + "}"
+    place = f"`{_quoted(segment.directory)}/{glob}`"
+    rows: list[Any] = []
+    if segment.checkpoint_format == "json":
+        actions = f"(SELECT from_json(value, '{ACTIONS}') AS a FROM text.{place})"
+        rows = _adds(spark, actions, base, with_stats)
+        sidecars = [r[0] for r in spark.sql(f"SELECT a.sidecar.path FROM {actions} WHERE a.sidecar IS NOT NULL").collect()]
+    else:
+        rows = _adds(spark, _struct_of(spark, place), base, with_stats)
+        sidecars = []
+        if "sidecar" in spark.sql(f"SELECT * FROM parquet.{place}").columns:
+            found = spark.sql(f"SELECT sidecar.path FROM parquet.{place} WHERE sidecar IS NOT NULL").collect()
+            sidecars = [r[0] for r in found]
+    if sidecars:
+        inside = "{" + ",".join(str(path).rpartition("/")[2] for path in sidecars) + "}"
+        rows += _adds(spark, _struct_of(spark, f"`{_quoted(segment.directory)}/_sidecars/{inside}`"), base, with_stats)
+    return rows
+
+
+def _struct_of(spark: SparkSession, place: str) -> str:
+    """A checkpoint's ``add`` in the shape of ADD; columns that this writer left out read as NULL."""
+    schema = spark.sql(f"SELECT * FROM parquet.{place}").schema
+    add: Any = schema["add"].dataType
+    names = {f.name for f in add.fields}
+    stats = "add.stats" if "stats" in names else "CAST(NULL AS STRING)"
+    if "stats_parsed" in names:
+        stats = f"coalesce({stats}, to_json(add.stats_parsed))"
+    # writers differ in the vector's fields: by way of JSON each gives those of DV
+    dv = f"from_json(to_json(add.deletionVector), '{DV}')" if "deletionVector" in names else f"CAST(NULL AS {DV})"
+    return (
+        "(SELECT named_struct('add', named_struct('path', add.path, 'size', add.size, 'partitionValues', "
+        f"add.partitionValues, 'modificationTime', add.modificationTime, 'stats', {stats}, 'deletionVector', {dv}), "
+        f"'remove', CAST(NULL AS {REMOVE})) AS a FROM parquet.{place} WHERE add IS NOT NULL)"
+    )
+
+
+def _adds(spark: SparkSession, actions: str, base: str, with_stats: bool) -> list[Any]:
+    query = f"SELECT {_columns('a.add.path', with_stats, base)} FROM {actions} WHERE a.add IS NOT NULL"
+    return list(spark.sql(query).collect())
+
+
+def _key(row: Any) -> tuple[str, str]:
+    return str(row["path"]), str(row["dv"] or "")
+
+
+def _log_file(row: Any) -> LogFile:
+    return LogFile(
+        path=str(row["path"]),
+        bytes=int(row["size"]),
+        partition={str(k): v for k, v in dict(row["partition"] or {}).items()},
+        physical_rows=None if row["records"] is None else int(row["records"]),
+        deleted_rows=int(row["cardinality"] or 0),
+        has_deletion_vector=row["dv"] is not None,
+        file_hash=int(row["hash"]),
+        modified_at=int(row["modified"] or 0),
+        stats=row["stats"],
+    )
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> Cells:
+    flat: Cells = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{name}.")
+        else:
+            flat[f"{prefix}{name}"] = None if value is None else str(value)
+    return flat
+
+
+def partitions_of(files: Iterable[LogFile]) -> int:
+    """Distinct partition tuples, as totalBytesAndDistinctPartitionValues counts them (none without files)."""
+    return len({tuple(sorted(file.partition.items(), key=lambda item: item[0])) for file in files})
+
+
+def _encoded(path: str) -> str:
+    from urllib.parse import quote
+
+    scheme, separator, rest = path.partition(":")
+    return f"{scheme}{separator}{quote(rest, safe=SAFE)}" if separator else quote(path, safe=SAFE)
+
+
+SAFE = "/:@!$&'()*+,;=~-._"
+
+
+def _quoted(path: str) -> str:
+    return path.replace("`", "``")
+
+
+def _literal(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("'", "\\'")

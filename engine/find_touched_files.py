@@ -1,0 +1,277 @@
+"""DeltaScan → TouchedFiles: which rows match, and so which files the MERGE touches.
+
+Mirrors ClassicMergeExecutor.findTouchedFiles: the frozen source joined with the target on the operator's own ON,
+each target row known by ``monotonically_increasing_id()``, each file by its name. Delta keeps only the files; here
+the pairs are kept (row ids and the clause that takes them, no data), so that every later question is cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from engine.analyze import AnalyzedMerge
+from engine.delta_log import LogFile
+from engine.names import quote
+from engine.parse import MergeClause
+from engine.prepare_delta_scan import DeltaScan
+from engine.prepare_source import PreparedSource, checkpoint
+from engine.spark_errors import translate
+from engine.sql_text import requalified
+from engine.values import ConflictKey
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SOURCE_ROW, TARGET_ROW, FILE = "__dm_source_row", "__dm_target_row", "__dm_file"
+INSERT_CLAUSE, BY_SOURCE_CLAUSE, CLAUSE, COUNTED, RECORDED = (
+    "__dm_insert", "__dm_by_source", "__dm_clause", "__dm_counted", "__dm_recorded",
+)
+# NOT MATCHED BY SOURCE clauses are numbered from here, matched ones from 1; 0 is no clause.
+BY_SOURCE = 100
+
+
+@dataclass(frozen=True)
+class FileMatches:
+    """What happens in one file. ``clause_pairs`` counts pairs, ``clause_rows`` distinct target rows, by clause."""
+
+    file: LogFile
+    touched: bool
+    rows: int
+    matched: int
+    clause_pairs: dict[int, int]
+    clause_rows: dict[int, int]
+    pairs: int
+    conflicts: int
+    overcount: int
+    true_conflicts: int
+    null_conflicts: int
+
+
+@dataclass(frozen=True)
+class Matches:
+    """The result of the job: by file, and the source rows without a match by the insert clause that takes them.
+
+    ``inserts`` maps a clause's number (from 1) to rows, 0 to those no clause takes. ``view`` names the pairs.
+    """
+
+    join_type: str | None
+    matched_predicate: str | None
+    files: tuple[FileMatches, ...]
+    inserts: dict[int, int]
+    view: str | None
+    frame: Any = None
+
+    @property
+    def touched(self) -> tuple[FileMatches, ...]:
+        return tuple(file for file in self.files if file.touched)
+
+    @property
+    def conflicts(self) -> int:
+        """Target rows that several source rows match, as Delta counts them."""
+        return sum(file.conflicts for file in self.files)
+
+
+def find_touched_files(
+    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, scan: DeltaScan
+) -> Matches:
+    """Run the join. Anything that fails while running (a cast, an overflow) raises Delta's error."""
+    view = source.view.replace("_source_", "_pairs_")
+    frame = checkpoint(spark, pairs_sql(merge, source), "DISK_ONLY", view)
+    try:
+        by_file = spark.sql(by_file_sql(merge, view)).collect()
+    except Exception as error:
+        raise translate(error) from error
+    found = {int(row["file"]): row for row in by_file}
+    kept = {file.file_hash for file in scan.after}
+    every_row = bool(merge.statement.not_matched_by_source)
+    live = live_rows(spark, merge, scan.before if every_row else [f for f in scan.before if f.file_hash in found])
+    files = tuple(
+        _file_matches(merge, file, found.get(file.file_hash), live, every_row)
+        for file in scan.before
+        # what skipping leaves out Delta never looks at, conflicts there included
+        if file.file_hash in kept and (every_row or file.file_hash in found)
+    )
+    return Matches(
+        join_type="right_outer" if every_row else "inner",
+        matched_predicate=matched_predicate(merge),
+        files=files,
+        inserts=count_inserts(spark, merge, source, view),
+        view=view,
+        frame=frame,
+    )
+
+
+def matched_predicate(merge: AnalyzedMerge) -> str | None:
+    """The OR of the clause conditions for a matched-only MERGE; None stands for TRUE."""
+    conditions = [clause.condition for clause in merge.statement.matched]
+    if not merge.statement.matched_only or any(condition is None for condition in conditions):
+        return None
+    return " OR ".join(f"({condition}\n)" for condition in conditions)
+
+
+def source_relation(merge: AnalyzedMerge, source: PreparedSource) -> str:
+    """The frozen source with its row ids, and the insert clause that would take each row."""
+    clauses = first_clause(merge.statement.not_matched, 1)
+    reference = merge.statement.source.reference or "__dm_source"
+    return (
+        f"(SELECT *, monotonically_increasing_id() AS {SOURCE_ROW}, {qualified(merge, clauses)} AS {INSERT_CLAUSE} "
+        f"FROM {source.view} AS {reference}) AS {reference}"
+    )
+
+
+def target_relation(merge: AnalyzedMerge, *, columns: str = "*") -> str:
+    """The target at its version with row ids and file hashes, the target-only conjuncts of ON applied below them.
+
+    A non-deterministic column keeps filters above it, so they are written where they can reach the scan.
+    """
+    statement = merge.statement
+    reference = statement.target.reference
+    by_source = first_clause(statement.not_matched_by_source, BY_SOURCE + 1)
+    where = ""
+    if not statement.not_matched_by_source:
+        texts = [qualified(merge, e.text) for e in merge.on if e.target_only]
+        where = " WHERE " + " AND ".join(f"({text}\n)" for text in texts) if texts else ""
+    return (
+        f"(SELECT {columns}, xxhash64(_metadata.file_path) AS {FILE}, monotonically_increasing_id() AS {TARGET_ROW}, "
+        f"{qualified(merge, by_source)} AS {BY_SOURCE_CLAUSE} FROM {merge.target_sql} AS {reference}{where}) AS {reference}"
+    )
+
+
+def qualified(merge: AnalyzedMerge, text: str) -> str:
+    """``text`` with the target's dotted name as a qualifier shortened to what the subquery is called."""
+    target, source = merge.statement.target, merge.statement.source
+    if target.alias is None:
+        text = requalified(text, target.parts, target.reference)
+    if source.alias is None and source.parts:
+        text = requalified(text, source.parts, source.reference)
+    return text
+
+
+def first_clause(clauses: Sequence[MergeClause], first: int) -> str:
+    """A CASE that gives the number of the first clause whose condition holds, or 0."""
+    if not clauses:
+        return "0"
+    arms = " ".join(
+        f"WHEN ({clause.condition or 'TRUE'}\n) THEN {first + index}" for index, clause in enumerate(clauses)
+    )
+    return f"CASE {arms} ELSE 0 END"
+
+
+def pairs_sql(merge: AnalyzedMerge, source: PreparedSource) -> str:
+    """One row for each (source row, target row) that ON ties; with NOT MATCHED BY SOURCE also the lone target
+    rows that a clause takes (source row NULL)."""
+    statement = merge.statement
+    predicate = matched_predicate(merge)
+    counted = f"(({qualified(merge, predicate)}) IS NOT NULL)" if predicate else "TRUE"
+    recorded = f"coalesce(({qualified(merge, predicate)}), FALSE)" if predicate else "TRUE"
+    matched = qualified(merge, first_clause(statement.matched, 1))
+    join = "RIGHT OUTER JOIN" if statement.not_matched_by_source else "INNER JOIN"
+    body = (
+        f"SELECT {SOURCE_ROW}, {TARGET_ROW}, {FILE}, "
+        f"CAST(CASE WHEN {SOURCE_ROW} IS NULL THEN {BY_SOURCE_CLAUSE} ELSE {matched} END AS INT) AS {CLAUSE}, "
+        f"{counted} AS {COUNTED}, {recorded} AS {RECORDED} "
+        f"FROM {source_relation(merge, source)} {join} {target_relation(merge)} "
+        f"ON {qualified(merge, statement.condition)}\n"
+    )
+    if not statement.not_matched_by_source:
+        return body
+    return f"SELECT * FROM ({body}) WHERE {SOURCE_ROW} IS NOT NULL OR {CLAUSE} > 0"
+
+
+def clause_numbers(merge: AnalyzedMerge) -> list[int]:
+    matched = range(1, len(merge.statement.matched) + 1)
+    by_source = range(BY_SOURCE + 1, BY_SOURCE + 1 + len(merge.statement.not_matched_by_source))
+    return [*matched, *by_source]
+
+
+def by_file_sql(merge: AnalyzedMerge, view: str) -> str:
+    """Pairs → target rows → files, with Delta's count of conflicts and the true one."""
+    numbers = clause_numbers(merge)
+    inner = ", ".join(f"count_if({CLAUSE} = {n}) AS c{n}" for n in numbers)
+    outer = ", ".join(f"sum(c{n}) AS pairs{n}, count_if(c{n} > 0) AS rows{n}" for n in numbers)
+    return (
+        f"SELECT {FILE} AS file, count_if(n > 0) AS matched, sum(n) AS pairs, max(recorded) AS recorded, "
+        "count_if(counted > 1) AS conflicts, sum(greatest(counted - 1, 0)) AS overcount, "
+        f"count_if(n > 1) AS true_conflicts, count_if(n > 1 AND counted <= 1) AS null_conflicts, {outer} "
+        f"FROM (SELECT {FILE}, {TARGET_ROW}, count({SOURCE_ROW}) AS n, "
+        f"count_if({SOURCE_ROW} IS NOT NULL AND {COUNTED}) AS counted, max({RECORDED}) AS recorded, {inner} "
+        f"FROM {view} GROUP BY {FILE}, {TARGET_ROW}) GROUP BY {FILE}"
+    )
+
+
+def _file_matches(
+    merge: AnalyzedMerge, file: LogFile, row: Any, live: dict[int, int], every_row: bool
+) -> FileMatches:
+    numbers = clause_numbers(merge)
+    rows = live[file.file_hash]
+    if row is None:
+        empty = dict.fromkeys(numbers, 0)
+        return FileMatches(file, every_row and rows > 0, rows, 0, empty, empty, 0, 0, 0, 0, 0)
+    return FileMatches(
+        file=file,
+        touched=(every_row and rows > 0) or bool(row["recorded"]),
+        rows=rows,
+        matched=int(row["matched"]),
+        clause_pairs={n: int(row[f"pairs{n}"]) for n in numbers},
+        clause_rows={n: int(row[f"rows{n}"]) for n in numbers},
+        pairs=int(row["pairs"]),
+        conflicts=int(row["conflicts"]),
+        overcount=int(row["overcount"]),
+        true_conflicts=int(row["true_conflicts"]),
+        null_conflicts=int(row["null_conflicts"]),
+    )
+
+
+def live_rows(spark: SparkSession, merge: AnalyzedMerge, files: Sequence[LogFile]) -> dict[int, int]:
+    """Rows by file hash: from the log's statistics, or counted where a file has none."""
+    known = {file.file_hash: file.rows for file in files}
+    if any(rows is None for rows in known.values()):
+        query = f"SELECT xxhash64(_metadata.file_path) AS file, count(*) AS n FROM {merge.target_sql} GROUP BY 1"
+        counted = {int(row["file"]): int(row["n"]) for row in spark.sql(query).collect()}
+        known = {h: counted.get(h, 0) if rows is None else rows for h, rows in known.items()}
+    return {h: rows or 0 for h, rows in known.items()}
+
+
+def count_inserts(
+    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, view: str | None
+) -> dict[int, int]:
+    """Source rows that no target row matches, by the insert clause that takes them (0: none does)."""
+    if not merge.statement.not_matched:
+        return {}
+    rows = spark.sql(
+        f"SELECT {INSERT_CLAUSE} AS clause, count(*) AS n FROM {unmatched_source(merge, source, view)} GROUP BY 1"
+    ).collect()
+    return {int(row["clause"]): int(row["n"]) for row in rows}
+
+
+def unmatched_source(merge: AnalyzedMerge, source: PreparedSource, view: str | None) -> str:
+    """The source rows without a match, from the pairs where there are some, else by Delta's left anti join."""
+    reference = merge.statement.source.reference or "__dm_source"
+    if view:
+        pairs = f"(SELECT {SOURCE_ROW} AS __dm_seen FROM {view})"
+        return f"{source_relation(merge, source)} LEFT ANTI JOIN {pairs} ON {reference}.{SOURCE_ROW} = __dm_seen"
+    return (
+        f"{source_relation(merge, source)} LEFT ANTI JOIN {target_relation(merge)} "
+        f"ON {qualified(merge, merge.statement.condition)}\n"
+    )
+
+
+def conflict_keys(
+    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, view: str, limit: int
+) -> tuple[ConflictKey, ...]:
+    """Up to ``limit`` target rows that several source rows match, by the source's columns in ON."""
+    names = list(dict.fromkeys(name for e in merge.on for name in e.source_columns))
+    if not names or limit <= 0:
+        return ()
+    columns = ", ".join(f"CAST(s.{quote(name)} AS STRING) AS {quote(name)}" for name in names)
+    rows = spark.sql(
+        f"SELECT c.n AS __dm_n, {columns} FROM (SELECT min({SOURCE_ROW}) AS first, count({SOURCE_ROW}) AS n "
+        f"FROM {view} GROUP BY {FILE}, {TARGET_ROW} HAVING count({SOURCE_ROW}) > 1 LIMIT {limit}) AS c "
+        f"JOIN (SELECT *, monotonically_increasing_id() AS {SOURCE_ROW} FROM {source.view}) AS s "
+        f"ON s.{SOURCE_ROW} = c.first"
+    ).collect()
+    return tuple(
+        ConflictKey(key={name: row[name] for name in names}, source_rows=int(row["__dm_n"])) for row in rows
+    )

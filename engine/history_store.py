@@ -1,0 +1,346 @@
+"""The ledger's file: one lock, one format, and what happens when either is not as it should be.
+
+DuckDB lets one process at a time open a file for writing. Several consoles and CI jobs share this one,
+so each open–work–close, reads too, runs inside one ``flock`` on ``<path>.lock``. The lock file stays
+when all are done: removing it would let two processes hold "the" lock on two different files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from engine.errors import EngineError
+from engine.history_lock import LockTimeoutError, locked
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+#: What brings a ledger from format n-1 to format n, in order; index 0 makes format 1.
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        "CREATE TABLE format (version INTEGER NOT NULL, changed_at VARCHAR NOT NULL)",
+        # No primary key: DuckDB's index checks refuse some updates of the row they guard, and the ids
+        # are random. seq orders the rows; it is taken under the file lock.
+        """CREATE TABLE operation (
+            seq BIGINT NOT NULL, op_id VARCHAR NOT NULL, plan_id VARCHAR NOT NULL, kind VARCHAR NOT NULL,
+            table_name VARCHAR NOT NULL, table_path VARCHAR NOT NULL, table_id VARCHAR NOT NULL,
+            sql VARCHAR NOT NULL, status VARCHAR NOT NULL, version BIGINT, started_at VARCHAR NOT NULL,
+            finished_at VARCHAR, kept BOOLEAN, error VARCHAR, host VARCHAR, pid BIGINT, process VARCHAR)""",
+        # The plans and outcomes, JSON packed with zlib; apart, so that a new status rewrites none of it.
+        "CREATE TABLE document (op_id VARCHAR NOT NULL, kind VARCHAR NOT NULL, body BLOB NOT NULL)",
+        """CREATE TABLE table_version (
+            table_key VARCHAR NOT NULL, version BIGINT NOT NULL, body VARCHAR NOT NULL)""",
+        """CREATE TABLE table_list (
+            endpoint VARCHAR NOT NULL, seen_at VARCHAR NOT NULL, body VARCHAR NOT NULL)""",
+    ),
+)
+
+#: DuckDB's storage format of the file: the newest that every supported DuckDB reads.
+STORAGE_VERSION = "v1.2.0"
+
+log = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+Work = Callable[["DuckDBPyConnection"], Result]
+
+_aliases = itertools.count()
+# One in-memory DuckDB for each process, to which the file is attached and from which it is detached:
+# 1 ms, where a DuckDB of its own costs 20 ms each time. Keyed by pid: a fork must not share it.
+_engines: dict[int, DuckDBPyConnection] = {}
+_engines_lock = threading.Lock()
+
+
+class _DamagedError(Exception):
+    """The file is there and is no ledger."""
+
+
+class _OldFormatError(Exception):
+    """The ledger must be migrated before it can be read."""
+
+
+class Store:
+    """The DuckDB file at ``path``: created when missing, 0600, its folder 0700 when made here.
+
+    ``wait_seconds`` bounds how long one call waits for others. ``on_notice`` gets the one-line notices
+    that a person should see (a damaged ledger was set aside); they go to the log too.
+    """
+
+    def __init__(self, path: Path, *, wait_seconds: float, on_notice: Callable[[str], None] | None) -> None:
+        self.path = path
+        self.wait_seconds = wait_seconds
+        self._on_notice = on_notice
+
+    def run(self, work: Work[Result], *, reading: bool = False) -> Result:
+        """Open, run ``work`` in one transaction, close; all under the lock. ``reading``: it only reads.
+
+        Raises EngineError: ``LEDGER_LOCKED``, ``LEDGER_NEWER``, ``LEDGER_NOT_WRITABLE``,
+        ``LEDGER_DISK_FULL``, ``LEDGER_FAILED``.
+        """
+        deadline = time.monotonic() + self.wait_seconds
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with locked(self.path.with_name(self.path.name + ".lock"), self.wait_seconds):
+                try:
+                    return self._once(work, reading, deadline)
+                except _OldFormatError:
+                    return self._once(work, False, deadline)
+                except _DamagedError as damage:
+                    self._set_aside(damage)
+                    return self._once(work, reading, deadline)
+        except LockTimeoutError as error:
+            raise self._locked_error() from error
+        except (OSError, _DamagedError) as error:
+            raise self._failure(error) from error
+
+    def _once(self, work: Work[Result], reading: bool, deadline: float) -> Result:
+        import duckdb
+
+        if not self.path.exists():
+            self._create()
+        try:
+            with self._attached(self.path, reading, deadline) as connection:
+                self._migrate(connection, reading)
+                connection.begin()
+                try:
+                    result = work(connection)
+                    connection.commit()
+                except BaseException:
+                    with contextlib.suppress(duckdb.Error):
+                        connection.rollback()
+                    raise
+                return result
+        except duckdb.Error as error:
+            if _says_damage(str(error)):
+                raise _DamagedError(str(error)) from error
+            raise self._failure(error) from error
+
+    @contextlib.contextmanager
+    def _attached(self, path: Path, reading: bool, deadline: float) -> Iterator[DuckDBPyConnection]:
+        """A connection whose current database is the file; detached again at the end, whatever happens."""
+        import duckdb
+
+        connection = _engine().cursor()
+        alias = f"ledger_{next(_aliases)}"
+        try:
+            self._attach(connection, alias, path, reading, deadline)
+            connection.execute(f"USE {alias}")
+            yield connection
+        finally:
+            try:
+                connection.execute("USE memory")
+                connection.execute(f"DETACH DATABASE IF EXISTS {alias}")
+                connection.close()
+            except duckdb.Error as error:
+                with contextlib.suppress(duckdb.Error):
+                    connection.close()
+                # An engine that broke, or will not let go of the file: end it, the next call makes another.
+                log.warning("the ledger's DuckDB is given up: %s", error)
+                _drop_engine()
+
+    def _attach(
+        self, connection: DuckDBPyConnection, alias: str, path: Path, reading: bool, deadline: float
+    ) -> None:
+        import duckdb
+
+        wal = path.with_name(path.name + ".wal")
+        left_over = wal.exists() and wal.stat().st_size > 0
+        if not reading or left_over:
+            # A log that a crash left must be replayed, so then a reader writes too.
+            options = f"(STORAGE_VERSION '{STORAGE_VERSION}')"
+            with contextlib.suppress(OSError):
+                # DuckDB would make its log readable by all; an empty one of ours it takes as it is.
+                os.close(os.open(wal, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        else:
+            options = "(READ_ONLY)"
+        name = str(path).replace("'", "''")
+        while True:
+            try:
+                connection.execute(f"ATTACH '{name}' AS {alias} {options}")
+                return
+            except duckdb.Error as error:
+                text = str(error)
+                if "Could not set lock" in text or "Conflicting lock" in text:
+                    # Someone opened it without our lock: a DuckDB shell.
+                    if time.monotonic() >= deadline:
+                        raise self._locked_error() from error
+                    time.sleep(0.02)
+                    continue
+                if _says_newer(text):
+                    raise self._newer_error("with a newer DuckDB") from error
+                if _failure_kind(text):
+                    raise self._failure(error) from error
+                raise _DamagedError(text) from error
+
+    def _create(self) -> None:
+        """Make an empty ledger beside the place and move it there: never half a ledger."""
+        import duckdb
+
+        scratch = self.path.with_name(f"{self.path.name}.new-{os.getpid()}")
+        stale_wal = self.path.with_name(self.path.name + ".wal")
+        _remove(scratch)
+        if stale_wal.exists():
+            # A log without its file belongs to a ledger that is gone; it must not be replayed here.
+            os.replace(stale_wal, stale_wal.with_name(f"{stale_wal.name}.damaged-{_stamp()}"))
+        try:
+            with self._attached(scratch, False, time.monotonic()) as connection:
+                self._migrate(connection, False)
+            os.chmod(scratch, 0o600)
+            os.replace(scratch, self.path)
+        except duckdb.Error as error:
+            raise self._failure(error) from error
+        finally:
+            _remove(scratch)
+
+    def _migrate(self, connection: DuckDBPyConnection, reading: bool) -> None:
+        """Bring the ledger to this program's format, one transaction for each step."""
+        tables = connection.execute(
+            "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
+        ).fetchall()
+        have = 0
+        if tables:
+            if ("format",) not in tables:
+                raise _DamagedError("it is a DuckDB file, but no ledger")
+            row = connection.execute("SELECT max(version) FROM format").fetchone()
+            if row is None or row[0] is None:
+                raise _DamagedError("its format is not recorded")
+            have = int(row[0])
+        newest = len(MIGRATIONS)
+        if have > newest:
+            raise self._newer_error(f"in format {have}; this program knows format {newest}")
+        if have < newest and reading:
+            raise _OldFormatError
+        for version in range(have + 1, newest + 1):
+            connection.begin()
+            for statement in MIGRATIONS[version - 1]:
+                connection.execute(statement)
+            connection.execute("INSERT INTO format VALUES (?, ?)", [version, now()])
+            connection.commit()
+            if have:
+                self._notice(f"The history {self.path} was brought forward to format {version}.")
+
+    # What can go wrong
+
+    def _set_aside(self, damage: _DamagedError) -> None:
+        aside = self.path.with_name(f"{self.path.name}.damaged-{_stamp()}")
+        wal = self.path.with_name(self.path.name + ".wal")
+        os.replace(self.path, aside)
+        if wal.exists():
+            os.replace(wal, aside.with_name(aside.name + ".wal"))
+        log.error("damaged ledger %s: %s", self.path, damage)
+        self._notice(
+            f"The history {self.path} is damaged; it was set aside as {aside.name} and a fresh one begun."
+        )
+
+    def _notice(self, text: str) -> None:
+        log.warning(text)
+        if self._on_notice is not None:
+            self._on_notice(text)
+
+    def _locked_error(self) -> EngineError:
+        return EngineError(
+            "LEDGER_LOCKED",
+            f"The history {self.path} has been in use by another program for {self.wait_seconds:g} s.",
+            "Close the program that holds it open (a DuckDB shell?) and try again; nothing was lost.",
+        )
+
+    def _newer_error(self, how: str) -> EngineError:
+        return EngineError(
+            "LEDGER_NEWER",
+            f"The history {self.path} was written by a newer deltamerge-console, {how}.",
+            "Upgrade deltamerge-console, or use another home with --home DIR. The file was not touched.",
+        )
+
+    def _failure(self, error: BaseException) -> EngineError:
+        text = str(error)
+        kind = _failure_kind(text)
+        if kind == "full":
+            return EngineError(
+                "LEDGER_DISK_FULL",
+                f"The history {self.path} cannot be written: the disk is full.",
+                "Make room there, or use another home with --home DIR.",
+            )
+        if kind == "denied":
+            return EngineError(
+                "LEDGER_NOT_WRITABLE",
+                f"The history {self.path} cannot be opened for writing.",
+                "Check the folder's permissions, or name a writable home with --home DIR.",
+            )
+        first = text.splitlines()[0] if text else type(error).__name__
+        return EngineError(
+            "LEDGER_FAILED", f"The history {self.path} failed: {first}", "The log has more; try again."
+        )
+
+
+def now() -> str:
+    """The time, ISO 8601 UTC with milliseconds: ``2026-11-21T10:00:00.123Z``."""
+    return datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _engine() -> DuckDBPyConnection:
+    import duckdb
+
+    pid = os.getpid()
+    with _engines_lock:
+        if pid not in _engines:
+            _engines[pid] = duckdb.connect(
+                ":memory:",
+                config={
+                    # Small work: more threads only cost. Never fetch an extension.
+                    "threads": 1,
+                    "memory_limit": "512MB",
+                    "autoinstall_known_extensions": False,
+                    "autoload_known_extensions": False,
+                },
+            )
+        return _engines[pid]
+
+
+def _drop_engine() -> None:
+    import duckdb
+
+    with _engines_lock:
+        engine = _engines.pop(os.getpid(), None)
+    if engine is not None:
+        with contextlib.suppress(duckdb.Error):
+            engine.close()
+
+
+def _stamp() -> str:
+    return datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S%fZ")
+
+
+def _remove(path: Path) -> None:
+    for name in (path.name, path.name + ".wal"):
+        with contextlib.suppress(OSError):
+            os.unlink(path.with_name(name))
+
+
+def _failure_kind(text: str) -> str:
+    """ "full", "denied", "other" or "": what the machine, not the file, is to blame for."""
+    lower = text.lower()
+    if any(sign in lower for sign in ("no space left", "file too large", "disk quota", "out of disk")):
+        return "full"
+    denied = ("permission denied", "read-only file", "not a directory", "is a directory", "no such file")
+    if any(sign in lower for sign in denied):
+        return "denied"
+    return "other" if any(sign in lower for sign in ("out of memory", "too many open files")) else ""
+
+
+def _says_newer(text: str) -> bool:
+    lower = text.lower()
+    return ("version number" in lower and "can only read" in lower) or "newer version of duckdb" in lower
+
+
+def _says_damage(text: str) -> bool:
+    lower = text.lower()
+    signs = ("corrupt", "checksum", "not a valid duckdb", "not read enough bytes", "failed to deserialize")
+    return any(sign in lower for sign in signs)

@@ -1,0 +1,270 @@
+"""The whole chain, in order: text → … → Plan. Looks at everything, writes nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from engine.advice import advise
+from engine.analyze import AnalyzedMerge, analyze
+from engine.delta_log import list_files
+from engine.errors import EngineError
+from engine.find_touched_files import Matches, conflict_keys, count_inserts, find_touched_files
+from engine.foresee import ambiguity
+from engine.params import fill
+from engine.parse import Script, parse_merge, parse_script
+from engine.plan_writes import Promise, TableTraits, plan_writes, runs_insert_only
+from engine.prepare_delta_scan import prepare_delta_scan
+from engine.prepare_source import PreparedSource, prepare_source
+from engine.samples import sample_rows
+from engine.session_state import kept_confs, session_ref, tagged
+from engine.should_materialize_source import should_materialize_source
+from engine.spark_errors import translate
+from engine.splice import source_splice, spliced
+from engine.values import (
+    Conflicts,
+    Decision,
+    Engines,
+    Plan,
+    Progress,
+    Refused,
+    Source,
+    Splice,
+    Statement,
+    Target,
+    TouchedFiles,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+OnProgress = Callable[[Progress], None]
+
+
+def plan(
+    spark: SparkSession,
+    sql: str,
+    *,
+    params: Mapping[str, str] | None = None,
+    rows: int = 5,
+    freeze: bool = False,
+    prune: bool = True,
+    tag: str | None = None,
+    on_progress: OnProgress | None = None,
+    private: bool = False,
+) -> Plan:
+    """Plan a MERGE: what it would do, exactly, without doing it.
+
+    ``sql`` may hold SET, USE, CACHE and temporary views before the MERGE. ``rows`` samples are shown for each
+    clause; ``private`` leaves values out of samples and conflict keys. ``tag`` marks the Spark work, so that
+    ``spark.interruptTag(tag)`` from another thread cancels it. What Spark or Delta refuses at analysis raises an
+    EngineError; what would fail only while running gives a plan that is ``refused``.
+    """
+    del freeze, prune  # staging and derived conjuncts are planned in DESIGN.md §5 and issue 6
+    with tagged(spark, tag):
+        try:
+            return _plan(spark, sql, dict(params or {}), rows, on_progress or (lambda _: None), private)
+        except EngineError:
+            raise
+        except Exception as error:
+            raise translate(error) from error
+
+
+def _plan(
+    spark: SparkSession, text: str, params: dict[str, str], rows: int, say: OnProgress, private: bool
+) -> Plan:
+    clock = Clock(say)
+    script = parse_script(fill(text, params))
+    statement = parse_merge(script.statement)
+    run_setup(spark, script)
+    with clock.phase("analyze"):
+        merge = analyze(spark, statement)
+    confs = kept_confs(spark)
+    with clock.phase("should_materialize_source"):
+        decision = should_materialize_source(spark, merge)
+    with clock.phase("describe_target"):
+        detail = spark.sql(f"DESCRIBE DETAIL {statement.target.text}").collect()[0]
+        files = list_files(spark, merge.path, merge.version)
+    with clock.phase("prepare_delta_scan"):
+        scan = prepare_delta_scan(spark, merge, files)
+    with clock.phase("prepare_source", "MERGE operation - materialize source"):
+        source = prepare_source(spark, merge, decision)
+    splice = source_splice(merge, source, decision)
+    insert_only = runs_insert_only(statement, confs)
+    refused: Refused | None = None
+    matches = Matches(None, None, (), {}, None)
+    try:
+        with clock.phase("find_touched_files", "MERGE operation - scanning files for matches"):
+            if insert_only:
+                inserts = count_inserts(spark, merge, source, None)
+                matches = Matches(None, None, (), inserts, None)
+            else:
+                matches = find_touched_files(spark, merge, source, scan)
+    except EngineError as error:
+        if not error.condition or not error.condition.isupper() or error.condition in NOT_REFUSALS:
+            raise
+        refused = Refused(condition=error.condition, message=error.message, hint=error.hint)
+    traits = table_traits(detail)
+    promise = plan_writes(merge, matches, source.num_rows, traits, confs)
+    conflicts = Conflicts(
+        count=matches.conflicts,
+        true_count=sum(file.true_conflicts for file in matches.files),
+        keys=conflict_keys(spark, merge, source, matches.view, 0 if private else 20)
+        if matches.view and any(f.true_conflicts for f in matches.files)
+        else (),
+    )
+    refused = refused or ambiguity(statement, conflicts)
+    with clock.phase("samples"):
+        samples = () if refused or private else sample_rows(spark, merge, source, matches, rows)
+    return _value(
+        spark, text, params, script, merge, decision, detail, source, splice, scan.value(), matches, promise,
+        conflicts, refused, samples, confs, clock.timings,
+    )
+
+
+NOT_REFUSALS = ("CANCELLED", "SPARK_UNREACHABLE", "MATERIALIZE_SOURCE_OUT_OF_DISK")
+
+
+def _value(
+    spark: SparkSession, text: str, params: dict[str, str], script: Script, merge: AnalyzedMerge, decision: Decision,
+    detail: Any, source: PreparedSource, splice: Splice | None, scan: Any, matches: Matches, promise: Promise,
+    conflicts: Conflicts, refused: Refused | None, samples: Any, confs: dict[str, str], timings: dict[str, int],
+) -> Plan:
+    statement = merge.statement
+    properties = dict(detail["properties"] or {})
+    target = Target(
+        name=statement.target.text,
+        path=merge.path,
+        table_id=str(detail["id"]),
+        version=merge.version,
+        features=tuple(detail["tableFeatures"] or ()),
+        num_files=scan.files_before,
+        num_bytes=scan.bytes_before,
+        partition_columns=tuple(detail["partitionColumns"] or ()),
+        clustering_columns=tuple(detail["clusteringColumns"] or ()),
+    )
+    typed = Statement(
+        sql=statement.sql,
+        setup=script.setup,
+        params=params,
+        condition=statement.condition,
+        clauses=tuple(clause.value() for clause in statement.clauses),
+        insert_only=statement.insert_only,
+        matched_only=statement.matched_only,
+        schema_evolution=statement.schema_evolution,
+    )
+    session = session_ref(spark, source.view)
+    warnings, advice = advise(merge, source, decision, matches, promise, conflicts, refused, properties)
+    engines = Engines(spark=str(spark.version), delta=delta_version(), deltamerge=own_version())
+    frozen = Source(
+        sql=merge.source_sql,
+        columns_used=merge.columns_used,
+        num_rows=source.num_rows,
+        fingerprint=source.fingerprint,
+        pinned_versions=source.pinned_versions,
+        volatile=source.volatile,
+    )
+    return Plan(
+        plan_id=plan_id(typed, target, frozen, confs),
+        created_at=datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        engines=engines,
+        statement=typed,
+        target=target,
+        source=frozen,
+        decision=decision,
+        scan=scan,
+        executor="InsertOnlyMergeExecutor"
+        if promise.executor == "InsertOnlyMergeExecutor"
+        else "ClassicMergeExecutor",
+        find_touched_files=TouchedFiles(
+            join_type=matches.join_type,
+            matched_predicate=matches.matched_predicate,
+            files=promise.files,
+            conflicts=conflicts,
+            partitions_removed_from=promise.partitions_removed_from,
+        ),
+        write=promise.write,
+        promise=promise.metrics,
+        estimates=promise.estimates,
+        refused=refused,
+        warnings=warnings,
+        advice=advice,
+        samples=samples,
+        confs=confs,
+        splices=(splice,) if splice else (),
+        session=session,
+        timings=timings,
+    )
+
+
+def plan_id(statement: Statement, target: Target, source: Source, confs: Mapping[str, str]) -> str:
+    """32 hex digits over what a plan means: statement, target id and version, source fingerprint, confs."""
+    meaning = {
+        "sql": statement.sql,
+        "setup": statement.setup,
+        "params": statement.params,
+        "table_id": target.table_id,
+        "version": target.version,
+        "source": [source.fingerprint, source.pinned_versions],
+        "confs": dict(confs),
+    }
+    return hashlib.sha256(json.dumps(meaning, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def running_sql(plan: Plan) -> str:
+    """The statement that apply sends to Spark."""
+    return spliced(plan.statement.sql, plan.splices)
+
+
+def run_setup(spark: SparkSession, script: Script | Sequence[str]) -> None:
+    """Run the statements that stand before the MERGE, in the plan's own session."""
+    for one in script.setup if isinstance(script, Script) else script:
+        try:
+            spark.sql(one).collect()
+        except Exception as error:
+            raise translate(error) from error
+
+
+def table_traits(detail: Any) -> TableTraits:
+    properties = dict(detail["properties"] or {})
+    vectors = properties.get("delta.enableDeletionVectors", "false").lower() == "true"
+    return TableTraits(
+        deletion_vectors=vectors and "deletionVectors" in (detail["tableFeatures"] or ()),
+        change_data_feed=properties.get("delta.enableChangeDataFeed", "false").lower() == "true",
+        partitioned=bool(detail["partitionColumns"]),
+    )
+
+
+def delta_version() -> str:
+    from importlib.metadata import version
+
+    return version("delta-spark")
+
+
+def own_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("deltamerge-console")
+    except PackageNotFoundError:
+        return "0+checkout"
+
+
+class Clock:
+    """Times the phases of the chain, and says which one runs."""
+
+    def __init__(self, say: OnProgress) -> None:
+        self.timings: dict[str, int] = {}
+        self._say = say
+
+    @contextmanager
+    def phase(self, name: str, label: str = "") -> Iterator[None]:
+        self._say(Progress(phase=label or name.replace("_", " ")))
+        began = time.monotonic()
+        yield
+        self.timings[name] = round((time.monotonic() - began) * 1000)

@@ -1,0 +1,160 @@
+"""The plan file: JSON that anyone can read, and that is checked strictly when it is read back.
+
+A plan file may come from another machine or from a stranger. Reading one runs nothing and believes
+nothing: it is parsed as data, every key is known, every value has its type.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from engine.errors import EngineError
+from engine.values import FORMAT_VERSION, Plan
+
+SCHEMA_FILE = Path(__file__).with_name("plan.schema.json")
+
+# Far above any real plan; a guard against reading something endless by mistake.
+MAX_BYTES = 512 * 1024 * 1024
+
+_HINT_REPLAN = "Make a new one: deltamerge-console plan FILE.sql -o PLAN.json"
+
+
+def read_plan(text: str) -> Plan:
+    """The plan that ``text`` holds.
+
+    Raises EngineError: ``PLAN_FILE_DAMAGED`` (no JSON, or cut short), ``NOT_A_PLAN`` (JSON of something
+    else), ``PLAN_FILE_NEWER`` (a later format), ``PLAN_FILE_INVALID`` (a key that is missing, unknown or
+    of the wrong type, named).
+    """
+    try:
+        document = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        place = isinstance(error, json.JSONDecodeError) and f" (line {error.lineno}, column {error.colno})"
+        raise EngineError(
+            "PLAN_FILE_DAMAGED",
+            f"The plan file is no valid JSON{place or ''}: it is damaged or was cut short.",
+            _HINT_REPLAN,
+        ) from error
+    if not isinstance(document, dict) or "format_version" not in document or "plan_id" not in document:
+        raise EngineError(
+            "NOT_A_PLAN",
+            "This is JSON, but not a plan file: it has no format_version and plan_id.",
+            "Name a file written by: deltamerge-console plan FILE.sql -o PLAN.json",
+        )
+    version = document["format_version"]
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise EngineError(
+            "PLAN_FILE_INVALID",
+            f"The plan file's format_version is {_short(version)}, not a number.",
+            _HINT_REPLAN,
+        )
+    if version > FORMAT_VERSION:
+        raise EngineError(
+            "PLAN_FILE_NEWER",
+            f"The plan file has format {version}; this program reads format {FORMAT_VERSION}.",
+            "Apply it with the newer deltamerge-console that wrote it, or plan again with this one.",
+        )
+    try:
+        # Strict JSON mode: "1" is no number and 1 is no text; tuples still come from arrays.
+        return Plan.model_validate_json(text, strict=True)
+    except ValidationError as error:
+        raise EngineError("PLAN_FILE_INVALID", _describe(error), _HINT_REPLAN) from error
+
+
+def read_plan_file(path: Path) -> Plan:
+    """The plan in the file ``path``. Raises what :func:`read_plan` does, and ``PLAN_FILE_UNREADABLE``."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise EngineError("PLAN_FILE_DAMAGED", f"{path} is too big to be a plan file.", _HINT_REPLAN)
+        return read_plan(data.decode("utf-8-sig"))
+    except OSError as error:
+        raise EngineError(
+            "PLAN_FILE_UNREADABLE",
+            f"The plan file {path} cannot be read: {error.strerror or error}.",
+            "Check the path and its permissions.",
+        ) from error
+    except UnicodeDecodeError as error:
+        raise EngineError(
+            "PLAN_FILE_DAMAGED", f"{path} is no plan file: its bytes are not UTF-8.", _HINT_REPLAN
+        ) from error
+
+
+def write_plan(path: Path, plan: Plan) -> None:
+    """Write ``plan`` to ``path``, readable by its owner only (0600).
+
+    The file appears whole or not at all; one that was there stays as it was if writing fails.
+    Raises EngineError (``PLAN_FILE_NOT_WRITTEN``): no such folder, no permission, a full disk.
+    """
+    path = path.expanduser()
+    scratch: str | None = None
+    try:
+        # mkstemp makes it 0600; the same folder, so that the rename is atomic.
+        handle, scratch = tempfile.mkstemp(prefix=f".{path.name[:60]}.", suffix=".tmp", dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(plan.to_json().encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(scratch, path)
+        scratch = None
+    except OSError as error:
+        raise EngineError(
+            "PLAN_FILE_NOT_WRITTEN",
+            f"The plan file {path} cannot be written: {error.strerror or error}.",
+            "Name another place with -o, or make room there.",
+        ) from error
+    finally:
+        if scratch is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(scratch)
+
+
+def plan_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of the plan file; shipped as ``engine/plan.schema.json``."""
+    schema = Plan.model_json_schema(mode="serialization")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"deltamerge-console plan file, format {FORMAT_VERSION}",
+        **{key: value for key, value in schema.items() if key != "title"},
+    }
+
+
+def schema_text() -> str:
+    """The text of ``plan.schema.json``."""
+    return json.dumps(plan_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _describe(error: ValidationError) -> str:
+    problems = error.errors(include_url=False, include_context=False, include_input=False)
+    first = problems[0]
+    where = ".".join(str(part) for part in first["loc"]) or "the top"
+    kind = first["type"]
+    if kind == "missing":
+        what = f"the key {where} is missing"
+    elif kind == "extra_forbidden":
+        what = f"the key {where} is unknown"
+    else:
+        what = f"{where}: {first['msg'][0].lower()}{first['msg'][1:]}"
+    others = f" ({len(problems) - 1} more like it)" if len(problems) > 1 else ""
+    return f"The plan file is not valid: {what}{others}."
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+if __name__ == "__main__":  # python -m engine.plan_file: write the schema anew
+    SCHEMA_FILE.write_text(schema_text(), encoding="utf-8")

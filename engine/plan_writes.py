@@ -1,0 +1,238 @@
+"""TouchedFiles → WritePlan and the promise: what will be written, in Delta's own operationMetrics.
+
+Mirrors ClassicMergeExecutor.writeAllChanges and writeDVs, InsertOnlyMergeExecutor.writeOnlyInserts, and the choice
+between them in MergeIntoCommand.runMerge. Counts follow Delta's: of pairs, not of rows, where it counts pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.analyze import AnalyzedMerge
+from engine.delta_log import partitions_of
+from engine.find_touched_files import BY_SOURCE, FileMatches, Matches
+from engine.parse import MergeStatement
+from engine.should_materialize_source import OPTIMIZE_INSERT_ONLY, is_on
+from engine.values import ActionKind, Estimate, TouchedFile, WritePlan
+
+MATCHED_ONLY = "spark.databricks.delta.merge.optimizeMatchedOnlyMerge.enabled"
+PERSISTENT_VECTORS = "spark.databricks.delta.merge.deletionVectors.persistent"
+
+
+@dataclass(frozen=True)
+class TableTraits:
+    """What of the target's metadata decides how a MERGE writes."""
+
+    deletion_vectors: bool
+    change_data_feed: bool
+    partitioned: bool
+
+
+@dataclass(frozen=True)
+class Promise:
+    """``metrics`` are exact, ``estimates`` bounds."""
+
+    executor: str
+    write: WritePlan
+    metrics: dict[str, int]
+    estimates: dict[str, int | Estimate]
+    files: tuple[TouchedFile, ...]
+    partitions_removed_from: int
+
+
+def runs_insert_only(statement: MergeStatement, confs: Mapping[str, str]) -> bool:
+    """Whether InsertOnlyMergeExecutor runs the statement (MergeIntoCommand.runMerge)."""
+    return statement.insert_only and is_on(dict(confs), OPTIMIZE_INSERT_ONLY)
+
+
+def plan_writes(
+    merge: AnalyzedMerge, matches: Matches, num_source_rows: int, traits: TableTraits, confs: Mapping[str, str]
+) -> Promise:
+    """The write plan and the exact metrics of a MERGE whose matches are known. Pure: asks Spark nothing."""
+    if runs_insert_only(merge.statement, confs):
+        return plan_inserts(matches, num_source_rows, traits)
+    statement = merge.statement
+    vectors = traits.deletion_vectors and is_on(dict(confs), PERSISTENT_VECTORS)
+    touched = matches.touched
+    write = write_plan(statement, bool(touched), vectors, traits, confs)
+    rows = row_metrics(statement, matches, vectors)
+    removal = removal_metrics(touched, vectors)
+    gone = [f for f in touched if not vectors or (changed_rows(f) and fully_replaced(f))]
+    metrics = {
+        "numSourceRows": num_source_rows,
+        **rows,
+        "numOutputRows": rows["numTargetRowsInserted"] + rows["numTargetRowsUpdated"] + rows["numTargetRowsCopied"],
+        **removal,
+    }
+    if not traits.change_data_feed or not touched:
+        metrics["numTargetChangeFilesAdded"] = 0
+    return Promise(
+        executor="ClassicMergeExecutor",
+        write=write,
+        metrics=metrics,
+        estimates=file_estimates(metrics["numOutputRows"]),
+        files=tuple(touched_file(f, statement, vectors) for f in touched),
+        partitions_removed_from=partitions_of(f.file for f in gone),
+    )
+
+
+def plan_inserts(matches: Matches, num_source_rows: int, traits: TableTraits) -> Promise:
+    """InsertOnlyMergeExecutor.writeOnlyInserts: a left anti join, nothing read twice, nothing removed."""
+    inserted = sum(n for clause, n in matches.inserts.items() if clause)
+    metrics = dict.fromkeys(ROW_METRICS, 0) | {
+        "numSourceRows": num_source_rows,
+        "numTargetRowsInserted": inserted,
+        "numOutputRows": inserted,
+        "numTargetFilesRemoved": 0,
+        "numTargetBytesRemoved": 0,
+        "numTargetChangeFilesAdded": 0,
+        **dict.fromkeys(VECTOR_METRICS, 0),
+    }
+    return Promise(
+        executor="InsertOnlyMergeExecutor",
+        write=WritePlan(
+            extra_op_type="writeInsertsOnlyWhenNoMatchedClauses",
+            join_type="leftanti",
+            deletion_vectors=False,
+            change_data_feed=traits.change_data_feed,
+            unmodified_rows_written=False,
+        ),
+        metrics=metrics,
+        estimates=file_estimates(inserted),
+        files=(),
+        partitions_removed_from=0,
+    )
+
+
+ROW_METRICS = (
+    "numSourceRows",
+    "numTargetRowsInserted",
+    "numTargetRowsUpdated",
+    "numTargetRowsMatchedUpdated",
+    "numTargetRowsNotMatchedBySourceUpdated",
+    "numTargetRowsDeleted",
+    "numTargetRowsMatchedDeleted",
+    "numTargetRowsNotMatchedBySourceDeleted",
+    "numTargetRowsCopied",
+)
+VECTOR_METRICS = ("numTargetDeletionVectorsAdded", "numTargetDeletionVectorsRemoved", "numTargetDeletionVectorsUpdated")
+
+
+def write_plan(
+    statement: MergeStatement, touched: bool, vectors: bool, traits: TableTraits, confs: Mapping[str, str]
+) -> WritePlan:
+    """Which of Delta's writers runs, with which join (the table of DELTA_MERGE.md §B)."""
+    matched_only = statement.matched_only and is_on(dict(confs), MATCHED_ONLY)
+    join: str | None
+    if not touched:
+        operation, join = "writeInsertsOnlyWhenNoMatches", None
+    elif vectors:
+        operation = "writeModifiedRowsOnly"
+        if statement.matched_only:
+            join = "inner"
+        elif not statement.not_matched_by_source:
+            join = "leftOuter"
+        elif not statement.not_matched:
+            join = "rightOuter"
+        else:
+            join = "fullOuter"
+    else:
+        operation, join = ("writeAllUpdatesAndDeletes", "rightOuter") if matched_only else ("writeAllChanges", "fullOuter")
+    return WritePlan(
+        extra_op_type=operation,
+        join_type=join,
+        deletion_vectors=vectors and touched,
+        change_data_feed=traits.change_data_feed,
+        unmodified_rows_written=touched and not vectors,
+    )
+
+
+def action_of(statement: MergeStatement, clause: int) -> ActionKind:
+    """What a clause number of the pairs does."""
+    if clause > BY_SOURCE:
+        return statement.not_matched_by_source[clause - BY_SOURCE - 1].action_kind
+    return statement.matched[clause - 1].action_kind
+
+
+def row_metrics(statement: MergeStatement, matches: Matches, vectors: bool) -> dict[str, int]:
+    """The row metrics, counted over the touched files as writeAllChanges counts them."""
+    metrics = dict.fromkeys(ROW_METRICS[1:], 0)
+    for file in matches.touched:
+        for clause, pairs in file.clause_pairs.items():
+            kind = action_of(statement, clause)
+            side = "NotMatchedBySource" if clause > BY_SOURCE else "Matched"
+            verb = "Updated" if kind == "update" else "Deleted"
+            metrics[f"numTargetRows{verb}"] += pairs
+            metrics[f"numTargetRows{side}{verb}"] += pairs
+        if not vectors:
+            metrics["numTargetRowsCopied"] += copied_rows(file)
+    if statement.only_one_unconditional_delete:
+        # multipleMatchDeleteOnlyOvercount: every pair was counted, every row is deleted once
+        overcount = sum(file.overcount for file in matches.files)
+        metrics["numTargetRowsDeleted"] -= overcount
+        metrics["numTargetRowsMatchedDeleted"] -= overcount
+    metrics["numTargetRowsInserted"] = sum(n for clause, n in matches.inserts.items() if clause)
+    return metrics
+
+
+def copied_rows(file: FileMatches) -> int:
+    """Rows of a rewritten file that no clause changes, and pairs that none takes (each is written once)."""
+    taken_by_source = sum(n for clause, n in file.clause_rows.items() if clause > BY_SOURCE)
+    taken_pairs = sum(n for clause, n in file.clause_pairs.items() if clause < BY_SOURCE)
+    alone = file.rows - file.matched - taken_by_source
+    return alone + file.pairs - taken_pairs
+
+
+def changed_rows(file: FileMatches) -> int:
+    """Distinct target rows that some clause takes."""
+    return sum(file.clause_rows.values())
+
+
+def fully_replaced(file: FileMatches) -> bool:
+    """Whether a deletion vector over the changed rows would mark every row of the file."""
+    return changed_rows(file) == file.rows
+
+
+def removal_metrics(touched: tuple[FileMatches, ...], vectors: bool) -> dict[str, int]:
+    """Files, bytes and deletion vectors that leave or come. A vector that grows counts as added and removed."""
+    if not vectors:
+        return {
+            "numTargetFilesRemoved": len(touched),
+            "numTargetBytesRemoved": sum(f.file.bytes for f in touched),
+            **dict.fromkeys(VECTOR_METRICS, 0),
+        }
+    changed = [f for f in touched if changed_rows(f)]
+    gone = [f for f in changed if fully_replaced(f)]
+    marked = [f for f in changed if not fully_replaced(f)]
+    updated = sum(1 for f in marked if f.file.has_deletion_vector)
+    return {
+        "numTargetFilesRemoved": len(gone),
+        "numTargetBytesRemoved": sum(f.file.bytes for f in gone),
+        "numTargetDeletionVectorsAdded": len(marked),
+        "numTargetDeletionVectorsRemoved": sum(1 for f in gone if f.file.has_deletion_vector) + updated,
+        "numTargetDeletionVectorsUpdated": updated,
+    }
+
+
+def touched_file(file: FileMatches, statement: MergeStatement, vectors: bool) -> TouchedFile:
+    kinds = {"update": 0, "delete": 0}
+    for clause, rows in file.clause_rows.items():
+        kinds[action_of(statement, clause)] += rows
+    return TouchedFile(
+        path=file.file.path,
+        bytes=file.file.bytes,
+        rows=file.rows,
+        matched=file.matched,
+        updated=kinds["update"],
+        deleted=kinds["delete"],
+        copied=0 if vectors else copied_rows(file),
+        partition=file.file.partition,
+    )
+
+
+def file_estimates(rows_written: int) -> dict[str, int | Estimate]:
+    """Files added depend on the shuffle: none without rows, else at least one and at most one for each row."""
+    if rows_written == 0:
+        return {"numTargetFilesAdded": 0, "numTargetBytesAdded": 0}
+    return {"numTargetFilesAdded": Estimate(low=1, high=rows_written)}

@@ -1,0 +1,167 @@
+"""AnalyzedMerge → PreparedSource: the source frozen once, pruned to the columns the MERGE refers to.
+
+Mirrors MergeIntoMaterializeSource.prepareMergeSource: an eager local checkpoint at the attempt's storage level.
+The preview always looks at such a checkpoint, so that all its numbers speak of the same rows; whether apply
+merges from it as well is the MaterializeDecision's.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from engine.analyze import AnalyzedMerge
+from engine.confs import read_confs
+from engine.commits import current_version
+from engine.errors import EngineError
+from engine.should_materialize_source import RELATION, STORAGE_LEVEL, SourcePlan, source_plan
+from engine.spark_errors import translate
+from engine.sql_text import function_names
+from engine.names import quote
+from engine.values import Column, Decision
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+VOLATILE = frozenset(
+    ("rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle", "current_timestamp", "now",
+     "current_date", "curdate", "localtimestamp", "unix_timestamp", "current_time")
+)
+ATOMIC = re.compile(
+    r"^(tinyint|smallint|int|bigint|float|double|boolean|date|timestamp|timestamp_ntz|string|binary|"
+    r"decimal\(.*\)|char\(.*\)|varchar\(.*\)|string collate .*)$"
+)
+
+
+@dataclass(frozen=True)
+class PreparedSource:
+    """The frozen source: a temporary view of the session it was prepared in.
+
+    ``fingerprint`` is an order-free checksum of all its rows; ``elapsed_ms`` the checkpoint's time. ``frame``
+    keeps the checkpoint's blocks alive while this value lives.
+    """
+
+    view: str
+    columns: tuple[Column, ...]
+    num_rows: int
+    fingerprint: str
+    pinned_versions: dict[str, int]
+    pinned_table: str | None
+    volatile: tuple[str, ...]
+    elapsed_ms: int
+    frame: Any = field(repr=False, default=None)
+
+
+def new_view_name() -> str:
+    return f"deltamerge_source_{uuid.uuid4().hex[:12]}"
+
+
+def prepare_source(
+    spark: SparkSession, merge: AnalyzedMerge, decision: Decision, *, view: str | None = None
+) -> PreparedSource:
+    """Freeze the source under ``view`` (a new name unless given) and take its row count and fingerprint."""
+    view = view or new_view_name()
+    pinned, table = ({}, None) if decision.materialize else delta_versions(spark, merge, source_plan(spark, merge))
+    query = pruned_source_sql(merge, table, pinned)
+    level = decision.storage_level or read_confs(spark, (STORAGE_LEVEL,)).get(STORAGE_LEVEL, "DISK_ONLY")
+    began = time.monotonic()
+    frame = checkpoint(spark, query, level, view)
+    elapsed = round((time.monotonic() - began) * 1000)
+    columns = used_columns(merge)
+    num_rows, fingerprint = source_fingerprint(spark, view, columns)
+    prefix = f"{merge.statement.prefix} " if merge.statement.prefix else ""
+    return PreparedSource(
+        view=view,
+        columns=columns,
+        num_rows=num_rows,
+        fingerprint=fingerprint,
+        pinned_versions=pinned,
+        pinned_table=table,
+        volatile=tuple(sorted(function_names(prefix + merge.source_sql) & VOLATILE)),
+        elapsed_ms=elapsed,
+        frame=frame,
+    )
+
+
+def used_columns(merge: AnalyzedMerge) -> tuple[Column, ...]:
+    """The columns that are frozen; a MERGE that refers to none keeps one, for there must be rows to count."""
+    used = tuple(column for column in merge.source_schema if column.name in merge.columns_used)
+    return used or merge.source_schema[:1]
+
+
+def pruned_source_sql(merge: AnalyzedMerge, table: str | None, pinned: dict[str, int]) -> str:
+    """Project(referenced columns, source), the source pinned to its version where it is one plain table."""
+    columns = ", ".join(quote(column.name) for column in used_columns(merge))
+    prefix = f"{merge.statement.prefix} " if merge.statement.prefix else ""
+    source = f"{table} VERSION AS OF {pinned[table]}" if table else merge.source_sql
+    return f"{prefix}SELECT {columns} FROM {source}"
+
+
+def checkpoint(spark: SparkSession, query: str, level: str, view: str) -> Any:
+    """Run ``query`` once into an eager local checkpoint at ``level`` (DISK_ONLY…) and name it ``view``."""
+    from pyspark import StorageLevel
+
+    try:
+        frame = spark.sql(query).localCheckpoint(eager=True, storageLevel=getattr(StorageLevel, level))
+        frame.createOrReplaceTempView(view)
+    except Exception as error:
+        raise out_of_disk(error) or translate(error) from error
+    return frame
+
+
+def out_of_disk(error: BaseException) -> EngineError | None:
+    """The failure that Delta records as materializeSourceOutOfDiskFailure, or None for any other."""
+    if "No space left on device" not in str(error):
+        return None
+    return EngineError(
+        "MATERIALIZE_SOURCE_OUT_OF_DISK",
+        "The executors ran out of disk while the source was materialized.",
+        "Free space under spark.local.dir, or merge a smaller source.",
+    )
+
+
+def source_fingerprint(spark: SparkSession, view: str, columns: Sequence[Column]) -> tuple[int, str]:
+    """(rows, checksum) of a view. The checksum is alike for the same rows in any order, and counts repeated ones.
+
+    A row's hash covers which values are NULL (xxhash64 skips them); nested values go through JSON. The sums of
+    the halves of the hashes cannot overflow below 2³¹ rows, and equal pairs do not cancel as with XOR.
+    """
+    parts = []
+    for column in columns:
+        name = quote(column.name)
+        parts.append(f"{name} IS NULL")
+        parts.append(name if ATOMIC.match(column.type) else f"to_json(struct({name}), map('ignoreNullFields', 'false'))")
+    query = (
+        "SELECT count(*), coalesce(sum(h & 4294967295L), 0), coalesce(sum(shiftrightunsigned(h, 32)), 0) "
+        f"FROM (SELECT xxhash64({', '.join(parts)}) AS h FROM {view})"
+    )
+    try:
+        row = spark.sql(query).collect()[0]
+    except Exception as error:
+        raise translate(error) from error
+    return int(row[0]), f"{int(row[0]):x}-{int(row[1]):x}-{int(row[2]):x}"
+
+
+def delta_versions(
+    spark: SparkSession, merge: AnalyzedMerge, source: SourcePlan
+) -> tuple[dict[str, int], str | None]:
+    """({Delta table the source reads: its version now}, the one table that can be pinned by VERSION AS OF or None)."""
+    versions: dict[str, int] = {}
+    for index, node in enumerate(source.nodes):
+        relation = RELATION.match(node.text)
+        if relation is None or relation["format"] != "parquet":
+            continue
+        name = (relation["name"] or "").strip()
+        above = source.nodes[index - 1].text if index else ""
+        if not name and ".delta.`" in above:
+            name = "delta.`" + above.partition(".delta.`")[2]
+        if name:
+            versions[name] = current_version(spark, name)
+    written = merge.statement.source
+    if written.parts and not written.is_query and len(versions) == 1:
+        return {written.text: next(iter(versions.values()))}, written.text
+    return versions, None

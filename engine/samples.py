@@ -1,0 +1,235 @@
+"""Some rows before and after, by clause: never more than asked for, and none with ``--rows 0``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from engine.analyze import AnalyzedMerge
+from engine.find_touched_files import (
+    BY_SOURCE,
+    BY_SOURCE_CLAUSE,
+    CLAUSE,
+    FILE,
+    INSERT_CLAUSE,
+    SOURCE_ROW,
+    Matches,
+    qualified,
+    source_relation,
+    target_relation,
+    unmatched_source,
+)
+from engine.names import quote, string
+from engine.parse import MergeClause
+from engine.plan_writes import action_of
+from engine.prepare_source import PreparedSource
+from engine.values import Cells, Column, Sample
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SAME_COLUMNS = re.compile(r"^\s*[\w.`]+\s*=\s*[\w.`]+\s*$")
+
+
+def sample_rows(
+    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, matches: Matches, limit: int
+) -> tuple[Sample, ...]:
+    """Up to ``limit`` rows for each clause that takes some. Cells are strings as Spark casts them."""
+    if limit <= 0:
+        return ()
+    samples: list[Sample] = []
+    if matches.view:
+        samples += _matched(spark, merge, source, matches, limit)
+        samples += _by_source(spark, merge, source, matches, limit)
+    if any(n for clause, n in matches.inserts.items() if clause):
+        samples += _inserted(spark, merge, source, matches, limit)
+    return tuple(samples)
+
+
+def _matched(
+    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, matches: Matches, limit: int
+) -> list[Sample]:
+    wanted = []
+    for number in range(1, len(merge.statement.matched) + 1):
+        # the first file that has some: its keys lie close together, so the read below can skip
+        file = next((f for f in matches.files if f.clause_pairs.get(number)), None)
+        if file is not None:
+            wanted.append(
+                f"(SELECT {SOURCE_ROW}, {CLAUSE} FROM {matches.view} WHERE {CLAUSE} = {number} "
+                f"AND {FILE} = {file.file.file_hash}L LIMIT {limit})"
+            )
+    if not wanted:
+        return []
+    picked = spark.sql(
+        f"SELECT p.{SOURCE_ROW} AS row, p.{CLAUSE} AS clause, s.* FROM ({' UNION ALL '.join(wanted)}) AS p JOIN "
+        f"(SELECT monotonically_increasing_id() AS {SOURCE_ROW}, {_keys_select(merge)} FROM {source.view}) AS s "
+        f"ON s.{SOURCE_ROW} = p.{SOURCE_ROW}"
+    ).collect()
+    if not picked:
+        return []
+    ids = ", ".join(f"{row['row']}L" for row in picked)
+    statement = merge.statement
+    matched = "CASE " + " ".join(
+        f"WHEN ({qualified(merge, c.condition) if c.condition else 'TRUE'}\n) THEN {i + 1}"
+        for i, c in enumerate(statement.matched)
+    ) + " ELSE 0 END"
+    after = _after(merge, statement.matched, CLAUSE)
+    reference = statement.target.reference
+    where = " AND ".join((f"{SOURCE_ROW} IN ({ids})", *_bounds(merge, picked)))
+    # the operator's names resolve one level down, where both sides are in scope
+    query = (
+        f"SELECT {CLAUSE}, __dm_before, {after} FROM (SELECT *, {matched} AS {CLAUSE}, {_struct(merge, reference)} AS "
+        f"__dm_before, {_expressions(merge, statement.matched)} FROM {source_relation(merge, source)} INNER JOIN "
+        f"{target_relation(merge)} ON {qualified(merge, statement.condition)}\nWHERE {where}) "
+        f"WHERE {CLAUSE} > 0 LIMIT {4 * limit * max(1, len(statement.matched))}"
+    )
+    return _rows(merge, spark.sql(query).collect(), limit)
+
+
+def _by_source(
+    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, matches: Matches, limit: int
+) -> list[Sample]:
+    clauses = merge.statement.not_matched_by_source
+    if not any(n for f in matches.files for c, n in f.clause_pairs.items() if c > BY_SOURCE):
+        return []
+    reference = merge.statement.target.reference
+    numbered = [(BY_SOURCE + 1 + i, c) for i, c in enumerate(clauses)]
+    samples: list[Sample] = []
+    for number, clause in numbered:
+        query = (
+            f"SELECT {number} AS {CLAUSE}, {_struct(merge, reference)} AS __dm_before, "
+            f"{_one_after(merge, clause)} AS __dm_after FROM {target_relation(merge)} LEFT ANTI JOIN "
+            f"{source_relation(merge, source)} ON {qualified(merge, merge.statement.condition)}\n"
+            f"WHERE {BY_SOURCE_CLAUSE} = {number} LIMIT {limit}"
+        )
+        samples += _rows(merge, spark.sql(query).collect(), limit)
+    return samples
+
+
+def _inserted(
+    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, matches: Matches, limit: int
+) -> list[Sample]:
+    samples: list[Sample] = []
+    for index, clause in enumerate(merge.statement.not_matched):
+        if not matches.inserts.get(index + 1):
+            continue
+        query = (
+            f"SELECT {_one_after(merge, clause)} AS after FROM {unmatched_source(merge, source, matches.view)} "
+            f"WHERE {INSERT_CLAUSE} = {index + 1} LIMIT {limit}"
+        )
+        samples += [
+            Sample(action="insert", clause=index + 1, after=_cells(row["after"]))
+            for row in spark.sql(query).collect()
+        ]
+    return samples
+
+
+def _keys_select(merge: AnalyzedMerge) -> str:
+    """The source side of each plain ``t.x = s.y`` of ON, as strings."""
+    names = [source for _, source, _ in _equalities(merge)]
+    if not names:
+        return "1 AS __dm_none"
+    return ", ".join(f"CAST({quote(name)} AS STRING) AS {quote('__dm_key_' + name)}" for name in dict.fromkeys(names))
+
+
+def _equalities(merge: AnalyzedMerge) -> list[tuple[str, str, str]]:
+    """(target column, source column, type) of conjuncts that compare two columns of the same simple type."""
+    types = {c.name: c.type for c in merge.source_schema}
+    target_types = {c.name: c.type for c in merge.target_schema}
+    found = []
+    for e in merge.on:
+        if SAME_COLUMNS.match(e.text) and len(e.target_columns) == 1 and len(e.source_columns) == 1:
+            target, source = e.target_columns[0], e.source_columns[0]
+            if types[source] == target_types[target] and types[source] in ("bigint", "int", "smallint", "string", "date"):
+                found.append((target, source, types[source]))
+    return found
+
+
+def _bounds(merge: AnalyzedMerge, picked: list[Any]) -> list[str]:
+    """The picked keys as literals on the target, so that the read skips files and row groups."""
+    bounds = []
+    for target, source, type_ in _equalities(merge):
+        values = {row[f"__dm_key_{source}"] for row in picked}
+        literals = ", ".join(f"CAST({string(v)} AS {type_})" for v in sorted(v for v in values if v is not None))
+        if literals:
+            bounds.append(f"{merge.statement.target.reference}.{quote(target)} IN ({literals})")
+    return bounds
+
+
+def _struct(merge: AnalyzedMerge, reference: str) -> str:
+    parts = ", ".join(
+        f"{string(c.name)}, CAST({reference}.{quote(c.name)} AS STRING)" for c in merge.target_schema
+    )
+    return f"named_struct({parts})"
+
+
+def _one_after(merge: AnalyzedMerge, clause: MergeClause) -> str:
+    if clause.action_kind == "delete":
+        return "CAST(NULL AS STRING)"
+    parts = ", ".join(
+        f"{string(column.name)}, CAST(CAST({expression} AS {column.type}) AS STRING)"
+        for column, expression in assigned(merge, clause)
+    )
+    return f"named_struct({parts})"
+
+
+def _expressions(merge: AnalyzedMerge, clauses: tuple[MergeClause, ...]) -> str:
+    return ", ".join(f"{_one_after(merge, clause)} AS __dm_after_{i + 1}" for i, clause in enumerate(clauses))
+
+
+def _after(merge: AnalyzedMerge, clauses: tuple[MergeClause, ...], clause: str) -> str:
+    del merge
+    arms = " ".join(f"WHEN {i + 1} THEN to_json(__dm_after_{i + 1}, map('ignoreNullFields', 'false'))" if c.action_kind != "delete"
+                    else f"WHEN {i + 1} THEN CAST(NULL AS STRING)" for i, c in enumerate(clauses))
+    return f"CASE {clause} {arms} END AS __dm_after"
+
+
+def assigned(merge: AnalyzedMerge, clause: MergeClause) -> list[tuple[Column, str]]:
+    """(target column, the expression it gets) for each column of the target, as an UPDATE or INSERT assigns them."""
+    reference = merge.statement.target.reference
+    source = merge.statement.source.reference or "__dm_source"
+    in_source = {c.name.lower(): c.name for c in merge.source_schema}
+    given = {_last_name(column).lower(): qualified(merge, text) for column, text in clause.assignments}
+    result = []
+    for column in merge.target_schema:
+        kept = f"{reference}.{quote(column.name)}" if clause.action_kind == "update" else "NULL"
+        if clause.star:
+            expression = (
+                f"{source}.{quote(in_source[column.name.lower()])}" if column.name.lower() in in_source else kept
+            )
+        else:
+            expression = given.get(column.name.lower(), kept)
+        result.append((column, expression))
+    return result
+
+
+def _last_name(column: str) -> str:
+    from engine.sql_text import tokenize
+
+    return tokenize(column)[-1].name
+
+
+def _rows(merge: AnalyzedMerge, rows: list[Any], limit: int) -> list[Sample]:
+    import json
+
+    samples: list[Sample] = []
+    taken: dict[int, int] = {}
+    for row in rows:
+        clause = int(row[CLAUSE])
+        if taken.get(clause, 0) >= limit:
+            continue
+        taken[clause] = taken.get(clause, 0) + 1
+        after = row["__dm_after"]
+        samples.append(
+            Sample(
+                action=action_of(merge.statement, clause),
+                clause=clause if clause < BY_SOURCE else clause - BY_SOURCE,
+                before=_cells(row["__dm_before"]),
+                after=None if after is None else json.loads(after) if isinstance(after, str) else _cells(after),
+            )
+        )
+    return samples
+
+
+def _cells(struct: Any) -> Cells:
+    return {str(k): v for k, v in struct.asDict().items()}

@@ -1,0 +1,1 @@
+"""How the engine reaches Spark: the embedded Connect server, named servers, sessions. Imports no pyspark."""

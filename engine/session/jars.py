@@ -1,0 +1,285 @@
+"""Delta's jars: downloaded once by Spark's own package resolver, used from local files ever after.
+
+``spark.jars.packages`` asks Ivy at every start, and Ivy asks the network for what it is not sure of.
+So resolution is a step of its own: SparkSubmit runs with the packages and a main class that returns at
+once, into a directory beside the final one, which is renamed into place with a list of its files
+(``manifest.json``) only when all of it is there. A server then gets those files as ``spark.jars``: it
+starts the same offline, and a download cut off half way is taken up where it stopped. The user's
+``spark.jars.repositories``, ``spark.jars.ivySettings``, ``spark.jars.excludes`` and further
+``spark.jars.packages`` are honoured. The directory can be copied to a machine without a network.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from engine.errors import UnreachableError
+from engine.session.java import Java, spark_environment, spark_submit
+from engine.session.truststore import proxy_options, system_certificates, write_truststore
+
+DELTA_PACKAGE = "io.delta:delta-spark_4.2_2.13:4.4.0"
+
+#: What Spark itself ships, newer: Spark's class loader prefers its own, so they are 75 MB for nothing.
+SHIPPED_BY_SPARK = (
+    "com.fasterxml.jackson.core:*",
+    "com.github.luben:*",
+    "com.google.code.findbugs:*",
+    "commons-logging:*",
+    "commons-pool:*",
+    "io.airlift:*",
+    "org.apache.hadoop:*",
+    "org.apache.logging.log4j:*",
+    "org.apache.parquet:*",
+    "org.locationtech.jts:*",
+    "org.roaringbitmap:*",
+    "org.slf4j:*",
+    "org.xerial.snappy:*",
+)
+
+_RESOLVER_CONFS = ("spark.jars.repositories", "spark.jars.ivySettings")
+_SILENCE = 180.0  # seconds without a line from the resolver before it is given up
+
+Progress = Callable[[str], None]
+
+
+def delta_jars(
+    java: Java,
+    directory: Path,
+    confs: Mapping[str, str],
+    *,
+    log: Path,
+    progress: Progress | None = None,
+) -> list[Path]:
+    """The local jar files for Delta and for the ``spark.jars.packages`` of ``confs``.
+
+    Downloads them into ``directory`` unless they are there; ``progress`` hears each file, ``log``
+    keeps the resolver's own words. Empty when ``confs`` bring Delta themselves as ``spark.jars``.
+    Raises UnreachableError (``NO_JARS``) when they cannot be downloaded.
+    """
+    packages = wanted_packages(confs)
+    if not packages:
+        return []
+    excludes = [*SHIPPED_BY_SPARK, *_split(confs.get("spark.jars.excludes", ""))]
+    wanted = {
+        "spark.jars.packages": ",".join(packages),
+        "spark.jars.excludes": ",".join(excludes),
+        **{name: confs[name] for name in _RESOLVER_CONFS if confs.get(name)},
+    }
+    final = directory / _key(packages, wanted)
+    found = _complete(final)
+    if found is not None:
+        return found
+    with _locked(directory, progress):
+        found = _complete(final)  # another process may have downloaded them meanwhile
+        if found is not None:
+            return found
+        partial = final.with_name(final.name + ".part")
+        partial.mkdir(mode=0o755, exist_ok=True)
+        _resolve(java, partial, wanted, log, progress)
+        files = sorted((partial / "jars").glob("*.jar"))
+        manifest = {file.name: file.stat().st_size for file in files}
+        (partial / "manifest.json").write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+        shutil.rmtree(partial / "cache", ignore_errors=True)  # Ivy's own copies
+        shutil.rmtree(final, ignore_errors=True)
+        partial.rename(final)
+    found = _complete(final)
+    if not found:
+        raise UnreachableError(
+            "NO_JARS", "The resolver brought no jars for " + ", ".join(packages) + ".", f"Read {log}."
+        )
+    return found
+
+
+def wanted_packages(confs: Mapping[str, str]) -> list[str]:
+    """Delta's package and those of ``spark.jars.packages``; the user's own version of Delta wins.
+
+    Empty when ``spark.jars`` holds a Delta jar and nothing else is asked for.
+    """
+    packages = _split(confs.get("spark.jars.packages", ""))
+    own_jar = any(Path(jar).name.startswith("delta-spark_") for jar in _split(confs.get("spark.jars", "")))
+    if own_jar or any(package.startswith("io.delta:delta-spark_") for package in packages):
+        return packages
+    return [DELTA_PACKAGE, *packages]
+
+
+def _split(value: str) -> list[str]:
+    return [part.strip() for part in value.split(",") if part.strip()]
+
+
+def _key(packages: list[str], wanted: Mapping[str, str]) -> str:
+    text = json.dumps(wanted, sort_keys=True)
+    return f"{packages[0].rpartition(':')[2]}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+
+def _complete(directory: Path) -> list[Path] | None:
+    """The jars of a finished directory; None when one is missing or is not as long as it was."""
+    try:
+        manifest: dict[str, int] = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
+        files = [directory / "jars" / name for name in manifest]
+        whole = all(file.stat().st_size == size for file, size in zip(files, manifest.values(), strict=True))
+    except (OSError, ValueError):
+        return None
+    return files if whole and files else None
+
+
+@contextmanager
+def _locked(directory: Path, progress: Progress | None) -> Iterator[None]:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        handle = (directory / ".lock").open("w")
+    except OSError as error:
+        raise UnreachableError(
+            "NO_JARS",
+            f"The directory for Delta's jars, {directory}, cannot be written: {error.strerror or error}.",
+            "Name another one with DELTAMERGE_CONSOLE_JARS.",
+        ) from error
+    with handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _say(progress, "waiting for another process that downloads Delta's jars")
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _say(progress: Progress | None, text: str) -> None:
+    if progress is not None:
+        progress(text)
+
+
+def _resolve(
+    java: Java, target: Path, confs: Mapping[str, str], log: Path, progress: Progress | None
+) -> None:
+    """Run the resolver; once more with the system's certificates when Java's own did not do."""
+    given = {**confs, "spark.jars.ivy": str(target)}
+    options = [part for name, value in given.items() for part in ("--conf", f"{name}={value}")]
+    network = [
+        # A network that swallows packets must not hang the first launch for ever.
+        "-Dsun.net.client.defaultConnectTimeout=15000",
+        "-Dsun.net.client.defaultReadTimeout=60000",
+        *proxy_options(),
+    ]
+    _say(progress, "downloading Delta's jars (once; they are kept in " + str(target.parent) + ")")
+    said = ""
+    for attempt in ("java", "system"):
+        trust: list[str] = []
+        if attempt == "system":
+            certificates = system_certificates()
+            if "PKIX" not in said or not certificates:
+                break
+            store = target / "truststore.jks"
+            write_truststore(store, certificates)
+            trust = [f"-Djavax.net.ssl.trustStore={store}", "-Djavax.net.ssl.trustStoreType=JKS"]
+        command = spark_submit(
+            java,
+            # Any class of Spark's class path whose main returns at once does: the packages are
+            # resolved before it is called.
+            main_class="org.apache.ivy.Main",
+            resource="spark-internal",
+            memory="512m",
+            jvm_options=[*network, *trust],
+            options=["--master", "local", *options],
+            arguments=["-version"],
+        )
+        code, said = _run(command, spark_environment(java), log, progress)
+        if code == 0:
+            return
+    raise UnreachableError(
+        "NO_JARS",
+        f"Delta's jars could not be downloaded: {_cause(said)}.",
+        "Connect once to the network (or set https_proxy, or --conf spark.jars.repositories=URL of your"
+        f" company's mirror) and try again; details are in {log}.",
+    )
+
+
+def _run(command: list[str], env: Mapping[str, str], log: Path, progress: Progress | None) -> tuple[int, str]:
+    """Run the resolver to its end: its exit code and all it said. Killed when it falls silent."""
+    said: list[str] = []
+    with (
+        log.open("a", encoding="utf-8") as out,
+        subprocess.Popen(
+            command,
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,  # ctrl-c is ours to handle
+        ) as process,
+    ):
+        assert process.stdout is not None
+        watch = _kill_when_silent(process)
+        try:
+            for line in _lines(process.stdout, watch):
+                out.write(line)
+                said.append(line)
+                match = re.match(r"downloading \S*/(\S+) \.\.\.", line)
+                if match:
+                    _say(progress, f"downloading {match.group(1)}")
+        except BaseException:  # ctrl-c, a progress callback that fails, a full disk
+            process.kill()
+            raise
+        finally:
+            watch.set()
+        return process.wait(), "".join(said)
+
+
+def _lines(stream: IO[str], heard: _Heard) -> Iterator[str]:
+    for line in stream:
+        heard.hear()
+        yield line
+
+
+class _Heard(threading.Event):
+    """Set when the run is over; remembers that something was heard since it last asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines = 0
+
+    def hear(self) -> None:
+        self.lines += 1
+
+
+def _kill_when_silent(process: subprocess.Popen[str]) -> _Heard:
+    heard = _Heard()
+
+    def watch() -> None:
+        before = -1
+        while not heard.wait(_SILENCE):
+            if heard.lines == before:
+                process.kill()
+                return
+            before = heard.lines
+
+    threading.Thread(target=watch, name="jars-watch", daemon=True).start()
+    return heard
+
+
+def _cause(said: str) -> str:
+    """The line of the resolver's output that says best what went wrong."""
+    for pattern, meaning in (
+        (r"PKIX path building failed", "the server's TLS certificate is not trusted here"),
+        (r"No space left on device", "the disk is full"),
+        (r"Host (\S+) not found", "the host {0} is not found (no network?)"),
+        (r"UnknownHostException: (\S+)", "the host {0} is not found (no network?)"),
+        (r"(Connection refused|Connection timed out|connect timed out|Read timed out)", "{0}"),
+        (r"unresolved dependency: ([^\],]+)", "{0}"),
+    ):
+        match = re.search(pattern, said, re.IGNORECASE)
+        if match:
+            return meaning.format(*match.groups())
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return lines[-1] if lines else "the resolver said nothing"

@@ -1,0 +1,396 @@
+"""The embedded Spark Connect server: start it, find it, stop it.
+
+One server for each home. It is started through :mod:`engine.session.watchdog`, outlives the process that
+started it, and is found again through ``<home>/server.json``. Starting and reusing happen under a file
+lock, so two launches at once give one server.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import datetime, timezone
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from engine.errors import EngineError, UnreachableError
+from engine.session import confs as settings
+from engine.session import processes
+from engine.session.home import jars_directory, prepare_home
+from engine.session.jars import Progress, delta_jars
+from engine.session.java import Java, find_java, spark_environment, spark_submit
+from engine.session.logs import prepare_logs, read_log, rotate, start_error, write_private
+from engine.session.state import (
+    LOCK_FILE,
+    ServerInfo,
+    ServerStatus,
+    read_state,
+    remove_state,
+    used_by_others,
+)
+
+__all__ = ["find_server", "server_status", "start_server", "stop_server"]
+
+MAIN_CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
+LOG = "server.log"
+#: What a server's ``versions`` name, and the packages they come from.
+_PACKAGES = {"spark": "pyspark", "delta": "delta-spark", "deltamerge": "deltamerge-console"}
+_ATTEMPTS = 3  # with another port each, when one was taken between choosing and binding it
+_START_SECONDS = 300.0  # a cluster may take its time to give a driver
+_ANSWER_SECONDS = 10.0  # for a server that is up to answer on its socket
+STOP_HINT = "Run `deltamerge-console server stop` and try again."
+
+
+def start_server(
+    home: Path,
+    *,
+    master: str = "local[*]",
+    confs: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+    idle_minutes: float | None = None,
+) -> ServerInfo:
+    """The running embedded server of ``home``, started if there is none that fits.
+
+    Of ``confs`` only the static ones matter here (a session sets the others). ``progress`` hears short
+    lines of what is going on. The server ends by itself after ``idle_minutes`` (30, or
+    DELTAMERGE_CONSOLE_IDLE_MINUTES) without a client.
+
+    A server of other versions, of another master, or one that hangs is replaced when no other process
+    uses it. Raises EngineError ``SERVER_IN_USE`` when one does, ``STATIC_CONF`` when a static setting
+    differs from the running server's, UnreachableError when Spark does not start.
+    """
+    say = progress or _silent
+    home = prepare_home(home)
+    static, _ = settings.split_confs(confs or {})
+    with _lock(home, say):
+        running = _running(home)
+        if running is not None:
+            reason = _unfit(running, master)
+            # It may have been left half started by a client that died.
+            hangs = reason is None and not _wait_ready(running, None, _silent)
+            if reason is None and not hangs:
+                _check_static(running, static)
+                return running
+            reason = reason or "does not answer"
+            # Sessions of our own on a server that hangs are lost already.
+            users = [pid for pid in used_by_others(home) if pid != os.getpid() or not hangs]
+            if users:
+                who = "this process" if users[0] == os.getpid() else f"process {users[0]}"
+                raise EngineError(
+                    "SERVER_IN_USE",
+                    f"The embedded Spark server {reason}, and {who} is using it.",
+                    STOP_HINT if hangs else "Close that first, or name another --home.",
+                )
+            say(f"restarting Spark: the running server {reason}")
+            _stop(home, running)
+        return _launch(home, master, static, say, _idle_seconds(idle_minutes))
+
+
+def find_server(home: Path) -> ServerInfo | None:
+    """The embedded server of ``home`` if its process is running and its socket answers, else None."""
+    info = read_state(home.expanduser().absolute())
+    if info is None or not info.is_running() or not answers(info.port):
+        return None
+    return info
+
+
+def stop_server(home: Path) -> bool:
+    """Stop the embedded server of ``home``, in use or not. False when there was none."""
+    home = home.expanduser().absolute()
+    info = read_state(home)
+    if info is None or not info.is_running():
+        if info is not None and info.host == socket.gethostname():
+            remove_state(home)
+        return False
+    _stop(home, info)
+    return True
+
+
+def server_status(home: Path) -> ServerStatus:
+    """Whether the embedded server of ``home`` runs, and what it is; never its token."""
+    info = find_server(home)
+    if info is None:
+        return ServerStatus(running=False)
+    return ServerStatus(
+        True, info.pid, info.endpoint, info.master, dict(info.versions), info.started_at, info.log
+    )
+
+
+def answers(port: int, seconds: float = _ANSWER_SECONDS) -> bool:
+    """Whether something on 127.0.0.1:``port`` speaks HTTP/2 (as gRPC does) within ``seconds``.
+
+    A hung process still accepts connections (the kernel does); it does not send its settings.
+    """
+    hello = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0"  # preface, empty SETTINGS
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), seconds) as peer:
+        peer.settimeout(seconds)
+        peer.sendall(hello)
+        header = b""
+        while len(header) < 9:
+            received = peer.recv(9 - len(header))
+            if not received:
+                return False
+            header += received
+        return header[3] == 4  # a SETTINGS frame
+    return False
+
+
+def _running(home: Path) -> ServerInfo | None:
+    """The server of the state file, started or starting; a stale file is removed."""
+    info = read_state(home)
+    if info is None or not info.is_running():
+        remove_state(home)
+        return None
+    return info
+
+
+def _unfit(info: ServerInfo, master: str) -> str | None:
+    """Why a running server cannot be used for this launch, as the end of a sentence; None when it can."""
+    if info.master != master:
+        return f"runs with --master {info.master}, not {master}"
+    now = _versions(info.versions.get("java", ""))
+    changed = [name for name, value in now.items() if info.versions.get(name) != value]
+    if changed:
+        name = changed[0]
+        return f"is of another version ({name} {info.versions.get(name)}, now {now[name]})"
+    return None
+
+
+def _check_static(info: ServerInfo, static: Mapping[str, str]) -> None:
+    for key, value in static.items():
+        if info.effective.get(key) != value:
+            has = info.effective.get(key)
+            raise EngineError(
+                "STATIC_CONF",
+                f"{key} can only be set when Spark starts; the running server has"
+                f" {'nothing' if has is None else 'another value'} there.",
+                STOP_HINT,
+            )
+
+
+def _versions(java: str) -> dict[str, str]:
+    found = {"java": java}
+    for name, package in _PACKAGES.items():
+        try:
+            found[name] = version(package)
+        except PackageNotFoundError:
+            found[name] = "unknown"
+    return found
+
+
+def _silent(_text: str) -> None:
+    """Progress that nobody hears."""
+
+
+def _idle_seconds(minutes: float | None) -> float:
+    if minutes is None:
+        try:
+            minutes = float(os.environ.get("DELTAMERGE_CONSOLE_IDLE_MINUTES", "30"))
+        except ValueError:
+            minutes = 30.0
+    return max(1.0, minutes * 60)
+
+
+@contextmanager
+def _lock(home: Path, say: Progress) -> Iterator[None]:
+    with (home / LOCK_FILE).open("a") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("waiting for another process that starts Spark")
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _launch(
+    home: Path, master: str, static: Mapping[str, str], say: Progress, idle_seconds: float
+) -> ServerInfo:
+    java = find_java()
+    given = {**settings.site_defaults(), **static}
+    jars = delta_jars(java, jars_directory(), given, log=home / "logs" / "jars.log", progress=say)
+    say(f"starting Spark ({master})")
+    for _ in range(_ATTEMPTS):
+        info = _spawn(home, java, master, static=static, jars=jars, say=say, idle_seconds=idle_seconds)
+        if info is not None:
+            return info
+    raise UnreachableError(
+        "NO_PORT", "No free port was found for the embedded Spark server.", "Try again in a moment."
+    )
+
+
+def _spawn(
+    home: Path,
+    java: Java,
+    master: str,
+    *,
+    static: Mapping[str, str],
+    jars: list[Path],
+    say: Progress,
+    idle_seconds: float,
+) -> ServerInfo | None:
+    """Start one server and wait until it is ready; None when its port was taken."""
+    # What a killed server left behind; none is running, we hold the lock.
+    shutil.rmtree(home / "scratch", ignore_errors=True)
+    (home / "scratch").mkdir(mode=0o700)
+    scratch = Path(tempfile.mkdtemp(dir=home / "scratch"))
+    port = _free_port()
+    confs = settings.server_confs(home, master, static, jars, scratch)
+    confs |= {
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.connect.grpc.port.maxRetries": "0",
+    }
+    log = rotate(home / "logs" / LOG)
+    log4j = prepare_logs(home)
+    conf_file = home / "server.conf"
+    write_private(conf_file, settings.properties({"spark.master": master, **confs}))
+    token = secrets.token_urlsafe(32)
+    versions = _versions(str(java.version))
+    order = {
+        "command": spark_submit(
+            java,
+            main_class=MAIN_CLASS,
+            resource="spark-internal",
+            memory=confs["spark.driver.memory"],
+            jvm_options=[
+                *confs.get("spark.driver.extraJavaOptions", "").split(),
+                *settings.jvm_options(home, scratch, log4j),
+            ],
+            extra_classpath=settings.classpath(confs, master, jars),
+            options=["--properties-file", str(conf_file)],
+        ),
+        "env": {**spark_environment(java), "SPARK_CONNECT_AUTHENTICATE_TOKEN": token},
+        "home": str(home),
+        "log": str(log),
+        "scratch": str(scratch),
+        "idle_seconds": idle_seconds,
+        "state": asdict(
+            ServerInfo(
+                pid=0,
+                endpoint=f"sc://localhost:{port}",
+                token=token,
+                master=master,
+                versions=versions,
+                started_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+                log=str(log),
+                static_confs=static,
+                effective=confs,
+                host=socket.gethostname(),
+                port=port,
+                idle_seconds=idle_seconds,
+            )
+        ),
+    }
+    watchdog = _start_watchdog(home, order, log)
+    info = _wait_state(home, watchdog, token)
+    if info is not None and _wait_ready(info, watchdog, say):
+        return info
+    if info is not None and info.is_running():
+        _stop(home, info)
+        raise UnreachableError(
+            "SERVER_NOT_READY",
+            f"The embedded Spark server was not ready after {_START_SECONDS:.0f} s.",
+            f"Its log is {log}.",
+        )
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        watchdog.wait(timeout=5)
+    said = read_log(log)
+    if "BindException" in said or "Address already in use" in said:
+        say("the port was taken, trying another")
+        return None
+    raise start_error(log)
+
+
+def _start_watchdog(home: Path, order: Mapping[str, object], log: Path) -> subprocess.Popen[bytes]:
+    root = str(Path(__file__).resolve().parents[2])
+    env = dict(os.environ)
+    # The package may not be installed, only be on this process's path (a notebook, a test).
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, [root, env.get("PYTHONPATH", "")]))
+    with log.open("ab") as out:
+        watchdog = subprocess.Popen(
+            [sys.executable, "-m", "engine.session.watchdog"],
+            stdin=subprocess.PIPE,
+            stdout=out,
+            stderr=out,
+            cwd=home,
+            env=env,
+            start_new_session=True,
+        )
+    assert watchdog.stdin is not None
+    with contextlib.suppress(BrokenPipeError):  # it died at once: its output tells why
+        watchdog.stdin.write(json.dumps(order).encode())
+        watchdog.stdin.close()
+    return watchdog
+
+
+def _wait_state(home: Path, watchdog: subprocess.Popen[bytes], token: str) -> ServerInfo | None:
+    """The state that the watchdog writes once it has started Java; None when it dies before."""
+    while True:
+        info = read_state(home)
+        if info is not None and info.token == token:
+            return info
+        if watchdog.poll() is not None:
+            return None
+        time.sleep(0.02)
+
+
+def _wait_ready(info: ServerInfo, watchdog: subprocess.Popen[bytes] | None, say: Progress) -> bool:
+    """Wait until the server says in its log that it listens, and answers; False when it dies or hangs.
+
+    The log is proof that it is our server that listens: another program may have taken the port. It is
+    waited for only while the server may still be starting; a log that was emptied later is no harm.
+    """
+    log = Path(info.log)
+    ready = f"Spark Connect server started at: 127.0.0.1:{info.port}"
+    told = 15.0
+    while (age := _age(info)) < _START_SECONDS and ready not in read_log(log):
+        if not info.is_running() or (watchdog is not None and watchdog.poll() is not None):
+            return False
+        if age > told:
+            say(f"still starting Spark ({told:.0f} s)")
+            told += 15
+        time.sleep(0.05)
+    return info.is_running() and answers(info.port)
+
+
+def _age(info: ServerInfo) -> float:
+    """Seconds since the server was started, by the clock on the wall: another process may ask."""
+    started = datetime.fromisoformat(info.started_at)
+    return abs((datetime.now(timezone.utc) - started).total_seconds())
+
+
+def _stop(home: Path, info: ServerInfo) -> None:
+    """End the server: ask it, wait, then kill all of its process group."""
+    if processes.is_running(info.pid, info.process_started):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(info.pid, signal.SIGTERM)
+    if not processes.wait_gone(info.pid, info.process_started, 10):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(info.pid, signal.SIGKILL)
+        processes.wait_gone(info.pid, info.process_started, 5)
+    # The watchdog removes the state file and ends; without one we do it.
+    if not processes.wait_gone(info.watchdog_pid, info.watchdog_started, 5):
+        processes.signal_group(info.watchdog_pid, signal.SIGKILL)
+    left = read_state(home)
+    if left is not None and left.pid == info.pid:
+        remove_state(home)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,156 @@
+"""The embedded server's keeper: a small process that starts it, watches its clients, and ends it.
+
+``python -m engine.session.watchdog`` reads one JSON document on stdin (so that no secret is in a command
+line): ``command``, ``env``, ``state`` (for ``server.json``), ``home``, ``log``, ``scratch``,
+``idle_seconds``. It starts the command as its child, writes the state file, and waits. The server ends
+when no live process has held a lease for ``idle_seconds``, when the state file is gone or names another
+server (the home was removed), or when the watchdog itself is ended; on Linux also when it is killed. It
+leaves no state file behind and exits with the server's exit code.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from engine.session import processes
+from engine.session.state import LOCK_FILE, STATE_FILE, live_leases
+
+_POLL = 1.0  # seconds
+_GRACE = 15.0  # seconds for the server to stop by itself
+
+_PR_SET_PDEATHSIG = 1
+
+
+class _Ended(Exception):
+    """The watchdog was asked to end."""
+
+
+def main() -> int:
+    """Run one server to its end; the server's exit code."""
+    order: dict[str, Any] = json.load(sys.stdin)
+    home = Path(order["home"])
+    # Nothing of a terminal or of the client's pipes is kept.
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+
+    def ended(_number: int, _frame: FrameType | None) -> None:
+        raise _Ended
+
+    signal.signal(signal.SIGTERM, ended)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with open(order["log"], "ab") as log:
+        server = subprocess.Popen(
+            order["command"],
+            env=order["env"],
+            cwd=home,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            # Safe: this process has no other thread.
+            preexec_fn=_die_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509
+        )
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+    try:
+        state = {
+            **order["state"],
+            "pid": server.pid,
+            "process_started": processes.start_time(server.pid),
+            "watchdog_pid": os.getpid(),
+            "watchdog_started": processes.start_time(os.getpid()),
+        }
+        write_state(home, state)
+        _watch(home, server, float(order["idle_seconds"]))
+    except _Ended:
+        pass
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        code = _end(server)
+        if _names(home, server.pid):
+            with contextlib.suppress(OSError):
+                (home / STATE_FILE).unlink()
+        # Its Python workers, if any, are in our process group.
+        processes.signal_group(os.getpgid(0), signal.SIGTERM)
+        shutil.rmtree(order["scratch"], ignore_errors=True)
+    return code if code >= 0 else 128 - code
+
+
+def write_state(home: Path, state: dict[str, Any]) -> None:
+    """Write the state file: at once (never half a file), and for this user's eyes only."""
+    temporary = home / f".{STATE_FILE}.{os.getpid()}"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(state, file, indent=1)
+    os.replace(temporary, home / STATE_FILE)
+
+
+def _die_with_parent() -> None:
+    """In the child: ask Linux for SIGTERM when the watchdog dies, however it dies."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _names(home: Path, pid: int) -> bool:
+    try:
+        state: dict[str, Any] = json.loads((home / STATE_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return state.get("pid") == pid
+
+
+def _watch(home: Path, server: subprocess.Popen[bytes], idle_seconds: float) -> None:
+    """Return when the server is gone, or should go."""
+    used = time.monotonic()
+    while True:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.wait(timeout=min(_POLL, max(0.05, idle_seconds / 4)))
+            return
+        if not _names(home, server.pid):
+            return
+        if live_leases(home):
+            used = time.monotonic()
+        elif time.monotonic() - used > idle_seconds and _end_if_unused(home, server):
+            return
+
+
+def _end_if_unused(home: Path, server: subprocess.Popen[bytes]) -> bool:
+    """End the server under the lock that a starting client holds: it cannot pick a dying server."""
+    with (home / LOCK_FILE).open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        if live_leases(home):
+            return False
+        _end(server)
+        with contextlib.suppress(OSError):
+            (home / STATE_FILE).unlink()
+        return True
+
+
+def _end(server: subprocess.Popen[bytes]) -> int:
+    """End the server, gently first (Derby closes its files); its exit code."""
+    if server.poll() is None:
+        server.terminate()
+        try:
+            server.wait(timeout=_GRACE)
+        except subprocess.TimeoutExpired:
+            server.kill()
+    return server.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+"""What a plan keeps of its session: confs that change a MERGE's meaning, tags, and the session's own id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from engine.confs import read_confs
+from engine.values import SessionRef
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MERGE = "spark.databricks.delta.merge."
+KEPT_CONFS = (
+    f"{MERGE}materializeSource",
+    f"{MERGE}materializeSource.rddStorageLevel",
+    f"{MERGE}forceSourceMaterializationWithUnreadableFilesConfig",
+    f"{MERGE}materializeCachedSource",
+    f"{MERGE}failIfSourceChanged",
+    f"{MERGE}optimizeInsertOnlyMerge.enabled",
+    f"{MERGE}optimizeMatchedOnlyMerge.enabled",
+    f"{MERGE}repartitionBeforeWrite.enabled",
+    f"{MERGE}deletionVectors.persistent",
+    f"{MERGE}preserveNullSourceStructs",
+    "spark.databricks.delta.schema.autoMerge.enabled",
+    "spark.databricks.delta.stats.skipping",
+    "spark.databricks.delta.numRecordsValidation.enabled",
+    "spark.databricks.delta.resolveMergeUpdateStructsByName.enabled",
+    "spark.databricks.delta.updateAndMergeCastingFollowsAnsiEnabledFlag",
+    "spark.sql.ansi.enabled",
+    "spark.sql.storeAssignmentPolicy",
+    "spark.sql.caseSensitive",
+    "spark.sql.session.timeZone",
+    "spark.sql.readSideCharPadding",
+    "spark.sql.files.ignoreMissingFiles",
+    "spark.sql.files.ignoreCorruptFiles",
+)
+
+
+def kept_confs(spark: SparkSession) -> dict[str, str]:
+    """The confs that are set and change what a MERGE does."""
+    return read_confs(spark, KEPT_CONFS)
+
+
+def session_ref(spark: SparkSession, view: str | None) -> SessionRef:
+    """How another process finds the frozen source: the Connect session's ids, None on a classic one."""
+    client: Any = getattr(spark, "client", None) if type(spark).__module__.startswith("pyspark.sql.connect") else None
+    if client is None:
+        return SessionRef(source_view=view)
+    return SessionRef(
+        session_id=str(spark.session_id),  # type: ignore[attr-defined]
+        user_id=str(getattr(client, "_user_id", "") or "") or None,
+        source_view=view,
+    )
+
+
+@contextmanager
+def tagged(spark: SparkSession, tag: str | None) -> Iterator[None]:
+    """Mark the Spark work of the body, so that ``spark.interruptTag(tag)`` cancels it from another thread."""
+    if tag is None:
+        yield
+        return
+    spark.addTag(tag)
+    try:
+        yield
+    finally:
+        spark.removeTag(tag)

@@ -1,0 +1,39 @@
+"""The statement that runs: the operator's own text, the source put in its frozen form. Every change is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.analyze import AnalyzedMerge
+from engine.prepare_source import PreparedSource
+from engine.values import Decision, Splice
+
+
+def source_splice(merge: AnalyzedMerge, source: PreparedSource, decision: Decision) -> Splice | None:
+    """How the source is frozen in the text: the checkpoint where Delta would materialize, a pinned version where
+    it is one plain Delta table, else not at all (its tables' versions are checked at apply instead)."""
+    written = merge.statement.source
+    alias = f" AS {written.reference}" if written.reference else ""
+    if decision.materialize:
+        return Splice(
+            start=written.start,
+            end=written.end_alias,
+            text=f"{source.view}{alias}",
+            why="the frozen source, so that the rows that were previewed are those that are merged",
+        )
+    if source.pinned_table:
+        version = source.pinned_versions[source.pinned_table]
+        return Splice(
+            start=written.start,
+            end=written.end_alias,
+            text=f"(SELECT * FROM {source.pinned_table} VERSION AS OF {version}){alias}",
+            why="the source table at the version that was previewed",
+        )
+    return None
+
+
+def spliced(sql: str, splices: Sequence[Splice]) -> str:
+    """``sql`` with ``splices`` applied; they may not overlap."""
+    for splice in sorted(splices, key=lambda s: s.start, reverse=True):
+        sql = sql[: splice.start] + splice.text + sql[splice.end :]
+    return sql

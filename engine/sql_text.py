@@ -1,0 +1,194 @@
+"""Token positions in SQL text. Nothing here changes a statement or guesses what it means.
+
+sqlglot only tells where tokens begin and end (DESIGN.md §3): it never parses, rewrites or prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from engine.errors import UsageError
+
+OPENING = {"(": ")", "[": "]", "{": "}"}
+CLOSING = set(OPENING.values())
+
+
+@dataclass(frozen=True)
+class Token:
+    """One token: ``text`` as typed, ``[start, end)`` in the statement, ``word`` upper-cased if it is a bare word."""
+
+    text: str
+    start: int
+    end: int
+    word: str
+    is_string: bool
+
+    @property
+    def name(self) -> str:
+        """The identifier that this token names, without back-quotes."""
+        if self.text.startswith("`"):
+            return self.text[1:-1].replace("``", "`")
+        return self.text
+
+
+def tokenize(sql: str) -> tuple[Token, ...]:
+    """Tokens of ``sql`` in order, comments left out. Text that has no tokens at all gives ()."""
+    from sqlglot.dialects.spark import Spark
+    from sqlglot.errors import SqlglotError
+
+    try:
+        raw = Spark().tokenize(sql)
+    except SqlglotError as error:
+        raise UsageError(
+            "PARSE_SYNTAX_ERROR",
+            f"The text is not SQL: {str(error).splitlines()[0]}",
+            "Look for an unclosed quote, back-quote or comment.",
+        ) from error
+    tokens = []
+    for token in raw:
+        start, end = token.start, token.end + 1
+        text = sql[start:end]
+        # r'…', x'…' and the like start before the quote; a back-quoted name is never a keyword.
+        is_string = text[:1] in "'\"" or text[1:2] in ("'", '"')
+        bare = text[:1].isalpha() or text[:1] == "_"
+        tokens.append(Token(text, start, end, text.upper() if bare and not is_string else "", is_string))
+    return tuple(tokens)
+
+
+def depths(tokens: Sequence[Token]) -> Iterator[tuple[int, Token, int]]:
+    """(index, token, depth): depth counts brackets and CASE … END; an opener is at the outer depth."""
+    depth = 0
+    previous = ""
+    for index, token in enumerate(tokens):
+        # a column called "case" or "end" follows a dot
+        word = token.word if previous != "." else ""
+        if token.text in CLOSING or word == "END":
+            depth -= 1
+        yield index, token, depth
+        if token.text in OPENING or word == "CASE":
+            depth += 1
+        previous = token.text
+
+
+def split_statements(text: str) -> tuple[str, ...]:
+    """The statements of a file, split at semicolons outside quotes and comments, blanks left out."""
+    statements: list[str] = []
+    start = 0
+    tokens = tokenize(text)
+    for token in tokens:
+        if token.text == ";":
+            statements.append(text[start : token.start])
+            start = token.end
+    statements.append(text[start:])
+    return tuple(s.strip() for s in statements if tokenize(s))
+
+
+def split_top_level(sql: str, tokens: Sequence[Token], separator: str) -> tuple[str, ...]:
+    """The parts of ``tokens`` between ``separator`` words or signs at the outermost level, as typed.
+
+    The AND of a BETWEEN belongs to it and does not separate.
+    """
+    parts: list[str] = []
+    current: list[Token] = []
+    between = 0
+    for _, token, depth in depths(tokens):
+        if depth == 0 and token.word == "BETWEEN":
+            between += 1
+        if depth == 0 and (token.word == separator or token.text == separator):
+            if separator == "AND" and between:
+                between -= 1
+            else:
+                parts.append(text_of(sql, current))
+                current = []
+                continue
+        current.append(token)
+    parts.append(text_of(sql, current))
+    return tuple(part for part in parts if part)
+
+
+def conjuncts(condition: str) -> tuple[str, ...]:
+    """The top-level AND parts of a condition, brackets around the whole opened."""
+    tokens = tokenize(condition)
+    while _wrapped(tokens):
+        tokens = tokens[1:-1]
+    if any(depth == 0 and token.word == "OR" for _, token, depth in depths(tokens)):
+        return (text_of(condition, tokens),)
+    parts = split_top_level(condition, tokens, "AND")
+    if len(parts) <= 1:
+        return parts
+    return tuple(inner for part in parts for inner in conjuncts(part))
+
+
+def _wrapped(tokens: Sequence[Token]) -> bool:
+    if len(tokens) < 3 or tokens[0].text != "(" or tokens[-1].text != ")":
+        return False
+    return all(depth > 0 for index, _, depth in depths(tokens) if 0 < index < len(tokens) - 1)
+
+
+def text_of(sql: str, tokens: Sequence[Token]) -> str:
+    """The text from the first to the last of ``tokens``, comments between them included."""
+    return sql[tokens[0].start : tokens[-1].end] if tokens else ""
+
+
+def requalified(sql: str, parts: Sequence[str], reference: str) -> str:
+    """``sql`` with each qualifier ``a.b.c.`` that ends in ``parts`` (two names or more) replaced by ``reference.``.
+
+    Only for the engine's own queries, whose subqueries carry one-part names; what runs is never changed so.
+    """
+    if not parts:
+        return sql
+    wanted = [part.lower() for part in parts]
+    tokens = tokenize(sql)
+    out: list[str] = []
+    end = index = 0
+    while index < len(tokens):
+        run = index
+        names: list[str] = []
+        while run + 1 < len(tokens) and tokens[run + 1].text == "." and not tokens[run].is_string:
+            names.append(tokens[run].name.lower())
+            run += 2
+        for length in range(len(names), 1, -1):
+            head = names[:length]
+            common = min(len(head), len(wanted))
+            if head[-common:] == wanted[-common:] and (common > 1 or head[0] == "spark_catalog"):
+                out += [sql[end : tokens[index].start], reference]
+                end = tokens[index + 2 * length - 2].end
+                break
+        index = max(run, index + 1) if names else index + 1
+    return "".join(out) + sql[end:]
+
+
+def function_names(sql: str) -> frozenset[str]:
+    """Lower-case names that are followed by a bracket, outside quotes and comments."""
+    tokens = tokenize(sql)
+    return frozenset(
+        token.name.lower()
+        for token, following in zip(tokens, tokens[1:], strict=False)
+        if following.text == "(" and (token.word or token.text.startswith("`"))
+    )
+
+
+def string_literals(sql: str) -> tuple[str, ...]:
+    """The contents of the string literals, as typed between their quotes."""
+    return tuple(token.text.strip("rRxX")[1:-1] for token in tokenize(sql) if token.is_string)
+
+
+def parameter_names(sql: str) -> tuple[str, ...]:
+    """Names of the ``:name`` markers, in order, each once."""
+    tokens = tokenize(sql)
+    names: dict[str, None] = {}
+    for previous, token, following in zip(("", *(t.text for t in tokens)), tokens, tokens[1:], strict=False):
+        adjacent = token.end == following.start
+        # a::int is a cast and a:b a variant path; a marker follows neither a name nor a bracket
+        if token.text == ":" and adjacent and following.word and (
+            not previous or not (previous[-1].isalnum() or previous[-1] in "_)]`:")
+            or previous.upper() in KEYWORDS_BEFORE_MARKER
+        ):
+            names[following.text] = None
+    return tuple(names)
+
+
+KEYWORDS_BEFORE_MARKER = frozenset(
+    "AND OR NOT ON IN LIKE BETWEEN THEN ELSE WHEN SELECT WHERE HAVING LIMIT OF INTO USING AS DATE TIMESTAMP SET".split()
+)

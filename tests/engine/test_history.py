@@ -1,0 +1,191 @@
+"""The ledger: what it remembers."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from engine.errors import EngineError
+from engine.history import History
+from engine.values import TableRef, TableVersion
+from tests.engine.plans import SQL, make_outcome, make_plan
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> History:
+    return History(tmp_path / "home" / "history.duckdb")
+
+
+def test_an_operation_from_plan_to_commit(ledger: History) -> None:
+    plan = make_plan()
+    op_id = ledger.record_planned(plan)
+    (planned,) = ledger.list()
+    assert (planned.op_id, planned.status, planned.sql, planned.plan_id) == (op_id, "planned", SQL, "plan-1")
+    assert planned.started_at.endswith("Z")
+
+    assert ledger.begin(plan) == op_id, "the planned row is taken over"
+    assert [one.op_id for one in ledger.running()] == [op_id]
+    assert ledger.abandoned() == [], "this process is alive"
+
+    ledger.applied(op_id, make_outcome(op_id))
+    detail = ledger.get(op_id)
+    assert detail.plan == plan
+    assert detail.outcome == make_outcome(op_id)
+    assert (detail.operation.status, detail.operation.version, detail.operation.kept) == ("applied", 8, True)
+    assert detail.operation.finished_at is not None
+    assert ledger.running() == []
+
+    ledger.undone(op_id)
+    assert ledger.get(op_id).operation.status == "undone"
+    assert ledger.get(op_id).operation.version == 8
+
+
+def test_planning_twice_keeps_one_row_and_applying_twice_makes_two(ledger: History) -> None:
+    plan = make_plan()
+    first = ledger.record_planned(plan)
+    assert ledger.record_planned(plan) == first
+    assert ledger.begin(plan) == first
+    ledger.failed(first, "it broke")
+    second = ledger.begin(plan)
+    assert second != first
+    assert [(one.op_id, one.status) for one in ledger.find_by_plan("plan-1")] == [
+        (second, "running"),
+        (first, "failed"),
+    ]
+    third = ledger.begin(plan, op_id=first)
+    assert third not in (first, second), "a row that was begun is history"
+
+
+def test_begin_with_an_id(ledger: History) -> None:
+    plan = make_plan()
+    older = ledger.record_planned(plan)
+    assert ledger.begin(plan, op_id=older) == older
+    assert ledger.begin(plan, op_id="0123456789ab") == "0123456789ab"
+
+
+@pytest.mark.parametrize("status", ["failed", "cancelled", "not_committed"])
+def test_failures(ledger: History, status: str) -> None:
+    op_id = ledger.begin(make_plan())
+    ledger.failed(op_id, "gone: sc://h/;token=abcdef", status=status)  # type: ignore[arg-type]
+    operation = ledger.get(op_id).operation
+    assert (operation.status, operation.error) == (status, "gone: sc://h/;token=***")
+
+
+def test_a_commit_is_a_fact(ledger: History) -> None:
+    op_id = ledger.begin(make_plan())
+    ledger.failed(op_id, "lost the connection", status="not_committed")
+    ledger.applied(op_id, make_outcome(op_id))
+    ledger.failed(op_id, "too late")
+    operation = ledger.get(op_id).operation
+    assert (operation.status, operation.error) == ("applied", None)
+
+
+def test_the_list_is_newest_first_and_can_be_narrowed(ledger: History) -> None:
+    ids = [ledger.record_planned(make_plan(f"p{n}", table=f"demo.t{n % 2}")) for n in range(6)]
+    assert [one.op_id for one in ledger.list()] == ids[::-1]
+    assert [one.op_id for one in ledger.list(limit=2)] == ids[:3:-1]
+    assert ledger.list(limit=0) == []
+    ledger.begin(make_plan("p0", table="demo.t0"))
+    assert ledger.list()[0].op_id == ids[0], "what was begun last comes first"
+    for name in ("demo.t1", "t1", "`demo`.`t1`", "DEMO.T1"):
+        assert {one.op_id for one in ledger.list(table=name)} == set(ids[1::2]), name
+    for path in ("/data/orders", "file:/data/orders", "delta.`/data/orders`"):
+        assert len(ledger.list(table=path)) == 6
+    assert ledger.list(table="1") == []
+    assert ledger.list(table="demo.t1' OR 1=1 --") == []
+
+
+def test_get_by_the_beginning_of_an_id(ledger: History) -> None:
+    ledger.begin(make_plan("a"), op_id="aabb00000001")
+    ledger.begin(make_plan("b"), op_id="aacc00000002")
+    assert ledger.get("aab").operation.plan_id == "a"
+    assert ledger.get("AACC00000002").operation.plan_id == "b"
+    with pytest.raises(EngineError, match="Several operations begin with aa") as caught:
+        ledger.get("aa")
+    assert caught.value.condition == "OPERATION_AMBIGUOUS"
+    for missing in ("ff", "", "%", "_abb00000001"):
+        with pytest.raises(EngineError) as caught:
+            ledger.get(missing)
+        assert caught.value.condition == "OPERATION_NOT_FOUND"
+    for call in (
+        ledger.undone,
+        lambda op: ledger.failed(op, "x"),
+        lambda op: ledger.applied(op, make_outcome(op)),
+    ):
+        with pytest.raises(EngineError) as caught:
+            call("ff")
+        assert caught.value.condition == "OPERATION_NOT_FOUND"
+
+
+def test_no_secret_reaches_the_file(ledger: History, tmp_path: Path) -> None:
+    secret = "Zx81hunter2abcdef"
+    plan = make_plan(confs={"spark.hadoop.fs.s3a.secret.key": secret})
+    statement = plan.statement.model_copy(
+        update={"sql": f"{SQL} -- password={secret}", "setup": (f"SET spark.x.password={secret}",)}
+    )
+    op_id = ledger.begin(plan.model_copy(update={"statement": statement}))
+    ledger.failed(op_id, f"sc://h/;token={secret}")
+    ledger.cache_tables(f"sc://h/;token={secret}", [])
+    ledger.cache_versions(
+        "t", [TableVersion(version=1, timestamp="", operation="x", parameters={"token": secret})]
+    )
+    assert secret not in ledger.get(op_id).model_dump_json()
+    assert secret not in ledger.cached_versions("t")[0].model_dump_json()
+    assert ledger.get(op_id).plan is not None, "a masked plan is a plan"
+    for file in tmp_path.rglob("*"):
+        assert file.is_dir() or secret.encode() not in file.read_bytes()
+
+
+def test_files_are_private(ledger: History, tmp_path: Path) -> None:
+    ledger.record_planned(make_plan())
+    assert stat.S_IMODE((tmp_path / "home").stat().st_mode) == 0o700
+    assert sorted(file.name for file in (tmp_path / "home").iterdir()) == [
+        "history.duckdb",
+        "history.duckdb.lock",
+    ]
+    for file in (tmp_path / "home").iterdir():
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
+
+
+def test_table_versions_are_remembered(ledger: History) -> None:
+    def version(number: int, operation: str = "MERGE") -> TableVersion:
+        return TableVersion(
+            version=number,
+            timestamp="2026-11-21T10:00:00Z",
+            operation=operation,
+            metrics={"numOutputRows": "5"},
+            user_metadata='{"plan": "\\"quoted\\" ünïcode"}',
+        )
+
+    assert ledger.cached_versions("t-1") == []
+    ledger.cache_versions("t-1", [])
+    ledger.cache_versions("t-1", [version(2), version(1), version(0, "CREATE TABLE")])
+    ledger.cache_versions("t-1", [version(3), version(2, "WRITE")])
+    ledger.cache_versions("t-2", [version(9)])
+    assert ledger.cached_versions("t-1") == [
+        version(3),
+        version(2, "WRITE"),
+        version(1),
+        version(0, "CREATE TABLE"),
+    ]
+
+
+def test_tables_are_remembered_for_each_endpoint(ledger: History) -> None:
+    orders = TableRef(name="`demo`.`orders`", schema_name="demo", table="orders", is_delta=True)
+    path = TableRef(name="delta.`/data/it's`", table="it's", path="/data/it's")
+    assert ledger.cached_tables("local[*]") == []
+    ledger.cache_tables("local[*]", [orders])
+    ledger.cache_tables("local[*]", [orders, path])
+    ledger.cache_tables("sc://h:1", [])
+    assert ledger.cached_tables("local[*]") == [orders, path]
+    assert ledger.cached_tables("sc://h:1") == []
+
+
+def test_duckdb_is_imported_by_the_first_call_only() -> None:
+    import subprocess
+    import sys
+
+    code = "import sys, engine.history as h; h.History('x'); sys.exit('duckdb' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
