@@ -51,16 +51,14 @@ class Narrated(Message, bubble=False):
         self.sentence = sentence
 
 
-class DeltaMergeApp(Asking, App[None]):
+class DeltaMergeApp(App[None], Asking):
     """Plan/apply for Delta Lake MERGE, in the terminal."""
 
     TITLE = "deltamerge"
     CSS_PATH = "app.tcss"
-    MODES: ClassVar[dict[str, str | type[Screen[object]]]] = {  # type: ignore[assignment]
-        spec.name: spec.make for spec in PLACES
-    }
+    MODES = {spec.name: spec.make for spec in PLACES}  # noqa: RUF012
     DEFAULT_MODE = "tables"
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-narrow"), (100, "-wide")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         *(
             Binding(
@@ -80,9 +78,20 @@ class DeltaMergeApp(Asking, App[None]):
             id="app.restart_spark",
             tooltip="Start Spark again after it was lost; drafts and history stay as they are",
         ),
-        Binding("question_mark,f1", "app.help", "help", id="app.help", tooltip="What can be done here, and every key"),
         Binding(
-            "ctrl+p", "command_palette", "all", id="app.palette", tooltip="Every action by name", priority=True
+            "question_mark,f1",
+            "app.help",
+            "help",
+            id="app.help",
+            tooltip="What can be done here, and every key",
+        ),
+        Binding(
+            "ctrl+p",
+            "command_palette",
+            "all",
+            id="app.palette",
+            tooltip="Every action by name",
+            priority=True,
         ),
         Binding(
             "ctrl+c",
@@ -93,7 +102,13 @@ class DeltaMergeApp(Asking, App[None]):
             tooltip="Cancel what Spark is doing for this console",
         ),
         Binding(
-            "ctrl+q", "app.quit", "quit", show=False, id="app.quit", tooltip="Leave; asks if work is running", priority=True
+            "ctrl+q",
+            "app.quit",
+            "quit",
+            show=False,
+            id="app.quit",
+            tooltip="Leave; asks if work is running",
+            priority=True,
         ),
     ]
 
@@ -153,7 +168,9 @@ class DeltaMergeApp(Asking, App[None]):
         self._start_spark(restart=False)
 
     def _start_spark(self, *, restart: bool) -> None:
-        self.set_status(spark="starting", narration="Spark is starting…" if restart else self.status.narration)
+        self.set_status(
+            spark="starting", narration="Spark is starting…" if restart else self.status.narration
+        )
         start = self.backend.restart if restart else self.backend.connect
 
         def narrate(progress: Progress) -> None:
@@ -182,9 +199,13 @@ class DeltaMergeApp(Asking, App[None]):
             return
         what = failure.message.rstrip(".")
         self.set_status(
-            spark="lost", narration=f"{self.glyphs.error} Spark is lost: {what}. Your text is kept. F9 starts it again."
+            spark="lost",
+            narration=f"{self.glyphs.error} Spark is lost: {what}. Your text is kept. F9 starts it again.",
         )
         self.screen.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return self.status.spark == "lost" if action == "restart_spark" else True
 
     def action_restart_spark(self) -> None:
         if self.status.spark != "lost":
@@ -329,9 +350,13 @@ class DeltaMergeApp(Asking, App[None]):
     ) -> None:
         # whoever calls, and whatever is in it: never markup, never a control character
         super().notify(
-            visible(message, lines=True), title=visible(title), severity=severity, timeout=timeout, markup=False
+            visible(message, lines=True),
+            title=visible(title),
+            severity=severity,
+            timeout=timeout,
+            markup=False,
         )
 
     def delay_update(self, delay: float = 0.05) -> None:
         # Textual masks a change of place for 50 ms; ours are drawn at once
-        super().delay_update(0.0)
+        super().delay_update(min(delay, 0.01))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +31,12 @@ def load_settings(home: Path) -> Settings:
         return Settings(notices=(f"{FILE_NAME} cannot be read ({error}): defaults are used.",))
     try:
         # only now: most homes have no settings file, and this import costs a part of the first frame
-        import tomllib
+        toml: Any = import_module("tomllib")
     except ModuleNotFoundError:
         return Settings(notices=(f"{FILE_NAME} needs Python 3.11 or newer: defaults are used.",))
     try:
-        values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        values = toml.loads(text)
+    except ValueError as error:
         return Settings(notices=(f"{FILE_NAME} is not valid TOML ({error}): defaults are used.",))
     return _checked(values)
 

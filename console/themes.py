@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,19 @@ from textual.theme import Theme
 DEFAULT_THEME = "merge-dark"
 
 _COLOURS = frozenset(
-    (
-        "primary secondary accent foreground background surface panel boost success warning error"
-    ).split()
+    [
+        "primary",
+        "secondary",
+        "accent",
+        "foreground",
+        "background",
+        "surface",
+        "panel",
+        "boost",
+        "success",
+        "warning",
+        "error",
+    ]
 )
 _OTHERS = frozenset({"name", "dark", "variables"})
 
@@ -75,9 +86,10 @@ def _theme(file_name: str, values: dict[str, Any]) -> Theme:
             Color.parse(value)
         except ColorParseError:
             raise BadThemeError(f"Theme file {file_name}: {key} is no colour: {value!r}.") from None
-    return Theme(
+    theme = Theme(
         name=name,
+        primary=colours["primary"],
         dark=bool(values.get("dark", True)),
         variables={str(key): str(value) for key, value in variables.items()},
-        **colours,
     )
+    return replace(theme, **colours)  # type: ignore[arg-type]

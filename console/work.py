@@ -89,7 +89,10 @@ class Failed(Message):
 
 
 class Asking(DOMNode):
-    """Mixed into a screen or an app that asks the backend."""
+    """Mixed into a screen, a pane or the app: whatever asks the backend.
+
+    It comes last among the bases: Textual looks for styles along the first one.
+    """
 
     _tickets: dict[str, int]
 

@@ -66,7 +66,7 @@ def _apply(
     done = committed(spark, plan)
     if done is not None:
         return already_applied(plan, done, history)
-    state = check_staleness(spark, plan)
+    state = check_staleness(spark, plan, lambda: prepare_again(spark, plan, say))
     if state.verdict == "stale":
         raise StalePlanError(
             "STALE_PLAN",

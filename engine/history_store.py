@@ -233,8 +233,11 @@ class Store:
         aside = self.path.with_name(f"{self.path.name}.damaged-{_stamp()}")
         wal = self.path.with_name(self.path.name + ".wal")
         os.replace(self.path, aside)
-        if wal.exists():
-            os.replace(wal, aside.with_name(aside.name + ".wal"))
+        with contextlib.suppress(FileNotFoundError):
+            if wal.stat().st_size > 0:
+                os.replace(wal, aside.with_name(aside.name + ".wal"))
+            else:
+                wal.unlink()
         log.error("damaged ledger %s: %s", self.path, damage)
         self._notice(
             f"The history {self.path} is damaged; it was set aside as {aside.name} and a fresh one begun."
@@ -329,7 +332,7 @@ def _failure_kind(text: str) -> str:
     lower = text.lower()
     if any(sign in lower for sign in ("no space left", "file too large", "disk quota", "out of disk")):
         return "full"
-    denied = ("permission denied", "read-only file", "not a directory", "is a directory", "no such file")
+    denied = ("permission denied", "read-only file", " a directory", "no such file", "file exists")
     if any(sign in lower for sign in denied):
         return "denied"
     return "other" if any(sign in lower for sign in ("out of memory", "too many open files")) else ""

@@ -21,7 +21,8 @@ _KEYS = (
 )
 
 _SECRET_NAME = re.compile(
-    rf"(?:{_STRONG})|(?:^|[._\-])(?:{_KEYS}|key|keys)(?:$|[._\-])|(?<=[a-z])Key(?:$|[._\-])", re.IGNORECASE
+    rf"(?:{_STRONG})|(?:^|[._\-])(?:{_KEYS}|key|keys)(?:$|[._\-])|(?-i:(?<=[a-z])Key)(?:$|[._\-])",
+    re.IGNORECASE,
 )
 
 _VALUE = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s;,&'"`)}\]]+)"""
@@ -70,6 +71,9 @@ _HINT = re.compile(
     re.IGNORECASE,
 )
 
+# Keys of a document whose values are maps from names that tell what is secret.
+_NAMED = ("confs", "params", "parameters", "properties")
+
 
 def is_secret_name(name: str) -> bool:
     """Whether a conf, option or parameter of this name holds a secret."""
@@ -95,16 +99,14 @@ def redact_confs(confs: dict[str, str]) -> dict[str, str]:
 
 
 def redact_document(document: Any) -> Any:
-    """A JSON-like value with secrets masked: all of its texts, and ``confs``, ``params`` and
-    ``properties`` by the names in them. Its shape stays, so what was a plan remains one.
+    """A JSON-like value with secrets masked: all of its texts, and confs, parameters and properties by
+    the names in them. Its shape stays, so what was a plan remains one.
     """
     if isinstance(document, str):
         return redact(document)
     if isinstance(document, dict):
         return {
-            key: redact_confs(value)
-            if key in ("confs", "params", "properties") and _is_text_map(value)
-            else redact_document(value)
+            key: redact_confs(value) if key in _NAMED and _is_text_map(value) else redact_document(value)
             for key, value in document.items()
         }
     if isinstance(document, list):

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.commits import commits
+from engine.analyze import aliased
+from engine.commits import Commit, commits
 from engine.delta_log import list_files
+from engine.parse import parse_merge
 from engine.spark_errors import translate
+from engine.splice import spliced
+from engine.sql_text import requalified
 from engine.values import Plan, Verdict
 
 if TYPE_CHECKING:
@@ -29,64 +34,71 @@ class Staleness:
     collides: str = ""
 
 
-def check_staleness(spark: SparkSession, plan: Plan) -> Staleness:
-    """Compare the table with what was planned. A table that is gone raises Spark's error."""
+def check_staleness(spark: SparkSession, plan: Plan, prepare_source: Callable[[], None]) -> Staleness:
+    """Compare the table with what was planned. A table that is gone raises Spark's error.
+
+    ``prepare_source`` makes the frozen source readable in this session; it is called only where new files have to
+    be asked whether they match it.
+    """
+    table, planned_at = plan.target.name, plan.target.version
     try:
-        detail = spark.sql(f"DESCRIBE DETAIL {plan.target.name}").collect()[0]
+        detail = spark.sql(f"DESCRIBE DETAIL {table}").collect()[0]
     except Exception as error:
         raise translate(error) from error
+    version = commits(spark, table, 1)[0].version
     if str(detail["id"]) != plan.target.table_id:
-        newest = commits(spark, plan.target.name, 1)[0]
-        return Staleness("stale", newest.version, (), "the table was dropped and created again: it is another table")
-    newest = commits(spark, plan.target.name, 1)[0]
-    if newest.version == plan.target.version:
-        return Staleness("fresh", newest.version)
-    if newest.version < plan.target.version:
-        return Staleness("stale", newest.version, (), "the table's versions begin anew")
-    since = [c for c in commits(spark, plan.target.name, newest.version - plan.target.version) if c.version > plan.target.version]
+        return Staleness("stale", version, (), "it was dropped and created again, so it is another table")
+    if version == planned_at:
+        return Staleness("fresh", version)
+    if version < planned_at:
+        return Staleness("stale", version, (), "its versions begin anew")
+    since = [c for c in commits(spark, table, version - planned_at) if c.version > planned_at]
     lines = tuple(f"v{c.version} {c.operation} {c.timestamp}" for c in since)
-    changed = next((c for c in since if METADATA_OPERATIONS.match(c.operation)), None)
-    if changed:
-        return Staleness("stale", newest.version, lines, f"v{changed.version} ({changed.operation}) changed the table itself")
+    collides = changed_metadata(since) or collision(spark, plan, version, prepare_source)
+    return Staleness("stale" if collides else "disjoint", version, lines, collides)
+
+
+def changed_metadata(since: Sequence[Commit]) -> str:
+    """The commit that changed more than rows, in words, or ""."""
+    found = next((c for c in since if METADATA_OPERATIONS.match(c.operation)), None)
+    return f"v{found.version} ({found.operation}) changed the table itself" if found else ""
+
+
+def collision(spark: SparkSession, plan: Plan, version: int, prepare_source: Callable[[], None]) -> str:
+    """Why the commits since the plan could change what it does, in words, or "" when they cannot."""
     if any(clause.kind == "not_matched_by_source" for clause in plan.statement.clauses):
-        return Staleness("stale", newest.version, lines, "with NOT MATCHED BY SOURCE every new row matters")
-    return _compare_files(spark, plan, newest.version, lines)
+        return "with NOT MATCHED BY SOURCE every row of the table matters"
+    now = {file.path: file for file in list_files(spark, plan.target.path, version)}
+    before = {file.path: file for file in list_files(spark, plan.target.path, plan.target.version)}
+    planned = [f.path for f in plan.find_touched_files.files if now.get(f.path) != before.get(f.path)]
+    if planned:
+        return f"{len(planned)} of the files it would touch changed, {planned[0]} for one"
+    if any(now.get(path) != file for path, file in before.items()):
+        # rows of files that the plan skips may have moved into the new ones
+        return "files were rewritten"
+    added = [file for path, file in now.items() if path not in before]
+    if added:
+        prepare_source()
+        if any_match(spark, plan, version, [file.file_hash for file in added]):
+            return f"rows in {len(added)} new files match the source"
+    return ""
 
 
-def _compare_files(spark: SparkSession, plan: Plan, version: int, lines: tuple[str, ...]) -> Staleness:
-    """Disjoint when no planned file left and no file came that the frozen source could match.
-
-    Whether rows of the new files match is asked of the source itself; without it, any new file collides.
-    """
-    now = {file.path for file in list_files(spark, plan.target.path, version)}
-    before = {file.path for file in list_files(spark, plan.target.path, plan.target.version)}
-    planned = {file.path for file in plan.find_touched_files.files}
-    gone = planned - now
-    if gone:
-        return Staleness("stale", version, lines, f"{len(gone)} of the plan's files were removed, {sorted(gone)[0]} for one")
-    if before - now:
-        # files the plan skipped or did not touch: their rows may have moved into the new files
-        return Staleness("stale", version, lines, f"{len(before - now)} files were rewritten")
-    added = now - before
-    if added and _any_match(spark, plan, version):
-        return Staleness("stale", version, lines, f"rows of {len(added)} new files match the source")
-    return Staleness("disjoint", version, lines)
-
-
-def _any_match(spark: SparkSession, plan: Plan, version: int) -> bool:
-    """Whether more rows match at ``version`` than were planned: counted by the same job as the plan's."""
-    from engine.analyze import analyze
-    from engine.parse import parse_merge
-    from engine.splice import spliced
-
+def any_match(spark: SparkSession, plan: Plan, version: int, hashes: Sequence[int]) -> bool:
+    """Whether a row of the files with these hashes matches a row of the frozen source on the plan's ON."""
     statement = parse_merge(spliced(plan.statement.sql, plan.splices))
-    merge = analyze(spark, statement)
     prefix = f"{statement.prefix} " if statement.prefix else ""
     reference = statement.target.reference
+    condition = statement.condition
+    if statement.target.alias is None:
+        condition = requalified(condition, statement.target.parts, reference)
+    files = ", ".join(f"{h}L" for h in hashes)
     query = (
-        f"{prefix}SELECT 1 FROM {merge.source_sql} JOIN (SELECT * FROM {statement.target.text} VERSION AS OF {version} "
-        f"AS {reference} WHERE _metadata.file_modification_time >= TIMESTAMP '{plan.created_at.rstrip('Z')}Z' "
-        f"- INTERVAL 1 DAY) AS {reference} ON {statement.condition}\nLIMIT 1"
+        f"{prefix}SELECT 1 FROM {aliased(statement.source)} JOIN (SELECT * FROM {statement.target.text} VERSION AS OF "
+        f"{version} AS {reference} WHERE xxhash64(_metadata.file_path) IN ({files})) AS {reference} "
+        f"ON {condition}\nLIMIT 1"
     )
-    del query
-    return True
+    try:
+        return bool(spark.sql(query).collect())
+    except Exception as error:
+        raise translate(error) from error

@@ -50,7 +50,7 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
         yield Static(Content(self._counts()), id="counts", markup=False)
         yield Static(Content(sentences.rewrite(plan)), markup=False)
         yield Static(
-            Content.assemble(("undo: ", "$text-muted"), sentences.undo(plan)), id="undo", markup=False
+            Content.assemble(("undo: ", "$foreground-muted"), sentences.undo(plan)), id="undo", markup=False
         )
         if self._edited:
             yield Static(
@@ -65,7 +65,8 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
         for index, code in enumerate(self._codes):
             sentence = next(remark.sentence for remark in plan.warnings if remark.code == code)
             yield Static(
-                Content.assemble((f"[{visible(code)}] ", "bold $text-warning"), visible(sentence)), markup=False
+                Content.assemble((f"[{visible(code)}] ", "bold $text-warning"), visible(sentence)),
+                markup=False,
             )
             yield Checkbox(Content("I accept this"), name=code, id=f"accept-{index}", compact=True)
 

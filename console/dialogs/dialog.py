@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-class Dialog(Asking, ModalScreen[Result]):
+class Dialog(ModalScreen[Result], Asking):
     """A title, a body that scrolls where it must, and a row of buttons that is always in sight."""
 
     CSS_PATH = "dialog.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "refuse", "Close", show=False, id="dialog.close", tooltip="Close, changing nothing"),
+        Binding(
+            "escape", "refuse", "Close", show=False, id="dialog.close", tooltip="Close, changing nothing"
+        ),
     ]
 
     @property

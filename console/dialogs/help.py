@@ -23,10 +23,19 @@ class HelpDialog(Dialog[None]):
     AUTO_FOCUS = "#close"
     HELP = "Help."
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("question_mark,f1,q", "refuse", "close", show=False, id="help.close", tooltip="Close the help"),
+        Binding(
+            "question_mark,f1,q", "refuse", "close", show=False, id="help.close", tooltip="Close the help"
+        ),
         Binding("down,j", "scroll(1)", "down", show=False, id="help.down", tooltip="Scroll down"),
         Binding("up,k", "scroll(-1)", "up", show=False, id="help.up", tooltip="Scroll up"),
-        Binding("pagedown,space", "scroll(10)", "page down", show=False, id="help.page_down", tooltip="A page down"),
+        Binding(
+            "pagedown,space",
+            "scroll(10)",
+            "page down",
+            show=False,
+            id="help.page_down",
+            tooltip="A page down",
+        ),
         Binding("pageup", "scroll(-10)", "page up", show=False, id="help.page_up", tooltip="A page up"),
     ]
 
@@ -44,7 +53,7 @@ class HelpDialog(Dialog[None]):
         yield Button("Close", id="close")
 
     @on(Button.Pressed, "#close")
-    def _closed(self) -> None:
+    def _close_pressed(self) -> None:
         self.dismiss(None)
 
     def action_scroll(self, rows: int) -> None:

@@ -26,7 +26,14 @@ class PathDialog(Dialog[str]):
     AUTO_FOCUS = "Input"
     HELP = "A path. Enter takes it, esc leaves everything as it is."
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+y", "insist", "overwrite", show=False, id="path.insist", tooltip="Take it although it exists"),
+        Binding(
+            "ctrl+y",
+            "insist",
+            "overwrite",
+            show=False,
+            id="path.insist",
+            tooltip="Take it although it exists",
+        ),
     ]
 
     def __init__(

@@ -47,20 +47,22 @@ class RowDialog(Dialog[None]):
         yield Button("Close", id="close")
 
     @on(Button.Pressed, "#close")
-    def _closed(self) -> None:
+    def _close_pressed(self) -> None:
         self.dismiss(None)
 
     def action_scroll(self, rows: int) -> None:
         self.query_one("#content").scroll_relative(y=rows, animate=False)
 
     def action_copy(self) -> None:
-        self.app.copy_to_clipboard("\n".join(f"{name}\t{_shown(old)}\t{_shown(new)}" for name, old, new in self._lines))
+        self.app.copy_to_clipboard(
+            "\n".join(f"{name}\t{_shown(old)}\t{_shown(new)}" for name, old, new in self._lines)
+        )
         self.notify("Copied the row.")
 
     def _line(self, line: Line, width: int) -> Content:
         name, old, new = line
         glyphs = self.console_app.glyphs
-        label = (visible(name).ljust(width + 2), "$text-muted")
+        label = (visible(name).ljust(width + 2), "$foreground-muted")
         if old == new:
             return Content.assemble("  ", label, _value(old))
         return Content.assemble(

@@ -29,7 +29,7 @@ VALIDATE_AFTER_SECONDS = 0.4
 SAVE_AFTER_SECONDS = 0.3
 
 
-class ComposePane(Asking, Vertical):
+class ComposePane(Vertical, Asking):
     """One statement. Saved as it is typed, checked by Spark when the typing stops."""
 
     HELP: ClassVar[str] = "The text of this merge, and what Spark says of it."
@@ -46,6 +46,8 @@ class ComposePane(Asking, Vertical):
         self.edits = 0
         """Grows with every edit, so that work can tell whether the text changed since it began."""
         self.error_at: tuple[int, int | None] | None = None
+        self._latest: Draft | None = None
+        """What was typed and may not be on disk yet."""
         self._saves = itertools.count()
         self._save_timer: Timer | None = None
         self._validate_timer: Timer | None = None
@@ -60,8 +62,11 @@ class ComposePane(Asking, Vertical):
         self._restore()
 
     def on_unmount(self) -> None:
+        # the editor is gone by now, so what it held was remembered
+        if self._latest is None:
+            return
         try:
-            self._drafts.save(self.draft_name, self._draft(), next(self._saves))
+            self._drafts.save(self.draft_name, self._latest, next(self._saves))
         except OSError as error:
             self.console_app.record(f"The draft could not be saved: {error}", "warning")
 
@@ -94,7 +99,9 @@ class ComposePane(Asking, Vertical):
             except OSError as error:
                 self.notify(f"The text before could not be put aside: {error}", severity="warning")
             else:
-                self.notify(f"The text before is kept: ctrl+z in the editor, or drafts/{kept.name if kept else ''}.")
+                self.notify(
+                    f"The text before is kept: ctrl+z in the editor, or drafts/{kept.name if kept else ''}."
+                )
         self.editor.replace_all(sql)
 
     def _restore(self) -> None:
@@ -130,6 +137,7 @@ class ComposePane(Asking, Vertical):
         self._later()
 
     def _later(self) -> None:
+        self._latest = Draft(self.text, self.params)
         self.forget("validate")
         for timer in (self._save_timer, self._validate_timer):
             if timer is not None:
@@ -137,12 +145,13 @@ class ComposePane(Asking, Vertical):
         self._save_timer = self.set_timer(SAVE_AFTER_SECONDS, self._save)
         self._validate_timer = self.set_timer(VALIDATE_AFTER_SECONDS, self.validate)
 
-    def _draft(self) -> Draft:
-        return Draft(self.text, self.params)
-
     def _save(self) -> None:
-        draft, sequence = self._draft(), next(self._saves)
-        self.ask("draft", lambda: self._drafts.save(self.draft_name, draft, sequence), _nothing, self._not_saved)
+        draft, sequence = self._latest, next(self._saves)
+        if draft is None:
+            return
+        self.ask(
+            "draft", lambda: self._drafts.save(self.draft_name, draft, sequence), _nothing, self._not_saved
+        )
 
     def _not_saved(self, failure: Failure) -> None:
         self.notify(f"The draft could not be saved: {failure.message}", severity="warning")
@@ -151,7 +160,9 @@ class ComposePane(Asking, Vertical):
         """Ask Spark what it says of the text."""
         sql, params = self.text, self.params
         if not sql.strip():
-            self._whisper("Type a MERGE statement, or press m on a table. ctrl+r plans it and writes nothing.")
+            self._whisper(
+                "Type a MERGE statement, or press m on a table. ctrl+r plans it and writes nothing."
+            )
             return
         if self.console_app.status.spark != "warm":
             self._whisper("The text is saved; Spark checks it as soon as it is up.")
@@ -160,17 +171,27 @@ class ComposePane(Asking, Vertical):
         self.ask("validate", lambda: backend.validate(sql, params), self._validated, self.show_failure)
 
     def _whisper(self, sentence: str) -> None:
-        self.say(Content.styled(sentence, "$text-muted"))
+        self.say(Content.styled(sentence, "$foreground-muted"))
 
     def _validated(self, validation: Validation) -> None:
         glyphs = self.console_app.glyphs
         if not validation.ok:
             self.show_failure(
-                Failure(validation.condition, validation.message, validation.hint, validation.line, validation.column)
+                Failure(
+                    validation.condition,
+                    validation.message,
+                    validation.hint,
+                    validation.line,
+                    validation.column,
+                )
             )
             return
         if validation.kind != "merge":
-            self.say(Content.styled(f"{glyphs.warning} This is no MERGE: there is nothing to plan.", "$text-warning"))
+            self.say(
+                Content.styled(
+                    f"{glyphs.warning} This is no MERGE: there is nothing to plan.", "$text-warning"
+                )
+            )
             return
         version = "" if validation.target_version is None else f" @ v{validation.target_version}"
         lines = [
@@ -178,17 +199,21 @@ class ComposePane(Asking, Vertical):
                 (f"{glyphs.ok} ", "$text-success"),
                 "Spark accepts it: MERGE into ",
                 (f"{visible(validation.target or '?')}{version}", "bold"),
-                (". ctrl+r plans it, writing nothing.", "$text-muted"),
+                (". ctrl+r plans it, writing nothing.", "$foreground-muted"),
             )
         ]
         if validation.decision is not None:
             verb = "would be" if validation.decision.materialize else "would not be"
             lines.append(
-                Content.styled(f"  source {verb} materialized: {visible(validation.decision.because)}", "$text-muted")
+                Content.styled(
+                    f"  source {verb} materialized: {visible(validation.decision.because)}", "$foreground-muted"
+                )
             )
         if not is_visible(self.text.replace("\n", " ").replace("\t", " ")):
             lines.append(
-                Content.styled(f"{glyphs.warning} The text holds characters that cannot be seen.", "$text-warning")
+                Content.styled(
+                    f"{glyphs.warning} The text holds characters that cannot be seen.", "$text-warning"
+                )
             )
         self.say(Content("\n").join(lines))
         self.post_message(self.Checked())
@@ -200,7 +225,9 @@ class ComposePane(Asking, Vertical):
             self.error_at = (failure.line, failure.column)
             self.editor.mark_error(failure.line, failure.column)
             column = f", column {failure.column}" if failure.column is not None else ""
-            text = Content.assemble(text, "\n", (f"  line {failure.line}{column}: F8 goes there", "$text-muted"))
+            text = Content.assemble(
+                text, "\n", (f"  line {failure.line}{column}: F8 goes there", "$foreground-muted")
+            )
         self.say(text)
         self.post_message(self.Checked())
 

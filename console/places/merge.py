@@ -15,14 +15,14 @@ from textual.widgets import ContentSwitcher
 
 from console.format import short_id
 from console.places import sentences
+from console.places.commit_pane import CommitPane
 from console.places.compose import ComposePane
 from console.places.place import Place
+from console.places.preview import Preview
 from console.progress import Advanced, reporter
-from console.widgets.commit_pane import CommitPane
 from console.widgets.editor import SqlEditor
 from console.widgets.lines import TabLine
 from console.widgets.page_view import PageView
-from console.widgets.preview import Preview
 from console.widgets.running import Running
 from console.widgets.status import Job
 from console.work import Failure
@@ -388,7 +388,9 @@ class MergePlace(Place):
         from console.places.plan_pages import sample_lines
 
         sample = self.plan.samples[event.row]
-        self.app.push_screen(RowDialog(f"{sample.action} by clause {sample.clause + 1}", sample_lines(sample)))
+        self.app.push_screen(
+            RowDialog(f"{sample.action} by clause {sample.clause + 1}", sample_lines(sample))
+        )
 
     def action_save_plan(self) -> None:
         plan = self.plan

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from console.backend import Backend
 
 
-class Place(Asking, Screen[None]):
+class Place(Screen[None], Asking):
     """One place of the console. Its state stays while others are looked at."""
 
     PLACE: ClassVar[str]

@@ -34,7 +34,7 @@ def files_page(plan: Plan, glyphs: Glyphs) -> Page:
     ]
     lines += [Content.assemble("by ", (visible(predicate), "bold")) for predicate in scan.predicates]
     if scan.why:
-        lines.append(Content.styled(visible(scan.why), "$text-muted"))
+        lines.append(Content.styled(visible(scan.why), "$foreground-muted"))
     columns = [
         Column("file", fit="path"),
         Column("size", align="right"),
@@ -52,14 +52,23 @@ def files_page(plan: Plan, glyphs: Glyphs) -> Page:
         )
         for file in files
     ]
-    empty = "No file is rewritten: this merge only adds files." if plan.changes_something else "No file is touched."
+    empty = (
+        "No file is rewritten: this merge only adds files."
+        if plan.changes_something
+        else "No file is touched."
+    )
     return Page(_lines(lines), Table(columns, rows, empty))
 
 
 def rows_page(plan: Plan, glyphs: Glyphs) -> Page:
     samples = plan.samples
     names = _column_names(samples)
-    columns = [Column(""), Column("action"), Column("clause", align="right"), *(Column(name) for name in names)]
+    columns = [
+        Column(""),
+        Column("action"),
+        Column("clause", align="right"),
+        *(Column(name) for name in names),
+    ]
     rows: list[Row] = [_sample_row(sample, names, glyphs) for sample in samples]
     head = Content(
         f"{count(len(samples), 'sample')} of the rows that change; {glyphs.changed} marks a changed cell as "
@@ -90,9 +99,13 @@ def decision_page(plan: Plan, glyphs: Glyphs) -> Page:
         ("columns used", ", ".join(source.columns_used)),
         ("fingerprint", source.fingerprint),
     ]
-    facts += [("pinned", f"{table} at version {version}") for table, version in source.pinned_versions.items()]
+    facts += [
+        ("pinned", f"{table} at version {version}") for table, version in source.pinned_versions.items()
+    ]
     if source.volatile:
-        facts.append(("volatile", f"{', '.join(source.volatile)}: other rows each time it is read, so it is frozen"))
+        facts.append(
+            ("volatile", f"{', '.join(source.volatile)}: other rows each time it is read, so it is frozen")
+        )
     return Page(_lines([Content.styled(f"The source {verb}.", "bold"), Content(""), _facts(facts)]))
 
 
@@ -108,7 +121,7 @@ def conflicts_page(plan: Plan, glyphs: Glyphs) -> Page:
             )
         )
         if conflicts.count != conflicts.true_count:
-            lines.append(Content.styled(f"Delta itself counts {number(conflicts.count)}.", "$text-muted"))
+            lines.append(Content.styled(f"Delta itself counts {number(conflicts.count)}.", "$foreground-muted"))
     if conflicts.keys:
         names = list(conflicts.keys[0].key)
         columns = [*(Column(name) for name in names), Column("source rows", align="right")]
@@ -136,11 +149,16 @@ def write_page(plan: Plan, glyphs: Glyphs) -> Page:
         ("finding files", f"{touched.join_type} join" if touched.join_type else "no such job runs"),
         ("writing", f"{write.join_type} join" if write.join_type else "no join"),
         ("extraOpType", write.extra_op_type),
-        ("deletion vectors", "used: changed rows are marked, files stay" if write.deletion_vectors else "not used"),
+        (
+            "deletion vectors",
+            "used: changed rows are marked, files stay" if write.deletion_vectors else "not used",
+        ),
         ("change data feed", "written" if write.change_data_feed else "not written"),
         (
             "unchanged rows",
-            "written anew with the files they are in" if write.unmodified_rows_written else "not written again",
+            "written anew with the files they are in"
+            if write.unmodified_rows_written
+            else "not written again",
         ),
         ("partitions", f"files removed from {number(touched.partitions_removed_from)}"),
         ("target features", ", ".join(plan.target.features) or "none"),
@@ -160,9 +178,15 @@ def promise_page(plan: Plan, glyphs: Glyphs) -> Page:
         for metric, value in plan.promise.items()
     ]
     for metric, estimate in plan.estimates.items():
-        shown = number(estimate) if isinstance(estimate, int) else f"{number(estimate.low)} to {number(estimate.high)}"
+        shown = (
+            number(estimate)
+            if isinstance(estimate, int)
+            else f"{number(estimate.low)} to {number(estimate.high)}"
+        )
         rows.append((visible(metric), shown, glyphs.estimated, "estimated"))
-    head = Content("What the commit will report, by Delta's own names. An exact number that deviates is a fault.")
+    head = Content(
+        "What the commit will report, by Delta's own names. An exact number that deviates is a fault."
+    )
     return Page(head, Table(columns, rows))
 
 
@@ -178,7 +202,9 @@ def advice_page(plan: Plan, glyphs: Glyphs) -> Page:
 def sql_page(plan: Plan, glyphs: Glyphs) -> Page:
     lines: list[Content] = []
     if plan.splices:
-        lines.append(Content(f"{count(len(plan.splices), 'change')} to the text as typed, each checked by Spark:"))
+        lines.append(
+            Content(f"{count(len(plan.splices), 'change')} to the text as typed, each checked by Spark:")
+        )
         for splice in plan.splices:
             old = sentences.one_line(plan.statement.sql[splice.start : splice.end]) or "(nothing)"
             lines.append(
@@ -187,7 +213,9 @@ def sql_page(plan: Plan, glyphs: Glyphs) -> Page:
     else:
         lines.append(Content("This runs as typed."))
     lines += [Content(f"before it: {sentences.one_line(statement)}") for statement in plan.statement.setup]
-    lines += [Content(f":{visible(name)} = {visible(value)}") for name, value in plan.statement.params.items()]
+    lines += [
+        Content(f":{visible(name)} = {visible(value)}") for name, value in plan.statement.params.items()
+    ]
     return Page(_lines(lines), sql=plan.statement.sql)
 
 
@@ -215,7 +243,7 @@ def _file_bar(plan: Plan, glyphs: Glyphs) -> Content:
     return Content.assemble(
         (glyphs.rewritten * shown_rewritten, "$text-warning"),
         (glyphs.read * shown_read, "$text-primary"),
-        (glyphs.skipped * rest, "$text-muted"),
+        (glyphs.skipped * rest, "$foreground-muted"),
         f"  {glyphs.rewritten} {number(rewritten)} rewritten ({share(rewritten, total)})"
         f"  {glyphs.read} {number(read)} read  {glyphs.skipped} {number(total - rewritten - read)} skipped",
     )
@@ -271,15 +299,17 @@ def _refusal(condition: str, message: str, hint: str, glyphs: Glyphs) -> list[Co
             visible(message, lines=True),
         )
     ]
-    return [*lines, Content.styled(visible(hint, lines=True), "$text-muted")] if hint else lines
+    return [*lines, Content.styled(visible(hint, lines=True), "$foreground-muted")] if hint else lines
 
 
 def _remark(remark: Remark, word: str, style: str) -> list[Content]:
     lines = [
-        Content.assemble((f"{word} ", style), (f"[{visible(remark.code)}] ", "bold"), visible(remark.sentence))
+        Content.assemble(
+            (f"{word} ", style), (f"[{visible(remark.code)}] ", "bold"), visible(remark.sentence)
+        )
     ]
     if remark.evidence:
-        lines.append(Content.styled(f"  {visible(remark.evidence, lines=True)}", "$text-muted"))
+        lines.append(Content.styled(f"  {visible(remark.evidence, lines=True)}", "$foreground-muted"))
     return [*lines, Content("")]
 
 
@@ -287,7 +317,7 @@ def _facts(facts: list[tuple[str, str]]) -> Content:
     width = max(len(name) for name, _ in facts)
     return _lines(
         [
-            Content.assemble((name.ljust(width + 2), "$text-muted"), visible(value, lines=True))
+            Content.assemble((name.ljust(width + 2), "$foreground-muted"), visible(value, lines=True))
             for name, value in facts
         ]
     )

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from console.dialogs.path import PathDialog
-from console.drafts import write_atomically
 from console.format import short_id
 from console.work import Failure
 
@@ -54,4 +53,9 @@ def _save(place: Place, plan: Plan, path: str | None) -> None:
     def not_saved(failure: Failure) -> None:
         place.notify(f"The plan was not saved: {failure.message}", severity="error")
 
-    place.ask("save", lambda: write_atomically(target, plan.to_json()), saved, not_saved)
+    def write() -> None:
+        from engine.plan_file import write_plan
+
+        write_plan(target, plan)
+
+    place.ask("save", write, saved, not_saved)

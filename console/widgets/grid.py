@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import pyarrow as pa
+from rich.cells import cell_len
 from rich.text import Text
 from textual.binding import Binding, BindingType
 from textual_fastdatatable import DataTable
@@ -19,7 +20,7 @@ MINIMUM_FIT = 12
 MAXIMUM_CELL = 400
 
 
-class Grid(DataTable, inherit_bindings=False):  # type: ignore[misc]
+class Grid(DataTable, inherit_bindings=False):
     """Rows under a cursor. Tab leaves it, as it leaves any other widget."""
 
     HELP = "A table. The arrow keys move, home and end go to its ends, enter opens the row."
@@ -43,7 +44,10 @@ class Grid(DataTable, inherit_bindings=False):  # type: ignore[misc]
         )
         super().__init__(
             backend=ArrowBackend(data),
-            column_labels=[_label(column, cells) for column, cells in zip(table.columns, columns, strict=True)],
+            column_labels=[
+                _label(column, cells) for column, cells in zip(table.columns, columns, strict=True)
+            ],
+            column_widths=_widths(table, columns, width),
             cursor_type="row",
             show_row_labels=False,
             null_rep="[dim italic]NULL[/]",
@@ -86,6 +90,18 @@ def _cut_flexible(
 
 def _cut(cell: str | None) -> str | None:
     return cell if cell is None or len(cell) <= MAXIMUM_CELL else elide_end(cell, MAXIMUM_CELL)
+
+
+def _widths(table: Table, columns: list[list[str | None]], width: int) -> list[int | None]:
+    """As wide as the cells, and the last one to the edge, so that the cursor is a whole line."""
+    if not columns or table.columns[-1].align == "right":
+        return [None] * len(columns)
+    widest = [
+        max(len(column.label), max((cell_len(cell or "NULL") for cell in cells), default=0))
+        for column, cells in zip(table.columns, columns, strict=True)
+    ]
+    rest = width - sum(widest) - CELL_PADDING * len(widest)
+    return [None] * (len(columns) - 1) + [widest[-1] + max(rest, 0)]
 
 
 def _right_aligned(cells: list[str | None], label: str) -> list[str | None]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
 
+from textual import events
 from textual.content import Content
 from textual.reactive import reactive
 from textual.style import Style
@@ -30,7 +31,8 @@ _SPARK_STYLE = {"starting": "$text-warning", "warm": "$text-success", "lost": "$
 def clickable(text: str, action: str, style: str = "") -> Content:
     """Text of ours that runs an action when it is clicked."""
     content = Content.styled(text, style) if style else Content(text)
-    return content.stylize(Style.from_meta({"@click": action}))
+    # not "@click": Textual would give it the look of a link
+    return content.stylize(Style.from_meta({"run": action}))
 
 
 class OneLine(Widget):
@@ -45,6 +47,11 @@ class OneLine(Widget):
     def console_app(self) -> DeltaMergeApp:
         return cast("DeltaMergeApp", self.app)
 
+    async def on_click(self, event: events.Click) -> None:
+        if action := event.style.meta.get("run"):
+            event.stop()
+            await self.run_action(action)
+
 
 class TabLine(OneLine):
     """Names side by side, one of them chosen. A click runs ``action('<id>')``."""
@@ -55,7 +62,9 @@ class TabLine(OneLine):
 
     chosen: reactive[str] = reactive("")
 
-    def __init__(self, tabs: Sequence[tuple[str, str]], action: str, *, chosen: str, id: str | None = None) -> None:
+    def __init__(
+        self, tabs: Sequence[tuple[str, str]], action: str, *, chosen: str, id: str | None = None
+    ) -> None:
         super().__init__(id=id)
         self.tabs = list(tabs)
         self.action = action
@@ -65,7 +74,7 @@ class TabLine(OneLine):
         return Content.assemble(*(self._tab(name, label) for name, label in self.tabs))
 
     def _tab(self, name: str, label: str) -> Content:
-        style = "bold underline $text-primary" if name == self.chosen else "$text-muted"
+        style = "bold underline $text-primary" if name == self.chosen else "$foreground-muted"
         # the space is outside the underline, so that neighbours stay apart
         return Content.assemble(" ", clickable(label, f"{self.action}('{name}')", style), " ")
 
@@ -102,7 +111,10 @@ class TopLine(OneLine):
                 " ", clickable(f"{key} {label}", action, "bold underline $text-primary"), " "
             )
         return Content.assemble(
-            " ", clickable(key, action, "bold $text-muted"), clickable(f" {label}", action, "$text-muted"), " "
+            " ",
+            clickable(key, action, "bold $foreground-muted"),
+            clickable(f" {label}", action, "$foreground-muted"),
+            " ",
         )
 
     def _status_text(self, room: int) -> Content:
@@ -116,7 +128,9 @@ class TopLine(OneLine):
         rest = room - len(state) - len(tail) - len(dot)
         # rather no endpoint than a stump of one: the Session place has it in full
         shown = elide_end(endpoint, rest, glyphs.ellipsis) + dot if rest >= 8 else ""
-        return Content.assemble((shown, "$text-muted"), (state, _SPARK_STYLE[status.spark]), (tail, "$text-muted"))
+        return Content.assemble(
+            (shown, "$foreground-muted"), (state, _SPARK_STYLE[status.spark]), (tail, "$foreground-muted")
+        )
 
 
 class Rule(OneLine):
@@ -177,6 +191,6 @@ class KeyLine(OneLine):
         return Content.assemble(
             " ",
             clickable(entry.keys, f"screen.press('{entry.action}')", "bold $text-accent"),
-            clickable(f" {entry.label}", f"screen.press('{entry.action}')", "$text-muted"),
+            clickable(f" {entry.label}", f"screen.press('{entry.action}')", "$foreground-muted"),
             " ",
         )

@@ -10,9 +10,9 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from console.work import Failure
 from console.visible import visible
 from console.widgets.page import Page
+from console.work import Failure
 
 if TYPE_CHECKING:
     from textual_fastdatatable import DataTable
@@ -31,7 +31,7 @@ def failure_text(failure: Failure, mark: str) -> Content:
         )
     ]
     if failure.hint:
-        lines.append(Content.styled(f"  {visible(failure.hint, lines=True)}", "$text-muted"))
+        lines.append(Content.styled(f"  {visible(failure.hint, lines=True)}", "$foreground-muted"))
     return Content("\n").join(lines)
 
 
@@ -77,7 +77,7 @@ class PageView(Vertical):
 
     def say(self, sentence: str) -> None:
         """A sentence of ours in place of a page."""
-        self._replace([self._head(Content.styled(sentence, "$text-muted"), alone=True)])
+        self._replace([self._head(Content.styled(sentence, "$foreground-muted"), alone=True)])
 
     def fail(self, failure: Failure) -> None:
         """An error in place of a page."""
@@ -89,7 +89,7 @@ class PageView(Vertical):
         has_rows = page.table is not None and bool(page.table.rows)
         head = page.head
         if page.table is not None and not has_rows:
-            empty = Content.styled(page.table.empty, "$text-muted")
+            empty = Content.styled(page.table.empty, "$foreground-muted")
             head = Content.assemble(head, "\n\n", empty) if head else empty
         widgets: list[Widget] = []
         if head:

@@ -76,7 +76,9 @@ class Running(OneLine):
             if progress.total:
                 filled = min(BAR_WIDTH * progress.done // progress.total, BAR_WIDTH)
                 bar = Content.assemble(
-                    (glyphs.bar * filled, "$text-primary"), (glyphs.bar_rest * (BAR_WIDTH - filled), "$text-muted"), " "
+                    (glyphs.bar * filled, "$text-primary"),
+                    (glyphs.bar_rest * (BAR_WIDTH - filled), "$foreground-muted"),
+                    " ",
                 )
                 parts.append(f"{number(progress.done)} of {number(progress.total)} tasks")
             if progress.bytes_read:
@@ -84,5 +86,3 @@ class Running(OneLine):
         parts.append(duration(int((monotonic() - self._started) * 1000) // 100 * 100))
         parts.append("cancelling…" if self._cancelling else "x cancels")
         return Content.assemble((f"{self._what} ", "bold $text-primary"), bar, dot.join(parts))
-
-

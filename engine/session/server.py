@@ -51,6 +51,7 @@ _PACKAGES = {"spark": "pyspark", "delta": "delta-spark", "deltamerge": "deltamer
 _ATTEMPTS = 3  # with another port each, when one was taken between choosing and binding it
 _START_SECONDS = 300.0  # a cluster may take its time to give a driver
 _ANSWER_SECONDS = 10.0  # for a server that is up to answer on its socket
+_STOP_SECONDS = 10.0  # for it to close its files before it is killed
 STOP_HINT = "Run `deltamerge-console server stop` and try again."
 
 
@@ -129,14 +130,13 @@ def server_status(home: Path) -> ServerStatus:
     )
 
 
-def answers(port: int, seconds: float = _ANSWER_SECONDS) -> bool:
-    """Whether something on 127.0.0.1:``port`` speaks HTTP/2 (as gRPC does) within ``seconds``.
+def answers(port: int) -> bool:
+    """Whether something on 127.0.0.1:``port`` speaks HTTP/2 (as gRPC does) within a few seconds.
 
     A hung process still accepts connections (the kernel does); it does not send its settings.
     """
     hello = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0"  # preface, empty SETTINGS
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), seconds) as peer:
-        peer.settimeout(seconds)
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), _ANSWER_SECONDS) as peer:
         peer.sendall(hello)
         header = b""
         while len(header) < 9:
@@ -377,7 +377,7 @@ def _stop(home: Path, info: ServerInfo) -> None:
     if processes.is_running(info.pid, info.process_started):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(info.pid, signal.SIGTERM)
-    if not processes.wait_gone(info.pid, info.process_started, 10):
+    if not processes.wait_gone(info.pid, info.process_started, _STOP_SECONDS):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(info.pid, signal.SIGKILL)
         processes.wait_gone(info.pid, info.process_started, 5)

@@ -320,14 +320,15 @@ def test_a_classic_session_works_without_a_java_of_the_system_and_its_jvm_ends_w
         "spark.sql('CREATE TABLE t USING delta AS SELECT 7 AS x')\n"
         "with connect(spark) as s:\n"
         "    print(s.endpoint, s.spark.sql('SELECT x FROM t').collect()[0][0])\n"
-        "    print(s.new_session().spark.conf.get('spark.sql.shuffle.partitions'))\n"
+        "    other = s.new_session({'spark.sql.shuffle.partitions': '3'})\n"
+        "    print(*(x.spark.conf.get('spark.sql.shuffle.partitions') for x in (s, other)))\n"
         "print(spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid(), flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     no_java = path_without_java(tmp_path)
     said = python(script, str(tmp_path / "home"), PATH=str(no_java), JAVA_HOME="")
     lines = said.stdout.split("\n")
-    assert lines[:2] == ["classic 7", "2"], said.stderr
+    assert lines[:2] == ["classic 7", "2 3"], said.stderr
     assert said.stderr == ""
     pid = int(lines[2])
     assert processes.wait_gone(pid, processes.start_time(pid), 10)

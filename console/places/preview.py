@@ -43,12 +43,15 @@ class Verdict(Static):
         head = sentences.headline(plan, glyphs, width - len(label) - 2)
         gap = " " * max(width - len(head) - len(label), 1)
         lines = [
-            Content.assemble((head, "bold"), gap, (label, "$text-muted")),
+            Content.assemble((head, "bold"), gap, (label, "$foreground-muted")),
             *verdict_lines(plan, glyphs),
         ]
         if self.edited:
             lines.append(
-                Content.styled(f"{glyphs.warning} The text was edited since this plan: r plans it again.", "$text-warning")
+                Content.styled(
+                    f"{glyphs.warning} The text was edited since this plan: r plans it again.",
+                    "$text-warning",
+                )
             )
         return Content("\n").join(lines)
 
@@ -64,9 +67,7 @@ def verdict_lines(plan: Plan, glyphs: Glyphs) -> list[Content]:
         _line(mind if plan.decision.materialize else good, sentences.decision(plan)),
         _line(bad if refused else good, sentences.conflict(plan), "$text-error" if refused else ""),
     ]
-    lines += [
-        _line(mind, f"[{remark.code}] {remark.sentence}", "$text-warning") for remark in plan.warnings
-    ]
+    lines += [_line(mind, f"[{remark.code}] {remark.sentence}", "$text-warning") for remark in plan.warnings]
     return lines
 
 
@@ -95,7 +96,10 @@ class Preview(Vertical):
         with VerticalScroll(id="verdict-scroll", can_focus=False):
             yield Verdict()
         yield TabLine(
-            [(name, label) for name, (label, _) in VIEWS.items()], "screen.view", chosen=self._view, id="views"
+            [(name, label) for name, (label, _) in VIEWS.items()],
+            "screen.view",
+            chosen=self._view,
+            id="views",
         )
         yield PageView(id="view")
 

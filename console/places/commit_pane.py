@@ -48,12 +48,14 @@ class CommitPane(Vertical):
         head = Content.assemble(
             (f"Committing plan {short_id(plan.plan_id)}", "bold"),
             f" into {visible(plan.target.name)}. ",
-            ("It goes on while you look at other places.", "$text-muted"),
+            ("It goes on while you look at other places.", "$foreground-muted"),
         )
         self.page.show(Page(head, promise_table(plan, None, self.glyphs)))
 
     def show_outcome(self, plan: Plan, outcome: Outcome) -> None:
-        self.page.show(Page(outcome_head(plan, outcome, self.glyphs), promise_table(plan, outcome, self.glyphs)))
+        self.page.show(
+            Page(outcome_head(plan, outcome, self.glyphs), promise_table(plan, outcome, self.glyphs))
+        )
 
     def show_failure(self, plan: Plan, failure: Failure) -> None:
         lines = [failure_text(failure, self.glyphs.error)]
@@ -70,7 +72,7 @@ def outcome_head(plan: Plan, outcome: Outcome, glyphs: Glyphs) -> Content:
         lines.append(Content("Others committed since the plan, without touching what it touches:"))
     lines += [Content.assemble("  ", visible(commit)) for commit in outcome.moved_by]
     if outcome.version is not None and not outcome.already_applied:
-        lines.append(Content.assemble(("undo: ", "$text-muted"), sentences.undo(plan)))
+        lines.append(Content.assemble(("undo: ", "$foreground-muted"), sentences.undo(plan)))
     return Content("\n").join(lines)
 
 
@@ -80,5 +82,7 @@ def _what_now(failure: Failure) -> str:
     if failure.cancelled:
         return "It was cancelled. The History place says whether it had committed before (h)."
     if failure.unreachable:
-        return "Spark was lost while it ran. After a restart (F9) the History place says whether it committed."
+        return (
+            "Spark was lost while it ran. After a restart (F9) the History place says whether it committed."
+        )
     return "r plans again, e goes back to the text."

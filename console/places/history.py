@@ -1,0 +1,177 @@
+"""History: every operation of every table, out of the ledger. Needs no Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Input
+
+from console.places.history_pages import detail_page, list_page, matches, sql_page
+from console.places.place import Place
+from console.widgets.lines import TabLine
+from console.widgets.page_view import PageView
+
+if TYPE_CHECKING:
+    from console.places.merge import MergePlace
+    from engine.values import Operation, OperationDetail
+
+LIMIT = 500
+# the cursor may run down the list; only where it rests is worth a read
+REST_SECONDS = 0.15
+FILTER_SECONDS = 0.1
+VIEWS = (("promise", "Promise against actual"), ("sql", "SQL"))
+VIEWS_GROUP = Binding.Group("views", compact=True)
+
+
+class HistoryPlace(Place):
+    PLACE = "history"
+    CSS_PATH = "history.tcss"
+    HELP = (
+        "History: what was planned and committed, from this console and any other that shares the ledger. "
+        "It works while Spark is down. The lower half shows the operation under the cursor."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "filter", id="history.filter", tooltip="Filter by table, status, plan or text"),
+        Binding("left_square_bracket", "cycle(-1)", "view before", id="history.view_before", group=VIEWS_GROUP,
+                tooltip="The view before this one"),
+        Binding("right_square_bracket", "cycle(1)", "next view", id="history.view_next", group=VIEWS_GROUP,
+                tooltip="The next view"),
+        Binding("e", "edit_again", "edit again", id="history.edit", tooltip="Put this SQL into the Merge place"),
+        Binding("r", "reload", "refresh", id="history.refresh", tooltip="Read the ledger again"),
+        Binding("y", "copy_sql", "copy SQL", id="history.copy", tooltip="Copy the SQL of this operation"),
+        Binding("escape", "back", "back", show=False, id="history.back", tooltip="Back to the list"),
+    ]  # fmt: skip
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.operations: list[Operation] = []
+        self.listed: list[Operation] = []
+        self.detail: OperationDetail | None = None
+        self.view = "promise"
+        self._rest: Timer | None = None
+        self._filtering: Timer | None = None
+        self._is_old = False
+
+    def compose_body(self) -> Iterable[Widget]:
+        yield Input(placeholder="/ filter", id="filter", compact=True)
+        yield PageView(id="list")
+        yield TabLine(VIEWS, "screen.view", chosen=self.view, id="views")
+        yield PageView(id="detail")
+
+    def on_mount(self) -> None:
+        self.list_view.say("Reading the ledger…")
+        self.action_reload()
+
+    def on_screen_resume(self) -> None:
+        if self._is_old:
+            self.action_reload()
+
+    def ledger_changed(self) -> None:
+        self._is_old = True
+        if self.app.screen is self:
+            self.action_reload()
+
+    @property
+    def list_view(self) -> PageView:
+        return self.query_one("#list", PageView)
+
+    @property
+    def detail_view(self) -> PageView:
+        return self.query_one("#detail", PageView)
+
+    def action_reload(self) -> None:
+        self._is_old = False
+        self.ask("history", lambda: self.backend.history(limit=LIMIT), self._read, self.list_view.fail)
+
+    def _read(self, operations: list[Operation]) -> None:
+        self.operations = operations
+        self._list()
+        if self.focused is None:
+            self.call_after_refresh(self.list_view.focus_page)
+
+    @on(Input.Changed, "#filter")
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        if self._filtering is not None:
+            self._filtering.stop()
+        self._filtering = self.set_timer(FILTER_SECONDS, self._list)
+
+    @on(Input.Submitted, "#filter")
+    def _filter_done(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.list_view.focus_page()
+
+    def _list(self) -> None:
+        words = self.query_one("#filter", Input).value.split()
+        self.listed = [one for one in self.operations if matches(one, words)]
+        self.list_view.show(list_page(self.listed, len(self.operations), self.console_app.glyphs))
+        if not self.listed:
+            self.detail = None
+            self.detail_view.say("")
+
+    @on(PageView.RowReached, "#list")
+    def _reached(self, event: PageView.RowReached) -> None:
+        event.stop()
+        if self._rest is not None:
+            self._rest.stop()
+        self._rest = self.set_timer(REST_SECONDS, partial(self._look_at, event.row))
+
+    @on(PageView.RowOpened, "#list")
+    def _opened(self, event: PageView.RowOpened) -> None:
+        event.stop()
+        self._look_at(event.row)
+        self.call_after_refresh(self.detail_view.focus_page)
+
+    def _look_at(self, row: int) -> None:
+        if row >= len(self.listed):
+            return
+        op_id = self.listed[row].op_id
+        if self.detail is not None and self.detail.operation == self.listed[row]:
+            return
+        self.ask("operation", lambda: self.backend.operation(op_id), self._show, self.detail_view.fail)
+
+    def _show(self, detail: OperationDetail) -> None:
+        self.detail = detail
+        build = detail_page if self.view == "promise" else sql_page
+        self.detail_view.show(build(detail, self.console_app.glyphs))
+        self.refresh_bindings()
+
+    # Small actions
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in ("cycle", "view", "edit_again", "copy_sql"):
+            return self.detail is not None
+        return True
+
+    def action_view(self, view: str) -> None:
+        self.view = view
+        self.query_one("#views", TabLine).chosen = view
+        if self.detail is not None:
+            self._show(self.detail)
+
+    def action_cycle(self, step: int) -> None:
+        names = [name for name, _ in VIEWS]
+        self.action_view(names[(names.index(self.view) + step) % len(names)])
+
+    def action_filter(self) -> None:
+        self.query_one("#filter", Input).focus()
+
+    def action_back(self) -> None:
+        self.list_view.focus_page()
+
+    def action_copy_sql(self) -> None:
+        if self.detail is not None:
+            self.copy(self.detail.operation.sql, "the SQL")
+
+    def action_edit_again(self) -> None:
+        if self.detail is None:
+            return
+        sql = self.detail.operation.sql
+        place: MergePlace = self.console_app.go_to("merge")  # type: ignore[assignment]
+        place.call_after_refresh(place.use_text, sql)

@@ -1,0 +1,118 @@
+"""The ledger as pages: the list of operations, and one of them in full. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from console.format import duration, local_time, parse_time, short_id
+from console.places import sentences
+from console.visible import visible
+from console.widgets.glyphs import Glyphs
+from console.widgets.page import Column, Page, Row, Table
+from console.widgets.promise import promise_table
+
+if TYPE_CHECKING:
+    from engine.values import Operation, OperationDetail
+
+
+def matches(operation: Operation, words: Sequence[str]) -> bool:
+    """Whether an operation holds all the words, anywhere a person would look for them."""
+    text = " ".join(
+        (
+            operation.table,
+            operation.status,
+            operation.plan_id,
+            operation.op_id,
+            operation.kind,
+            local_time(operation.started_at),
+            operation.sql,
+            operation.error or "",
+        )
+    ).lower()
+    return all(word.lower() in text for word in words)
+
+
+def list_page(operations: Sequence[Operation], total: int, glyphs: Glyphs) -> Page:
+    rows: list[Row] = [
+        (
+            local_time(one.started_at),
+            visible(one.table),
+            visible(one.kind),
+            _status(one, glyphs),
+            "" if one.version is None else f"v{one.version}",
+            short_id(one.plan_id),
+            sentences.one_line(one.error or ""),
+        )
+        for one in operations
+    ]
+    columns = [
+        Column("started"),
+        Column("table"),
+        Column("kind"),
+        Column("status"),
+        Column("version", align="right"),
+        Column("plan"),
+        Column("error", fit="end"),
+    ]
+    empty = "Nothing matches the filter." if total else "Nothing was planned or committed yet."
+    return Page(table=Table(columns, rows, empty))
+
+
+def detail_page(detail: OperationDetail, glyphs: Glyphs) -> Page:
+    one = detail.operation
+    lines = [
+        Content.assemble(
+            (_status(one, glyphs), "bold"),
+            f" {glyphs.dot} {visible(one.table)}",
+            "" if one.version is None else f" {glyphs.dot} v{one.version}",
+            f" {glyphs.dot} plan {short_id(one.plan_id)}",
+            (f" {glyphs.dot} operation {visible(one.op_id)}", "$foreground-muted"),
+        ),
+        Content.styled(_when(one), "$foreground-muted"),
+    ]
+    if detail.plan is not None:
+        plan = detail.plan
+        lines.append(Content(f"promised: {sentences.counts(plan, glyphs.dot)}; {sentences.rewrite(plan)}"))
+        lines.append(Content.styled(sentences.decision(plan), "$foreground-muted"))
+    if one.error:
+        lines.append(Content.assemble((f"{glyphs.error} ", "$text-error"), visible(one.error, lines=True)))
+    if detail.outcome is not None:
+        lines += [Content(visible(commit)) for commit in detail.outcome.moved_by]
+    if one.status == "applied" and detail.plan is not None:
+        lines.append(Content.assemble(("undo: ", "$foreground-muted"), sentences.undo(detail.plan)))
+    return Page(Content("\n").join(lines), promise_table(detail.plan, detail.outcome, glyphs))
+
+
+def sql_page(detail: OperationDetail, glyphs: Glyphs) -> Page:
+    one = detail.operation
+    head = Content(f"{visible(one.kind)} of {visible(one.table)}, plan {short_id(one.plan_id)}")
+    return Page(head, sql=one.sql)
+
+
+def _status(operation: Operation, glyphs: Glyphs) -> str:
+    """The status in words; a commit says as well whether it kept its promise."""
+    words = operation.status.replace("_", " ")
+    sign = {
+        "applied": glyphs.ok,
+        "failed": glyphs.error,
+        "not_committed": glyphs.error,
+        "cancelled": glyphs.warning,
+        "undone": glyphs.warning,
+        "running": glyphs.points_to,
+    }.get(operation.status, glyphs.off)
+    if operation.status == "applied" and operation.kept is not None:
+        return f"{sign} applied, kept" if operation.kept else f"{glyphs.error} applied, DEVIATED"
+    return f"{sign} {words}"
+
+
+def _when(operation: Operation) -> str:
+    started = f"started {local_time(operation.started_at, zone=True)}"
+    if operation.finished_at is None:
+        return f"{started}, not finished"
+    begin, end = parse_time(operation.started_at), parse_time(operation.finished_at)
+    if begin is None or end is None:
+        return started
+    return f"{started}, took {duration(max(int((end - begin).total_seconds() * 1000), 0))}"

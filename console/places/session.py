@@ -1,0 +1,74 @@
+"""Session: which Spark this is, and whether it is still there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+
+from console.places.place import Place
+from console.visible import visible
+from console.widgets.page import Column, Page, Row, Table
+from console.widgets.page_view import PageView
+
+
+class SessionPlace(Place):
+    PLACE = "session"
+    HELP = "Session: where Spark runs, its versions, and the settings that matter. R (or F9) starts Spark again if it was lost."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r", "reload", "refresh", id="session.refresh", tooltip="Ask Spark again"),
+        Binding("y", "copy_session", "copy", id="session.copy", tooltip="Copy the session's facts as text"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.facts: Mapping[str, str] = {}
+
+    def compose_body(self) -> Iterable[Widget]:
+        yield PageView(id="page")
+
+    def on_mount(self) -> None:
+        self.console_app.status_signal.subscribe(self, lambda _: self._status_changed())
+        self.action_reload()
+
+    @property
+    def page(self) -> PageView:
+        return self.query_one("#page", PageView)
+
+    def spark_is_warm(self) -> None:
+        self.action_reload()
+
+    def _status_changed(self) -> None:
+        if self.console_app.status.spark == "lost":
+            self._say_state()
+
+    def action_reload(self) -> None:
+        if self.console_app.status.spark != "warm":
+            self._say_state()
+            return
+        self.ask("session", self.backend.describe_session, self._described, self.page.fail)
+
+    def _say_state(self) -> None:
+        status = self.console_app.status
+        if status.spark == "lost":
+            self.page.say(
+                f"Spark at {visible(status.endpoint)} is lost. F9 starts it again; drafts and history are untouched."
+            )
+        else:
+            self.page.say(f"Spark at {visible(status.endpoint)} is starting.")
+
+    def _described(self, facts: Mapping[str, str]) -> None:
+        self.facts = facts
+        rows: list[Row] = [(visible(name), visible(value)) for name, value in facts.items()]
+        head = Content(f"Spark is warm at {visible(self.console_app.status.endpoint)}.")
+        self.page.show(
+            Page(head, Table([Column("what"), Column("value")], rows, "Spark tells nothing about itself."))
+        )
+        if self.focused is None:
+            self.call_after_refresh(self.page.focus_page)
+
+    def action_copy_session(self) -> None:
+        self.copy("\n".join(f"{name}: {value}" for name, value in self.facts.items()), "the session's facts")

@@ -1,0 +1,205 @@
+"""What is shown of a table, each view a page. Called in a worker: pure functions over the backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from console.format import count, local_time, number, size
+from console.visible import visible
+from console.widgets.page import Column, Page, Row, Table
+
+if TYPE_CHECKING:
+    from console.backend import Backend
+    from engine.values import Cells, DataFile, TableDetail, TableVersion
+
+FILES_LIMIT = 10_000
+ROWS_LIMIT = 100
+VERSIONS_LIMIT = 100
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One table at one version (None: the newest)."""
+
+    name: str
+    version: int | None = None
+
+
+Build = Callable[["Backend", Shown, "TableDetail"], Page]
+
+
+def columns_page(_backend: Backend, _shown: Shown, detail: TableDetail) -> Page:
+    rows: list[Row] = [
+        (
+            str(position),
+            visible(column.name),
+            visible(column.type),
+            "" if column.nullable else "not null",
+            _role(column.name, detail),
+            visible(column.comment),
+        )
+        for position, column in enumerate(detail.columns, start=1)
+    ]
+    columns = [
+        Column("#", align="right"),
+        Column("column"),
+        Column("type"),
+        Column(""),
+        Column("role"),
+        Column("comment"),
+    ]
+    return Page(table=Table(columns, rows, "This table has no columns."))
+
+
+def properties_page(_backend: Backend, _shown: Shown, detail: TableDetail) -> Page:
+    facts = [
+        ("location", detail.path),
+        ("format", detail.format),
+        ("table id", detail.table_id),
+        ("version", number(detail.version)),
+        ("created", local_time(detail.created_at, zone=True)),
+        ("last modified", local_time(detail.last_modified, zone=True)),
+        ("description", detail.description or "none"),
+        ("partitioned by", ", ".join(detail.partition_columns) or "none"),
+        ("clustered by", ", ".join(detail.clustering_columns) or "none"),
+        ("size", f"{size(detail.num_bytes)} in {count(detail.num_files, 'file')}"),
+        ("protocol", f"reader {detail.min_reader_version}, writer {detail.min_writer_version}"),
+        ("features", ", ".join(detail.features) or "none"),
+        *sorted(detail.properties.items()),
+    ]
+    rows: list[Row] = [(visible(name), visible(value)) for name, value in facts]
+    return Page(table=Table([Column("property"), Column("value")], rows))
+
+
+def versions_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
+    versions = backend.table_versions(shown.name, VERSIONS_LIMIT)
+    rows: list[Row] = [
+        (
+            str(version.version),
+            local_time(version.timestamp),
+            visible(version.operation),
+            visible(version.user),
+            _metrics(version),
+            _ours(version),
+        )
+        for version in versions
+    ]
+    columns = [
+        Column("version", align="right"),
+        Column("time"),
+        Column("operation"),
+        Column("user"),
+        Column("what it did"),
+        Column("ours"),
+    ]
+    head = Content("Enter shows the rows as of a version.") if rows else Content("")
+    return Page(head, Table(columns, rows, "This table has no history."))
+
+
+def files_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
+    files = backend.table_files(shown.name, FILES_LIMIT)
+    has_vectors = any(file.deletion_vector_rows for file in files)
+    columns = [
+        Column("file", fit="path"),
+        Column("size", align="right"),
+        Column("rows", align="right"),
+        *([Column("marked deleted", align="right")] if has_vectors else []),
+        *(Column(name) for name in detail.partition_columns),
+        Column("modified"),
+    ]
+    rows: list[Row] = [
+        (
+            visible(file.path),
+            size(file.bytes),
+            number(file.rows),
+            *([number(file.deletion_vector_rows)] if has_vectors else []),
+            *(_cell(file.partition, name) for name in detail.partition_columns),
+            local_time(file.modified_at),
+        )
+        for file in files
+    ]
+    return Page(_files_head(files, detail), Table(columns, rows, "This version has no files."))
+
+
+def rows_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
+    page = backend.table_rows(shown.name, ROWS_LIMIT, shown.version)
+    # numbers line up, whatever their width
+    columns = [
+        Column(column.name, align="right" if _is_number(column.type) else "left") for column in page.columns
+    ]
+    rows: list[Row] = [tuple(None if cell is None else visible(cell) for cell in row) for row in page.rows]
+    when = "" if shown.version is None else f" as of version {shown.version}"
+    more = "there are more" if page.more else "that is all"
+    head = (
+        Content(f"{count(len(rows), 'row')}{when}; {more}. Enter shows a row in full.")
+        if rows
+        else Content("")
+    )
+    return Page(head, Table(columns, rows, f"This table has no rows{when}."))
+
+
+VIEWS: dict[str, tuple[str, Build]] = {
+    "columns": ("Columns", columns_page),
+    "properties": ("Properties", properties_page),
+    "versions": ("Versions", versions_page),
+    "files": ("Files", files_page),
+    "rows": ("Rows", rows_page),
+}
+
+
+def _role(name: str, detail: TableDetail) -> str:
+    roles = []
+    if name in detail.partition_columns:
+        roles.append("partition")
+    if name in detail.clustering_columns:
+        roles.append("cluster")
+    return ", ".join(roles)
+
+
+def _metrics(version: TableVersion) -> str:
+    """The row counts of an operation, in words."""
+    words = {
+        "numTargetRowsUpdated": "updated",
+        "numTargetRowsInserted": "inserted",
+        "numTargetRowsDeleted": "deleted",
+        "numOutputRows": "written",
+        "numUpdatedRows": "updated",
+        "numDeletedRows": "deleted",
+        "numRemovedFiles": "files removed",
+        "numAddedFiles": "files added",
+    }
+    parts = []
+    for metric, word in words.items():
+        value = version.metrics.get(metric, "")
+        if value.isdecimal() and int(value):
+            parts.append(f"{int(value):,} {word}")
+    return visible(", ".join(parts))
+
+
+def _ours(version: TableVersion) -> str:
+    """Whether this console made the commit: its plan is named in the user metadata."""
+    return visible(version.user_metadata or "")[:24]
+
+
+def _files_head(files: list[DataFile], detail: TableDetail) -> Content:
+    if not files:
+        return Content("")
+    shown = count(len(files), "file")
+    if len(files) < detail.num_files:
+        return Content(f"The first {shown} of {number(detail.num_files)} ({size(detail.num_bytes)} in all).")
+    return Content(f"{shown}, {size(sum(file.bytes for file in files))} in all.")
+
+
+def _cell(cells: Cells, name: str) -> str | None:
+    value = cells.get(name)
+    return None if value is None else visible(value)
+
+
+def _is_number(type_name: str) -> bool:
+    return type_name.lower().startswith(
+        ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+    )

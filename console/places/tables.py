@@ -1,0 +1,338 @@
+"""Tables: what there is, and everything about one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from console.places.place import Place
+from console.visible import visible
+from console.widgets.lines import TabLine
+from console.widgets.page_view import PageView
+from console.widgets.table_tree import Group, TableTree
+from console.work import Failure
+
+if TYPE_CHECKING:
+    from console.places.merge import MergePlace
+    from console.places.table_pages import Shown
+    from console.widgets.page import Page
+    from engine.values import TableDetail, TableRef
+
+VIEW_NAMES = (
+    ("columns", "Columns"),
+    ("properties", "Properties"),
+    ("versions", "Versions"),
+    ("files", "Files"),
+    ("rows", "Rows"),
+)
+VIEWS_GROUP = Binding.Group("views", compact=True)
+
+
+class TablesPlace(Place):
+    PLACE = "tables"
+    CSS_PATH = "tables.tcss"
+    HELP = (
+        "Tables: schemas and directories at the left, one table at the right. Enter opens what the cursor is on; "
+        "[ and ] go through the views of a table; m starts a merge into it."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "filter", id="tables.filter", tooltip="Filter the tables by name"),
+        Binding("m", "merge", "merge into", id="tables.merge", tooltip="Start a merge into this table"),
+        Binding("left_square_bracket", "cycle(-1)", "view before", id="tables.view_before", group=VIEWS_GROUP,
+                tooltip="The view before this one"),
+        Binding("right_square_bracket", "cycle(1)", "next view", id="tables.view_next", group=VIEWS_GROUP,
+                tooltip="The next view"),
+        Binding("o", "open_directory", "open directory", id="tables.directory",
+                tooltip="Open a directory and list the Delta tables in it"),
+        Binding("r", "reload", "refresh", id="tables.refresh", tooltip="Ask Spark again"),
+        Binding("y", "copy_name", "copy name", id="tables.copy", tooltip="Copy the name of the table"),
+        Binding("escape", "back", "back", show=False, id="tables.back", tooltip="Back to the list of tables"),
+    ]  # fmt: skip
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.groups: list[Group] = []
+        self.shown: Shown | None = None
+        self.detail: TableDetail | None = None
+        self.view = "columns"
+        self._pages: dict[str, Page] = {}
+
+    def compose_body(self) -> Iterable[Widget]:
+        with Horizontal(id="split"):
+            with Vertical(id="browser"):
+                yield Input(placeholder="/ filter", id="filter", compact=True)
+                yield TableTree(plain=self.console_app.plain, id="tree")
+            with Vertical(id="detail"):
+                yield Static(id="table-name", markup=False)
+                yield TabLine(VIEW_NAMES, "screen.view", chosen=self.view, id="views")
+                yield PageView(id="page")
+
+    def on_mount(self) -> None:
+        self.table_tree.focus()
+        self.query_one("#views").display = False
+        self.page.say(
+            "Spark is starting; tables are listed as soon as it is up.\n\nUntil then: 2 opens your draft, 3 the history."
+        )
+        if self.console_app.status.spark == "warm":
+            self.load_schemas()
+
+    @property
+    def table_tree(self) -> TableTree:
+        return self.query_one("#tree", TableTree)
+
+    @property
+    def page(self) -> PageView:
+        return self.query_one("#page", PageView)
+
+    # The list
+
+    def spark_is_warm(self) -> None:
+        self.load_schemas()
+
+    def ledger_changed(self) -> None:
+        # a commit makes versions, files and rows old; they are asked for again when looked at
+        self._pages.clear()
+        if self.shown is not None:
+            self.open_table(self.shown.name)
+
+    def load_schemas(self) -> None:
+        self.ask("schemas", self.backend.list_schemas, self._schemas_listed, self.page.fail)
+
+    def _schemas_listed(self, names: list[str]) -> None:
+        known = {group.name: group for group in self.groups if not group.is_directory}
+        directories = [group for group in self.groups if group.is_directory]
+        schemas = [known.get(name) or Group(name) for name in names]
+        self.groups = [*schemas, *directories]
+        if self.shown is None:
+            self.page.say(
+                "Open a table with enter.\n\nm starts a merge into it, o lists the Delta tables of a directory."
+                if names
+                else "Spark knows no schema here. o lists the Delta tables of a directory."
+            )
+        # one schema is no choice: show what is in it
+        if len(schemas) <= 2 and not any(group.expanded for group in schemas):
+            for group in schemas:
+                group.expanded = True
+        self._draw()
+        for group in schemas:
+            if group.expanded:
+                self._load_group(group)
+
+    def _load_group(self, group: Group) -> None:
+        list_tables = self.backend.find_tables if group.is_directory else self.backend.list_tables
+        name = group.name
+        self.ask(
+            f"tables:{name}",
+            lambda: list_tables(name),
+            partial(self._tables_listed, group),
+            partial(self._not_listed, group),
+        )
+
+    def _tables_listed(self, group: Group, tables: list[TableRef]) -> None:
+        group.tables = tables
+        group.error = ""
+        self._draw()
+
+    def _not_listed(self, group: Group, failure: Failure) -> None:
+        group.error = str(failure)
+        self._draw()
+        self.notify(str(failure), title=group.name, severity="error")
+
+    def _draw(self) -> None:
+        self.table_tree.show(self.groups, self.query_one("#filter", Input).value.split())
+
+    @on(TableTree.GroupOpened)
+    def _group_opened(self, event: TableTree.GroupOpened) -> None:
+        event.stop()
+        self._load_group(event.group)
+
+    @on(Input.Changed, "#filter")
+    def _filter_typed(self, event: Input.Changed) -> None:
+        event.stop()
+        if event.value:
+            # a filter looks into schemas that were not opened yet
+            for group in self.groups:
+                if group.tables is None and not self.is_asking(f"tables:{group.name}"):
+                    self._load_group(group)
+        self._draw()
+
+    @on(Input.Submitted, "#filter")
+    def _filter_done(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.table_tree.focus()
+
+    # One table
+
+    @on(TableTree.TableOpened)
+    def _table_opened(self, event: TableTree.TableOpened) -> None:
+        event.stop()
+        self.open_table(event.table.name)
+
+    def open_table(self, name: str, version: int | None = None) -> None:
+        """Show a table, or its rows as of a version."""
+        from console.places.table_pages import Shown
+
+        same = self.shown is not None and self.shown.name == name and self.detail is not None
+        self.shown = Shown(name, version)
+        self._pages.pop("rows", None)
+        self.add_class("-opened")
+        self.query_one("#views").display = True
+        if same and version is not None:
+            self.action_view("rows")
+            return
+        self.detail = None
+        self._pages.clear()
+        self._draw_name()
+        self.page.say(f"Looking at {visible(name)}…")
+        self.ask("detail", lambda: self.backend.table_detail(name), self._described, self._failed)
+
+    def _described(self, detail: TableDetail) -> None:
+        self.detail = detail
+        self._draw_name()
+        self.action_view(self.view)
+        self.refresh_bindings()
+
+    def _failed(self, failure: Failure) -> None:
+        self.page.fail(failure)
+
+    def _draw_name(self) -> None:
+        if self.shown is None:
+            return
+        detail, dot = self.detail, f" {self.console_app.glyphs.dot} "
+        parts: list[str] = []
+        if detail is not None:
+            from console.format import count, size
+
+            parts = [f"v{detail.version}", count(detail.num_files, "file"), size(detail.num_bytes)]
+            if detail.partition_columns:
+                parts.append(f"by {visible(', '.join(detail.partition_columns))}")
+            if detail.clustering_columns:
+                parts.append(f"clustered by {visible(', '.join(detail.clustering_columns))}")
+        self.query_one("#table-name", Static).update(
+            Content.assemble(
+                (visible(self.shown.name), "bold"), (dot + dot.join(parts) if parts else "", "$foreground-muted")
+            )
+        )
+
+    def action_view(self, view: str) -> None:
+        """Show one of the views of the table, asking for it if it was not looked at yet."""
+        from console.places.table_pages import VIEWS
+
+        self.view = view
+        self.query_one("#views", TabLine).chosen = view
+        shown, detail = self.shown, self.detail
+        if shown is None or detail is None:
+            return
+        if (known := self._pages.get(view)) is not None:
+            self._show(known)
+            return
+        build = VIEWS[view][1]
+        self.page.say("Asking Spark…")
+        self.ask("view", lambda: build(self.backend, shown, detail), partial(self._built, view), self._failed)
+
+    def _built(self, view: str, page: Page) -> None:
+        self._pages[view] = page
+        self._show(page)
+
+    def _show(self, page: Page) -> None:
+        self.page.show(page)
+        if self.focused is self.table_tree or self.focused is None:
+            self.call_after_refresh(self.page.focus_page)
+
+    def action_cycle(self, step: int) -> None:
+        names = [name for name, _ in VIEW_NAMES]
+        self.action_view(names[(names.index(self.view) + step) % len(names)])
+
+    @on(PageView.RowOpened)
+    def _row_opened(self, event: PageView.RowOpened) -> None:
+        event.stop()
+        page = self._pages.get(self.view)
+        if page is None or page.table is None or self.shown is None:
+            return
+        row = page.table.rows[event.row]
+        if self.view == "versions":
+            self.open_table(self.shown.name, int(row[0] or 0))
+            return
+        from console.dialogs.row import RowDialog
+
+        labels = [column.label for column in page.table.columns]
+        lines = [(label, cell, cell) for label, cell in zip(labels, row, strict=True)]
+        self.app.push_screen(RowDialog(self.shown.name, lines))
+
+    # Small actions
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in ("cycle", "view"):
+            return self.shown is not None
+        return True
+
+    def _chosen_name(self) -> str | None:
+        if self.focused is self.table_tree and (table := self.table_tree.chosen_table) is not None:
+            return table.name
+        return self.shown.name if self.shown is not None else None
+
+    def action_filter(self) -> None:
+        self.remove_class("-opened")
+        self.query_one("#filter", Input).focus()
+
+    def action_back(self) -> None:
+        self.remove_class("-opened")
+        self.table_tree.focus()
+
+    def action_reload(self) -> None:
+        self._pages.clear()
+        if self.shown is not None and self.focused is not self.table_tree:
+            self.open_table(self.shown.name, self.shown.version)
+            return
+        for group in self.groups:
+            group.tables = None
+        self.load_schemas()
+
+    def action_copy_name(self) -> None:
+        if name := self._chosen_name():
+            self.copy(name, name)
+        else:
+            self.notify("There is no table under the cursor.")
+
+    def action_merge(self) -> None:
+        name = self._chosen_name()
+        if name is None:
+            self.notify("There is no table under the cursor to merge into.")
+            return
+        from console.places.templates import upsert_into
+
+        known = self.detail is not None and self.shown is not None and self.shown.name == name
+        key = (
+            self.detail.columns[0].name if known and self.detail is not None and self.detail.columns else None
+        )
+        place: MergePlace = self.console_app.go_to("merge")  # type: ignore[assignment]
+        place.call_after_refresh(place.use_text, upsert_into(name, key))
+
+    def action_open_directory(self) -> None:
+        from console.dialogs.path import PathDialog
+
+        dialog = PathDialog(
+            "Open a directory",
+            "Its Delta tables are listed: every directory in it that holds a _delta_log.",
+            accept_label="open",
+            # what a path means is for Spark to say: it may be of an object store
+            check=lambda path: None,
+        )
+        self.app.push_screen(dialog, self._directory_chosen)
+
+    def _directory_chosen(self, path: str | None) -> None:
+        if path is None:
+            return
+        self.groups = [group for group in self.groups if not (group.is_directory and group.name == path)]
+        group = Group(path, is_directory=True, expanded=True)
+        self.groups.append(group)
+        self._draw()
+        self._load_group(group)

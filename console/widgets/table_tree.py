@@ -1,0 +1,167 @@
+"""The tree of what can be browsed: schemas and their tables, directories and theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.text import Text
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import Tree
+from textual.widgets.tree import TreeNode
+
+from console.visible import visible
+
+if TYPE_CHECKING:
+    from engine.values import TableRef
+
+
+@dataclass
+class Group:
+    """A schema or a directory. ``tables`` is None until they were asked for."""
+
+    name: str
+    is_directory: bool = False
+    tables: Sequence[TableRef] | None = None
+    error: str = ""
+    expanded: bool = False
+
+
+class TableTree(Tree[object]):
+    """Groups that open lazily. Labels are plain text, whatever is in them."""
+
+    HELP = "What can be browsed. Enter opens a schema, a directory or a table; type / to filter."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "select_cursor", "open", id="tree.select", tooltip="Open the schema or the table"),
+        Binding("j", "cursor_down", "Down", show=False, id="tree.down", tooltip="Next entry"),
+        Binding("k", "cursor_up", "Up", show=False, id="tree.up", tooltip="Entry before"),
+        Binding("right,l", "open_node", "Open", show=False, id="tree.open", tooltip="Open the schema"),
+        Binding("left,h", "close_node", "Close", show=False, id="tree.close", tooltip="Close the schema"),
+    ]
+
+    class GroupOpened(Message):
+        """A group was opened whose tables are not known yet."""
+
+        def __init__(self, group: Group) -> None:
+            super().__init__()
+            self.group = group
+
+    class TableOpened(Message):
+        def __init__(self, table: TableRef) -> None:
+            super().__init__()
+            self.table = table
+
+    def __init__(self, *, plain: bool, id: str | None = None) -> None:
+        super().__init__("tables", id=id)
+        self.show_root = False
+        self.guide_depth = 2
+        self.show_guides = False
+        self.auto_expand = True
+        if plain:
+            self.ICON_NODE, self.ICON_NODE_EXPANDED = "> ", "v "
+        self._words: list[str] = []
+        self._groups: list[Group] = []
+
+    def show(self, groups: Iterable[Group], words: Sequence[str]) -> None:
+        """Draw the groups; with ``words``, only the tables that hold all of them."""
+        self._groups = list(groups)
+        self._words = [word.lower() for word in words]
+        chosen = self.cursor_node.data if self.cursor_node is not None else None
+        with self.app.batch_update():
+            self.clear()
+            for group in self._groups:
+                self._add_group(group)
+            self._put_cursor(chosen)
+
+    def _add_group(self, group: Group) -> None:
+        tables = (
+            None if group.tables is None else [table for table in group.tables if self._matches(group, table)]
+        )
+        if self._words and not tables:
+            return
+        label = visible(group.name) + ("/" if group.is_directory and not group.name.endswith("/") else "")
+        counted = "" if tables is None else f" ({len(tables)})"
+        text = Text.assemble(label, (counted, "dim"))
+        node = self.root.add(text, data=group, expand=bool(self._words) or group.expanded)
+        if tables is None:
+            node.add_leaf(
+                Text("loading", style="dim italic") if not group.error else Text(visible(group.error)),
+                data=None,
+            )
+        for table in tables or ():
+            node.add_leaf(self._label(group, table), data=table)
+        if tables is not None and not tables:
+            node.add_leaf(Text("no tables", style="dim italic"), data=None)
+
+    def _matches(self, group: Group, table: TableRef) -> bool:
+        name = f"{group.name}.{table.table} {table.path or ''}".lower()
+        return all(word in name for word in self._words)
+
+    @staticmethod
+    def _label(group: Group, table: TableRef) -> Text:
+        name = table.table
+        if group.is_directory and table.path:
+            name = table.path.removeprefix(group.name).lstrip("/") or table.table
+        text = Text(visible(name))
+        if table.is_delta is False:
+            text.append(" not Delta", style="dim italic")
+        return text
+
+    def _put_cursor(self, chosen: object) -> None:
+        nodes = [node for group in self.root.children for node in (group, *group.children)]
+        for node in nodes:
+            if chosen is not None and node.data == chosen:
+                self.call_after_refresh(self.move_cursor, node)
+                return
+        if nodes:
+            tables = [node for node in nodes if not isinstance(node.data, Group)]
+            first = tables[0] if tables and self._words else nodes[0]
+            self.call_after_refresh(self.move_cursor, first)
+
+    def on_tree_node_expanded(self, event: Tree.NodeExpanded[object]) -> None:
+        event.stop()
+        group = event.node.data
+        if isinstance(group, Group):
+            group.expanded = True
+            if group.tables is None:
+                self.post_message(self.GroupOpened(group))
+
+    def on_tree_node_collapsed(self, event: Tree.NodeCollapsed[object]) -> None:
+        event.stop()
+        if isinstance(event.node.data, Group):
+            event.node.data.expanded = False
+
+    def on_tree_node_selected(self, event: Tree.NodeSelected[object]) -> None:
+        event.stop()
+        table = self.table_of(event.node)
+        if table is not None:
+            self.post_message(self.TableOpened(table))
+
+    def action_open_node(self) -> None:
+        node = self.cursor_node
+        if node is not None and node.allow_expand and not node.is_expanded:
+            node.expand()
+        elif node is not None and (table := self.table_of(node)) is not None:
+            self.post_message(self.TableOpened(table))
+
+    def action_close_node(self) -> None:
+        node = self.cursor_node
+        if node is None:
+            return
+        if node.is_expanded and node.allow_expand:
+            node.collapse()
+        elif node.parent is not None and node.parent is not self.root:
+            self.move_cursor(node.parent)
+
+    @property
+    def chosen_table(self) -> TableRef | None:
+        """The table under the cursor."""
+        return None if self.cursor_node is None else self.table_of(self.cursor_node)
+
+    @staticmethod
+    def table_of(node: TreeNode[object]) -> TableRef | None:
+        from engine.values import TableRef
+
+        return node.data if isinstance(node.data, TableRef) else None

@@ -1,0 +1,197 @@
+"""A backend without Spark: fixed answers, delays one can set, errors one can ask for, a driver that dies."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from engine.errors import CancelledError, EngineError, UnreachableError
+from engine.values import (
+    DataFile,
+    Operation,
+    OperationDetail,
+    Outcome,
+    Plan,
+    Progress,
+    RowPage,
+    TableDetail,
+    TableRef,
+    TableVersion,
+    Validation,
+)
+from tests.console import samples
+
+Report = Callable[[Progress], None]
+PHASES = ("analyzing", "freezing the source", "finding touched files", "collecting samples")
+
+
+class FakeBackend:
+    """``delays``: seconds by method name. ``errors``: what a method raises. ``calls``: who was called with what."""
+
+    def __init__(self, home: Path, *, delays: Mapping[str, float] | None = None) -> None:
+        self.endpoint = "local[*]"
+        self.home = home
+        self.delays = dict(delays or {})
+        self.errors: dict[str, Exception] = {}
+        self.calls: list[tuple[str, tuple[object, ...]]] = []
+        self.plans: list[Plan] = []
+        """What plan gives, one after the other; then the clean upsert."""
+        self.deviates = False
+        self.dead = False
+        self.ledger = samples.a_ledger()
+        self.schemas = ["default", "sales"]
+        self.file_count = 40
+        self._cancelled: set[str] = set()
+        self._lock = threading.Lock()
+
+    # What tests ask
+
+    def called(self, method: str) -> list[tuple[object, ...]]:
+        with self._lock:
+            return [arguments for name, arguments in self.calls if name == method]
+
+    def die(self) -> None:
+        """From now on the driver is gone."""
+        self.dead = True
+
+    # Backend
+
+    def connect(self, on_progress: Report) -> None:
+        for phase in ("finding Java", "starting the server"):
+            on_progress(Progress(phase=phase))
+            self._enter("connect")
+
+    def close(self) -> None:
+        self._enter("close", needs_spark=False)
+
+    def is_alive(self) -> bool:
+        return not self.dead
+
+    def restart(self, on_progress: Report) -> None:
+        self._enter("restart", needs_spark=False)
+        on_progress(Progress(phase="starting the server"))
+        self.dead = False
+
+    def describe_session(self) -> Mapping[str, str]:
+        self._enter("describe_session")
+        return {"endpoint": self.endpoint, "Spark": "4.2.0", "Delta": "4.4.0", "Java": "21.0.8", "tag": "[/x]"}
+
+    def list_schemas(self) -> list[str]:
+        self._enter("list_schemas")
+        return list(self.schemas)
+
+    def list_tables(self, schema: str) -> list[TableRef]:
+        self._enter("list_tables", schema)
+        return samples.some_tables(schema)
+
+    def find_tables(self, directory: str) -> list[TableRef]:
+        self._enter("find_tables", directory)
+        path = f"{directory.rstrip('/')}/events"
+        return [TableRef(name=f"delta.`{path}`", table="events", path=path, is_delta=True)]
+
+    def table_detail(self, name: str) -> TableDetail:
+        self._enter("table_detail", name)
+        return samples.a_detail(name)
+
+    def table_versions(self, name: str, limit: int = 100) -> list[TableVersion]:
+        self._enter("table_versions", name, limit)
+        return samples.some_versions()
+
+    def table_files(self, name: str, limit: int = 10_000) -> list[DataFile]:
+        self._enter("table_files", name, limit)
+        return samples.some_files(min(self.file_count, limit))
+
+    def table_rows(self, name: str, limit: int = 100, version: int | None = None) -> RowPage:
+        self._enter("table_rows", name, limit, version)
+        return samples.some_rows(limit)
+
+    def validate(self, sql: str, params: Mapping[str, str]) -> Validation:
+        self._enter("validate", sql, dict(params))
+        if "nowhere" in sql:
+            line = next(index for index, text in enumerate(sql.splitlines(), 1) if "nowhere" in text)
+            column = sql.splitlines()[line - 1].index("nowhere") + 1
+            return Validation(
+                ok=False,
+                condition="TABLE_OR_VIEW_NOT_FOUND",
+                message="The table or view `nowhere` cannot be found [/x].",
+                hint="Check the name; Tables (1) lists what there is.",
+                line=line,
+                column=column,
+            )
+        if "merge" not in sql.lower():
+            return Validation(ok=True, kind="other")
+        decision = samples.a_plan().decision
+        return Validation(ok=True, target="sales.orders", target_version=41, decision=decision)
+
+    def plan(
+        self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: Report
+    ) -> Plan:
+        self._enter("plan", sql, dict(params), rows, operation_id, sleep=False)
+        self._work("plan", operation_id, PHASES, on_progress)
+        with self._lock:
+            plan = self.plans.pop(0) if self.plans else samples.a_plan()
+        return plan.model_copy(
+            update={"statement": plan.statement.model_copy(update={"sql": sql, "params": dict(params)})}
+        )
+
+    def apply(
+        self, plan: Plan, *, accept: tuple[str, ...], operation_id: str, on_progress: Report
+    ) -> Outcome:
+        self._enter("apply", plan.plan_id, accept, operation_id, sleep=False)
+        self._work("apply", operation_id, ("checking that nothing moved", "merging"), on_progress)
+        return samples.an_outcome(plan, deviates=self.deviates)
+
+    def cancel(self, operation_id: str) -> None:
+        self._enter("cancel", operation_id, needs_spark=False)
+        self._cancelled.add(operation_id)
+
+    def history(self, table: str | None = None, limit: int = 500) -> list[Operation]:
+        self._enter("history", table, limit, needs_spark=False)
+        return self.ledger[:limit]
+
+    def operation(self, op_id: str) -> OperationDetail:
+        self._enter("operation", op_id, needs_spark=False)
+        one = next(entry for entry in self.ledger if entry.op_id == op_id)
+        plan = samples.a_plan(one.sql, plan_id=one.plan_id)
+        outcome = samples.an_outcome(plan, deviates=one.kept is False) if one.status == "applied" else None
+        return OperationDetail(operation=one, plan=plan, outcome=outcome)
+
+    # How it works
+
+    def _enter(self, method: str, *arguments: object, needs_spark: bool = True, sleep: bool = True) -> None:
+        with self._lock:
+            self.calls.append((method, arguments))
+        if sleep:
+            time.sleep(self.delays.get(method, 0))
+        if needs_spark:
+            self._check_driver()
+        if (error := self.errors.get(method)) is not None:
+            raise error
+
+    def _check_driver(self) -> None:
+        if self.dead:
+            raise UnreachableError("DRIVER_LOST", "the Spark driver died (exit code 137)", "Start it again.")
+
+    def _work(self, method: str, operation_id: str, phases: tuple[str, ...], on_progress: Report) -> None:
+        """Sleep in small steps, telling where it is, and stop when it is cancelled."""
+        steps = 10
+        for phase in phases:
+            for step in range(steps):
+                on_progress(Progress(phase=phase, done=step, total=steps, bytes_read=step * 1_000_000))
+                if operation_id in self._cancelled:
+                    raise CancelledError("OPERATION_CANCELED", "cancelled by the operator")
+                self._check_driver()
+                time.sleep(self.delays.get(method, 0) / steps / len(phases))
+
+
+def table_not_found() -> EngineError:
+    """An error whose class and text would be eaten, or would crash, as markup."""
+    return EngineError(
+        "TABLE_OR_VIEW_NOT_FOUND",
+        "The table or view `db`.`[/x]` cannot be found.",
+        "Check the spelling.",
+        line=2,
+        column=7,
+    )

@@ -1,0 +1,330 @@
+"""Realistic values for UI tests: one plan of each kind, an outcome, a ledger. Times are fixed."""
+
+from __future__ import annotations
+
+from engine.values import (
+    Clause,
+    Column,
+    ConflictKey,
+    Conflicts,
+    DataFile,
+    Decision,
+    Deviation,
+    Engines,
+    Estimate,
+    Operation,
+    Outcome,
+    Plan,
+    Refused,
+    Remark,
+    RowPage,
+    Sample,
+    Scan,
+    Source,
+    Splice,
+    Statement,
+    TableDetail,
+    TableRef,
+    TableVersion,
+    Target,
+    TouchedFile,
+    TouchedFiles,
+    WritePlan,
+)
+
+MERGE_SQL = """MERGE INTO sales.orders AS t
+USING orders_feed AS s
+  ON t.order_id = s.order_id AND t.order_date = s.order_date
+WHEN MATCHED AND s.op = 'D' THEN DELETE
+WHEN MATCHED THEN UPDATE SET *
+WHEN NOT MATCHED THEN INSERT *
+"""
+FOLDER = "order_date=2026-11-"
+BECAUSE = "the source scans parquet (orders_feed), which may read other rows the second time"
+
+
+def a_sample(action: str, order: int) -> Sample:
+    before = {
+        "order_id": str(order),
+        "order_date": "2026-11-19",
+        "status": "paid",
+        "amount": "129.90",
+        "note": None,
+    }
+    after = {**before, "status": "shipped", "note": "[/x] left at the door"}
+    if action == "insert":
+        return Sample(action="insert", clause=2, after=after)
+    if action == "delete":
+        return Sample(action="delete", clause=0, before=before)
+    return Sample(action="update", clause=1, before=before, after=after)
+
+
+def a_plan(sql: str = MERGE_SQL, **changes: object) -> Plan:
+    """The clean daily upsert."""
+    files = tuple(
+        TouchedFile(
+            path=f"{FOLDER}{day}/part-000{number}-6f1c9b1e-1f0e-4f0c-9a53-3f2d7a9f9c55.c000.snappy.parquet",
+            bytes=size,
+            rows=rows,
+            matched=updated + deleted,
+            updated=updated,
+            deleted=deleted,
+            copied=rows - updated - deleted,
+            partition={"order_date": f"2026-11-{day}"},
+        )
+        for day, number, size, rows, updated, deleted in (
+            (19, 31, 23_100_000, 434_900, 811, 1),
+            (20, 32, 23_000_000, 435_605, 393, 2),
+        )
+    )
+    plan = Plan(
+        plan_id="7f3a9c4be21d",
+        created_at="2026-11-20T12:04:11Z",
+        engines=Engines(spark="4.2.0", delta="4.4.0", deltamerge="0.1.0"),
+        statement=Statement(
+            sql=sql,
+            condition="t.order_id = s.order_id AND t.order_date = s.order_date",
+            clauses=(
+                Clause(kind="matched", condition="s.op = 'D'", action="DELETE", action_kind="delete"),
+                Clause(kind="matched", condition=None, action="UPDATE SET *", action_kind="update"),
+                Clause(kind="not_matched", condition=None, action="INSERT *", action_kind="insert"),
+            ),
+        ),
+        target=Target(
+            name="sales.orders",
+            path="/warehouse/sales.db/orders",
+            table_id="a9f1c3d2-88a0-4b1d-9a60-6d2b60a0f0aa",
+            version=41,
+            features=("appendOnly", "invariants"),
+            num_files=40,
+            num_bytes=934_000_000,
+            partition_columns=("order_date",),
+        ),
+        source=Source(
+            sql="orders_feed",
+            columns_used=("order_id", "order_date", "status", "amount", "note", "op"),
+            num_rows=1_427,
+            fingerprint="98341207731204",
+        ),
+        decision=Decision(
+            mode="auto",
+            materialize=True,
+            reason="NON_DETERMINISTIC_SOURCE_NON_DELTA",
+            because=BECAUSE,
+            avoid="make the feed a Delta table",
+            storage_level="DISK_ONLY",
+        ),
+        scan=Scan(
+            predicates=("t.order_date IN (DATE'2026-11-19', DATE'2026-11-20')",),
+            files_before=40,
+            files_after=5,
+            bytes_before=934_000_000,
+            bytes_after=116_000_000,
+            partitions_after=2,
+            why="1 conjunct derived from the keys of the frozen source",
+        ),
+        executor="ClassicMergeExecutor",
+        find_touched_files=TouchedFiles(
+            join_type="inner", matched_predicate=None, files=files, partitions_removed_from=2
+        ),
+        write=WritePlan(
+            extra_op_type="MERGE",
+            join_type="right outer",
+            deletion_vectors=False,
+            change_data_feed=False,
+            unmodified_rows_written=True,
+        ),
+        promise={
+            "numTargetRowsInserted": 220,
+            "numTargetRowsUpdated": 1_204,
+            "numTargetRowsDeleted": 3,
+            "numTargetRowsCopied": 869_298,
+            "numTargetFilesRemoved": 2,
+            "numSourceRows": 1_427,
+        },
+        estimates={"numTargetFilesAdded": Estimate(low=2, high=4), "executionTimeMs": 6_000},
+        advice=(
+            Remark(
+                code="SOURCE_NOT_DELTA",
+                sentence="A Delta table as source would not be materialized.",
+                evidence="orders_feed: parquet",
+            ),
+        ),
+        samples=(a_sample("update", 10_001), a_sample("insert", 99_001), a_sample("delete", 10_777)),
+        splices=(
+            Splice(start=34, end=45, text="deltamerge_source_7f3a9c", why="the frozen source in its place"),
+        ),
+        timings={"analyze": 210, "prepare_source": 460, "find_touched_files": 830},
+    )
+    return plan.model_copy(update=changes)
+
+
+def a_warned_plan() -> Plan:
+    """One that rewrites almost everything: it warns."""
+    return a_plan(
+        plan_id="b81d02aa17c0",
+        warnings=(
+            Remark(
+                code="REWRITES_MOST_OF_TABLE",
+                sentence="It rewrites 39 of 40 files to change 1,204 rows.",
+                evidence="the keys of the source lie in every file",
+            ),
+        ),
+    )
+
+
+def a_refused_plan() -> Plan:
+    """One with duplicate keys in its source."""
+    return a_plan(
+        plan_id="c0ffee12d4e5",
+        find_touched_files=TouchedFiles(
+            join_type="inner",
+            matched_predicate=None,
+            conflicts=Conflicts(
+                count=2,
+                true_count=2,
+                keys=(
+                    ConflictKey(key={"order_id": "10001", "order_date": "2026-11-19"}, source_rows=2),
+                    ConflictKey(key={"order_id": "[/x]", "order_date": None}, source_rows=3),
+                ),
+            ),
+        ),
+        refused=Refused(
+            condition="DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE",
+            message="Cannot perform Merge as multiple source rows matched and attempted to modify the same target row.",
+            hint="Remove the duplicates from the source, or make the clauses' conditions choose one of them.",
+        ),
+    )
+
+
+def an_outcome(plan: Plan, *, deviates: bool = False) -> Outcome:
+    metrics = dict(plan.promise)
+    deviations: tuple[Deviation, ...] = ()
+    if deviates:
+        metrics["numTargetRowsCopied"] += 7
+        deviations = (
+            Deviation(
+                metric="numTargetRowsCopied",
+                promised=plan.promise["numTargetRowsCopied"],
+                actual=metrics["numTargetRowsCopied"],
+            ),
+        )
+    return Outcome(
+        plan_id=plan.plan_id,
+        op_id="01JCM4Z7",
+        table=plan.target.name,
+        verdict="fresh",
+        version=plan.target.version + 1,
+        read_version=plan.target.version,
+        kept=not deviates,
+        metrics=metrics,
+        deviations=deviations,
+        duration_ms=6_200,
+    )
+
+
+def a_ledger() -> list[Operation]:
+    """Newest first."""
+    return [
+        Operation(
+            op_id="01JCM4Z7", plan_id="7f3a9c4be21d", kind="merge", table="sales.orders", sql=MERGE_SQL,
+            status="applied", version=42, started_at="2026-11-20T12:05:02Z", finished_at="2026-11-20T12:05:08Z",
+            kept=True,
+        ),
+        Operation(
+            op_id="01JCM3QK", plan_id="c0ffee12d4e5", kind="merge", table="sales.orders", sql=MERGE_SQL,
+            status="failed", started_at="2026-11-20T11:40:00Z", finished_at="2026-11-20T11:40:02Z",
+            error="[DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE] Cannot perform Merge as multiple "
+            "source rows matched.",
+        ),
+        Operation(
+            op_id="01JCK000", plan_id="aa11bb22cc33", kind="merge", table="sales.customers",
+            sql="MERGE INTO sales.customers USING [/x] ...", status="cancelled", started_at="2026-11-19T09:00:00Z",
+            finished_at="2026-11-19T09:00:31Z",
+        ),
+        Operation(
+            op_id="01JCJ111", plan_id="dd44ee55ff66", kind="merge", table="sales.customers", sql=MERGE_SQL,
+            status="applied", version=7, started_at="2026-11-18T22:15:00Z", finished_at="2026-11-18T22:16:05Z",
+            kept=False,
+        ),
+    ]  # fmt: skip
+
+
+def some_tables(schema: str) -> list[TableRef]:
+    names = {
+        "sales": ("customers", "orders", "orders_feed", "order lines [/x]"),
+        "default": ("scratch",),
+    }.get(schema, ())
+    return [
+        TableRef(
+            name=f"{schema}.{name}" if " " not in name else f"{schema}.`{name}`",
+            catalog="spark_catalog",
+            schema_name=schema,
+            table=name,
+            is_delta=name != "orders_feed",
+        )
+        for name in names
+    ]
+
+
+def a_detail(name: str) -> TableDetail:
+    return TableDetail(
+        name=name,
+        path="/warehouse/sales.db/orders",
+        format="delta",
+        table_id="a9f1c3d2-88a0-4b1d-9a60-6d2b60a0f0aa",
+        version=41,
+        created_at="2026-10-01T08:00:00Z",
+        last_modified="2026-11-20T12:04:11Z",
+        description="Orders of the shop [BETA]",
+        columns=(
+            Column(name="order_id", type="bigint", nullable=False, comment="unique"),
+            Column(name="order_date", type="date", is_partition=True),
+            Column(name="status", type="string", comment="new, paid, shipped"),
+            Column(name="amount", type="decimal(12,2)"),
+            Column(name="note", type="string", comment="free text; \x1b[31mmay hold anything\x1b[0m"),
+        ),
+        partition_columns=("order_date",),
+        num_files=40,
+        num_bytes=934_000_000,
+        properties={"delta.enableDeletionVectors": "false", "delta.logRetentionDuration": "interval 30 days"},
+        features=("appendOnly", "invariants"),
+        min_reader_version=1,
+        min_writer_version=2,
+    )
+
+
+def some_versions() -> list[TableVersion]:
+    merge = {"numTargetRowsUpdated": "980", "numTargetRowsInserted": "201", "numTargetRowsDeleted": "0"}
+    return [
+        TableVersion(
+            version=41, timestamp="2026-11-20T03:00:07Z", operation="MERGE", user="etl", read_version=40,
+            metrics=merge, user_metadata="deltamerge-console/5ad0",
+        ),
+        TableVersion(version=40, timestamp="2026-11-19T03:00:05Z", operation="OPTIMIZE", user="etl", read_version=39),
+        TableVersion(
+            version=0, timestamp="2026-10-01T08:00:00Z", operation="WRITE", metrics={"numOutputRows": "2000000"}
+        ),
+    ]  # fmt: skip
+
+
+def some_files(count: int = 40) -> list[DataFile]:
+    return [
+        DataFile(
+            path=f"{FOLDER}{1 + index % 30:02}/part-{index:05}-6f1c9b1e-1f0e-4f0c-9a53-3f2d7a9f9c55.c000.snappy.parquet",
+            bytes=23_000_000 + index * 1_000,
+            rows=434_000 + index,
+            partition={"order_date": f"2026-11-{1 + index % 30:02}"},
+            modified_at="2026-11-20T03:00:07Z",
+        )
+        for index in range(count)
+    ]
+
+
+def some_rows(count: int = 100) -> RowPage:
+    columns = a_detail("sales.orders").columns
+    rows = tuple(
+        (str(10_000 + index), "2026-11-19", "paid", f"{index * 1.5:.2f}", None if index % 3 else "[/x] \x1b[2J")
+        for index in range(count)
+    )
+    return RowPage(columns=columns, rows=rows, more=True)
