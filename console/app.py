@@ -16,6 +16,7 @@ from textual.message import Message
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.signal import Signal
+from typing_extensions import override
 
 from console.places.specs import PLACES
 from console.settings import load_settings
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from console.places.place import Place
     from engine.values import Progress
 
+FIRST_FRAME_SECONDS = 0.05
 HEARTBEAT_SECONDS = 15.0
 QUIT_PATIENCE_SECONDS = 3.0
 LOG_LINES = 2000
@@ -72,7 +74,7 @@ class DeltaMergeApp(App[None], Asking):
             for spec in PLACES
         ),
         Binding(
-            "R,f9",
+            "f9,R",
             "app.restart_spark",
             "restart Spark",
             id="app.restart_spark",
@@ -158,8 +160,9 @@ class DeltaMergeApp(App[None], Asking):
         for notice in self._start_notices:
             self.record(notice, "warning")
             self.notify(notice, severity="warning", timeout=10)
-        # the first frame is on screen before anything of Spark is even imported
-        self.call_after_refresh(self._connect)
+        # the first frame is on screen before anything of Spark is even imported: a thread that
+        # imports would take the interpreter from the one that draws
+        self.set_timer(FIRST_FRAME_SECONDS, self._connect)
         self.set_interval(HEARTBEAT_SECONDS, self._check_alive)
 
     # Spark
@@ -171,13 +174,16 @@ class DeltaMergeApp(App[None], Asking):
         self.set_status(
             spark="starting", narration="Spark is starting…" if restart else self.status.narration
         )
-        start = self.backend.restart if restart else self.backend.connect
+
+        def start() -> None:
+            # looked up in the thread too: a backend may only be imported when it is first asked
+            (self.backend.restart if restart else self.backend.connect)(narrate)
 
         def narrate(progress: Progress) -> None:
             tasks = f" {progress.done}/{progress.total}" if progress.total else ""
             self.post_message(Narrated(f"Spark is starting: {progress.phase}{tasks}"))
 
-        self.ask("connect", lambda: start(narrate), self._spark_is_warm, self._spark_did_not_start)
+        self.ask("connect", start, self._spark_is_warm, self._spark_did_not_start)
 
     @on(Narrated)
     def _narrate(self, event: Narrated) -> None:
@@ -197,13 +203,12 @@ class DeltaMergeApp(App[None], Asking):
         """Say so on every place; nothing typed is touched."""
         if self.status.spark == "lost":
             return
-        what = failure.message.rstrip(".")
-        self.set_status(
-            spark="lost",
-            narration=f"{self.glyphs.error} Spark is lost: {what}. Your text is kept. F9 starts it again.",
-        )
+        # what to do comes first: a narrow screen cuts the end
+        todo = f"{self.glyphs.error} Spark is lost: F9 starts it again, your text is kept."
+        self.set_status(spark="lost", narration=f"{todo} {failure.message}")
         self.screen.refresh_bindings()
 
+    @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return self.status.spark == "lost" if action == "restart_spark" else True
 
@@ -331,14 +336,17 @@ class DeltaMergeApp(App[None], Asking):
         if not isinstance(self.screen, HelpDialog):
             self.push_screen(HelpDialog(self.screen))
 
+    @override
     def get_key_display(self, binding: Binding) -> str:
         return key_name(binding.key, plain=self.plain)
 
+    @override
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         from console.commands import all_commands
 
         return all_commands(self)
 
+    @override
     def notify(
         self,
         message: str,
@@ -357,6 +365,7 @@ class DeltaMergeApp(App[None], Asking):
             markup=False,
         )
 
+    @override
     def delay_update(self, delay: float = 0.05) -> None:
         # Textual masks a change of place for 50 ms; ours are drawn at once
         super().delay_update(min(delay, 0.01))

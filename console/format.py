@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timezone
 
+_UUID_AND_CODEC = re.compile(r"-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}[^/]*?(?=\.parquet$|$)")
 _SI_UNITS = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
 
 
@@ -34,7 +36,7 @@ def size(value: int | None) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """``part`` of ``whole`` in percent. What is not nothing never reads as 0 %, nor what is not all as 100 %."""
+    """``part`` of ``whole`` in percent. Something never reads as 0 %, nor almost all as 100 %."""
     if whole <= 0:
         return "?"
     percent = 100 * part / whole
@@ -59,7 +61,7 @@ def duration(milliseconds: int) -> str:
 
 
 def elide_middle(text: str, width: int, ellipsis: str = "…") -> str:
-    """``text`` in at most ``width`` characters; the middle goes first, since both ends of a path tell most."""
+    """``text`` in at most ``width`` characters, cut in its middle: both ends of a path tell most."""
     if len(text) <= width:
         return text
     if width <= len(ellipsis):
@@ -69,16 +71,21 @@ def elide_middle(text: str, width: int, ellipsis: str = "…") -> str:
     return text[: kept - tail] + ellipsis + text[-tail:]
 
 
-def elide_path(path: str, width: int, ellipsis: str = "…") -> str:
-    """A file's path in at most ``width`` characters: its name in full where that fits, then its folders."""
+def elide_file(path: str, width: int, ellipsis: str = "…") -> str:
+    """A data file's path in at most ``width`` characters: ``…19/part-00031….parquet``.
+
+    What tells files apart is kept: the number before the UUID that Spark puts into names goes last.
+    """
+    if len(path) <= width:
+        return path
+    path = _UUID_AND_CODEC.sub(ellipsis, path)
     if len(path) <= width:
         return path
     folders, slash, name = path.rpartition("/")
     room = width - len(name) - len(slash) - len(ellipsis)
     if not slash or room < 0:
-        return elide_middle(path, width, ellipsis)
-    tail = folders[len(folders) - room :] if room else ""
-    return f"{ellipsis}{tail}/{name}"
+        return elide_middle(name, width, ellipsis)
+    return f"{ellipsis}{folders[len(folders) - room :] if room else ''}/{name}"
 
 
 def elide_end(text: str, width: int, ellipsis: str = "…") -> str:
@@ -99,7 +106,7 @@ def parse_time(text: str) -> datetime | None:
 
 
 def local_time(text: str | None, *, zone: bool = False, seconds: bool = True) -> str:
-    """An ISO 8601 time in the reader's zone: ``2026-11-20 12:04:11``. What cannot be read is shown as it is."""
+    """An ISO 8601 time in the reader's zone: ``2026-11-20 12:04:11``. What is no time stays as it is."""
     if not text:
         return "?"
     moment = parse_time(text)

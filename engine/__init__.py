@@ -8,19 +8,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from engine.apply import apply
+    from engine.apply_plan import apply
     from engine.errors import EngineError
     from engine.history import History
-    from engine.plan import plan
-    from engine.session import connect
+    from engine.plan_merge import plan
+    from engine.session.connect import connect
     from engine.values import Plan
 
 __all__ = ["EngineError", "History", "Plan", "apply", "connect", "plan"]
 
 _HOMES = {
-    "apply": "engine.apply",
-    "connect": "engine.session",
-    "plan": "engine.plan",
+    "apply": "engine.apply_plan",
+    "connect": "engine.session.connect",
+    "plan": "engine.plan_merge",
     "EngineError": "engine.errors",
     "History": "engine.history",
     "Plan": "engine.values",

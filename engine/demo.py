@@ -19,6 +19,7 @@ from engine.demo_sql import FORMAT, STATEMENTS, Scale, Table, tables
 from engine.errors import EngineError
 from engine.names import quote
 from engine.spark_errors import translate
+from engine.tables import table_sql
 from engine.values import Progress
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def build_demo(
     statements = _write_statements(folder, schema, reset)
     if not complete:
         _write(marker, json.dumps(state) + "\n")
-    names = {one.name: f"{quote(schema)}.{quote(one.name)}" for one in wanted}
+    names = {one.name: table_sql(f"{quote(schema)}.{one.name}") for one in wanted}
     return DemoTables(
         schema=schema,
         orders=names["orders"],

@@ -67,14 +67,22 @@ CUSTOMER_COLUMNS = """
   updated_at TIMESTAMP"""
 
 CITIES = (
-    "Berlin EUR,Wien EUR,Paris EUR,Lyon EUR,Madrid EUR,Lisboa EUR,Milano EUR,Kraków PLN,Warszawa PLN,"
-    "Praha CZK,Zürich CHF,Genève CHF,London GBP,Leeds GBP,Oslo NOK,Malmö SEK,København DKK,Helsinki EUR,"
-    "Athína EUR,Dublin EUR"
-).split(",")
-GIVEN = "Anna,Luis,Mia,Noah,Zoë,Émile,Sofia,Jan,Olga,Ben,Chiara,Lars,Inês,Paweł,Maud,Tom".split(",")
+    *("Berlin EUR", "Wien EUR", "Paris EUR", "Lyon EUR", "Madrid EUR", "Lisboa EUR", "Milano EUR"),
+    *("Kraków PLN", "Warszawa PLN", "Praha CZK", "Zürich CHF", "Genève CHF", "London GBP", "Leeds GBP"),
+    *("Oslo NOK", "Malmö SEK", "København DKK", "Helsinki EUR", "Athína EUR", "Dublin EUR"),
+)
+GIVEN = (
+    *("Anna", "Luis", "Mia", "Noah", "Zoë", "Émile", "Sofia", "Jan"),
+    *("Olga", "Ben", "Chiara", "Lars", "Inês", "Paweł", "Maud", "Tom"),
+)
 FAMILY = (
-    "Novák,García,Müller,Rossi,Kowalska,Dubois,Hansen,Silva,O'Neill,Virtanen,Weber,Moreau,Lindqvist,Papadaki"
-).split(",")
+    *("Novák", "García", "Müller", "Rossi", "Kowalska", "Dubois", "Hansen"),
+    *("Silva", "O'Neill", "Virtanen", "Weber", "Moreau", "Lindqvist", "Papadaki"),
+)
+CHANNELS = ("web", "web", "web", "app", "app", "store", "phone")
+COUPONS = ("WELCOME10", "AUTUMN", "FREESHIP")
+SEGMENTS = ("new", "regular", "regular", "regular", "gold", "dormant")
+DV_AND_CDF = "TBLPROPERTIES ('delta.enableDeletionVectors'='true', 'delta.enableChangeDataFeed'='true')"
 
 
 def tables(schema: str, scale: Scale, seed: int) -> tuple[Table, ...]:
@@ -103,12 +111,17 @@ class _Writer:
         """A number in [0, below) that depends on the row and the seed only."""
         return f"pmod(xxhash64({key}, {self.seed}L, '{salt}'), {below})"
 
-    def pick(self, salt: str, options: list[str], key: str = "id") -> str:
+    def pick(self, salt: str, options: tuple[str, ...], key: str = "id") -> str:
         listed = ", ".join("'" + option.replace("'", "''") + "'" for option in options)
         return f"element_at(array({listed}), cast({self.draw(salt, len(options), key)} AS INT) + 1)"
 
     def create(self, name: str, columns: str, comment: str, *, using: str = "DELTA", more: str = "") -> str:
         return f"CREATE TABLE {self.schema}.{name} ({columns}) USING {using} {more} COMMENT '{comment}'"
+
+    def filled(self, name: str, comment: str, select: str) -> Table:
+        """A small Delta table in one commit, one file."""
+        create = f"CREATE OR REPLACE TABLE {self.schema}.{name} USING DELTA COMMENT '{comment}'"
+        return Table(name, f"{create} AS SELECT /*+ REPARTITION(1) */ * FROM ({select})", ())
 
     def insert(self, name: str, select: str) -> str:
         return f"INSERT INTO {self.schema}.{name} {select}"
@@ -120,7 +133,8 @@ class _Writer:
         age = f"({DAYS} - day)"
         return f"""
             SELECT {FIRST_ORDER}L + id AS order_id,
-              {FIRST_CUSTOMER}L + cast(pow({self.draw("who", 1_000_000)} / 1e6, 2) * {self.scale.customers} AS BIGINT)
+              {FIRST_CUSTOMER}L +
+                cast(pow({self.draw("who", 1_000_000)} / 1e6, 2) * {self.scale.customers} AS BIGINT)
                 AS customer_id,
               date_add(DATE'{FIRST_DAY}', day) AS order_date,
               CASE WHEN {self.draw("lost", 100)} < 3 THEN 'cancelled'
@@ -131,11 +145,11 @@ class _Writer:
               cast(4.90 + pow({self.draw("amount", 1_000_000)} / 1e6, 4) * 1500 AS DECIMAL(12,2)) AS amount,
               split(place, ' ')[1] AS currency,
               cast(1 + pow({self.draw("items", 1000)} / 1e3, 3) * 12 AS INT) AS items,
-              {self.pick("channel", ["web", "web", "web", "app", "app", "store", "phone"])} AS channel,
+              {self.pick("channel", CHANNELS)} AS channel,
               split(place, ' ')[0] AS city,
-              CASE WHEN {self.draw("coupon", 9)} = 0 THEN {self.pick("code", ["WELCOME10", "AUTUMN", "FREESHIP"])}
-                END AS coupon,
-              CASE WHEN {age} > 2 + {self.draw("slow", 3)} THEN placed_at + INTERVAL 30 HOURS END AS shipped_at,
+              CASE WHEN {self.draw("coupon", 9)} = 0 THEN {self.pick("code", COUPONS)} END AS coupon,
+              CASE WHEN {age} > 2 + {self.draw("slow", 3)}
+                THEN placed_at + INTERVAL 30 HOURS END AS shipped_at,
               placed_at + make_interval(0, 0, 0, 0, 0, cast({self.draw("touch", 240)} AS INT)) AS updated_at
             FROM (SELECT id, day, {place} AS place,
                 to_timestamp(date_add(DATE'{FIRST_DAY}', day))
@@ -166,10 +180,10 @@ class _Writer:
                 "customers",
                 CUSTOMER_COLUMNS,
                 "Customers of the shop",
-                more="TBLPROPERTIES ('delta.enableDeletionVectors'='true', 'delta.enableChangeDataFeed'='true')",
+                more=DV_AND_CDF,
             ),
             (
-                self.insert("customers", self.customer_rows(f"range(0, {count}, 1, 8)")),
+                self.insert("customers", self.customer_rows(f"range(0, {count}, 1, 4)")),
                 # Rows that asked to be forgotten: marked in deletion vectors, their files stay.
                 f"DELETE FROM {self.schema}.customers WHERE {self.draw('forget', 90, 'customer_id')} = 0",
             ),
@@ -180,12 +194,13 @@ class _Writer:
             SELECT {FIRST_CUSTOMER}L + id AS customer_id, concat(given, ' ', family) AS name,
               concat(lower(translate(concat(given, '.', family), ' \\'', '')), id, '@example.com') AS email,
               split({self.pick("home", CITIES)}, ' ')[0] AS city,
-              {self.pick("segment", ["new", "regular", "regular", "regular", "gold", "dormant"])} AS segment,
+              {self.pick("segment", SEGMENTS)} AS segment,
               cast({self.draw("points", 5000)} AS INT) AS points, {self.draw("mail", 3)} = 0 AS newsletter,
               date_sub(DATE'2026-11-20', cast({self.draw("since", 2500)} AS INT)) AS since,
               TIMESTAMP'2026-11-01 00:00:00'
                 + make_interval(0, 0, 0, 0, 0, 0, cast({self.draw("seen", 1_600_000)} AS INT)) AS updated_at
-            FROM (SELECT id, {self.pick("given", GIVEN)} AS given, {self.pick("family", FAMILY)} AS family FROM {ids})"""
+            FROM (SELECT id, {self.pick("given", GIVEN)} AS given,
+              {self.pick("family", FAMILY)} AS family FROM {ids})"""
 
     def feed_columns(self) -> str:
         return ORDER_COLUMNS.replace(" NOT NULL", "")
@@ -229,80 +244,45 @@ class _Writer:
         some = f"order_date >= DATE'2026-11-17' AND {self.draw('retry', 1000, 'order_id')} < 20"
         again = f"{some} AND {self.draw('again', 1000, 'order_id')} < 90"
         once, twice = self.moved_on(some, "INTERVAL 2 HOURS"), self.moved_on(again, "INTERVAL 5 HOURS")
-        return Table(
-            "orders_retried",
-            self.create("orders_retried", self.feed_columns(), "Changes, some of them sent twice"),
-            (
-                self.insert(
-                    "orders_retried", f"SELECT /*+ REPARTITION(1) */ * FROM ({once} UNION ALL {twice})"
-                ),
-            ),
-        )
+        return self.filled("orders_retried", "Changes, some of them sent twice", f"{once} UNION ALL {twice}")
 
     def corrections(self) -> Table:
         # A few rows of every day: each of them costs its whole file.
-        return Table(
+        return self.filled(
             "amount_corrections",
-            self.create(
-                "amount_corrections",
-                "order_id BIGINT, amount DECIMAL(12,2), reason STRING",
-                "Amounts that were booked wrong",
-            ),
-            (
-                self.insert(
-                    "amount_corrections",
-                    "SELECT /*+ REPARTITION(1) */ order_id, cast(amount * 0.98 AS DECIMAL(12,2)), 'tax rate'"
-                    f" FROM {self.schema}.orders WHERE {self.draw('fix', 1000, 'order_id')} < 15",
-                ),
-            ),
+            "Amounts that were booked wrong",
+            "SELECT order_id, cast(amount * 0.98 AS DECIMAL(12,2)) AS amount, 'tax rate' AS reason"
+            f" FROM {self.schema}.orders WHERE {self.draw('fix', 1000, 'order_id')} < 15",
         )
 
     def customer_snapshot(self) -> Table:
         count = self.scale.customers
         changed = f"{self.draw('moved', 1000, 'customer_id')} < 20"
-        everyone = (
-            f"SELECT * FROM {self.schema}.customers WHERE {self.draw('gone', 1000, 'customer_id')} >= 8"
-        )
-        return Table(
+        moved_to = self.pick("moved_to", ("Berlin", "Paris", "Oslo"), "customer_id")
+        return self.filled(
             "customers_snapshot",
-            self.create(
-                "customers_snapshot",
-                CUSTOMER_COLUMNS.replace(" NOT NULL", ""),
-                "All customers, as the CRM has them",
-            ),
-            (
-                self.insert(
-                    "customers_snapshot",
-                    f"""SELECT /*+ REPARTITION(2) */ * FROM (
-                      SELECT customer_id, name, email,
-                        CASE WHEN {changed} THEN {self.pick("moved_to", ["Berlin", "Paris", "Oslo"], "customer_id")}
-                          ELSE city END AS city,
-                        segment, CASE WHEN {changed} THEN points + 100 ELSE points END AS points, newsletter, since,
-                        CASE WHEN {changed} THEN TIMESTAMP'2026-11-21 01:30:00' ELSE updated_at END AS updated_at
-                      FROM ({everyone})
-                      UNION ALL
-                      {self.customer_rows(f"range({count}, {count + self.scale.rows(900)}, 1, 1)")})""",
-                ),
-            ),
+            "All customers, as the CRM has them",
+            f"""SELECT customer_id, name, email,
+                CASE WHEN {changed} THEN {moved_to} ELSE city END AS city, segment,
+                CASE WHEN {changed} THEN points + 100 ELSE points END AS points, newsletter, since,
+                CASE WHEN {changed} THEN TIMESTAMP'2026-11-21 01:30:00' ELSE updated_at END AS updated_at
+              FROM {self.schema}.customers WHERE {self.draw("gone", 1000, "customer_id")} >= 8
+              UNION ALL
+              {self.customer_rows(f"range({count}, {count + self.scale.rows(900)}, 1, 1)")}""",
         )
 
     def late_orders(self) -> Table:
         # The shops' tills report late, and some of it for the second time.
         start, fresh = (DAYS + 1) * self.scale.per_day, self.scale.rows(4_000)
-        known = f"order_date = DATE'2026-11-20' AND channel = 'store' AND {self.draw('till', 100, 'order_id')} < 15"
-        return Table(
+        again = f"{self.draw('till', 100, 'order_id')} < 15"
+        late = self.new_orders(f"range({start}, {start + fresh}, 1, 1)").replace(
+            f"date_add(DATE'{FIRST_DAY}', day) AS order_date", "DATE'2026-11-20' AS order_date"
+        )
+        return self.filled(
             "orders_late",
-            self.create("orders_late", self.feed_columns(), "What the tills report late"),
-            (
-                self.insert(
-                    "orders_late",
-                    "SELECT /*+ REPARTITION(1) */ * FROM ("
-                    + self.new_orders(f"range({start}, {start + fresh}, 1, 1)").replace(
-                        f"date_add(DATE'{FIRST_DAY}', day) AS order_date", "DATE'2026-11-20' AS order_date"
-                    )
-                    + f" UNION ALL SELECT * FROM {self.schema}.orders WHERE {known})",
-                ),
-            ),
+            "What the tills report late",
+            f"{late} UNION ALL SELECT * FROM {self.schema}.orders"
+            f" WHERE order_date = DATE'2026-11-20' AND channel = 'store' AND {again}",
         )
 
 

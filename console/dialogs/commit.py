@@ -9,12 +9,15 @@ from textual import on
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Button, Checkbox, Static
+from textual.widgets import Button
 
 from console.dialogs.dialog import Dialog
 from console.format import number, short_id
 from console.places import sentences
 from console.visible import visible
+from console.widgets.accept import Accept
+from console.widgets.page import Head, Paragraph, sentence, signed
+from console.widgets.sentences import Sentences
 
 if TYPE_CHECKING:
     from engine.values import Plan
@@ -41,40 +44,26 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
     def compose_content(self) -> Iterable[Widget]:
         plan, glyphs = self._plan, self.console_app.glyphs
         version = plan.target.version
-        yield Static(
-            Content.assemble(
-                (visible(plan.target.name), "bold"), f"  v{version} {glyphs.becomes} v{version + 1}"
-            ),
-            markup=False,
+        title = Content.assemble(
+            (visible(plan.target.name), "bold"), f"  v{version} {glyphs.becomes} v{version + 1}"
         )
-        yield Static(Content(self._counts()), id="counts", markup=False)
-        yield Static(Content(sentences.rewrite(plan)), markup=False)
-        yield Static(
-            Content.assemble(("undo: ", "$foreground-muted"), sentences.undo(plan)), id="undo", markup=False
+        yield Sentences(
+            (Paragraph(title), sentence(self._counts()), sentence(sentences.rewrite(plan)), *self._undo()),
+            id="what",
         )
-        if self._edited:
-            yield Static(
-                Content.styled(
-                    f"{glyphs.warning} The text was edited since; what is committed is the plan, not the text.",
-                    "$text-warning",
-                ),
-                markup=False,
-            )
         if self._codes:
-            yield Static(Content("\nTo be accepted first (space ticks, tab goes on):"), markup=False)
+            yield Sentences((sentence(""), sentence("To be accepted first (tab goes there, space ticks):")))
         for index, code in enumerate(self._codes):
-            sentence = next(remark.sentence for remark in plan.warnings if remark.code == code)
-            yield Static(
-                Content.assemble((f"[{visible(code)}] ", "bold $text-warning"), visible(sentence)),
-                markup=False,
-            )
-            yield Checkbox(Content("I accept this"), name=code, id=f"accept-{index}", compact=True)
+            told = next(remark.sentence for remark in plan.warnings if remark.code == code)
+            text = Content.assemble((f"[{visible(code)}] ", "bold"), visible(told, lines=True))
+            yield Sentences((signed(glyphs.warning, "$text-warning", text),))
+            yield Accept(name=code, id=f"accept-{index}")
 
     def compose_buttons(self) -> Iterable[Widget]:
         yield Button("Cancel", id="refuse")
         yield Button(Content("ctrl+y  commit"), id="commit", disabled=bool(self._codes))
 
-    @on(Checkbox.Changed)
+    @on(Accept.Changed)
     def _ticked(self) -> None:
         self.query_one("#commit", Button).disabled = not self._all_accepted()
 
@@ -90,7 +79,13 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
             self.notify("Each warning has to be accepted first.", severity="warning")
 
     def _all_accepted(self) -> bool:
-        return all(box.value for box in self.query(Checkbox))
+        return all(box.value for box in self.query(Accept))
+
+    def _undo(self) -> Head:
+        glyphs = self.console_app.glyphs
+        undo = Paragraph(Content(sentences.undo(self._plan)), Content.styled("undo: ", "$foreground-muted"))
+        edited = "The text was edited since; what is committed is the plan, not the text."
+        return (undo, signed(glyphs.warning, "$text-warning", edited)) if self._edited else (undo,)
 
     def _counts(self) -> str:
         promise = self._plan.promise

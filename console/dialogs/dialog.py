@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from console.app import DeltaMergeApp
 
 Result = TypeVar("Result")
+FRAME_ROWS = 8
 
 
 class Dialog(ModalScreen[Result], Asking):
@@ -42,6 +44,10 @@ class Dialog(ModalScreen[Result], Asking):
                 yield from self.compose_content()
             with Horizontal(id="buttons"):
                 yield from self.compose_buttons()
+
+    def on_resize(self, event: events.Resize) -> None:
+        # the title, the buttons and the frame stay in sight at every size; the body scrolls
+        self.query_one("#content").styles.max_height = max(event.size.height - FRAME_ROWS, 1)
 
     def title_text(self) -> str:
         raise NotImplementedError

@@ -11,10 +11,14 @@ from textual.content import Content
 from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Button, Static
+from textual.widgets import Button
 
 from console.dialogs.dialog import Dialog
 from console.widgets.keys import catalog
+from console.widgets.page import Paragraph, sentence
+from console.widgets.sentences import Sentences
+
+KEYS_WIDTH = 16
 
 
 class HelpDialog(Dialog[None]):
@@ -47,7 +51,7 @@ class HelpDialog(Dialog[None]):
         return "Help"
 
     def compose_content(self) -> Iterable[Widget]:
-        yield Static(self.help_text(), markup=False)
+        yield Sentences(self.help_text())
 
     def compose_buttons(self) -> Iterable[Widget]:
         yield Button("Close", id="close")
@@ -59,40 +63,32 @@ class HelpDialog(Dialog[None]):
     def action_scroll(self, rows: int) -> None:
         self.query_one("#content").scroll_relative(y=rows, animate=False)
 
-    def help_text(self) -> Content:
-        """The whole help as one text."""
+    def help_text(self) -> list[Paragraph]:
+        """The whole help."""
         focused = self._about.focused
-        parts: list[Content] = []
-        if focused is not None and (about := _help_of(focused)):
-            parts.append(Content(about))
-        if about := _help_of(self._about):
-            parts.append(Content(about))
+        told: list[Paragraph] = []
+        for node in (focused, self._about):
+            if node is not None and (about := _help_of(node)):
+                told += [sentence(about), sentence("")]
         if focused is not None:
-            parts.append(self._keys("Keys of what has the focus", _own_bindings(focused)))
-        parts.append(self._keys("Keys of this place", _own_bindings(self._about)))
-        parts.append(self._keys("Keys everywhere", Binding.make_bindings(type(self.app).BINDINGS)))
-        legend = self.console_app.glyphs
-        parts.append(
-            Content(
-                f"Signs: {legend.exact} exact, known to the row; {legend.estimated} estimated; {legend.unknown} unknown. "
-                "Hold shift while dragging to select text with the mouse."
-            )
-        )
-        return Content("\n\n").join([part for part in parts if part])
+            told += self._keys("Keys of what has the focus", _own_bindings(focused))
+        told += self._keys("Keys of this place", _own_bindings(self._about))
+        told += self._keys("Keys everywhere", Binding.make_bindings(type(self.app).BINDINGS))
+        signs = self.console_app.glyphs
+        legend = f"{signs.exact} exact, to the row; {signs.estimated} estimated; {signs.unknown} unknown."
+        told.append(sentence(f"Signs: {legend}"))
+        told.append(sentence("Hold shift while dragging to select text with the mouse."))
+        return told
 
-    def _keys(self, title: str, bindings: Iterable[Binding]) -> Content:
+    def _keys(self, title: str, bindings: Iterable[Binding]) -> list[Paragraph]:
         entries = catalog(bindings, plain=self.console_app.plain)
         if not entries:
-            return Content("")
-        width = max(len(keys) for keys, _ in entries)
-        lines = [Content.styled(title, "bold $text-primary")]
+            return []
+        lines = [sentence(title, "bold $text-primary")]
         for keys, binding in entries:
-            lines.append(
-                Content.assemble(
-                    "  ", (keys.ljust(width + 2), "$text-accent"), binding.tooltip or binding.description
-                )
-            )
-        return Content("\n").join(lines)
+            lead = Content.assemble("  ", (keys.ljust(KEYS_WIDTH), "$text-accent"), " ")
+            lines.append(Paragraph(Content(binding.tooltip or binding.description), lead))
+        return [*lines, sentence("")]
 
 
 def _help_of(node: DOMNode) -> str:

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.content import Content
 
 from console.format import short_id
 from console.places import sentences
-from console.visible import visible
 from console.widgets.glyphs import Glyphs
-from console.widgets.page import Page
-from console.widgets.page_view import PageView, failure_text
+from console.widgets.page import Head, Page, sentence, signed
+from console.widgets.page_view import PageView, failure_head
 from console.widgets.promise import promise_table
 from console.work import Failure
 
@@ -45,35 +43,29 @@ class CommitPane(Vertical):
         return self.query_one("#commit-page", PageView)
 
     def show_running(self, plan: Plan) -> None:
-        head = Content.assemble(
-            (f"Committing plan {short_id(plan.plan_id)}", "bold"),
-            f" into {visible(plan.target.name)}. ",
-            ("It goes on while you look at other places.", "$foreground-muted"),
-        )
-        self.page.show(Page(head, promise_table(plan, None, self.glyphs)))
+        title = f"Committing plan {short_id(plan.plan_id)} into {plan.target.name}."
+        note = sentence("It goes on while you look at other places.", "$foreground-muted")
+        self.page.show(Page((sentence(title, "bold"), note), promise_table(plan, None, self.glyphs)))
 
     def show_outcome(self, plan: Plan, outcome: Outcome) -> None:
-        self.page.show(
-            Page(outcome_head(plan, outcome, self.glyphs), promise_table(plan, outcome, self.glyphs))
-        )
+        table = promise_table(plan, outcome, self.glyphs)
+        self.page.show(Page(outcome_head(plan, outcome, self.glyphs), table))
 
     def show_failure(self, plan: Plan, failure: Failure) -> None:
-        lines = [failure_text(failure, self.glyphs.error)]
-        lines.append(Content(""))
-        lines.append(Content(_what_now(failure)))
-        self.page.show(Page(Content("\n").join(lines), promise_table(plan, None, self.glyphs)))
+        head = (*failure_head(failure, self.glyphs.error), sentence(""), sentence(_what_now(failure)))
+        self.page.show(Page(head, promise_table(plan, None, self.glyphs)))
 
 
-def outcome_head(plan: Plan, outcome: Outcome, glyphs: Glyphs) -> Content:
+def outcome_head(plan: Plan, outcome: Outcome, glyphs: Glyphs) -> Head:
     """What a commit did, and what else is to know of it."""
-    mark = (f"{glyphs.ok} ", "$text-success") if outcome.kept else (f"{glyphs.error} ", "$text-error")
-    lines = [Content.assemble(mark, (sentences.outcome(outcome, plan, glyphs.dot), "bold"))]
+    sign, style = (glyphs.ok, "$text-success") if outcome.kept else (glyphs.error, "$text-error")
+    head = [signed(sign, style, sentences.outcome(outcome, plan, glyphs.dot), "bold")]
     if outcome.verdict == "disjoint":
-        lines.append(Content("Others committed since the plan, without touching what it touches:"))
-    lines += [Content.assemble("  ", visible(commit)) for commit in outcome.moved_by]
+        head.append(sentence("Others committed since the plan, without touching what it touches:"))
+    head += [sentence(f"  {commit}") for commit in outcome.moved_by]
     if outcome.version is not None and not outcome.already_applied:
-        lines.append(Content.assemble(("undo: ", "$foreground-muted"), sentences.undo(plan)))
-    return Content("\n").join(lines)
+        head.append(sentence(f"undo: {sentences.undo(plan)}"))
+    return tuple(head)
 
 
 def _what_now(failure: Failure) -> str:

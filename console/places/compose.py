@@ -11,14 +11,16 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
-from textual.widgets import Static, TextArea
+from textual.widgets import TextArea
 
 from console.drafts import Draft, DraftStore
 from console.places.markers import find_markers
 from console.visible import is_visible, visible
 from console.widgets.editor import SqlEditor
-from console.widgets.page_view import failure_text
+from console.widgets.page import Paragraph, sentence, signed
+from console.widgets.page_view import failure_head
 from console.widgets.parameters import Parameters
+from console.widgets.sentences import Sentences
 from console.work import Asking, Failure
 
 if TYPE_CHECKING:
@@ -55,7 +57,7 @@ class ComposePane(Vertical, Asking):
     def compose(self) -> ComposeResult:
         yield SqlEditor(id="editor")
         yield Parameters(id="parameters")
-        yield Static(id="message", markup=False)
+        yield Sentences(id="message")
 
     def on_mount(self) -> None:
         self._drafts = DraftStore(self.console_app.home)
@@ -86,9 +88,11 @@ class ComposePane(Vertical, Asking):
     def params(self) -> dict[str, str]:
         return self.query_one(Parameters).values
 
-    def say(self, content: Content | str) -> None:
-        """A sentence below the editor."""
-        self.query_one("#message", Static).update(Content(content) if isinstance(content, str) else content)
+    def say(self, *paragraphs: Paragraph | str) -> None:
+        """Sentences below the editor."""
+        self.query_one("#message", Sentences).show(
+            sentence(one, "$foreground-muted") if isinstance(one, str) else one for one in paragraphs
+        )
 
     def use_text(self, sql: str) -> None:
         """Other text in the editor. What was there is put aside, and undo brings it back."""
@@ -160,75 +164,50 @@ class ComposePane(Vertical, Asking):
         """Ask Spark what it says of the text."""
         sql, params = self.text, self.params
         if not sql.strip():
-            self._whisper(
-                "Type a MERGE statement, or press m on a table. ctrl+r plans it and writes nothing."
-            )
+            self.say("Type a MERGE statement, or press m on a table. ctrl+r plans it and writes nothing.")
             return
         if self.console_app.status.spark != "warm":
-            self._whisper("The text is saved; Spark checks it as soon as it is up.")
+            self.say("The text is saved; Spark checks it as soon as it is up.")
             return
         backend = self.console_app.backend
         self.ask("validate", lambda: backend.validate(sql, params), self._validated, self.show_failure)
 
-    def _whisper(self, sentence: str) -> None:
-        self.say(Content.styled(sentence, "$foreground-muted"))
-
     def _validated(self, validation: Validation) -> None:
         glyphs = self.console_app.glyphs
         if not validation.ok:
-            self.show_failure(
-                Failure(
-                    validation.condition,
-                    validation.message,
-                    validation.hint,
-                    validation.line,
-                    validation.column,
-                )
-            )
+            where = (validation.line, validation.column)
+            self.show_failure(Failure(validation.condition, validation.message, validation.hint, *where))
             return
         if validation.kind != "merge":
-            self.say(
-                Content.styled(
-                    f"{glyphs.warning} This is no MERGE: there is nothing to plan.", "$text-warning"
-                )
-            )
+            self.say(signed(glyphs.warning, "$text-warning", "This is no MERGE: there is nothing to plan."))
             return
         version = "" if validation.target_version is None else f" @ v{validation.target_version}"
-        lines = [
-            Content.assemble(
-                (f"{glyphs.ok} ", "$text-success"),
-                "Spark accepts it: MERGE into ",
-                (f"{visible(validation.target or '?')}{version}", "bold"),
-                (". ctrl+r plans it, writing nothing.", "$foreground-muted"),
-            )
-        ]
+        accepted = Content.assemble(
+            "Spark accepts it: MERGE into ",
+            (f"{visible(validation.target or '?')}{version}", "bold"),
+            (". ctrl+r plans it.", "$foreground-muted"),
+        )
+        told = [signed(glyphs.ok, "$text-success", accepted)]
         if validation.decision is not None:
             verb = "would be" if validation.decision.materialize else "would not be"
-            lines.append(
-                Content.styled(
-                    f"  source {verb} materialized: {visible(validation.decision.because)}", "$foreground-muted"
-                )
-            )
+            text = f"source {verb} materialized: {validation.decision.because}"
+            told.append(signed(" ", "", text, "$foreground-muted"))
         if not is_visible(self.text.replace("\n", " ").replace("\t", " ")):
-            lines.append(
-                Content.styled(
-                    f"{glyphs.warning} The text holds characters that cannot be seen.", "$text-warning"
-                )
-            )
-        self.say(Content("\n").join(lines))
+            hidden = "The text holds characters that cannot be seen."
+            told.append(signed(glyphs.warning, "$text-warning", hidden))
+        self.say(*told)
         self.post_message(self.Checked())
 
     def show_failure(self, failure: Failure) -> None:
         """An error under the editor, and where it is in the text."""
-        text = failure_text(failure, self.console_app.glyphs.error)
+        told = list(failure_head(failure, self.console_app.glyphs.error))
         if failure.line is not None:
             self.error_at = (failure.line, failure.column)
             self.editor.mark_error(failure.line, failure.column)
             column = f", column {failure.column}" if failure.column is not None else ""
-            text = Content.assemble(
-                text, "\n", (f"  line {failure.line}{column}: F8 goes there", "$foreground-muted")
-            )
-        self.say(text)
+            place = f"line {failure.line}{column}: F8 goes there"
+            told.append(signed(" ", "", place, "$foreground-muted"))
+        self.say(*told)
         self.post_message(self.Checked())
 
     def go_to_error(self) -> None:

@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
+from typing_extensions import override
 
 from console.places.history_pages import detail_page, list_page, matches, sql_page
 from console.places.place import Place
@@ -37,12 +38,14 @@ class HistoryPlace(Place):
         "It works while Spark is down. The lower half shows the operation under the cursor."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "filter", "filter", id="history.filter", tooltip="Filter by table, status, plan or text"),
-        Binding("left_square_bracket", "cycle(-1)", "view before", id="history.view_before", group=VIEWS_GROUP,
-                tooltip="The view before this one"),
-        Binding("right_square_bracket", "cycle(1)", "next view", id="history.view_next", group=VIEWS_GROUP,
-                tooltip="The next view"),
-        Binding("e", "edit_again", "edit again", id="history.edit", tooltip="Put this SQL into the Merge place"),
+        Binding("slash", "filter", "filter", id="history.filter",
+                tooltip="Filter by table, status, plan or text"),
+        Binding("left_square_bracket", "cycle(-1)", "view before", id="history.view_before",
+                group=VIEWS_GROUP, tooltip="The view before this one"),
+        Binding("right_square_bracket", "cycle(1)", "next view", id="history.view_next",
+                group=VIEWS_GROUP, tooltip="The next view"),
+        Binding("e", "edit_again", "edit again", id="history.edit",
+                tooltip="Put this SQL into the Merge place"),
         Binding("r", "reload", "refresh", id="history.refresh", tooltip="Read the ledger again"),
         Binding("y", "copy_sql", "copy SQL", id="history.copy", tooltip="Copy the SQL of this operation"),
         Binding("escape", "back", "back", show=False, id="history.back", tooltip="Back to the list"),
@@ -93,7 +96,7 @@ class HistoryPlace(Place):
         self.operations = operations
         self._list()
         if self.focused is None:
-            self.call_after_refresh(self.list_view.focus_page)
+            self.list_view.focus_page()
 
     @on(Input.Changed, "#filter")
     def _typed(self, event: Input.Changed) -> None:
@@ -126,7 +129,7 @@ class HistoryPlace(Place):
     def _opened(self, event: PageView.RowOpened) -> None:
         event.stop()
         self._look_at(event.row)
-        self.call_after_refresh(self.detail_view.focus_page)
+        self.detail_view.focus_page()
 
     def _look_at(self, row: int) -> None:
         if row >= len(self.listed):
@@ -144,6 +147,7 @@ class HistoryPlace(Place):
 
     # Small actions
 
+    @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("cycle", "view", "edit_again", "copy_sql"):
             return self.detail is not None

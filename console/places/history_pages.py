@@ -11,7 +11,7 @@ from console.format import duration, local_time, parse_time, short_id
 from console.places import sentences
 from console.visible import visible
 from console.widgets.glyphs import Glyphs
-from console.widgets.page import Column, Page, Row, Table
+from console.widgets.page import Column, Page, Paragraph, Row, Table, sentence, signed
 from console.widgets.promise import promise_table
 
 if TYPE_CHECKING:
@@ -38,9 +38,8 @@ def matches(operation: Operation, words: Sequence[str]) -> bool:
 def list_page(operations: Sequence[Operation], total: int, glyphs: Glyphs) -> Page:
     rows: list[Row] = [
         (
-            local_time(one.started_at),
+            local_time(one.started_at, seconds=False),
             visible(one.table),
-            visible(one.kind),
             _status(one, glyphs),
             "" if one.version is None else f"v{one.version}",
             short_id(one.plan_id),
@@ -51,9 +50,8 @@ def list_page(operations: Sequence[Operation], total: int, glyphs: Glyphs) -> Pa
     columns = [
         Column("started"),
         Column("table"),
-        Column("kind"),
         Column("status"),
-        Column("version", align="right"),
+        Column("at", align="right"),
         Column("plan"),
         Column("error", fit="end"),
     ]
@@ -62,34 +60,31 @@ def list_page(operations: Sequence[Operation], total: int, glyphs: Glyphs) -> Pa
 
 
 def detail_page(detail: OperationDetail, glyphs: Glyphs) -> Page:
-    one = detail.operation
-    lines = [
-        Content.assemble(
-            (_status(one, glyphs), "bold"),
-            f" {glyphs.dot} {visible(one.table)}",
-            "" if one.version is None else f" {glyphs.dot} v{one.version}",
-            f" {glyphs.dot} plan {short_id(one.plan_id)}",
-            (f" {glyphs.dot} operation {visible(one.op_id)}", "$foreground-muted"),
-        ),
-        Content.styled(_when(one), "$foreground-muted"),
-    ]
-    if detail.plan is not None:
-        plan = detail.plan
-        lines.append(Content(f"promised: {sentences.counts(plan, glyphs.dot)}; {sentences.rewrite(plan)}"))
-        lines.append(Content.styled(sentences.decision(plan), "$foreground-muted"))
+    one, plan = detail.operation, detail.plan
+    dot = f" {glyphs.dot} "
+    title = Content.assemble(
+        (_status(one, glyphs), "bold"),
+        f"{dot}{visible(one.table)}",
+        "" if one.version is None else f"{dot}v{one.version}",
+        f"{dot}plan {short_id(one.plan_id)}",
+        (f"{dot}operation {visible(one.op_id)}", "$foreground-muted"),
+    )
+    head = [Paragraph(title), sentence(_when(one), "$foreground-muted")]
+    if plan is not None:
+        head.append(sentence(f"promised: {sentences.counts(plan, glyphs.dot)}; {sentences.rewrite(plan)}"))
+        head.append(sentence(sentences.decision(plan), "$foreground-muted"))
     if one.error:
-        lines.append(Content.assemble((f"{glyphs.error} ", "$text-error"), visible(one.error, lines=True)))
+        head.append(signed(glyphs.error, "$text-error", one.error))
     if detail.outcome is not None:
-        lines += [Content(visible(commit)) for commit in detail.outcome.moved_by]
-    if one.status == "applied" and detail.plan is not None:
-        lines.append(Content.assemble(("undo: ", "$foreground-muted"), sentences.undo(detail.plan)))
-    return Page(Content("\n").join(lines), promise_table(detail.plan, detail.outcome, glyphs))
+        head += [sentence(f"meanwhile: {commit}") for commit in detail.outcome.moved_by]
+    if one.status == "applied" and plan is not None:
+        head.append(sentence(f"undo: {sentences.undo(plan)}"))
+    return Page(tuple(head), promise_table(plan, detail.outcome, glyphs))
 
 
-def sql_page(detail: OperationDetail, glyphs: Glyphs) -> Page:
+def sql_page(detail: OperationDetail, _glyphs: Glyphs) -> Page:
     one = detail.operation
-    head = Content(f"{visible(one.kind)} of {visible(one.table)}, plan {short_id(one.plan_id)}")
-    return Page(head, sql=one.sql)
+    return Page((sentence(f"{one.kind} of {one.table}, plan {short_id(one.plan_id)}"),), sql=one.sql)
 
 
 def _status(operation: Operation, glyphs: Glyphs) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.table import Table
 from rich.text import Text
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
@@ -24,14 +25,13 @@ class LogPlace(Place):
     HELP = "Log: what happened in this console since it was opened. The arrow keys scroll."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "copy_log", "copy", id="log.copy", tooltip="Copy the whole log"),
-        Binding("end,G", "to_end", "newest", id="log.end", tooltip="Go to the newest line"),
     ]
     DEFAULT_CSS = """
     LogPlace RichLog { background: $background; padding: 0 1; scrollbar-size-vertical: 1; }
     """
 
     def compose_body(self) -> Iterable[Widget]:
-        yield RichLog(id="lines", markup=False, highlight=False, wrap=True, max_lines=5000)
+        yield RichLog(id="lines", markup=False, highlight=False, wrap=True, min_width=20, max_lines=5000)
 
     def on_mount(self) -> None:
         for line in self.console_app.log_lines:
@@ -45,13 +45,15 @@ class LogPlace(Place):
 
     def _write(self, line: LogLine) -> None:
         word = _WORDS[line.severity]
-        text = Text(f"{line.at:%H:%M:%S} ", style="dim")
-        text.append(f"{word:8}", style="bold" if line.severity != "information" else "")
-        text.append(visible(line.text, lines=True), style="not dim")
-        self.log_view.write(text)
-
-    def action_to_end(self) -> None:
-        self.log_view.scroll_end(animate=False)
+        row = Table.grid(padding=(0, 2), expand=True)
+        row.add_column(style="dim", no_wrap=True)
+        row.add_column(width=8, no_wrap=True)
+        row.add_column(ratio=1)
+        style = "" if line.severity == "information" else "bold"
+        row.add_row(
+            Text(f"{line.at:%H:%M:%S}"), Text(word, style), Text(visible(line.text, lines=True), style)
+        )
+        self.log_view.write(row, expand=True)
 
     def action_copy_log(self) -> None:
         lines = (

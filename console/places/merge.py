@@ -12,6 +12,7 @@ from textual import on
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
+from typing_extensions import override
 
 from console.format import short_id
 from console.places import sentences
@@ -51,19 +52,21 @@ class MergePlace(Place):
         "Planning writes nothing. The text is saved as you type and comes back after a crash."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("e,i", "edit", "edit", id="merge.edit", tooltip="Go to the text"),
-        Binding("ctrl+r,f5,p", "plan", "plan", id="merge.plan", tooltip="Plan the statement: see what it would do"),
-        Binding("x", "cancel", "cancel", id="merge.cancel", tooltip="Cancel the plan or the commit that runs"),
-        Binding("v", "preview", "preview", id="merge.preview", tooltip="Back to the last plan"),
-        Binding("f8", "go_to_error", "to the error", id="merge.error", tooltip="Go to where the error is"),
-        Binding("r", "replan", "re-plan", id="merge.replan", tooltip="Plan the text again"),
-        Binding("left_square_bracket", "cycle(-1)", "view before", id="merge.view_before", group=VIEWS_GROUP,
-                tooltip="The view before this one"),
-        Binding("right_square_bracket", "cycle(1)", "next view", id="merge.view_next", group=VIEWS_GROUP,
-                tooltip="The next view"),
-        Binding("d", "view('decision')", "why", id="merge.why", tooltip="Why the source is materialized, or not"),
-        Binding("s", "save_plan", "save plan", id="merge.save", tooltip="Save the plan as a file"),
         Binding("c", "commit", "commit…", id="merge.commit", tooltip="Commit exactly this plan; asks first"),
+        Binding("x", "cancel", "cancel", id="merge.cancel", tooltip="Cancel the plan or the commit that runs"),
+        Binding("ctrl+r,f5,p", "plan", "plan", id="merge.plan",
+                tooltip="Plan the statement: see what it would do"),
+        Binding("e,i", "edit", "edit", id="merge.edit", tooltip="Go to the text"),
+        Binding("v", "preview", "preview", id="merge.preview", tooltip="Back to the last plan"),
+        Binding("r", "replan", "re-plan", id="merge.replan", tooltip="Plan the text again"),
+        Binding("left_square_bracket", "cycle(-1)", "view before", id="merge.view_before",
+                group=VIEWS_GROUP, tooltip="The view before this one"),
+        Binding("right_square_bracket", "cycle(1)", "next view", id="merge.view_next",
+                group=VIEWS_GROUP, tooltip="The next view"),
+        Binding("d", "view('decision')", "why", id="merge.why",
+                tooltip="Why the source is materialized, or not"),
+        Binding("f8", "go_to_error", "to the error", id="merge.error", tooltip="Go to where the error is"),
+        Binding("s", "save_plan", "save", id="merge.save", tooltip="Save the plan as a file"),
         Binding("h", "history", "history", id="merge.history", tooltip="Go to the history of this operation"),
         Binding("y", "copy_text", "copy", id="merge.copy", tooltip="Copy what is shown as text"),
         Binding("escape", "back", "back", show=False, id="merge.back", tooltip="Back to the text"),
@@ -77,7 +80,8 @@ class MergePlace(Place):
         self._plan_when_warm = False
 
     def compose_body(self) -> Iterable[Widget]:
-        yield TabLine([("compose", "SQL")], "screen.pane", chosen="compose", id="steps")
+        becomes = self.console_app.glyphs.becomes
+        yield TabLine(self._steps(), "screen.pane", chosen="compose", id="steps", separator=becomes)
         with ContentSwitcher(initial="compose-pane", id="panes"):
             yield ComposePane("merge-1", id="compose-pane")
             yield Preview(id="preview-pane")
@@ -114,21 +118,19 @@ class MergePlace(Place):
     def show_view(self, view: str) -> None:
         """Turn to one of the three steps: the SQL, the preview, the commit."""
         self.query_one("#panes", ContentSwitcher).current = PANES[view]
-        steps = [("compose", "SQL")]
-        if self.plan is not None:
-            steps.append(("preview", f"Preview {short_id(self.plan.plan_id)}"))
-        if view == "commit" or self.committed is not None:
-            steps.append(("commit", "Commit"))
         line = self.query_one("#steps", TabLine)
-        line.tabs = steps
+        line.tabs = self._steps()
         line.chosen = view
         line.refresh()
-        if view == "compose":
-            self.set_focus(None)
-        else:
+        self.set_focus(None)
+        if view != "compose":
             page = self.preview.page if view == "preview" else self.commit_pane.page
-            self.call_after_refresh(page.focus_page)
+            page.focus_page()
         self.refresh_bindings()
+
+    def _steps(self) -> list[tuple[str, str]]:
+        plan = f" {short_id(self.plan.plan_id)}" if self.plan is not None else ""
+        return [("compose", "SQL"), ("preview", f"Preview{plan}"), ("commit", "Commit")]
 
     def use_text(self, sql: str) -> None:
         """A statement from elsewhere, ready to be edited."""
@@ -321,6 +323,7 @@ class MergePlace(Place):
 
     # Small actions
 
+    @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         view = self.view if self.is_mounted else "compose"
         possible = {
@@ -351,6 +354,10 @@ class MergePlace(Place):
     def action_pane(self, view: str) -> None:
         if view == "compose":
             self.action_edit()
+        elif view == "preview":
+            self.action_preview()
+        elif self.committed is None and self.operation is None:
+            self.action_commit()
         else:
             self.show_view(view)
 
@@ -368,7 +375,7 @@ class MergePlace(Place):
         self.preview.cycle(step)
 
     def action_view(self, view: str) -> None:
-        self.preview.choose(view)
+        self.preview.turn_to(view)
 
     def action_history(self) -> None:
         self.console_app.go_to("history")

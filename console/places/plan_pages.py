@@ -11,13 +11,13 @@ from console.format import count, duration, number, share, size
 from console.places import sentences
 from console.visible import visible
 from console.widgets.glyphs import Glyphs
-from console.widgets.page import Column, Page, Row, Table
+from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, facts, sentence, signed
 
 if TYPE_CHECKING:
     from engine.values import Cells, Plan, Remark, Sample
 
 Build = Callable[["Plan", Glyphs], Page]
-BAR_WIDTH = 40
+BAR_WIDTH = 30
 
 
 def files_page(plan: Plan, glyphs: Glyphs) -> Page:
@@ -25,18 +25,18 @@ def files_page(plan: Plan, glyphs: Glyphs) -> Page:
     scan = plan.scan
     mark = _mark(scan.accuracy, glyphs)
     skipped = scan.files_before - scan.files_after
-    lines = [
-        _file_bar(plan, glyphs),
-        Content(
+    head = [
+        Paragraph(_file_bar(plan, glyphs)),
+        sentence(
             f"data skipping leaves {number(scan.files_after)} of {count(scan.files_before, 'file')}"
             f" ({size(scan.bytes_after)} of {size(scan.bytes_before)}) {mark}; {number(skipped)} skipped"
         ),
+        *(sentence(f"by {predicate}", "bold") for predicate in scan.predicates),
     ]
-    lines += [Content.assemble("by ", (visible(predicate), "bold")) for predicate in scan.predicates]
     if scan.why:
-        lines.append(Content.styled(visible(scan.why), "$foreground-muted"))
+        head.append(sentence(scan.why, "$foreground-muted"))
     columns = [
-        Column("file", fit="path"),
+        Column("file", fit="file"),
         Column("size", align="right"),
         Column("rows", align="right"),
         Column("matched", align="right"),
@@ -57,7 +57,7 @@ def files_page(plan: Plan, glyphs: Glyphs) -> Page:
         if plan.changes_something
         else "No file is touched."
     )
-    return Page(_lines(lines), Table(columns, rows, empty))
+    return Page(tuple(head), Table(columns, rows, empty))
 
 
 def rows_page(plan: Plan, glyphs: Glyphs) -> Page:
@@ -70,81 +70,77 @@ def rows_page(plan: Plan, glyphs: Glyphs) -> Page:
         *(Column(name) for name in names),
     ]
     rows: list[Row] = [_sample_row(sample, names, glyphs) for sample in samples]
-    head = Content(
+    told = (
         f"{count(len(samples), 'sample')} of the rows that change; {glyphs.changed} marks a changed cell as "
         f"before {glyphs.becomes} after. Enter shows a row in full."
-        if samples
-        else ""
     )
     empty = "No samples: the plan was made without them, or no row changes."
-    return Page(head, Table(columns, rows, empty))
+    return Page((sentence(told),) if samples else (), Table(columns, rows, empty))
 
 
 def decision_page(plan: Plan, glyphs: Glyphs) -> Page:
     decided, source = plan.decision, plan.source
     verb = "is materialized before the merge" if decided.materialize else "is read as it is, not materialized"
-    facts: list[tuple[str, str]] = [
+    known = [
         ("because", decided.because),
         ("Delta's reason", decided.reason),
         ("certainty", "exact" if decided.certainty == "exact" else "inferred from the plan text"),
         ("mode", f"spark.databricks.delta.merge.materializeSource = {decided.mode}"),
     ]
     if decided.avoid:
-        facts.append(("to avoid it", decided.avoid))
+        known.append(("to avoid it", decided.avoid))
     if decided.materialize:
-        facts.append(("storage level", f"{decided.storage_level or '?'} (attempt {decided.attempt})"))
-    facts += [
+        known.append(("storage level", f"{decided.storage_level or '?'} (attempt {decided.attempt})"))
+    known += [
         ("source", sentences.one_line(source.sql)),
         ("rows", f"{number(source.num_rows)} {_mark('exact', glyphs)}"),
         ("columns used", ", ".join(source.columns_used)),
         ("fingerprint", source.fingerprint),
     ]
-    facts += [
+    known += [
         ("pinned", f"{table} at version {version}") for table, version in source.pinned_versions.items()
     ]
     if source.volatile:
-        facts.append(
+        known.append(
             ("volatile", f"{', '.join(source.volatile)}: other rows each time it is read, so it is frozen")
         )
-    return Page(_lines([Content.styled(f"The source {verb}.", "bold"), Content(""), _facts(facts)]))
+    return Page((sentence(f"The source {verb}.", "bold"), sentence(""), *facts(known)))
 
 
 def conflicts_page(plan: Plan, glyphs: Glyphs) -> Page:
     conflicts, refused = plan.find_touched_files.conflicts, plan.refused
-    lines: list[Content] = []
+    head: list[Paragraph] = []
     if refused is not None:
-        lines += _refusal(refused.condition, refused.message, refused.hint, glyphs)
+        head += _refusal(refused.condition, refused.message, refused.hint, glyphs)
     if conflicts.true_count:
-        lines.append(
-            Content(
-                f"{count(conflicts.true_count, 'target row')} matched by more than one source row {_mark('exact', glyphs)}"
-            )
-        )
+        rows_matched = count(conflicts.true_count, "target row")
+        head.append(sentence(f"{rows_matched} matched by more than one source row {_mark('exact', glyphs)}"))
         if conflicts.count != conflicts.true_count:
-            lines.append(Content.styled(f"Delta itself counts {number(conflicts.count)}.", "$foreground-muted"))
+            head.append(sentence(f"Delta itself counts {number(conflicts.count)}.", "$foreground-muted"))
     if conflicts.keys:
         names = list(conflicts.keys[0].key)
         columns = [*(Column(name) for name in names), Column("source rows", align="right")]
         rows: list[Row] = [
             (*(_cell(key.key.get(name)) for name in names), number(key.source_rows)) for key in conflicts.keys
         ]
-        return Page(_lines(lines), Table(columns, rows))
+        return Page(tuple(head), Table(columns, rows))
     if refused is not None and refused.rows:
         names = list(refused.rows[0])
         rows = [tuple(_cell(row.get(name)) for name in names) for row in refused.rows]
-        return Page(_lines(lines), Table([Column(name) for name in names], rows))
-    if not lines:
-        lines.append(Content(f"{glyphs.ok} No target row is matched twice, and no constraint is broken."))
-    return Page(_lines(lines))
+        return Page(tuple(head), Table([Column(name) for name in names], rows))
+    if not head:
+        nothing = "No target row is matched twice, and no constraint is broken."
+        head.append(signed(glyphs.ok, "$text-success", nothing))
+    return Page(tuple(head))
 
 
-def write_page(plan: Plan, glyphs: Glyphs) -> Page:
+def write_page(plan: Plan, _glyphs: Glyphs) -> Page:
     write, touched = plan.write, plan.find_touched_files
     executor = {
         "ClassicMergeExecutor": "finds the touched files by a join, then writes them anew",
         "InsertOnlyMergeExecutor": "only appends what has no match",
     }[plan.executor]
-    facts = [
+    known = [
         ("executor", f"{plan.executor}: {executor}"),
         ("finding files", f"{touched.join_type} join" if touched.join_type else "no such job runs"),
         ("writing", f"{write.join_type} join" if write.join_type else "no join"),
@@ -164,11 +160,11 @@ def write_page(plan: Plan, glyphs: Glyphs) -> Page:
         ("target features", ", ".join(plan.target.features) or "none"),
     ]
     if touched.matched_predicate:
-        facts.append(("matched predicate", touched.matched_predicate))
+        known.append(("matched predicate", touched.matched_predicate))
     if plan.timings:
         took = ", ".join(f"{step} {duration(spent)}" for step, spent in plan.timings.items())
-        facts.append(("planning took", took))
-    return Page(_facts(facts))
+        known.append(("planning took", took))
+    return Page(facts(known))
 
 
 def promise_page(plan: Plan, glyphs: Glyphs) -> Page:
@@ -178,45 +174,35 @@ def promise_page(plan: Plan, glyphs: Glyphs) -> Page:
         for metric, value in plan.promise.items()
     ]
     for metric, estimate in plan.estimates.items():
-        shown = (
-            number(estimate)
-            if isinstance(estimate, int)
-            else f"{number(estimate.low)} to {number(estimate.high)}"
-        )
+        low, high = (estimate, estimate) if isinstance(estimate, int) else (estimate.low, estimate.high)
+        shown = number(low) if low == high else f"{number(low)} to {number(high)}"
         rows.append((visible(metric), shown, glyphs.estimated, "estimated"))
-    head = Content(
-        "What the commit will report, by Delta's own names. An exact number that deviates is a fault."
-    )
-    return Page(head, Table(columns, rows))
+    told = "What the commit will report, by Delta's own names. An exact number that deviates is a fault."
+    return Page((sentence(told),), Table(columns, rows))
 
 
 def advice_page(plan: Plan, glyphs: Glyphs) -> Page:
-    lines: list[Content] = []
+    head: list[Paragraph] = []
     for remark in plan.warnings:
-        lines += _remark(remark, f"{glyphs.warning} warning", "$text-warning")
+        head += _remark(remark, f"{glyphs.warning} warning", "$text-warning")
     for remark in plan.advice:
-        lines += _remark(remark, f"{glyphs.points_to} advice", "$text-primary")
-    return Page(_lines(lines or [Content(f"{glyphs.ok} No warnings, and nothing to advise.")]))
+        head += _remark(remark, f"{glyphs.points_to} advice", "$text-primary")
+    return Page(tuple(head) or (signed(glyphs.ok, "$text-success", "No warnings, and nothing to advise."),))
 
 
 def sql_page(plan: Plan, glyphs: Glyphs) -> Page:
-    lines: list[Content] = []
+    head: list[Paragraph] = []
     if plan.splices:
-        lines.append(
-            Content(f"{count(len(plan.splices), 'change')} to the text as typed, each checked by Spark:")
-        )
-        for splice in plan.splices:
-            old = sentences.one_line(plan.statement.sql[splice.start : splice.end]) or "(nothing)"
-            lines.append(
-                Content(f"  {old} {glyphs.becomes} {sentences.one_line(splice.text)} ({visible(splice.why)})")
-            )
+        head.append(sentence(f"{count(len(plan.splices), 'change')} to the text as typed, checked by Spark:"))
     else:
-        lines.append(Content("This runs as typed."))
-    lines += [Content(f"before it: {sentences.one_line(statement)}") for statement in plan.statement.setup]
-    lines += [
-        Content(f":{visible(name)} = {visible(value)}") for name, value in plan.statement.params.items()
-    ]
-    return Page(_lines(lines), sql=plan.statement.sql)
+        head.append(sentence("This runs as typed."))
+    for splice in plan.splices:
+        old = sentences.one_line(plan.statement.sql[splice.start : splice.end]) or "(nothing)"
+        new = sentences.one_line(splice.text)
+        head.append(signed(glyphs.points_to, "$text-primary", f"{old} {glyphs.becomes} {new} ({splice.why})"))
+    head += facts(("before it", sentences.one_line(statement)) for statement in plan.statement.setup)
+    head += facts((f":{name}", value) for name, value in plan.statement.params.items())
+    return Page(tuple(head), sql=plan.statement.sql)
 
 
 VIEWS: dict[str, tuple[str, Build]] = {
@@ -268,7 +254,7 @@ def _sample_row(sample: Sample, names: list[str], glyphs: Glyphs) -> Row:
 
 
 def sample_lines(sample: Sample) -> list[tuple[str, str | None, str | None]]:
-    """One sample in full: each column with its value before and after. What has one side only stays as it is."""
+    """One sample in full: each column before and after. An insert or a delete has one side only."""
     before, after = sample.before or sample.after or {}, sample.after or sample.before or {}
     return [(name, before.get(name), after.get(name)) for name in dict.fromkeys([*before, *after])]
 
@@ -291,37 +277,18 @@ def _mark(accuracy: str, glyphs: Glyphs) -> str:
     return f"{sign} {accuracy}"
 
 
-def _refusal(condition: str, message: str, hint: str, glyphs: Glyphs) -> list[Content]:
-    lines = [
-        Content.assemble(
-            (f"{glyphs.error} Spark would refuse it while running: ", "$text-error"),
-            (f"[{visible(condition)}] ", "bold $text-error"),
-            visible(message, lines=True),
-        )
-    ]
-    return [*lines, Content.styled(visible(hint, lines=True), "$foreground-muted")] if hint else lines
+def _refusal(condition: str, message: str, hint: str, glyphs: Glyphs) -> Head:
+    text = Content.assemble((f"[{visible(condition)}] ", "bold $text-error"), visible(message, lines=True))
+    hints = (Paragraph(sentence(hint, "$foreground-muted").body, Content("  ")),) if hint else ()
+    return (signed(f"{glyphs.error} refused", "$text-error", text), *hints)
 
 
-def _remark(remark: Remark, word: str, style: str) -> list[Content]:
-    lines = [
-        Content.assemble(
-            (f"{word} ", style), (f"[{visible(remark.code)}] ", "bold"), visible(remark.sentence)
-        )
-    ]
-    if remark.evidence:
-        lines.append(Content.styled(f"  {visible(remark.evidence, lines=True)}", "$foreground-muted"))
-    return [*lines, Content("")]
-
-
-def _facts(facts: list[tuple[str, str]]) -> Content:
-    width = max(len(name) for name, _ in facts)
-    return _lines(
-        [
-            Content.assemble((name.ljust(width + 2), "$foreground-muted"), visible(value, lines=True))
-            for name, value in facts
-        ]
+def _remark(remark: Remark, word: str, style: str) -> Head:
+    text = Content.assemble((f"[{visible(remark.code)}] ", "bold"), visible(remark.sentence, lines=True))
+    lead = Content(" " * (len(word) + 1))
+    evidence = sentence(remark.evidence, "$foreground-muted").body
+    return (
+        signed(word, style, text),
+        *([Paragraph(evidence, lead)] if remark.evidence else []),
+        sentence(""),
     )
-
-
-def _lines(lines: list[Content]) -> Content:
-    return Content("\n").join(lines)

@@ -7,72 +7,69 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.reactive import reactive
-from textual.widgets import Static
 
 from console.format import local_clock, short_id
 from console.places import sentences
 from console.places.plan_pages import VIEWS
-from console.visible import visible
 from console.widgets.glyphs import Glyphs
 from console.widgets.lines import TabLine
+from console.widgets.page import Head, Paragraph, signed
 from console.widgets.page_view import PageView
+from console.widgets.sentences import Sentences
 
 if TYPE_CHECKING:
     from console.app import DeltaMergeApp
     from engine.values import Plan
 
 
-class Verdict(Static):
-    """The first lines of a preview. Drawn anew at every width."""
+class Verdict(Sentences):
+    """The first lines of a preview. The title is laid out anew at every width."""
 
     DEFAULT_CSS = """
-    Verdict { height: auto; padding: 0 1; text-wrap: wrap; }
+    Verdict { padding: 0 1; }
     """
 
     plan: Plan | None = None
-    edited: reactive[bool] = reactive(False)
 
-    def render(self) -> Content:
-        plan = self.plan
-        if plan is None:
+    def show_plan(self, plan: Plan, *, edited: bool, glyphs: Glyphs) -> None:
+        self.plan = plan
+        self._glyphs = glyphs
+        self.show(verdict(plan, glyphs, edited=edited))
+
+    def laid_out(self, width: int) -> Content:
+        if self.plan is None:
             return Content("")
-        glyphs = cast("DeltaMergeApp", self.app).glyphs
-        label = f"plan {short_id(plan.plan_id)} {local_clock(plan.created_at)}"
-        width = max(self.size.width, 40)
+        plan, glyphs = self.plan, self._glyphs
+        label = f"plan {short_id(plan.plan_id)}  {local_clock(plan.created_at)}"
         head = sentences.headline(plan, glyphs, width - len(label) - 2)
         gap = " " * max(width - len(head) - len(label), 1)
-        lines = [
-            Content.assemble((head, "bold"), gap, (label, "$foreground-muted")),
-            *verdict_lines(plan, glyphs),
-        ]
-        if self.edited:
-            lines.append(
-                Content.styled(
-                    f"{glyphs.warning} The text was edited since this plan: r plans it again.",
-                    "$text-warning",
-                )
-            )
-        return Content("\n").join(lines)
+        title = Content.assemble((head, "bold"), gap, (label, "$foreground-muted"))
+        return Content.assemble(title, "\n", super().laid_out(width))
 
 
-def verdict_lines(plan: Plan, glyphs: Glyphs) -> list[Content]:
+def verdict(plan: Plan, glyphs: Glyphs, *, edited: bool) -> Head:
     """Counts and files, the decision, what could stop it, what to mind."""
-    good, bad = (glyphs.ok, "$text-success"), (glyphs.error, "$text-error")
-    mind = (glyphs.warning, "$text-warning")
-    refused = plan.refused is not None
-    lines = [
-        _line(good if not refused else bad, sentences.counts(plan, glyphs.dot), "bold"),
-        _line((glyphs.points_to, "$text-primary"), sentences.rewrite(plan)),
-        _line(mind if plan.decision.materialize else good, sentences.decision(plan)),
-        _line(bad if refused else good, sentences.conflict(plan), "$text-error" if refused else ""),
-    ]
-    lines += [_line(mind, f"[{remark.code}] {remark.sentence}", "$text-warning") for remark in plan.warnings]
-    return lines
 
+    def line(sign: str, sign_style: str, text: str, style: str = "") -> Paragraph:
+        return signed(f"  {sign}", sign_style, text, style)
 
-def _line(sign: tuple[str, str], text: str, style: str = "") -> Content:
-    return Content.assemble("  ", sign, " ", (visible(text), style) if style else visible(text))
+    good, bad, mind = (
+        (glyphs.ok, "$text-success"),
+        (glyphs.error, "$text-error"),
+        (glyphs.warning, "$text-warning"),
+    )
+    stopped = line(*bad, sentences.conflict(plan), "bold $text-error")
+    counted = f"{sentences.counts(plan, glyphs.dot)}  ({glyphs.exact} exact)"
+    lines = [line(*good, counted, "bold"), line(glyphs.points_to, "$text-primary", sentences.rewrite(plan))]
+    if plan.refused is not None:
+        lines = [stopped]
+    lines.append(line(*(mind if plan.decision.materialize else good), sentences.decision(plan)))
+    if plan.refused is None:
+        lines.append(line(*good, sentences.conflict(plan)))
+    lines += [line(*mind, f"[{remark.code}] {remark.sentence}", "$text-warning") for remark in plan.warnings]
+    if edited:
+        lines.append(line(*mind, "The text was edited since this plan: r plans it again.", "$text-warning"))
+    return tuple(lines)
 
 
 class Preview(Vertical):
@@ -90,7 +87,8 @@ class Preview(Vertical):
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self.plan: Plan | None = None
-        self._view = "files"
+        self._view = self._chosen = "files"
+        self._edited = False
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="verdict-scroll", can_focus=False):
@@ -106,19 +104,21 @@ class Preview(Vertical):
     def show(self, plan: Plan) -> None:
         """Another plan, in the view that was chosen last."""
         self.plan = plan
-        verdict = self.query_one(Verdict)
-        verdict.plan = plan
-        verdict.edited = False
-        verdict.refresh(layout=True)
+        self._edited = False
+        self._show_verdict()
         # what stops a plan is the first thing to look at
-        self.choose("conflicts" if plan.refused is not None else self._view)
+        self.choose("conflicts" if plan.refused is not None else self._chosen)
 
     def edited(self, edited: bool) -> None:
         """Say whether the text is another than what was planned."""
-        verdict = self.query_one(Verdict)
-        if verdict.edited != edited:
-            verdict.edited = edited
-            verdict.refresh(layout=True)
+        if self.plan is not None and edited != self._edited:
+            self._edited = edited
+            self._show_verdict()
+
+    def _show_verdict(self) -> None:
+        if self.plan is not None:
+            glyphs = cast("DeltaMergeApp", self.app).glyphs
+            self.query_one(Verdict).show_plan(self.plan, edited=self._edited, glyphs=glyphs)
 
     def choose(self, view: str) -> None:
         """Show one of the views."""
@@ -129,10 +129,15 @@ class Preview(Vertical):
         build = VIEWS[view][1]
         self.query_one("#view", PageView).show(build(self.plan, cast("DeltaMergeApp", self.app).glyphs))
 
+    def turn_to(self, view: str) -> None:
+        """Show one of the views, for this plan and the next ones."""
+        self._chosen = view
+        self.choose(view)
+
     def cycle(self, step: int) -> None:
         """The next view, or the one before."""
         names = list(VIEWS)
-        self.choose(names[(names.index(self._view) + step) % len(names)])
+        self.turn_to(names[(names.index(self._view) + step) % len(names)])
 
     @property
     def view(self) -> str:

@@ -6,18 +6,20 @@ from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.widget import Widget
 
 from console.places.place import Place
 from console.visible import visible
-from console.widgets.page import Column, Page, Row, Table
+from console.widgets.page import Column, Page, Row, Table, sentence
 from console.widgets.page_view import PageView
 
 
 class SessionPlace(Place):
     PLACE = "session"
-    HELP = "Session: where Spark runs, its versions, and the settings that matter. R (or F9) starts Spark again if it was lost."
+    HELP = (
+        "Session: where Spark runs, its versions, and the settings that matter. "
+        "F9 starts Spark again if it was lost."
+    )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "reload", "refresh", id="session.refresh", tooltip="Ask Spark again"),
         Binding("y", "copy_session", "copy", id="session.copy", tooltip="Copy the session's facts as text"),
@@ -55,20 +57,25 @@ class SessionPlace(Place):
         status = self.console_app.status
         if status.spark == "lost":
             self.page.say(
-                f"Spark at {visible(status.endpoint)} is lost. F9 starts it again; drafts and history are untouched."
+                f"Spark at {status.endpoint} is lost. F9 starts it again; drafts and history are untouched."
             )
         else:
-            self.page.say(f"Spark at {visible(status.endpoint)} is starting.")
+            self.page.say(f"Spark at {status.endpoint} is starting.")
 
     def _described(self, facts: Mapping[str, str]) -> None:
         self.facts = facts
         rows: list[Row] = [(visible(name), visible(value)) for name, value in facts.items()]
-        head = Content(f"Spark is warm at {visible(self.console_app.status.endpoint)}.")
+        head = (sentence(f"Spark is warm at {self.console_app.status.endpoint}."),)
         self.page.show(
-            Page(head, Table([Column("what"), Column("value")], rows, "Spark tells nothing about itself."))
+            Page(
+                head,
+                Table(
+                    [Column("what"), Column("value", fit="end")], rows, "Spark tells nothing about itself."
+                ),
+            )
         )
         if self.focused is None:
-            self.call_after_refresh(self.page.focus_page)
+            self.page.focus_page()
 
     def action_copy_session(self) -> None:
         self.copy("\n".join(f"{name}: {value}" for name, value in self.facts.items()), "the session's facts")

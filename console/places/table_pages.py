@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from textual.content import Content
-
-from console.format import count, local_time, number, size
+from console.format import count, local_time, number, short_id, size
 from console.visible import visible
-from console.widgets.page import Column, Page, Row, Table
+from console.widgets.page import Column, Head, Page, Row, Table, sentence
 
 if TYPE_CHECKING:
     from console.backend import Backend
     from engine.values import Cells, DataFile, TableDetail, TableVersion
 
+_OUR_PLAN = re.compile(r"deltamerge-console/(\w+)")
 FILES_LIMIT = 10_000
 ROWS_LIMIT = 100
 VERSIONS_LIMIT = 100
@@ -50,7 +50,7 @@ def columns_page(_backend: Backend, _shown: Shown, detail: TableDetail) -> Page:
         Column("type"),
         Column(""),
         Column("role"),
-        Column("comment"),
+        Column("comment", fit="end"),
     ]
     return Page(table=Table(columns, rows, "This table has no columns."))
 
@@ -72,7 +72,7 @@ def properties_page(_backend: Backend, _shown: Shown, detail: TableDetail) -> Pa
         *sorted(detail.properties.items()),
     ]
     rows: list[Row] = [(visible(name), visible(value)) for name, value in facts]
-    return Page(table=Table([Column("property"), Column("value")], rows))
+    return Page(table=Table([Column("property"), Column("value", fit="end")], rows))
 
 
 def versions_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
@@ -84,7 +84,7 @@ def versions_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
             visible(version.operation),
             visible(version.user),
             _metrics(version),
-            _ours(version),
+            _by(version),
         )
         for version in versions
     ]
@@ -94,9 +94,9 @@ def versions_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
         Column("operation"),
         Column("user"),
         Column("what it did"),
-        Column("ours"),
+        Column("by", fit="end"),
     ]
-    head = Content("Enter shows the rows as of a version.") if rows else Content("")
+    head = (sentence("Enter shows the rows as of a version."),) if rows else ()
     return Page(head, Table(columns, rows, "This table has no history."))
 
 
@@ -104,7 +104,7 @@ def files_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
     files = backend.table_files(shown.name, FILES_LIMIT)
     has_vectors = any(file.deletion_vector_rows for file in files)
     columns = [
-        Column("file", fit="path"),
+        Column("file", fit="file"),
         Column("size", align="right"),
         Column("rows", align="right"),
         *([Column("marked deleted", align="right")] if has_vectors else []),
@@ -134,12 +134,8 @@ def rows_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
     rows: list[Row] = [tuple(None if cell is None else visible(cell) for cell in row) for row in page.rows]
     when = "" if shown.version is None else f" as of version {shown.version}"
     more = "there are more" if page.more else "that is all"
-    head = (
-        Content(f"{count(len(rows), 'row')}{when}; {more}. Enter shows a row in full.")
-        if rows
-        else Content("")
-    )
-    return Page(head, Table(columns, rows, f"This table has no rows{when}."))
+    told = sentence(f"{count(len(rows), 'row')}{when}; {more}. Enter shows a row in full.")
+    return Page((told,) if rows else (), Table(columns, rows, f"This table has no rows{when}."))
 
 
 VIEWS: dict[str, tuple[str, Build]] = {
@@ -180,18 +176,22 @@ def _metrics(version: TableVersion) -> str:
     return visible(", ".join(parts))
 
 
-def _ours(version: TableVersion) -> str:
-    """Whether this console made the commit: its plan is named in the user metadata."""
-    return visible(version.user_metadata or "")[:24]
+def _by(version: TableVersion) -> str:
+    """What the commit says of itself; a plan of this console is named shortly."""
+    said = version.user_metadata or ""
+    found = _OUR_PLAN.search(said)
+    return visible(f"plan {short_id(found.group(1))}" if found else said)
 
 
-def _files_head(files: list[DataFile], detail: TableDetail) -> Content:
+def _files_head(files: list[DataFile], detail: TableDetail) -> Head:
     if not files:
-        return Content("")
+        return ()
     shown = count(len(files), "file")
     if len(files) < detail.num_files:
-        return Content(f"The first {shown} of {number(detail.num_files)} ({size(detail.num_bytes)} in all).")
-    return Content(f"{shown}, {size(sum(file.bytes for file in files))} in all.")
+        return (
+            sentence(f"The first {shown} of {number(detail.num_files)} ({size(detail.num_bytes)} in all)."),
+        )
+    return (sentence(f"{shown}, {size(sum(file.bytes for file in files))} in all."),)
 
 
 def _cell(cells: Cells, name: str) -> str | None:

@@ -12,6 +12,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
+from typing_extensions import override
 
 from console.places.place import Place
 from console.visible import visible
@@ -40,8 +41,8 @@ class TablesPlace(Place):
     PLACE = "tables"
     CSS_PATH = "tables.tcss"
     HELP = (
-        "Tables: schemas and directories at the left, one table at the right. Enter opens what the cursor is on; "
-        "[ and ] go through the views of a table; m starts a merge into it."
+        "Tables: schemas and directories at the left, one table at the right. Enter opens what the cursor "
+        "is on; [ and ] go through the views of a table; m starts a merge into it."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "filter", "filter", id="tables.filter", tooltip="Filter the tables by name"),
@@ -79,7 +80,8 @@ class TablesPlace(Place):
         self.table_tree.focus()
         self.query_one("#views").display = False
         self.page.say(
-            "Spark is starting; tables are listed as soon as it is up.\n\nUntil then: 2 opens your draft, 3 the history."
+            "Spark is starting; tables are listed as soon as it is up.\n\n"
+            "Until then: 2 opens your draft, 3 the history."
         )
         if self.console_app.status.spark == "warm":
             self.load_schemas()
@@ -113,7 +115,8 @@ class TablesPlace(Place):
         self.groups = [*schemas, *directories]
         if self.shown is None:
             self.page.say(
-                "Open a table with enter.\n\nm starts a merge into it, o lists the Delta tables of a directory."
+                "Open a table with enter.\n\n"
+                "m starts a merge into it, o lists the Delta tables of a directory."
                 if names
                 else "Spark knows no schema here. o lists the Delta tables of a directory."
             )
@@ -183,6 +186,8 @@ class TablesPlace(Place):
         same = self.shown is not None and self.shown.name == name and self.detail is not None
         self.shown = Shown(name, version)
         self._pages.pop("rows", None)
+        # the tree may be hidden now: focus goes with what was asked for, not to whatever is next
+        self.set_focus(None)
         self.add_class("-opened")
         self.query_one("#views").display = True
         if same and version is not None:
@@ -191,7 +196,8 @@ class TablesPlace(Place):
         self.detail = None
         self._pages.clear()
         self._draw_name()
-        self.page.say(f"Looking at {visible(name)}…")
+        self.page.say(f"Looking at {name}…")
+        self.page.focus_page()
         self.ask("detail", lambda: self.backend.table_detail(name), self._described, self._failed)
 
     def _described(self, detail: TableDetail) -> None:
@@ -218,7 +224,8 @@ class TablesPlace(Place):
                 parts.append(f"clustered by {visible(', '.join(detail.clustering_columns))}")
         self.query_one("#table-name", Static).update(
             Content.assemble(
-                (visible(self.shown.name), "bold"), (dot + dot.join(parts) if parts else "", "$foreground-muted")
+                (visible(self.shown.name), "bold"),
+                (dot + dot.join(parts) if parts else "", "$foreground-muted"),
             )
         )
 
@@ -244,8 +251,6 @@ class TablesPlace(Place):
 
     def _show(self, page: Page) -> None:
         self.page.show(page)
-        if self.focused is self.table_tree or self.focused is None:
-            self.call_after_refresh(self.page.focus_page)
 
     def action_cycle(self, step: int) -> None:
         names = [name for name, _ in VIEW_NAMES]
@@ -269,6 +274,7 @@ class TablesPlace(Place):
 
     # Small actions
 
+    @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("cycle", "view"):
             return self.shown is not None
@@ -324,7 +330,7 @@ class TablesPlace(Place):
             "Its Delta tables are listed: every directory in it that holds a _delta_log.",
             accept_label="open",
             # what a path means is for Spark to say: it may be of an object store
-            check=lambda path: None,
+            check=lambda _: None,
         )
         self.app.push_screen(dialog, self._directory_chosen)
 

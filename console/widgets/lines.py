@@ -63,15 +63,22 @@ class TabLine(OneLine):
     chosen: reactive[str] = reactive("")
 
     def __init__(
-        self, tabs: Sequence[tuple[str, str]], action: str, *, chosen: str, id: str | None = None
+        self,
+        tabs: Sequence[tuple[str, str]],
+        action: str,
+        *,
+        chosen: str,
+        separator: str = "",
+        id: str | None = None,
     ) -> None:
         super().__init__(id=id)
         self.tabs = list(tabs)
         self.action = action
+        self.separator = Content.styled(separator, "$foreground-muted")
         self.set_reactive(TabLine.chosen, chosen)
 
     def render(self) -> Content:
-        return Content.assemble(*(self._tab(name, label) for name, label in self.tabs))
+        return self.separator.join(self._tab(name, label) for name, label in self.tabs)
 
     def _tab(self, name: str, label: str) -> Content:
         style = "bold underline $text-primary" if name == self.chosen else "$foreground-muted"

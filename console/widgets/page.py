@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from textual.content import Content
 
+from console.visible import visible
+
 Row = tuple["str | None", ...]
+
+
+_NOTHING = Content("")
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A sentence. ``lead`` is a sign or a label before it: lines that wrap stay right of it."""
+
+    body: Content
+    lead: Content = _NOTHING
+
+
+Head = tuple[Paragraph, ...]
 
 
 @dataclass(frozen=True)
@@ -17,7 +33,7 @@ class Column:
 
     label: str
     align: Literal["left", "right"] = "left"
-    fit: Literal["path", "end"] | None = None
+    fit: Literal["file", "end"] | None = None
 
 
 @dataclass(frozen=True)
@@ -32,7 +48,44 @@ class Table:
 
 @dataclass(frozen=True)
 class Page:
-    head: Content = field(default_factory=lambda: Content(""))
+    head: Head = ()
     table: Table | None = None
     sql: str | None = None
     """SQL shown read-only below the sentences."""
+
+
+def sentence(text: str, style: str = "") -> Paragraph:
+    """Text of anyone's, made visible."""
+    shown = visible(text, lines=True)
+    return Paragraph(Content.styled(shown, style) if style else Content(shown))
+
+
+def signed(sign: str, sign_style: str, text: str | Content, style: str = "") -> Paragraph:
+    """A sentence with a sign before it."""
+    body = text if isinstance(text, Content) else sentence(text, style).body
+    return Paragraph(body, Content.assemble((sign, sign_style), " "))
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> Head:
+    """Names and values, the values in line."""
+    known = [(visible(name), value) for name, value in pairs]
+    width = max((len(name) for name, _ in known), default=0)
+    return tuple(
+        Paragraph(sentence(value).body, Content.styled(name.ljust(width + 2), "$foreground-muted"))
+        for name, value in known
+    )
+
+
+def laid_out(paragraphs: Iterable[Paragraph], width: int) -> Content:
+    """The paragraphs in lines of at most ``width`` cells."""
+    lines: list[Content] = []
+    for paragraph in paragraphs:
+        indent = paragraph.lead.cell_length
+        # where the lead takes most of the line, lines that wrap go back to the edge
+        if indent > width // 2:
+            lines += Content.assemble(paragraph.lead, paragraph.body).wrap(max(width, 1))
+            continue
+        first, *rest = paragraph.body.wrap(max(width - indent, 1)) or [Content("")]
+        lines.append(Content.assemble(paragraph.lead, first))
+        lines += [Content.assemble(" " * indent, line) for line in rest]
+    return Content("\n").join(lines)

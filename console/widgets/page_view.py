@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, cast
 
+from textual import events
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Static
 
 from console.visible import visible
-from console.widgets.page import Page
+from console.widgets.page import Head, Page, Paragraph, sentence, signed
+from console.widgets.sentences import Sentences
 from console.work import Failure
 
 if TYPE_CHECKING:
@@ -19,20 +20,18 @@ if TYPE_CHECKING:
 
     from console.app import DeltaMergeApp
 
+# below this there is room for the table or for air, not for both
+AIRY_ROWS = 16
 
-def failure_text(failure: Failure, mark: str) -> Content:
+
+def failure_head(failure: Failure, mark: str) -> Head:
     """An error in place: Spark's class verbatim in brackets, what happened, what to do."""
     condition = f"[{visible(failure.condition)}] " if failure.condition else ""
-    lines = [
-        Content.assemble(
-            (f"{mark} ", "$text-error"),
-            (condition, "bold $text-error"),
-            visible(failure.message, lines=True),
-        )
-    ]
-    if failure.hint:
-        lines.append(Content.styled(f"  {visible(failure.hint, lines=True)}", "$foreground-muted"))
-    return Content("\n").join(lines)
+    text = Content.assemble((condition, "bold $text-error"), visible(failure.message, lines=True))
+    hint = (
+        (Paragraph(sentence(failure.hint, "$foreground-muted").body, Content("  ")),) if failure.hint else ()
+    )
+    return (signed(mark, "$text-error", text), *hint)
 
 
 class PageView(Vertical):
@@ -41,9 +40,9 @@ class PageView(Vertical):
     DEFAULT_CSS = """
     PageView { height: 1fr; }
     PageView > .page--head { height: auto; max-height: 50%; padding: 0 1; }
+    PageView > .page--head.-airy { padding: 0 1 1 1; }
     PageView > .page--head.-alone { height: 1fr; max-height: 100%; }
     PageView > Grid { height: 1fr; max-height: 100%; }
-    PageView > .page--sql { height: 1fr; border: none; padding: 0; }
     """
     HELP: ClassVar[str] = "A page of sentences, or a table under them. The arrow keys scroll."
 
@@ -71,40 +70,42 @@ class PageView(Vertical):
         def control(self) -> PageView:
             return self.view
 
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.page = Page()
+        self._drawn: tuple[Page, int] = (self.page, 0)
+        """The page on screen, and the width it was drawn for."""
+        self._swapping = False
+        self._focus_wanted = False
+
     @property
     def console_app(self) -> DeltaMergeApp:
         return cast("DeltaMergeApp", self.app)
 
-    def say(self, sentence: str) -> None:
+    def say(self, text: str) -> None:
         """A sentence of ours in place of a page."""
-        self._replace([self._head(Content.styled(sentence, "$foreground-muted"), alone=True)])
+        self.show(Page((sentence(text, "$foreground-muted"),)))
 
     def fail(self, failure: Failure) -> None:
         """An error in place of a page."""
-        mark = self.console_app.glyphs.error
-        self._replace([self._head(failure_text(failure, mark), alone=True)])
+        self.show(Page(failure_head(failure, self.console_app.glyphs.error)))
 
     def show(self, page: Page) -> None:
         """A page."""
-        has_rows = page.table is not None and bool(page.table.rows)
-        head = page.head
-        if page.table is not None and not has_rows:
-            empty = Content.styled(page.table.empty, "$foreground-muted")
-            head = Content.assemble(head, "\n\n", empty) if head else empty
-        widgets: list[Widget] = []
-        if head:
-            widgets.append(self._head(head, alone=not has_rows and page.sql is None))
-        if page.table is not None and has_rows:
-            from console.widgets.grid import Grid
+        self.page = page
+        # before the first layout there is no width to draw a table for: the resize draws it
+        if self.size.width:
+            self._draw_soon()
 
-            # a scrollbar takes two columns of the width
-            width = max(self.size.width - 2, 20)
-            widgets.append(Grid(page.table, width=width, ellipsis=self.console_app.glyphs.ellipsis))
-        if page.sql is not None:
-            from console.widgets.editor import SqlView
+    def focus_page(self) -> None:
+        """Give the focus to the table, else to what scrolls, as soon as it is there."""
+        self._focus_wanted = True
+        if not self._swapping:
+            self._focus_now()
 
-            widgets.append(SqlView(page.sql))
-        self._replace(widgets)
+    def on_resize(self, event: events.Resize) -> None:
+        if event.size.width and (self._drawn[0] is not self.page or self._drawn[1] != event.size.width):
+            self._draw_soon()
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
         event.stop()
@@ -114,34 +115,55 @@ class PageView(Vertical):
         event.stop()
         self.post_message(self.RowReached(self, event.cursor_row))
 
-    def focus_page(self) -> None:
-        """Give the focus to the table, else to what scrolls."""
+    def _draw_soon(self) -> None:
+        # one swap at a time, and it draws the newest page
+        if not self._swapping:
+            self._swapping = True
+            self.call_next(self._swap)
+
+    async def _swap(self) -> None:
+        while self._drawn[0] is not self.page or self._drawn[1] != self.size.width:
+            self._drawn = (self.page, self.size.width)
+            focused = self.screen.focused
+            if focused is not None and self in focused.ancestors:
+                self._focus_wanted = True
+            with self.app.batch_update():
+                await self.remove_children()
+                await self.mount_all(self._widgets(self._drawn[0]))
+        self._swapping = False
+        # whoever took the focus meanwhile keeps it
+        if self._focus_wanted and self.screen.focused is None:
+            self._focus_now()
+
+    def _focus_now(self) -> None:
         for child in reversed(self.children):
             if child.focusable:
+                self._focus_wanted = False
                 child.focus()
                 return
 
-    @property
-    def cursor_row(self) -> int | None:
-        """The row under the cursor of the table that is shown."""
-        for child in self.children:
-            row = getattr(child, "cursor_row", None)
-            if isinstance(row, int):
-                return row
-        return None
+    def _widgets(self, page: Page) -> list[Widget]:
+        table, head = page.table, page.head
+        if table is not None and not table.rows:
+            head = (*head, *([sentence("")] if head else []), sentence(table.empty, "$foreground-muted"))
+            table = None
+        alone = table is None and page.sql is None
+        widgets: list[Widget] = []
+        if head:
+            scroll = VerticalScroll(Sentences(head), classes="page--head")
+            scroll.set_class(alone, "-alone")
+            scroll.set_class(self.size.height >= AIRY_ROWS, "-airy")
+            # sentences above a table are read, not scrolled to: tab goes to the table
+            scroll.can_focus = alone
+            widgets.append(scroll)
+        if table is not None:
+            from console.widgets.grid import Grid
 
-    def _head(self, content: Content, *, alone: bool) -> VerticalScroll:
-        scroll = VerticalScroll(Static(content, markup=False), classes="page--head")
-        scroll.set_class(alone, "-alone")
-        # sentences above a table are read, not scrolled to: tab goes to the table
-        scroll.can_focus = alone
-        return scroll
+            # the scrollbar takes a column of the width
+            width = max(self.size.width - 1, 20)
+            widgets.append(Grid(table, width=width, ellipsis=self.console_app.glyphs.ellipsis))
+        if page.sql is not None:
+            from console.widgets.editor import SqlView
 
-    def _replace(self, widgets: list[Widget]) -> None:
-        focused = self.screen.focused
-        had_focus = focused is not None and self in focused.ancestors
-        with self.app.batch_update():
-            self.remove_children()
-            self.mount_all(widgets)
-        if had_focus:
-            self.call_after_refresh(self.focus_page)
+            widgets.append(SqlView(page.sql))
+        return widgets

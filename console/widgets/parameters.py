@@ -19,7 +19,9 @@ class Parameters(VerticalScroll):
     Parameters { height: auto; max-height: 6; display: none; }
     Parameters.-some { display: block; }
     Parameters Horizontal { height: 1; }
-    Parameters Label { width: 20; padding: 0 1; color: $foreground-muted; text-wrap: nowrap; text-overflow: ellipsis; }
+    Parameters Label {
+        width: 20; padding: 0 1; color: $foreground-muted; text-wrap: nowrap; text-overflow: ellipsis;
+    }
     Parameters Input { width: 1fr; height: 1; border: none; padding: 0 1; background: $surface; }
     Parameters Input:focus { border: none; background: $panel; }
     """

@@ -76,7 +76,13 @@ class FakeBackend:
 
     def describe_session(self) -> Mapping[str, str]:
         self._enter("describe_session")
-        return {"endpoint": self.endpoint, "Spark": "4.2.0", "Delta": "4.4.0", "Java": "21.0.8", "tag": "[/x]"}
+        return {
+            "endpoint": self.endpoint,
+            "Spark": "4.2.0",
+            "Delta": "4.4.0",
+            "Java": "21.0.8",
+            "tag": "[/x]",
+        }
 
     def list_schemas(self) -> list[str]:
         self._enter("list_schemas")

@@ -21,7 +21,7 @@ class LazyFake:
             from tests.console import samples
             from tests.console.fake_backend import FakeBackend
 
-            delays = {method: self._slow for method in ("connect", "restart", "plan", "apply")}
+            delays = dict.fromkeys(("connect", "restart", "plan", "apply"), self._slow)
             self._made = FakeBackend(self.home, delays=delays)
             plans = {"warned": samples.a_warned_plan, "refused": samples.a_refused_plan}
             if self._plan in plans:

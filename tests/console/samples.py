@@ -152,7 +152,7 @@ def a_plan(sql: str = MERGE_SQL, **changes: object) -> Plan:
         ),
         samples=(a_sample("update", 10_001), a_sample("insert", 99_001), a_sample("delete", 10_777)),
         splices=(
-            Splice(start=34, end=45, text="deltamerge_source_7f3a9c", why="the frozen source in its place"),
+            Splice(start=35, end=46, text="deltamerge_source_7f3a9c", why="the frozen source in its place"),
         ),
         timings={"analyze": 210, "prepare_source": 460, "find_touched_files": 830},
     )
@@ -324,7 +324,13 @@ def some_files(count: int = 40) -> list[DataFile]:
 def some_rows(count: int = 100) -> RowPage:
     columns = a_detail("sales.orders").columns
     rows = tuple(
-        (str(10_000 + index), "2026-11-19", "paid", f"{index * 1.5:.2f}", None if index % 3 else "[/x] \x1b[2J")
+        (
+            str(10_000 + index),
+            "2026-11-19",
+            "paid",
+            f"{index * 1.5:.2f}",
+            None if index % 3 else "[/x] \x1b[2J",
+        )
         for index in range(count)
     )
     return RowPage(columns=columns, rows=rows, more=True)

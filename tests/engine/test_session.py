@@ -20,8 +20,11 @@ from engine.session import processes
 from engine.session.connect import Session, TaskProgress, connect
 from engine.session.failures import is_driver_lost
 from engine.session.home import jars_directory
-from engine.session.server import stop_server
+from engine.session.server import server_status, stop_server
 from engine.session.state import live_leases, read_state
+
+#: A JVM that lives for seconds is quicker without the optimizing compiler.
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOW = "SELECT sum(hash(a.id, b.id)) FROM range(100000) a CROSS JOIN range(200000) b"
@@ -308,6 +311,17 @@ def test_a_driver_that_dies_under_work_is_recognised_soon_and_the_next_connect_w
         assert not session.is_alive()  # it was on the dead server
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child that its parent died")
+def test_a_server_does_not_outlive_its_watchdog_and_is_not_found_then(session: Session, home: Path) -> None:
+    state = read_state(home)
+    assert state is not None
+    os.kill(state.watchdog_pid, 9)
+    assert processes.wait_gone(state.pid, state.process_started, 20)
+    assert (home / "server.json").exists()  # nobody was left to remove it
+    assert not server_status(home).running
+    assert stop_server(home) is False
+
+
 def test_a_classic_session_works_without_a_java_of_the_system_and_its_jvm_ends_with_it(
     tmp_path: Path,
 ) -> None:
@@ -353,7 +367,8 @@ def test_on_a_bare_machine_without_a_network_the_second_start_works(tmp_path: Pa
         "with connect('local[1]', progress=print) as s:\n"
         "    s.spark.sql('CREATE TABLE t USING delta AS SELECT 7 AS x')\n"
         "    print(s.server.versions['java'], s.spark.sql('SELECT * FROM t').collect()[0][0])\n"
-        "stop_server(default_home())\n"
+        "    print(s.server.pid, s.server.watchdog_pid)\n"
+        "print(stop_server(default_home()))\n"
     )
     bare = tmp_path / "bare"
     bare.mkdir()
@@ -365,6 +380,7 @@ def test_on_a_bare_machine_without_a_network_the_second_start_works(tmp_path: Pa
             "PATH": str(path_without_java(tmp_path)),
             "DELTAMERGE_CONSOLE_JARS": str(jars_directory()),
             "https_proxy": "http://127.0.0.1:9",  # nothing gets out
+            "JDK_JAVA_OPTIONS": os.environ["JDK_JAVA_OPTIONS"],
         },
         capture_output=True,
         text=True,
@@ -372,8 +388,10 @@ def test_on_a_bare_machine_without_a_network_the_second_start_works(tmp_path: Pa
         check=False,
     )
     stop_server(bare / ".local" / "share" / "deltamerge-console")  # when the script did not get there
-    assert said.stdout.splitlines() == ["starting Spark (local[1])", "21 7"], said.stderr
+    first, second, pids, stopped = said.stdout.splitlines() or [said.stderr, "", "", ""]
+    assert (first, second, stopped) == ("starting Spark (local[1])", "21 7", "True")
     assert said.stderr == ""
+    assert [processes.start_time(int(pid)) for pid in pids.split()] == ["", ""]  # no orphan
     assert (
         bare / ".local" / "share" / "deltamerge-console" / "warehouse" / "t"
     ).is_dir() or sys.platform != "linux"

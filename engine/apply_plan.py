@@ -13,7 +13,7 @@ from engine.confs import confs_set, read_confs
 from engine.errors import CancelledError, EngineError, RefusedError, StalePlanError, UnreachableError
 from engine.params import fill
 from engine.parse import parse_merge, parse_script
-from engine.plan import run_setup, running_sql
+from engine.plan_merge import run_setup, running_sql
 from engine.prepare_source import prepare_source
 from engine.session_state import tagged
 from engine.should_materialize_source import MODE, should_materialize_source

@@ -1,0 +1,284 @@
+"""The real backend: the engine on one Spark, a session of its own for each plan."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from console.backend import OnProgress
+
+if TYPE_CHECKING:
+    from engine.history import History
+    from engine.session.connect import Session, TaskProgress
+    from engine.values import (
+        DataFile,
+        Operation,
+        OperationDetail,
+        Outcome,
+        Plan,
+        RowPage,
+        TableDetail,
+        TableRef,
+        TableVersion,
+        Validation,
+    )
+
+T = TypeVar("T")
+KEPT_PLANS = 4
+"""Sessions of older plans are closed; applying such a plan prepares its source again and compares it."""
+
+
+class SparkBackend:
+    """Implements ``Backend``. ``target`` is a master or an ``sc://`` address; nothing happens before connect."""
+
+    def __init__(
+        self, target: str, home: Path, confs: Mapping[str, str] | None = None, *, private: bool = False
+    ) -> None:
+        self._target = target
+        self.home = home
+        self._confs = dict(confs or {})
+        self._private = private
+        self._main: Session | None = None
+        self._checks: Session | None = None
+        self._plans: OrderedDict[str, Session] = OrderedDict()
+        self._running: dict[str, Session] = {}
+        self._cancelled: set[str] = set()
+        self._lock = threading.Lock()
+        self._history: History | None = None
+
+    @property
+    def endpoint(self) -> str:
+        """Where Spark runs, without a token."""
+        return self._target.partition("/;")[0]
+
+    # Session
+
+    def connect(self, on_progress: OnProgress) -> None:
+        from engine.session.connect import connect
+        from engine.values import Progress
+
+        self._main = connect(
+            self._target,
+            home=self.home,
+            confs=self._confs,
+            progress=lambda text: on_progress(Progress(phase=text)),
+        )
+
+    def close(self) -> None:
+        with self._lock:
+            sessions = [*self._running.values(), *self._plans.values(), self._checks, self._main]
+            self._plans.clear()
+            self._running.clear()
+            self._checks = self._main = None
+        for session in dict.fromkeys(s for s in sessions if s is not None):
+            session.close()
+
+    def is_alive(self) -> bool:
+        return self._main is not None and self._main.is_alive()
+
+    def restart(self, on_progress: OnProgress) -> None:
+        from engine.session.server import stop_server
+
+        embedded = self._main is not None and self._main.embedded
+        try:
+            self.close()
+        finally:
+            if embedded:
+                stop_server(self.home)
+            self.connect(on_progress)
+
+    def describe_session(self) -> Mapping[str, str]:
+        from importlib.metadata import version
+
+        session = self._session()
+        facts = {
+            "endpoint": session.endpoint,
+            "kind": "embedded Spark Connect server" if session.embedded else "Spark Connect server",
+            "session": session.session_id or "classic",
+            "Spark": self._ask(lambda s: str(s.version)),
+            "Delta": version("delta-spark"),
+            "home": str(self.home),
+        }
+        settings: dict[str, str] = self._ask(lambda s: dict(s.conf.getAll))
+        from engine.secrets import redact
+
+        for key in sorted(settings):
+            if key.startswith(("spark.databricks.delta", "spark.sql.", "spark.driver.memory", "spark.master")):
+                facts[key] = redact(settings[key])
+        return facts
+
+    # Tables
+
+    def list_schemas(self) -> list[str]:
+        from engine import tables
+
+        return self._ask(tables.list_schemas)
+
+    def list_tables(self, schema: str) -> list[TableRef]:
+        from engine import tables
+
+        return self._ask(lambda s: tables.list_tables(s, schema))
+
+    def find_tables(self, directory: str) -> list[TableRef]:
+        from engine import tables
+
+        return self._ask(lambda s: tables.find_tables(s, directory))
+
+    def table_detail(self, name: str) -> TableDetail:
+        from engine import tables
+
+        detail: TableDetail = self._ask(lambda s: tables.table_detail(s, name))
+        return detail
+
+    def table_versions(self, name: str, limit: int = 100) -> list[TableVersion]:
+        from engine import tables
+
+        return self._ask(lambda s: tables.table_versions(s, name, limit))
+
+    def table_files(self, name: str, limit: int = 10_000) -> list[DataFile]:
+        from engine.table_files import table_files
+
+        return self._ask(lambda s: table_files(s, name, limit))
+
+    def table_rows(self, name: str, limit: int = 100, version: int | None = None) -> RowPage:
+        from engine import tables
+
+        page: RowPage = self._ask(lambda s: tables.table_rows(s, name, limit, version))
+        return page
+
+    # Merge
+
+    def validate(self, sql: str, params: Mapping[str, str]) -> Validation:
+        from engine.validate import validate
+
+        # temporary views and SET of what is being typed stay away from browsing
+        with self._lock:
+            if self._checks is None:
+                self._checks = self._session().new_session(self._confs)
+            checks = self._checks
+        return validate(checks.spark, sql, params)
+
+    def plan(
+        self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: OnProgress
+    ) -> Plan:
+        from engine.plan_merge import plan
+
+        session = self._session().new_session(self._confs)
+        done = False
+        try:
+            result = self._watched(
+                session,
+                operation_id,
+                on_progress,
+                lambda say: plan(
+                    session.spark, sql, params=params, rows=rows, tag=operation_id, on_progress=say, private=self._private
+                ),
+            )
+            done = True
+        finally:
+            if not done:
+                session.close()
+        self._keep(result.plan_id, session)
+        self._ledger().record_planned(result)
+        return result
+
+    def apply(
+        self, plan: Plan, *, accept: tuple[str, ...], operation_id: str, on_progress: OnProgress
+    ) -> Outcome:
+        from engine.apply_plan import apply
+
+        session = self._plans.get(plan.plan_id)
+        if session is None:
+            session = self._session().new_session(self._confs)
+            self._keep(plan.plan_id, session)
+        running = session
+        return self._watched(
+            running,
+            operation_id,
+            on_progress,
+            lambda say: apply(
+                running.spark, plan, history=self._ledger(), accept=accept, tag=operation_id, on_progress=say
+            ),
+        )
+
+    def cancel(self, operation_id: str) -> None:
+        with self._lock:
+            self._cancelled.add(operation_id)
+            session = self._running.get(operation_id)
+        if session is not None:
+            session.interrupt_tag(operation_id)
+
+    # History
+
+    def history(self, table: str | None = None, limit: int = 500) -> list[Operation]:
+        return self._ledger().list(table, limit)
+
+    def operation(self, op_id: str) -> OperationDetail:
+        return self._ledger().get(op_id)
+
+    def _ledger(self) -> History:
+        from engine.history import History
+
+        if self._history is None:
+            self._history = History(self.home / "history.duckdb")
+        return self._history
+
+    def _session(self) -> Session:
+        from engine.errors import UnreachableError
+
+        if self._main is None:
+            raise UnreachableError("SPARK_UNREACHABLE", "Spark is not up yet.", "Wait a moment, or restart it.")
+        return self._main
+
+    def _ask(self, question: Callable[[Any], T]) -> T:
+        from engine.spark_errors import translate
+
+        try:
+            return question(self._session().spark)
+        except Exception as error:
+            raise translate(error) from error
+
+    def _keep(self, plan_id: str, session: Session) -> None:
+        with self._lock:
+            old = self._plans.pop(plan_id, None)
+            self._plans[plan_id] = session
+            dropped = [self._plans.popitem(last=False)[1] for _ in range(len(self._plans) - KEPT_PLANS)]
+        for gone in (old, *dropped):
+            if gone is not None and gone is not session:
+                gone.close()
+
+    def _watched(
+        self, session: Session, operation_id: str, on_progress: OnProgress, work: Callable[[OnProgress], T]
+    ) -> T:
+        """Run ``work`` with Spark's task counts joined to its phases, cancellable under ``operation_id``."""
+        from engine.errors import CancelledError
+        from engine.values import Progress
+
+        phase = Progress(phase="")
+
+        def say(progress: Progress) -> None:
+            nonlocal phase
+            if operation_id in self._cancelled:
+                # a cancel that came between two queries found nothing to interrupt
+                raise CancelledError("CANCELLED", "The work was cancelled.", "Nothing of it goes on in Spark.")
+            phase = progress
+            on_progress(progress)
+
+        def tasks(told: TaskProgress) -> None:
+            on_progress(
+                Progress(phase=phase.phase, done=told.tasks_done, total=told.tasks, bytes_read=told.bytes_read)
+            )
+
+        with self._lock:
+            self._running[operation_id] = session
+        stop = session.on_progress(tasks)
+        try:
+            return work(say)
+        finally:
+            stop()
+            with self._lock:
+                self._running.pop(operation_id, None)
+                self._cancelled.discard(operation_id)

@@ -1,0 +1,356 @@
+"""Browsing: schemas, tables, their details, versions and rows, over any SparkSession, in SQL.
+
+Names are SQL text (``cat.db.t``, ``delta.`/path` ``) or a bare path; :func:`table_sql` makes the former of
+either. Nothing here writes, and nothing fetches without a bound. What Spark refuses is an EngineError.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from engine.errors import EngineError, UsageError
+from engine.names import quote, string
+from engine.spark_errors import translate
+from engine.values import Column, RowPage, TableDetail, TableRef, TableVersion
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: Rows of one page, whatever is asked for.
+MAX_ROWS = 10_000
+#: Characters of one cell; fewer where many cells are asked for.
+MAX_CELL = 2_000
+MIN_CELL = 40
+#: Characters of one page, about.
+MAX_PAGE = 8_000_000
+#: Directories below the one that is searched, and how many are looked into.
+MAX_DEPTH = 6
+MAX_DIRECTORIES = 20_000
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+#: Words that Spark's grammar would not take for a name after a comma or a join, quoted or not reserved.
+_RESERVED = frozenset(
+    (
+        *("anti", "cross", "except", "full", "inner", "intersect", "join", "lateral", "left"),
+        *("minus", "natural", "on", "right", "semi", "union", "using"),
+    )
+)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:/")
+_PART = re.compile(r"`((?:[^`]|``)+)`|([^`.\s][^`.]*)")
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+Call = TypeVar("Call", bound=Callable[..., Any])
+
+
+def _translated(call: Call) -> Call:
+    """Whatever Spark raises comes out as an EngineError."""
+
+    @wraps(call)
+    def guarded(*arguments: Any, **named: Any) -> Any:
+        try:
+            return call(*arguments, **named)
+        except EngineError:
+            raise
+        except Exception as error:
+            raise translate(error) from error
+
+    return guarded  # type: ignore[return-value]
+
+
+# Names
+
+
+def table_sql(name: str) -> str:
+    """``name`` as SQL text, each part quoted where it must be.
+
+    A bare path (``/data/t``, ``s3://b/t``, ``./t``, ``~/t``) becomes ``delta.`path` ``; a relative one is
+    taken from the current directory. Raises UsageError (``BAD_TABLE_NAME``) for what is neither.
+    """
+    text = name.strip()
+    if is_path(text):
+        return f"delta.{quote(_absolute(text))}"
+    return ".".join(_quoted_if_needed(part) for part in name_parts(text))
+
+
+def is_path(name: str) -> bool:
+    """Whether ``name`` is a bare path rather than the name of a table."""
+    return "`" not in name and (name in (".", "..") or "/" in name or bool(_SCHEME.match(name)))
+
+
+def name_parts(name: str) -> tuple[str, ...]:
+    """The parts of a dotted name, back-quotes removed: ``a.`b.c` `` gives ``("a", "b.c")``."""
+    parts: list[str] = []
+    position = 0
+    text = name.strip()
+    while True:
+        match = _PART.match(text, position)
+        if match is None:
+            raise _bad_name(name)
+        parts.append(match[1].replace("``", "`") if match[1] is not None else match[2].strip())
+        position = match.end()
+        if position == len(text):
+            return tuple(parts)
+        if text[position] != ".":
+            raise _bad_name(name)
+        position += 1
+
+
+def _quoted_if_needed(part: str) -> str:
+    return part if _PLAIN.fullmatch(part) and part.lower() not in _RESERVED else quote(part)
+
+
+def _bad_name(name: str) -> UsageError:
+    return UsageError(
+        "BAD_TABLE_NAME",
+        f"{name!r} is not the name of a table.",
+        "Write schema.table, `quoted name`.table, or the path of a Delta table.",
+    )
+
+
+def _absolute(path: str) -> str:
+    return path if _SCHEME.match(path) else str(Path(path).expanduser().absolute())
+
+
+# What there is
+
+
+@_translated
+def list_schemas(spark: SparkSession) -> list[str]:
+    """The schemas of the current catalog, as SQL text, by name; those of other catalogs as ``cat.schema``."""
+    current = str(spark.sql("SELECT current_catalog()").collect()[0][0])
+    found = sorted(_quoted_if_needed(str(row[0])) for row in spark.sql("SHOW SCHEMAS").collect())
+    for row in spark.sql("SHOW CATALOGS").collect():
+        catalog = str(row[0])
+        if catalog == current:
+            continue
+        # A catalog that cannot be reached must not hide the others.
+        with contextlib.suppress(Exception):
+            schemas = spark.sql(f"SHOW SCHEMAS IN {quote(catalog)}").collect()
+            found += sorted(table_sql(f"{quote(catalog)}.{quote(str(one[0]))}") for one in schemas)
+    return found
+
+
+@_translated
+def list_tables(spark: SparkSession, schema: str) -> list[TableRef]:
+    """The tables of ``schema`` (SQL text), by name; views are left out."""
+    parts = name_parts(schema)
+    inside = ".".join(quote(part) for part in parts)
+    try:
+        # One question for all: it also tells which of them are views, and which are Delta.
+        rows = spark.sql(f"SHOW TABLE EXTENDED IN {inside} LIKE '*'").collect()
+        known = {str(row["tableName"]): str(row["information"]) for row in rows if not row["isTemporary"]}
+    except Exception:
+        rows = spark.sql(f"SHOW TABLES IN {inside}").collect()
+        known = {str(row["tableName"]): "" for row in rows if not row["isTemporary"]}
+    return [
+        TableRef(
+            name=".".join(_quoted_if_needed(part) for part in (*parts, table)),
+            catalog=parts[-2] if len(parts) > 1 else None,
+            schema_name=parts[-1],
+            table=table,
+            is_delta=_is_delta(information),
+        )
+        for table, information in sorted(known.items())
+        if not re.search(r"^Type: VIEW$", information, re.MULTILINE)
+    ]
+
+
+def _is_delta(information: str) -> bool | None:
+    provider = re.search(r"^Provider: (\S+)$", information, re.MULTILINE)
+    return None if provider is None else provider[1].lower() == "delta"
+
+
+def find_tables(spark: SparkSession, directory: str) -> list[TableRef]:
+    """The Delta tables in and below a local ``directory``: those that hold a ``_delta_log``, by path.
+
+    At most six levels down; hidden directories and those inside a table are not looked into. Object stores
+    cannot be walked in SQL: EngineError ``DIRECTORY_NOT_LOCAL``. One that is not there:
+    ``DIRECTORY_NOT_FOUND``.
+    """
+    del spark  # the walk is on this machine; the session is asked for so that all of browsing is alike
+    path = directory.strip()
+    if _SCHEME.match(path) and not path.startswith("file:/"):
+        raise EngineError(
+            "DIRECTORY_NOT_LOCAL",
+            f"{path} is not on this machine: only local directories can be searched.",
+            f"Open a table there by its path: delta.`{path.rstrip('/')}/…`",
+        )
+    root = Path(re.sub(r"^file:/+", "/", path)).expanduser().absolute()
+    if not root.is_dir():
+        raise EngineError("DIRECTORY_NOT_FOUND", f"There is no directory {root}.", "Check the path.")
+    found: list[Path] = []
+    for seen, (folder, inner, _) in enumerate(os.walk(root)):
+        here = Path(folder)
+        if "_delta_log" in inner:
+            found.append(here)
+            inner.clear()
+        elif seen >= MAX_DIRECTORIES or len(here.relative_to(root).parts) >= MAX_DEPTH:
+            inner.clear()
+        else:
+            inner[:] = sorted(name for name in inner if not name.startswith((".", "_")))
+    return [
+        TableRef(name=f"delta.{quote(str(one))}", table=one.name, path=str(one), is_delta=True)
+        for one in found
+    ]
+
+
+# One table
+
+
+@_translated
+def table_detail(spark: SparkSession, name: str) -> TableDetail:
+    """DESCRIBE DETAIL, the schema and the version of a table.
+
+    One that is not Delta has version -1, no table id, and the numbers that Spark knows of it.
+    """
+    table = table_sql(name)
+    detail = (
+        spark.sql(f"DESCRIBE DETAIL {table}")
+        .selectExpr("*", "unix_micros(createdAt) AS created", "unix_micros(lastModified) AS modified")
+        .collect()[0]
+        .asDict()
+    )
+    partitions = tuple(detail["partitionColumns"] or ())
+    is_delta = detail["format"] == "delta"
+    return TableDetail(
+        name=table,
+        path=_local_path(detail["location"] or ""),
+        format=detail["format"] or "",
+        table_id=detail["id"] or "",
+        version=_version(spark, table) if is_delta else -1,
+        created_at=_time(detail["created"]),
+        last_modified=_time(detail["modified"]),
+        description=detail["description"] or "",
+        columns=_columns(spark, table, partitions),
+        partition_columns=partitions,
+        clustering_columns=tuple(detail.get("clusteringColumns") or ()),
+        num_files=detail["numFiles"] or 0,
+        num_bytes=detail["sizeInBytes"] or 0,
+        properties=dict(detail["properties"] or {}),
+        features=tuple(detail.get("tableFeatures") or ()),
+        min_reader_version=detail["minReaderVersion"] or 0,
+        min_writer_version=detail["minWriterVersion"] or 0,
+    )
+
+
+def _version(spark: SparkSession, table: str) -> int:
+    return int(spark.sql(f"DESCRIBE HISTORY {table} LIMIT 1").collect()[0]["version"])
+
+
+@_translated
+def table_versions(spark: SparkSession, name: str, limit: int = 100) -> list[TableVersion]:
+    """The newest ``limit`` versions of a Delta table, newest first, as DESCRIBE HISTORY tells them."""
+    rows = (
+        spark.sql(f"DESCRIBE HISTORY {table_sql(name)} LIMIT {max(1, int(limit))}")
+        .selectExpr("*", "unix_micros(timestamp) AS at")
+        .collect()
+    )
+    return [
+        TableVersion(
+            version=int(row["version"]),
+            timestamp=_time(row["at"]) or "",
+            operation=row["operation"] or "",
+            user=row["userName"] or "",
+            read_version=row["readVersion"],
+            metrics=_texts(row["operationMetrics"]),
+            parameters=_texts(row["operationParameters"]),
+            user_metadata=row["userMetadata"],
+        )
+        for row in rows
+    ]
+
+
+@_translated
+def table_rows(spark: SparkSession, name: str, limit: int = 100, version: int | None = None) -> RowPage:
+    """The first ``limit`` rows that Spark comes upon, of the current version or of ``version``.
+
+    Cells are texts as Spark casts them (binary ones as ``0x…``); a long one is cut in Spark and ends in
+    ``… (+N)``, N the characters left out. At most 10,000 rows.
+    """
+    table = table_sql(name)
+    count = max(0, min(int(limit), MAX_ROWS))
+    at = "" if version is None else f" VERSION AS OF {int(version)}"
+    columns = _columns(spark, table + at)
+    cell = max(MIN_CELL, min(MAX_CELL, MAX_PAGE // max(1, len(columns) * (count + 1))))
+    cells = ", ".join(f"{_cell(column, cell)} AS c{n}" for n, column in enumerate(columns))
+    rows = spark.sql(f"SELECT {cells} FROM {table}{at} LIMIT {count + 1}").collect() if columns else []
+    page = tuple(tuple(row) for row in rows[:count])
+    return RowPage(columns=columns, rows=page, more=len(rows) > count)
+
+
+def _cell(column: Column, most: int) -> str:
+    name = quote(column.name)
+    if column.type == "binary":
+        cut = f"concat('0x', hex(substring({name}, 1, {most // 2})))"
+        rest = f"length({name}) - {most // 2}"
+        return (
+            f"CASE WHEN length({name}) > {most // 2} THEN concat({cut}, '… (+', {rest}, ')') ELSE {cut} END"
+        )
+    text = f"CAST({name} AS STRING)"
+    if column.type.startswith(_SHORT_TYPES):
+        return text
+    cut = f"concat(left({text}, {most}), '… (+', length({text}) - {most}, ')')"
+    return f"CASE WHEN length({text}) > {most} THEN {cut} ELSE {text} END"
+
+
+#: Types whose text is always short: no need to measure it.
+_SHORT_TYPES = (
+    *("boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "date", "timestamp"),
+    *("interval", "void"),
+)
+
+
+def _columns(spark: SparkSession, table: str, partitions: tuple[str, ...] = ()) -> tuple[Column, ...]:
+    in_partition = {name.lower() for name in partitions}
+    columns = []
+    for field in spark.sql(f"SELECT * FROM {table}").schema.fields:
+        metadata = field.metadata or {}
+        columns.append(
+            Column(
+                name=field.name,
+                # CHAR and VARCHAR are strings to Spark; what was declared is kept beside.
+                type=metadata.get("__CHAR_VARCHAR_TYPE_STRING") or field.dataType.simpleString(),
+                nullable=field.nullable,
+                comment=metadata.get("comment") or "",
+                is_partition=field.name.lower() in in_partition,
+            )
+        )
+    return tuple(columns)
+
+
+def _texts(values: Any) -> dict[str, str]:
+    return {str(key): "" if value is None else str(value) for key, value in dict(values or {}).items()}
+
+
+def _time(micros: int | None) -> str | None:
+    """ISO 8601 UTC. Spark is asked in microseconds: a datetime would depend on both sides' time zones."""
+    if micros is None:
+        return None
+    at = _EPOCH + timedelta(microseconds=micros)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _local_path(location: str) -> str:
+    return re.sub(r"^file:/+", "/", location)
+
+
+__all__ = [
+    "find_tables",
+    "is_path",
+    "list_schemas",
+    "list_tables",
+    "name_parts",
+    "quote",
+    "string",
+    "table_detail",
+    "table_rows",
+    "table_sql",
+    "table_versions",
+]

@@ -1,0 +1,88 @@
+"""Merges of every kind over one small table, shared by the fidelity tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+PLAIN = ""
+VECTORS = "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
+FEED = "TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')"
+VECTORS_AND_FEED = "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true', 'delta.enableChangeDataFeed' = 'true')"
+
+UPSERT = "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+BY_SOURCE = (
+    "WHEN MATCHED THEN UPDATE SET k = s.k WHEN NOT MATCHED BY SOURCE AND t.k = 3 THEN DELETE "
+    "WHEN NOT MATCHED BY SOURCE AND t.k = 4 THEN UPDATE SET v = 'gone'"
+)
+SOME_EACH = (
+    "WHEN MATCHED AND t.k = 4 THEN DELETE WHEN MATCHED AND s.k > 0 THEN UPDATE SET v = upper(s.v) "
+    "WHEN NOT MATCHED AND s.id > 1000 THEN INSERT (id, d) VALUES (s.id, s.d)"
+)
+DELTA = "src"
+QUERY = "(SELECT DISTINCT id, k, v, d FROM src WHERE k <> 1)"
+VALUES = "(SELECT * FROM VALUES (950L, 1, 'a', DATE'2024-01-02'), (2000L, 2, 'b', DATE'2024-01-03') AS x(id, k, v, d))"
+EMPTY = "(SELECT * FROM src WHERE false)"
+TWICE = "(SELECT * FROM src UNION ALL SELECT * FROM src)"
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    source: str
+    on: str
+    clauses: str
+    table: str = PLAIN
+
+    @property
+    def sql(self) -> str:
+        return f"MERGE INTO tgt t USING {self.source} s ON {self.on} {self.clauses}"
+
+
+def _cases() -> list[Case]:
+    ids = "t.id = s.id"
+    dated = "t.id = s.id AND t.d >= DATE'2024-01-03'"
+    cases = []
+    for kind, table in (("plain", PLAIN), ("vectors", VECTORS), ("feed", FEED), ("vectors_feed", VECTORS_AND_FEED)):
+        cases += [
+            Case(f"{kind}-upsert", DELTA, ids, UPSERT, table),
+            Case(f"{kind}-upsert-materialized", VALUES, ids, UPSERT, table),
+            Case(f"{kind}-some-each", QUERY, ids, SOME_EACH, table),
+            Case(f"{kind}-matched-only-conditional", DELTA, dated, "WHEN MATCHED AND t.k > 5 THEN DELETE WHEN MATCHED AND s.k = 0 THEN UPDATE SET v = s.v", table),
+            Case(f"{kind}-delete-all-matched", DELTA, ids, "WHEN MATCHED THEN DELETE", table),
+            Case(f"{kind}-delete-with-duplicates", TWICE, ids, "WHEN MATCHED THEN DELETE", table),
+            Case(f"{kind}-not-matched-by-source", DELTA, ids, BY_SOURCE, table),
+            Case(f"{kind}-by-source-delete-empty-source", EMPTY, ids, "WHEN NOT MATCHED BY SOURCE THEN DELETE", table),
+            Case(f"{kind}-insert-only", DELTA, dated, "WHEN NOT MATCHED THEN INSERT *", table),
+            Case(f"{kind}-insert-two-clauses", DELTA, ids, "WHEN NOT MATCHED AND s.k = 0 THEN INSERT * WHEN NOT MATCHED AND s.k = 2 THEN INSERT (id) VALUES (s.id)", table),
+        ]
+    cases += [
+        Case("no-match-inserts-all", DELTA, "t.id = s.id + 5000", UPSERT),
+        Case("no-match-no-insert", DELTA, "t.id = s.id + 5000", "WHEN MATCHED THEN DELETE"),
+        Case("matched-clause-never-true", DELTA, ids, "WHEN MATCHED AND t.k > 100 THEN DELETE"),
+        Case("insert-clause-rewrites-all-matches", DELTA, ids, "WHEN MATCHED AND t.k > 100 THEN DELETE WHEN NOT MATCHED THEN INSERT *"),
+        Case("constant-false", DELTA, "false", UPSERT),
+        Case("null-safe-key", DELTA, "t.id <=> s.id AND t.k <=> s.k", UPSERT),
+        Case("or-in-on", DELTA, "t.id = s.id AND (t.k = 1 OR s.k = 1)", UPSERT),
+        Case("empty-source-upsert", EMPTY, ids, UPSERT),
+        Case("insert-only-optimization-off", DELTA, ids, "WHEN NOT MATCHED THEN INSERT *"),
+    ]
+    return cases
+
+
+CASES = _cases()
+
+
+def build(spark: Any, table: str) -> None:
+    """``tgt``: 1,000 rows, 4 partitions, some with deletion vectors where ``table`` has them; ``src``: 200 rows."""
+    spark.sql(f"CREATE TABLE tgt (id BIGINT, k INT, v STRING, d DATE) USING delta PARTITIONED BY (d) {table}")
+    spark.sql(
+        "INSERT INTO tgt SELECT id, CAST(id % 10 AS INT), concat('v', id), DATE'2024-01-01' + CAST(id % 4 AS INT) "
+        "FROM range(0, 1000, 1, 2)"
+    )
+    if "DeletionVectors" in table:
+        spark.sql("DELETE FROM tgt WHERE id % 50 = 3")
+    spark.sql(
+        "CREATE TABLE src USING delta AS SELECT id + 900 AS id, CAST(id % 3 AS INT) AS k, 'new' AS v, "
+        "DATE'2024-01-02' AS d FROM range(0, 200, 1, 2)"
+    )

@@ -1,0 +1,93 @@
+"""The demo's tables, small, and what its merges are meant to show."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.demo import DemoTables, build_demo
+from engine.demo_sql import STATEMENTS
+from engine.values import Progress
+
+SCALE = 0.02
+
+
+@pytest.fixture(scope="module")
+def demo(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    home = tmp_path_factory.mktemp("demo")
+    told: list[Progress] = []
+    built = build_demo(spark, home, told.append, schema="demo_test", scale=SCALE)
+    yield built, home, told
+    spark.sql("DROP SCHEMA demo_test CASCADE")
+
+
+def one(spark: Any, sql: str) -> Any:
+    return spark.sql(sql).collect()[0][0]
+
+
+def test_tables(spark: Any, demo: tuple[DemoTables, Path, list[Progress]]) -> None:
+    tables, _, told = demo
+    assert tables.built
+    assert tables.orders == "demo_test.orders"
+    assert [progress.done for progress in told] == [0, *range(7), 7]
+    orders = spark.sql(f"DESCRIBE DETAIL {tables.orders}").collect()[0]
+    assert (orders["numFiles"], list(orders["partitionColumns"])) == (40, ["order_date"])
+    assert one(spark, f"SELECT count(*) FROM {tables.orders}") == 2_000_000 * SCALE
+    assert one(spark, f"SELECT count(DISTINCT order_id) FROM {tables.orders}") == 2_000_000 * SCALE
+    customers = spark.sql(f"DESCRIBE DETAIL {tables.customers}").collect()[0]
+    assert {"deletionVectors", "changeDataFeed"} <= set(customers["tableFeatures"])
+    history = spark.sql(f"DESCRIBE HISTORY {tables.customers} LIMIT 1").collect()[0]
+    assert int(history["operationMetrics"]["numDeletionVectorsAdded"]) > 0
+    columns = {row["col_name"]: row["comment"] for row in spark.sql(f"DESCRIBE {tables.orders}").collect()}
+    assert columns["currency"] == "ISO 4217"
+
+
+def test_feeds_are_what_their_merges_show(spark: Any, demo: tuple[DemoTables, Path, list[Progress]]) -> None:
+    feed = "FROM demo_test.orders_feed"
+    assert one(spark, f"SELECT count(*) - count(DISTINCT order_id) {feed}") == 0
+    assert one(spark, f"SELECT count(DISTINCT order_date) {feed}") == 4
+    touched = "FROM demo_test.orders t JOIN demo_test.{} s ON t.order_id = s.order_id"
+    assert one(spark, f"SELECT count(DISTINCT t.order_date) {touched.format('orders_feed')}") == 3
+    stale = f"{touched.format('orders_feed')} WHERE s.updated_at <= t.updated_at"
+    assert one(spark, f"SELECT count(*) {stale}") == 0
+    assert one(spark, "SELECT count(*) - count(DISTINCT order_id) FROM demo_test.orders_retried") > 0
+    assert one(spark, f"SELECT count(DISTINCT t.order_date) {touched.format('amount_corrections')}") == 40
+    late = "SELECT count(*) FROM demo_test.orders_late s LEFT {} JOIN demo_test.orders t USING (order_id)"
+    assert one(spark, late.format("SEMI")) > 0
+    assert one(spark, late.format("ANTI")) > 0
+    customers = (
+        "SELECT count(*) FROM demo_test.{} a LEFT ANTI JOIN demo_test.{} b ON a.customer_id = b.customer_id"
+    )
+    assert one(spark, customers.format("customers", "customers_snapshot")) > 0
+    assert one(spark, customers.format("customers_snapshot", "customers")) > 0
+
+
+def test_statements(spark: Any, demo: tuple[DemoTables, Path, list[Progress]]) -> None:
+    tables, home, _ = demo
+    assert [path.name for path in tables.statements] == list(STATEMENTS)
+    assert len(tables.statements) == 5
+    for path in tables.statements:
+        assert path.parent == home / "demo"
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        text = path.read_text(encoding="utf-8")
+        assert "demo_test." in text
+        explained = one(spark, f"EXPLAIN EXTENDED {text}")
+        assert "MergeIntoCommand" in explained
+
+
+def test_it_is_built_once(spark: Any, demo: tuple[DemoTables, Path, list[Progress]]) -> None:
+    tables, home, _ = demo
+    tables.statements[0].write_text("-- mine\n", encoding="utf-8")
+    told: list[Progress] = []
+    again = build_demo(spark, home, told.append, schema="demo_test", scale=SCALE)
+    assert not again.built
+    assert told == []
+    assert tables.statements[0].read_text(encoding="utf-8") == "-- mine\n"
+    table_id = one(spark, "DESCRIBE DETAIL demo_test.orders_late")
+    spark.sql("DROP TABLE demo_test.orders_late")
+    assert build_demo(spark, home, schema="demo_test", scale=SCALE).built, "a table was missing"
+    assert one(spark, "DESCRIBE DETAIL demo_test.orders_late") == table_id == "delta"
+    assert tables.statements[0].read_text(encoding="utf-8") == "-- mine\n"
