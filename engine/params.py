@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping
 
@@ -32,7 +33,7 @@ def fill(sql: str, params: Mapping[str, str]) -> str:
         return sql
     tokens = tokenize(sql)
     out, end = [], 0
-    for token, following in zip(tokens, tokens[1:], strict=False):
+    for token, following in itertools.pairwise(tokens):
         if token.text == ":" and token.end == following.start and following.text in names:
             out += [sql[end : token.start], literal(params[following.text])]
             end = following.end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -154,7 +155,7 @@ def parse_merge(sql: str) -> MergeStatement:
         )
     bounds = [*whens, len(tokens)]
     clauses = tuple(
-        _clause(sql, tokens[begin:end]) for begin, end in zip(bounds, bounds[1:], strict=False)
+        _clause(sql, tokens[begin:end]) for begin, end in itertools.pairwise(bounds)
     )
     condition_tokens = tokens[on + 1 : whens[0]]
     return MergeStatement(

@@ -131,7 +131,7 @@ NOT_REFUSALS = ("CANCELLED", "SPARK_UNREACHABLE", "MATERIALIZE_SOURCE_OUT_OF_DIS
 
 
 def _value(
-    spark: SparkSession, text: str, params: dict[str, str], script: Script, merge: AnalyzedMerge, decision: Decision,
+    spark: SparkSession, text: str, params: dict[str, str], script: Script, merge: AnalyzedMerge, decision: Decision,  # noqa: ARG001
     detail: Any, source: PreparedSource, splice: Splice | None, scan: Any, matches: Matches, promise: Promise,
     conflicts: Conflicts, refused: Refused | None, samples: Any, confs: dict[str, str], timings: dict[str, int],
 ) -> Plan:

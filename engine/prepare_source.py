@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from engine.analyze import AnalyzedMerge
-from engine.confs import read_confs
 from engine.commits import current_version
+from engine.confs import read_confs
 from engine.errors import EngineError
+from engine.names import quote
 from engine.should_materialize_source import RELATION, STORAGE_LEVEL, SourcePlan, source_plan
 from engine.spark_errors import translate
 from engine.sql_text import function_names
-from engine.names import quote
 from engine.values import Column, Decision
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ sqlglot only tells where tokens begin and end (DESIGN.md §3): it never parses, 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -95,7 +96,7 @@ def split_top_level(sql: str, tokens: Sequence[Token], separator: str) -> tuple[
     for _, token, depth in depths(tokens):
         if depth == 0 and token.word == "BETWEEN":
             between += 1
-        if depth == 0 and (token.word == separator or token.text == separator):
+        if depth == 0 and (separator in (token.word, token.text)):
             if separator == "AND" and between:
                 between -= 1
             else:
@@ -164,7 +165,7 @@ def function_names(sql: str) -> frozenset[str]:
     tokens = tokenize(sql)
     return frozenset(
         token.name.lower()
-        for token, following in zip(tokens, tokens[1:], strict=False)
+        for token, following in itertools.pairwise(tokens)
         if following.text == "(" and (token.word or token.text.startswith("`"))
     )
 
@@ -190,5 +191,5 @@ def parameter_names(sql: str) -> tuple[str, ...]:
 
 
 KEYWORDS_BEFORE_MARKER = frozenset(
-    "AND OR NOT ON IN LIKE BETWEEN THEN ELSE WHEN SELECT WHERE HAVING LIMIT OF INTO USING AS DATE TIMESTAMP SET".split()
+    ["AND", "OR", "NOT", "ON", "IN", "LIKE", "BETWEEN", "THEN", "ELSE", "WHEN", "SELECT", "WHERE", "HAVING", "LIMIT", "OF", "INTO", "USING", "AS", "DATE", "TIMESTAMP", "SET"]
 )

@@ -30,7 +30,7 @@ def session(spark_home: Path) -> Iterator[Any]:
     from engine.session.connect import connect
     from engine.session.server import stop_server
 
-    opened = connect("local[2]", home=spark_home, confs=TEST_CONFS, progress=lambda line: print(line))
+    opened = connect("local[2]", home=spark_home, confs=TEST_CONFS, progress=print)
     yield opened
     opened.close()
     stop_server(spark_home)
