@@ -30,8 +30,10 @@ OnProgress = Callable[[Progress], None]
 class Backend(Protocol):
     """The engine as the console sees it."""
 
-    endpoint: str
-    """Where Spark runs, without its token. Known before connecting."""
+    @property
+    def endpoint(self) -> str:
+        """Where Spark runs, without its token. Known before connecting."""
+
     home: Path
 
     def connect(self, on_progress: OnProgress) -> None:
