@@ -57,7 +57,8 @@ class DeltaMergeApp(App[None], Asking):
     """Plan/apply for Delta Lake MERGE, in the terminal."""
 
     TITLE = "deltamerge"
-    CSS_PATH = "app.tcss"
+    # the first place's own sheet is read with ours: one parse of all styles before the first frame
+    CSS_PATH = ["app.tcss", "places/tables.tcss"]  # noqa: RUF012
     MODES = {spec.name: spec.make for spec in PLACES}  # noqa: RUF012
     DEFAULT_MODE = "tables"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
@@ -149,7 +150,8 @@ class DeltaMergeApp(App[None], Asking):
             notices.append(f"No theme is named {wanted!r}; there are {known}, and those of Textual.")
             wanted = DEFAULT_THEME
         if wanted in self.available_themes:
-            self.theme = wanted
+            # without telling watchers: nothing is drawn yet that would have to be drawn anew
+            self.set_reactive(App.theme, wanted)
         self._start_notices = notices
 
     def on_mount(self) -> None:

@@ -34,6 +34,10 @@ VIEW_NAMES = (
     ("files", "Files"),
     ("rows", "Rows"),
 )
+STARTING = (
+    "Spark is starting; tables are listed as soon as it is up.\n\n"
+    "Until then: 2 opens your draft, 3 the history."
+)
 VIEWS_GROUP = Binding.Group("views", compact=True)
 
 
@@ -74,15 +78,11 @@ class TablesPlace(Place):
             with Vertical(id="detail"):
                 yield Static(id="table-name", markup=False)
                 yield TabLine(VIEW_NAMES, "screen.view", chosen=self.view, id="views")
-                yield PageView(id="page")
+                yield PageView(STARTING, id="page")
 
     def on_mount(self) -> None:
         self.table_tree.focus()
         self.query_one("#views").display = False
-        self.page.say(
-            "Spark is starting; tables are listed as soon as it is up.\n\n"
-            "Until then: 2 opens your draft, 3 the history."
-        )
         if self.console_app.status.spark == "warm":
             self.load_schemas()
 

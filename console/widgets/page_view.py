@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
+from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
@@ -70,9 +71,9 @@ class PageView(Vertical):
         def control(self) -> PageView:
             return self.view
 
-    def __init__(self, id: str | None = None) -> None:
+    def __init__(self, text: str = "", id: str | None = None) -> None:
         super().__init__(id=id)
-        self.page = Page()
+        self.page = Page((sentence(text, "$foreground-muted"),) if text else ())
         self._drawn: tuple[Page, int] = (self.page, 0)
         """The page on screen, and the width it was drawn for."""
         self._swapping = False
@@ -81,6 +82,10 @@ class PageView(Vertical):
     @property
     def console_app(self) -> DeltaMergeApp:
         return cast("DeltaMergeApp", self.app)
+
+    def compose(self) -> ComposeResult:
+        # what is known from the start needs no second pass
+        yield from self._widgets(self.page)
 
     def say(self, text: str) -> None:
         """A sentence of ours in place of a page."""
@@ -104,7 +109,10 @@ class PageView(Vertical):
             self._focus_now()
 
     def on_resize(self, event: events.Resize) -> None:
-        if event.size.width and (self._drawn[0] is not self.page or self._drawn[1] != event.size.width):
+        width = event.size.width
+        # sentences wrap by themselves; a table is cut to the width it is drawn for
+        is_old = self._drawn[0] is not self.page or (self.page.table is not None and self._drawn[1] != width)
+        if width and is_old:
             self._draw_soon()
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:

@@ -64,6 +64,17 @@ def members(group: int) -> list[int]:
     return found
 
 
+def wait_stopped(pid: int) -> None:
+    """Wait until SIGSTOP has reached every thread of a process."""
+    deadline = time.monotonic() + 10
+    while any(
+        (thread / "stat").read_text().rpartition(")")[2].split()[0] != "T"
+        for thread in Path(f"/proc/{pid}/task").iterdir()
+    ):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
 def gone(info: ServerInfo, seconds: float = 20) -> bool:
     return processes.wait_gone(info.pid, info.process_started, seconds) and processes.wait_gone(
         info.watchdog_pid, info.watchdog_started, seconds
@@ -201,6 +212,7 @@ def test_a_server_that_hangs_is_replaced_and_tables_survive(
     monkeypatch.setattr(server, "_ANSWER_SECONDS", 1.0)
     monkeypatch.setattr(server, "_STOP_SECONDS", 1.0)
     os.kill(running.pid, signal.SIGSTOP)
+    wait_stopped(running.pid)
     assert find_server(home) is None
     heard: list[str] = []
     # Also: it is to stop by itself soon, when nobody uses it.

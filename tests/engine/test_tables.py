@@ -76,7 +76,8 @@ def test_one_table_from_all_sides(either: tuple[Any, str]) -> None:
     spark.sql(
         f"""CREATE TABLE {name} (id BIGINT NOT NULL COMMENT 'the key', name VARCHAR(20) COMMENT 'it''s',
         day DATE, `odd ``name` STRING, raw BINARY, tags ARRAY<STRING>, more STRUCT<a: INT, b: STRING>)
-        USING delta PARTITIONED BY (day) COMMENT 'who' TBLPROPERTIES ('delta.enableDeletionVectors'='true', 'delta.columnMapping.mode'='name')"""
+        USING delta PARTITIONED BY (day) COMMENT 'who'
+        TBLPROPERTIES ('delta.enableDeletionVectors'='true', 'delta.columnMapping.mode'='name')"""
     )
     spark.sql(
         f"""INSERT INTO {name} VALUES
@@ -124,7 +125,7 @@ def test_one_table_from_all_sides(either: tuple[Any, str]) -> None:
     old = tables.table_rows(spark, name, version=1, limit=1)
     assert (len(old.rows), old.more) == (1, True)
     every = {row[0]: row for row in tables.table_rows(spark, name, version=1).rows}
-    assert every["1"][3:] == ("x", "0x00FF", "[a, NULL]", "{1, NULL}")
+    assert every["1"][3:] == ("x", "0x00FF", "[a, null]", "{1, null}")
 
     assert tables.table_rows(spark, detail.path).rows == page.rows
     assert tables.table_detail(spark, f"delta.`{detail.path}`").table_id == detail.table_id
