@@ -43,9 +43,9 @@ def load_settings(home: Path) -> Settings:
 
 def _checked(values: dict[str, Any]) -> Settings:
     notices = [
-        f"{FILE_NAME}: unknown setting {name!r} is ignored (known: theme, ascii)."
+        f"{FILE_NAME}: unknown setting {name!r} is ignored (known: theme, ascii, profiles)."
         for name in values
-        if name not in ("theme", "ascii")
+        if name not in ("theme", "ascii", "profiles")  # profiles: see console/profiles.py
     ]
     theme = values.get("theme")
     if theme is not None and not isinstance(theme, str):

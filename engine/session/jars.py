@@ -66,16 +66,9 @@ def delta_jars(
     keeps the resolver's own words. Empty when ``confs`` bring Delta themselves as ``spark.jars``.
     Raises UnreachableError (``NO_JARS``) when they cannot be downloaded.
     """
-    packages = wanted_packages(confs)
-    if not packages:
+    if not wanted_packages(confs):
         return []
-    excludes = [*SHIPPED_BY_SPARK, *_split(confs.get("spark.jars.excludes", ""))]
-    wanted = {
-        "spark.jars.packages": ",".join(packages),
-        "spark.jars.excludes": ",".join(excludes),
-        **{name: confs[name] for name in _RESOLVER_CONFS if confs.get(name)},
-    }
-    final = directory / _key(packages, wanted)
+    final, wanted = _wanted(directory, confs)
     found = _complete(final)
     if found is not None:
         return found
@@ -95,9 +88,28 @@ def delta_jars(
     found = _complete(final)
     if not found:
         raise UnreachableError(
-            "NO_JARS", "The resolver brought no jars for " + ", ".join(packages) + ".", f"Read {log}."
+            "NO_JARS",
+            f"The resolver brought no jars for {', '.join(wanted_packages(confs))}.",
+            f"Read {log}.",
         )
     return found
+
+
+def cached_jars(directory: Path, confs: Mapping[str, str]) -> list[Path]:
+    """The jars that :func:`delta_jars` would give without a network; empty when it would have to download."""
+    return _complete(_wanted(directory, confs)[0]) or []
+
+
+def _wanted(directory: Path, confs: Mapping[str, str]) -> tuple[Path, dict[str, str]]:
+    """Where the jars for ``confs`` belong, and what the resolver is asked for."""
+    packages = wanted_packages(confs)
+    excludes = [*SHIPPED_BY_SPARK, *_split(confs.get("spark.jars.excludes", ""))]
+    wanted = {
+        "spark.jars.packages": ",".join(packages),
+        "spark.jars.excludes": ",".join(excludes),
+        **{name: confs[name] for name in _RESOLVER_CONFS if confs.get(name)},
+    }
+    return directory / _key(packages, wanted), wanted
 
 
 def wanted_packages(confs: Mapping[str, str]) -> list[str]:

@@ -1,0 +1,147 @@
+"""``apply``: commit exactly what was planned, after asking, and compare promise with actual."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli.exits import DONE
+from console.cli.inputs import STDIN, is_plan_file, pairs, read_plan, read_script, read_text
+from console.cli.invocation import Invocation, asked
+from console.cli.narrator import Narrator, narrator
+from console.cli.plan_command import make_plan, planning_options
+from console.cli.streams import glyphs, paper, print_json, show
+
+if TYPE_CHECKING:
+    from engine.session.connect import Session
+    from engine.values import Outcome, Plan
+
+BEGUN, COMMITTED = "MERGE operation - Rewriting", "compare promise and actual"
+
+
+@click.command()
+@click.argument("file", metavar="P.json|FILE.sql")
+@click.option("--yes", is_flag=True, help="Commit without asking.")
+@click.option("--accept", metavar="CODE", multiple=True, help="A warning that must be accepted. May be repeated.")
+@planning_options
+@asked
+def apply(
+    invocation: Invocation,
+    file: str,
+    yes: bool,
+    accept: tuple[str, ...],
+    params: tuple[str, ...],
+    as_json: bool,
+    events: bool,
+) -> int:
+    """Commit the plan P.json; or plan FILE.sql, ask, and commit that. Applying a plan twice changes nothing."""
+    if file != STDIN and is_plan_file(file, "" if file.lower().endswith(".json") else read_text(file)):
+        if params:
+            raise click.UsageError("--param belongs to a FILE.sql: the values are in the plan already.")
+        plan, outcome = _apply_file(invocation, file, yes, accept, events)
+    else:
+        plan, outcome = _apply_script(invocation, file, yes, accept, params, events)
+    if as_json:
+        print_json(outcome.model_dump(mode="json"))
+    else:
+        from console.cli.view_outcome import page
+
+        show(page(outcome, plan, glyphs()))
+    return DONE
+
+
+def _apply_file(
+    invocation: Invocation, file: str, yes: bool, accept: tuple[str, ...], events: bool
+) -> tuple[Plan, Outcome]:
+    plan = read_plan(file)
+    with narrator(events) as told:
+        _confirm(plan, told, yes, accept, events)
+        session = _attach(invocation, plan, told)
+        keep = session.resumed
+        try:
+            outcome = commit(invocation, session, told, plan, accept)
+            keep = False  # its frozen source has served
+        finally:
+            session.close(keep=keep)
+    return plan, outcome
+
+
+def _apply_script(
+    invocation: Invocation, file: str, yes: bool, accept: tuple[str, ...], params: tuple[str, ...], events: bool
+) -> tuple[Plan, Outcome]:
+    if not yes:
+        # before any work: nobody could answer when it is done
+        _need_person(events, file)
+    script = read_script(file, pairs(params, "--param"))
+    with narrator(events) as told, invocation.connect(told.say) as session:
+        plan = make_plan(invocation, session, told, script)
+        _confirm(plan, told, yes, accept, events)
+        return plan, commit(invocation, session, told, plan, accept)
+
+
+def _confirm(plan: Plan, told: Narrator, yes: bool, accept: tuple[str, ...], events: bool) -> None:
+    """Show what would be committed and ask. Raises RefusedError unless it may be."""
+    from console.cli.view_plan import summary
+    from engine.apply_plan import refuse
+    from engine.errors import RefusedError
+
+    told.pause()
+    if not events:
+        show(summary(plan, glyphs(error=True), paper(error=True).width), error=True)
+    refuse(plan, accept)
+    if yes or not plan.changes_something:
+        return
+    _need_person(events)
+    click.echo("\nCommit? [y/N] ", nl=False, err=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise RefusedError("NOT_CONFIRMED", "The plan was not confirmed.", "Nothing was written.")
+
+
+def _need_person(events: bool, file: str = "") -> None:
+    from engine.errors import RefusedError
+
+    if events or file == STDIN or not sys.stdin.isatty():
+        raise RefusedError("NOT_CONFIRMED", "Nobody is there to confirm the plan.", "Apply with --yes.")
+
+
+def _attach(invocation: Invocation, plan: Plan, told: Narrator) -> Session:
+    """The plan's own session, where its frozen source is; a new one where that is gone."""
+    from engine.errors import UnreachableError
+
+    reference = plan.session
+    try:
+        session = invocation.connect(
+            told.say, session_id=reference.session_id, user_id=reference.user_id
+        )
+    except UnreachableError as error:
+        if error.condition != "SESSION_GONE":
+            raise
+        session = invocation.connect(told.say)
+    if not session.resumed and plan.changes_something:
+        told.say("the plan's session is gone: its source is prepared again and compared")
+    return session
+
+
+def commit(
+    invocation: Invocation, session: Session, told: Narrator, plan: Plan, accept: tuple[str, ...]
+) -> Outcome:
+    """Apply ``plan`` in ``session``, where ctrl-c reaches it until Delta has committed."""
+    from console.cli.interruptible import Interruptible
+    from engine.apply_plan import apply as apply_plan
+
+    history = invocation.history()
+    work = Interruptible(
+        session,
+        told,
+        lambda tag, say: apply_plan(
+            session.spark, plan, history=history, accept=accept, tag=tag, on_progress=say
+        ),
+        begun=lambda phase: phase.startswith(BEGUN),
+        settled=lambda phase: phase == COMMITTED,
+    )
+    outcome = work.run()
+    if work.was_asked_to_stop and outcome.version is not None:
+        told.say("too late to cancel: it was committed")
+    return outcome

@@ -1,0 +1,140 @@
+"""``tables`` and ``describe``: what there is to merge into."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli.exits import DONE
+from console.cli.invocation import Invocation, asked
+from console.cli.narrator import narrator
+from console.cli.streams import glyphs, print_json, show
+from console.format import local_time, number, size
+from console.visible import visible
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from console.widgets.glyphs import Glyphs
+    from engine.session.connect import Session
+    from engine.values import TableDetail, TableRef, TableVersion
+
+VERSIONS = 5
+
+
+@click.command()
+@click.argument("pattern", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@asked
+def tables(invocation: Invocation, pattern: str | None, as_json: bool) -> int:
+    """List tables. PATTERN is of names (sales.*, *orders*), or a directory to search for Delta tables."""
+    with narrator() as told, invocation.connect(told.say) as session:
+        found = _found(session, pattern)
+    if as_json:
+        print_json([one.model_dump(mode="json") for one in found])
+    elif found:
+        show(_list(found, glyphs()))
+    else:
+        click.echo("No table." if pattern is None else f"No table is like {visible(pattern)}.")
+    return DONE
+
+
+def _found(session: Session, pattern: str | None) -> list[TableRef]:
+    from engine import tables as engine_tables
+
+    if pattern is not None and engine_tables.is_path(pattern):
+        return engine_tables.find_tables(session.spark, pattern)
+    schemas = engine_tables.list_schemas(session.spark)
+    wanted = "*" if pattern is None else pattern.lower().replace("`", "")
+    found = [
+        one
+        for schema in schemas
+        if _may_hold(schema.lower().replace("`", ""), wanted)
+        for one in engine_tables.list_tables(session.spark, schema)
+    ]
+    return [one for one in found if _is_like(one, wanted)]
+
+
+def _may_hold(schema: str, wanted: str) -> bool:
+    """Whether a table of that schema may be like ``wanted``: a schema that cannot is not asked."""
+    inside, dot, _ = wanted.rpartition(".")
+    return not dot or fnmatchcase(schema, inside) or "*" in inside
+
+
+def _is_like(one: TableRef, wanted: str) -> bool:
+    name = one.name.replace("`", "").lower()
+    return fnmatchcase(name, wanted) or fnmatchcase(one.table.lower(), wanted)
+
+
+def _list(found: list[TableRef], signs: Glyphs) -> RenderableType:
+    from rich.text import Text
+
+    from console.cli.view_plan import table
+
+    rows = table("table", "format")
+    for one in found:
+        kind = {True: f"{signs.ok} delta", False: "not Delta", None: "?"}[one.is_delta]
+        rows.add_row(Text(visible(one.name)), kind)
+    return rows
+
+
+@click.command()
+@click.argument("table", metavar="TABLE")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@asked
+def describe(invocation: Invocation, table: str, as_json: bool) -> int:
+    """Describe TABLE (a name or a path): its size, layout, columns and newest versions."""
+    from engine import tables as engine_tables
+
+    engine_tables.table_sql(table)  # a name that is none is told before Spark is asked
+    with narrator() as told, invocation.connect(told.say) as session:
+        detail = engine_tables.table_detail(session.spark, table)
+        is_delta = detail.format == "delta"
+        versions = engine_tables.table_versions(session.spark, table, VERSIONS) if is_delta and not as_json else []
+    if as_json:
+        print_json(detail.model_dump(mode="json"))
+    else:
+        show(*_detail(detail, versions))
+    return DONE
+
+
+def _detail(one: TableDetail, versions: list[TableVersion]) -> list[RenderableType]:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from console.cli.view_plan import BOLD, facts, table
+
+    version = f" @ v{one.version}" if one.version >= 0 else ""
+    parts: list[RenderableType] = [
+        Text(f"{visible(one.name)}{version}", BOLD),
+        facts(
+            {
+                "format": one.format,
+                "files": f"{number(one.num_files)}, {size(one.num_bytes)}",
+                "path": one.path,
+                "id": one.table_id,
+                "modified": local_time(one.last_modified, zone=True) if one.last_modified else "",
+                "partitioned by": ", ".join(one.partition_columns),
+                "clustered by": ", ".join(one.clustering_columns),
+                "features": ", ".join(one.features),
+                "about": one.description,
+                **one.properties,
+            }
+        ),
+        "",
+    ]
+    columns = table("column", "type", "", "comment")
+    for column in one.columns:
+        marks = ("" if column.nullable else "not null ") + ("partition" if column.is_partition else "")
+        columns.add_row(Text(visible(column.name)), visible(column.type), marks, Text(visible(column.comment)))
+    parts.append(Padding(columns, (0, 0, 0, 2)))
+    if versions:
+        rows = table("version", "when", "operation", "by", right=("version",))
+        for each in versions:
+            rows.add_row(
+                f"v{each.version}", local_time(each.timestamp), visible(each.operation), Text(visible(each.user))
+            )
+        parts += ["", Padding(rows, (0, 0, 0, 2))]
+    return parts

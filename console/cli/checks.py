@@ -1,0 +1,198 @@
+"""The doctor's checks: each looks at one thing, and says what to do where it is not as it should be."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Verdict = Literal["ok", "warn", "fail"]
+
+PACKAGES = ("pyspark", "delta-spark", "duckdb", "textual")
+LEAST_FREE_BYTES = 2_000_000_000  # a frozen source and a rewritten file have to go somewhere
+SMALLEST = (80, 24)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at: its name, what was found, and what to do about it."""
+
+    name: str
+    verdict: Verdict
+    found: str
+    hint: str = ""
+
+
+def check_all(home: Path) -> list[Check]:
+    """All checks, in the order in which things are needed. A check that breaks is a failed one."""
+    checks: list[Check] = []
+    for name, look in CHECKS.items():
+        try:
+            checks += [Check(name, *found) for found in look(home)]
+        except Exception as error:
+            from engine.errors import EngineError
+
+            hint = error.hint if isinstance(error, EngineError) else ""
+            checks.append(Check(name, "fail", " ".join(str(error).split()) or type(error).__name__, hint))
+    return checks
+
+
+Found = tuple[Verdict, str] | tuple[Verdict, str, str]
+
+
+def _java(_home: Path) -> Iterator[Found]:
+    from engine.session.java import find_java
+
+    java = find_java()
+    yield "ok", f"Java {java.version} from {java.found_in}: {java.path}"
+
+
+def _packages(_home: Path) -> Iterator[Found]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    for name in PACKAGES:
+        try:
+            yield "ok", f"{name} {version(name)}"
+        except PackageNotFoundError:
+            yield "fail", f"{name} is not installed", "Reinstall deltamerge-console in a fresh environment."
+
+
+def _jars(_home: Path) -> Iterator[Found]:
+    from engine.session.home import jars_directory
+    from engine.session.jars import cached_jars
+
+    directory = jars_directory()
+    jars = cached_jars(directory, {})
+    if jars:
+        yield "ok", f"{len(jars)} jars of Delta are in {directory}"
+    else:
+        yield "warn", f"Delta's jars are not in {directory}", "The first start downloads them: it needs a network."
+
+
+def _home(home: Path) -> Iterator[Found]:
+    advice = "Name another with --home DIR or DELTAMERGE_CONSOLE_HOME."
+    if home.exists() and not home.is_dir():
+        yield "fail", f"{home} is no directory", advice
+        return
+    place = home
+    while not place.exists():
+        place = place.parent
+    if not os.access(place, os.W_OK | os.X_OK):
+        yield "fail", f"{place} cannot be written", advice
+        return
+    if place != home:
+        yield "ok", f"{home} is made at the first start"
+        return
+    mode = stat.S_IMODE(home.stat().st_mode)
+    if mode & 0o077:
+        yield "warn", f"{home} is open to others (mode {mode:03o})", "The next start closes it (700)."
+    else:
+        yield "ok", f"{home} can be written, by you alone"
+
+
+def _disk(home: Path) -> Iterator[Found]:
+    from console.format import size
+
+    place = home
+    while not place.exists():
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    if free < LEAST_FREE_BYTES:
+        yield "warn", f"{size(free)} are free at {place}", "Frozen sources are kept there: make room."
+    else:
+        yield "ok", f"{size(free)} are free at {place}"
+
+
+def _settings(home: Path) -> Iterator[Found]:
+    from console.settings import FILE_NAME, load_settings
+
+    notices = load_settings(home).notices
+    for notice in notices:
+        yield "warn", notice, f"Correct {home / FILE_NAME}."
+    if not notices:
+        yield "ok", f"{FILE_NAME} is fine" if (home / FILE_NAME).exists() else "no settings: all defaults"
+
+
+def _history(home: Path) -> Iterator[Found]:
+    from console.cli.invocation import LEDGER
+
+    path = home / LEDGER
+    if not path.exists():
+        yield "ok", "no history yet: the first plan begins it"
+        return
+    from engine.history import History
+
+    notices: list[str] = []
+    ledger = History(path, wait_seconds=3, on_notice=notices.append)
+    newest = ledger.list(limit=1)
+    for notice in notices:
+        yield "warn", notice
+    yield "ok", f"the history can be read; newest entry: {newest[0].started_at if newest else 'none'}"
+    abandoned = ledger.abandoned()
+    if abandoned:
+        yield (
+            "warn",
+            f"{len(abandoned)} merges were begun by programs that are gone: {abandoned[0].op_id} for one",
+            "Look at the table's history: such a merge may have been committed all the same.",
+        )
+
+
+def _server(home: Path) -> Iterator[Found]:
+    from engine.session.server import server_status
+    from engine.session.state import STATE_FILE, read_state
+
+    found = server_status(home)
+    if found.running:
+        yield "ok", f"Spark runs at {found.endpoint} ({found.master}), pid {found.pid}"
+    elif (state := read_state(home)) is not None and state.is_running():
+        yield (
+            "warn",
+            f"the Spark server (pid {state.pid}) does not answer",
+            "Run `deltamerge-console server stop`; the next start brings a new one.",
+        )
+    else:
+        yield "ok", "no Spark server is running: it is started when it is needed"
+    state_file = home / STATE_FILE
+    if state_file.exists() and stat.S_IMODE(state_file.stat().st_mode) & 0o077:
+        yield "fail", f"{state_file} can be read by others: it holds a token", f"Run chmod 600 {state_file}."
+
+
+def _terminal(_home: Path) -> Iterator[Found]:
+    encoding = sys.stdout.encoding or "?"
+    if not sys.stdout.isatty():
+        yield "ok", f"output is not a terminal ({encoding})"
+        return
+    columns, lines = shutil.get_terminal_size()
+    colours = _colours()
+    found = f"{columns} x {lines}, {colours}, {encoding}"
+    if columns < SMALLEST[0] or lines < SMALLEST[1]:
+        yield "warn", found, f"Make it {SMALLEST[0]} x {SMALLEST[1]} or larger."
+    elif "utf" not in encoding.lower():
+        yield "warn", found, "Signs are drawn in ASCII; a UTF-8 locale (LANG=C.UTF-8) shows more."
+    else:
+        yield "ok", found
+
+
+def _colours() -> str:
+    from console.cli.streams import paper
+
+    system = paper().color_system
+    return {"truecolor": "16 M colours", "256": "256 colours", "standard": "16 colours"}.get(system or "", "no colours")
+
+
+CHECKS: dict[str, Callable[[Path], Iterator[Found]]] = {
+    "java": _java,
+    "packages": _packages,
+    "jars": _jars,
+    "home": _home,
+    "disk": _disk,
+    "settings": _settings,
+    "history": _history,
+    "server": _server,
+    "terminal": _terminal,
+}

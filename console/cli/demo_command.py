@@ -1,0 +1,65 @@
+"""``demo``: sample tables to merge into, and the console on them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli.apply_command import commit
+from console.cli.exits import DONE, FAILED
+from console.cli.inputs import read_script
+from console.cli.invocation import Invocation, asked
+from console.cli.narrator import Narrator, narrator
+from console.cli.opening import need_terminal, open_console
+from console.cli.plan_command import make_plan, print_plan
+from console.cli.streams import glyphs, show
+
+if TYPE_CHECKING:
+    from engine.demo import DemoTables
+    from engine.session.connect import Session
+
+
+@click.command()
+@click.option("--headless", is_flag=True, help="Plan and apply the first merge, and print both.")
+@click.option("--reset", is_flag=True, help="Make the demo's tables anew.")
+@click.option("--scale", default=1.0, hidden=True, help="1.0 is two million orders.")
+@asked
+def demo(invocation: Invocation, headless: bool, reset: bool, scale: float) -> int:
+    """Make sample tables (once, about half a minute), then open the console on them."""
+    if not headless:
+        need_terminal("use demo --headless.")
+    with narrator() as told, invocation.connect(told.say) as session:
+        made = _build(invocation, session, told, reset=reset, scale=scale)
+        told.say(f"the demo's tables are in the schema {made.schema}, its merges in {made.statements[0].parent}")
+        if headless:
+            return _plan_and_apply(invocation, session, told, made)
+    open_console(invocation, made.statements[0].read_text(encoding="utf-8"))
+    return DONE
+
+
+def _build(invocation: Invocation, session: Session, told: Narrator, *, reset: bool, scale: float) -> DemoTables:
+    from console.cli.interruptible import Interruptible, OnProgress
+    from engine.demo import build_demo
+    from engine.session_state import tagged
+
+    def work(tag: str, say: OnProgress) -> DemoTables:
+        with tagged(session.spark, tag):
+            return build_demo(session.spark, invocation.home, say, reset=reset, scale=scale)
+
+    return Interruptible(session, told, work).run()
+
+
+def _plan_and_apply(invocation: Invocation, session: Session, told: Narrator, made: DemoTables) -> int:
+    from console.cli.view_outcome import page
+
+    script = read_script(str(made.statements[0]), {})
+    plan = make_plan(invocation, session, told, script)
+    told.pause()
+    print_plan(plan)
+    if plan.refused:
+        return FAILED
+    outcome = commit(invocation, session, told, plan, ())
+    told.pause()
+    show("", page(outcome, plan, glyphs()))
+    return DONE

@@ -1,0 +1,54 @@
+"""``doctor``: is everything here that a merge needs? Looks only; starts no Spark and makes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli.exits import DONE, FAILED
+from console.cli.invocation import Invocation, asked
+from console.cli.streams import glyphs, print_json, show
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from console.cli.checks import Check
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@asked
+def doctor(invocation: Invocation, as_json: bool) -> int:
+    """Check Java, packages, jars, home, history, server and terminal. Exit 1 if something must be mended."""
+    from console.cli.checks import check_all
+
+    checks = check_all(invocation.place)
+    if as_json:
+        print_json([asdict(check) for check in checks])
+    else:
+        show(_page(checks))
+    return FAILED if any(check.verdict == "fail" for check in checks) else DONE
+
+
+def _page(checks: list[Check]) -> RenderableType:
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    from console.cli.view_plan import ERROR, OK, QUIET, WARNING
+    from console.visible import visible
+
+    signs = glyphs()
+    look = {"ok": (signs.ok, OK), "warn": (signs.warning, WARNING), "fail": (signs.error, ERROR)}
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for wraps in (False, False, True):
+        grid.add_column(no_wrap=not wraps, overflow="fold" if wraps else "ellipsis")
+    for check in checks:
+        sign, style = look[check.verdict]
+        told = [Text(visible(check.found))]
+        if check.hint:
+            told.append(Text(visible(check.hint), QUIET))
+        grid.add_row(Text(f"{sign} {check.verdict}", style), check.name, Group(*told))
+    return grid

@@ -1,0 +1,47 @@
+"""The exit codes of the contract, and which error has which."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from engine.errors import EngineError
+
+DONE: Final = 0
+FAILED: Final = 1
+CHANGES: Final = 2
+UNREACHABLE: Final = 3
+STALE: Final = 5
+REFUSED: Final = 6
+USAGE: Final = 64
+CANCELLED: Final = 130
+
+
+def exit_code(error: EngineError) -> int:
+    """The exit code for what the engine refuses."""
+    from engine import errors
+
+    codes = (
+        (errors.UnreachableError, UNREACHABLE),
+        (errors.StalePlanError, STALE),
+        (errors.RefusedError, REFUSED),
+        (errors.UsageError, USAGE),
+        (errors.CancelledError, CANCELLED),
+    )
+    return next((code for kind, code in codes if isinstance(error, kind)), FAILED)
+
+
+class ToldError(Exception):
+    """The reason has been told already (as an event); only the exit code is left to give."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class CrashError(Exception):
+    """Something that nobody foresaw: its traceback is in the file ``log`` (None: it could not be written)."""
+
+    def __init__(self, message: str, log: str | None) -> None:
+        super().__init__(message)
+        self.log = log

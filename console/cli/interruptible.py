@@ -1,0 +1,158 @@
+"""Spark work that ctrl-c stops: not only this process lets go of it, Spark does too.
+
+The work runs in a thread, the main thread waits for it and for signals. On the first one Spark is asked to
+interrupt what runs under the work's tag, again and again until it has; then the work ends by itself, and has its
+say in the ledger. Work that commits tells ``settled`` phases: from there on it is too late, and nothing is
+interrupted, so that what was committed is recorded as committed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from console.cli.narrator import Narrator
+
+if TYPE_CHECKING:
+    from engine.session.connect import Session, TaskProgress
+    from engine.values import Progress
+
+T = TypeVar("T")
+OnProgress = Callable[["Progress"], None]
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+POLL_SECONDS = 0.1
+PATIENCE_SECONDS = 30.0  # for Spark to let go; then the session is closed under it
+
+
+class Interruptible(Generic[T]):
+    """One piece of work on ``session``. ``work`` gets (tag, on_progress) and hands both to the engine.
+
+    ``begun``: the phases in which the work must not be ended from here, only by Spark: the ledger has a row of it
+    that only the engine finishes. ``settled``: the phases in which it must be let go on to its end.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        narrator: Narrator,
+        work: Callable[[str, OnProgress], T],
+        *,
+        begun: Callable[[str], bool] = lambda _: False,
+        settled: Callable[[str], bool] = lambda _: False,
+    ) -> None:
+        self._session = session
+        self._narrator = narrator
+        self._work = work
+        self._begun = begun
+        self._settled = settled
+        self._tag = f"deltamerge-{uuid.uuid4().hex}"
+        self._phase = ""
+        self._asked = 0
+        self._interrupted = False
+        # No phase begins while an interrupt is on its way: it would hit the next one's queries.
+        self._step = threading.Lock()
+        self._finished = threading.Event()
+        self._result: T
+        self._error: BaseException | None = None
+
+    @property
+    def was_asked_to_stop(self) -> bool:
+        """Whether somebody pressed ctrl-c, even if it was too late."""
+        return self._asked > 0
+
+    def run(self) -> T:
+        """Do it, and return what it gives or raise what it raises. Interrupted: CancelledError."""
+        stop_listening = self._session.on_progress(self._tasks)
+        thread = threading.Thread(target=self._body, name="spark-work", daemon=True)
+        try:
+            with self._signals():
+                thread.start()
+                self._wait()
+        finally:
+            stop_listening()
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+    def _body(self) -> None:
+        try:
+            self._result = self._work(self._tag, self._say)
+        except BaseException as error:
+            self._error = error
+        finally:
+            self._finished.set()
+
+    def _wait(self) -> None:
+        deadline: float | None = None
+        told = 0
+        while not self._finished.wait(POLL_SECONDS):
+            if not self._asked:
+                continue
+            if told == 0:
+                self._narrator.say("cancelling: asking Spark to stop")
+                deadline = time.monotonic() + PATIENCE_SECONDS
+            told = self._asked
+            if told > 1 or (deadline is not None and time.monotonic() > deadline):
+                self._give_up()
+                return
+            self._interrupt()
+
+    def _interrupt(self) -> None:
+        with self._step:
+            if self._interrupted or self._settled(self._phase):
+                return
+            with contextlib.suppress(Exception):  # a Spark that is gone ends the work by itself
+                self._interrupted = self._session.interrupt_tag(self._tag)
+
+    def _give_up(self) -> None:
+        """Close the session under the work, which ends whatever runs in it; a little later this process exits."""
+        from engine.errors import CancelledError
+
+        self._session.close()
+        self._finished.wait(2.0)
+        if not self._finished.is_set():
+            hint = "Spark did not confirm that it stopped; see `deltamerge-console history` before you go on."
+            self._error = CancelledError("CANCELLED", "The work was cancelled.", hint)
+
+    def _say(self, progress: Progress) -> None:
+        from engine.errors import CancelledError
+
+        with self._step:
+            self._phase = progress.phase
+            if self._asked and not self._settled(progress.phase):
+                if not self._begun(progress.phase):
+                    # it came between two queries, where there is nothing to interrupt
+                    raise CancelledError("CANCELLED", "The work was cancelled.", "Nothing of it goes on in Spark.")
+                self._interrupted = False
+        self._narrator.progress(progress)
+
+    def _tasks(self, told: TaskProgress) -> None:
+        from engine.values import Progress
+
+        step = Progress(
+            phase=self._phase, done=told.tasks_done, total=told.tasks, bytes_read=told.bytes_read
+        )
+        self._narrator.progress(step)
+
+    def _ask(self, *_: object) -> None:
+        self._asked += 1
+
+    @contextlib.contextmanager
+    def _signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        # what nohup or a parent told this process to ignore stays ignored
+        heard = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, self._ask) for number in heard}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)

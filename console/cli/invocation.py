@@ -1,0 +1,72 @@
+"""What was asked for before the command: which Spark, which home, which settings."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from engine.history import History
+    from engine.session.connect import Session
+
+LEDGER = "history.duckdb"
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """``target``: a master, or an ``sc://`` address. ``place``: the home as named, which may not exist yet.
+
+    ``private``: no value of a row is kept in a plan. ``options``: the global options as typed, less tokens, to
+    be repeated in the next command that a person is told to type.
+    """
+
+    target: str
+    place: Path
+    confs: Mapping[str, str] = field(default_factory=dict)
+    private: bool = False
+    options: tuple[str, ...] = ()
+
+    @property
+    def is_remote(self) -> bool:
+        return self.target.startswith("sc://")
+
+    @property
+    def home(self) -> Path:
+        """The home, made if need be. Raises EngineError where it cannot be written."""
+        from engine.session.home import prepare_home
+
+        return prepare_home(self.place)
+
+    def connect(
+        self, say: Callable[[str], None], *, session_id: str | None = None, user_id: str | None = None
+    ) -> Session:
+        """A session of one's own, or the one named if it is there still."""
+        from engine.session.connect import connect
+
+        return connect(
+            self.target,
+            home=self.home,
+            confs=self.confs,
+            progress=say,
+            session_id=session_id,
+            user_id=user_id,
+        )
+
+    def history(self) -> History:
+        """The ledger of this home. What it has to say about itself goes to stderr."""
+        from console.cli.entry import tell
+        from engine.history import History
+
+        return History(self.home / LEDGER, on_notice=tell)
+
+    def command(self, *words: str) -> str:
+        """A command line to type next, on the same Spark and home."""
+        return shlex.join(("deltamerge-console", *self.options, *words))
+
+
+asked = click.make_pass_decorator(Invocation)

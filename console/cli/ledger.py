@@ -1,0 +1,110 @@
+"""``history`` and ``show-op``: what was promised and what happened. Neither needs Spark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli.exits import DONE
+from console.cli.invocation import Invocation, asked
+from console.cli.streams import glyphs, print_json, show
+from console.format import local_time, number
+from console.visible import visible
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from console.widgets.glyphs import Glyphs
+    from engine.values import Operation, OperationDetail
+
+
+@click.command()
+@click.option("--table", metavar="T", help="Only of this table: its name, the end of it, or its path.")
+@click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="The newest so many.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@asked
+def history(invocation: Invocation, table: str | None, limit: int, as_json: bool) -> int:
+    """List what was planned and applied, newest first."""
+    found = invocation.history().list(table, limit)
+    if as_json:
+        print_json([one.model_dump(mode="json") for one in found])
+    elif not found:
+        click.echo("Nothing was planned or applied yet." if table is None else "Nothing on that table yet.")
+    else:
+        show(_list(found, glyphs()))
+    return DONE
+
+
+@click.command("show-op")
+@click.argument("op_id", metavar="ID")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@asked
+def show_op(invocation: Invocation, op_id: str, as_json: bool) -> int:
+    """Show one operation: promise and actual, its statement, its error. The beginning of its id will do."""
+    found = invocation.history().get(op_id)
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+    else:
+        show(*_detail(found, glyphs()))
+    return DONE
+
+
+def _list(found: list[Operation], signs: Glyphs) -> RenderableType:
+    from rich.text import Text
+
+    from console.cli.view_plan import table
+
+    rows = table("id", "started", "status", "table", "version", "kept", right=("version",))
+    for column in (0, 1, 2):
+        rows.columns[column].no_wrap = True
+    for one in found:
+        kept = {None: "", True: f"{signs.ok} kept", False: f"{signs.error} deviated"}[one.kept]
+        version = "" if one.version is None else f"v{one.version}"
+        started = local_time(one.started_at, seconds=False)
+        rows.add_row(one.op_id, started, _status(one, signs), Text(visible(one.table)), version, kept)
+        if one.error:
+            rows.add_row("", "", "", Text(visible(one.error), "dim"), "", "")
+    return rows
+
+
+def _status(one: Operation, signs: Glyphs) -> RenderableType:
+    from rich.text import Text
+
+    from console.cli.view_plan import ERROR, OK, QUIET, WARNING
+
+    style = {"applied": OK, "failed": ERROR, "running": WARNING, "not_committed": ERROR}.get(one.status, QUIET)
+    sign = {"applied": signs.ok, "failed": signs.error, "not_committed": signs.error}.get(one.status, signs.dot)
+    return Text(f"{sign} {one.status}", style)
+
+
+def _detail(found: OperationDetail, signs: Glyphs) -> list[RenderableType]:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from console.cli.view_outcome import promise_and_actual, restore
+    from console.cli.view_plan import BOLD, ERROR, facts
+
+    one, plan, outcome = found.operation, found.plan, found.outcome
+    known = {
+        "operation": one.op_id,
+        "plan": one.plan_id,
+        "table": one.table,
+        "started": local_time(one.started_at, zone=True),
+        "finished": local_time(one.finished_at, zone=True) if one.finished_at else "",
+        "version": "" if one.version is None else f"v{one.version}",
+    }
+    if outcome is not None and outcome.read_version is not None:
+        known["read"] = f"v{outcome.read_version} ({outcome.verdict})"
+    parts: list[RenderableType] = [_status(one, signs), facts(known)]
+    if one.error:
+        parts.append(Text.assemble((f"{signs.error} ", ERROR), visible(one.error, lines=True)))
+    if plan is not None and outcome is not None and outcome.version is not None:
+        parts += ["", Text("Promise and actual", BOLD), Padding(promise_and_actual(outcome, plan, signs), (0, 0, 0, 2))]
+        kept = f"{signs.ok} kept its promise" if outcome.kept else f"{signs.error} deviated from its promise"
+        parts += [Text(kept, BOLD), Text(f"to take it back: {restore(plan, outcome.version)}", "dim")]
+    elif plan is not None:
+        parts += ["", Text("Promise", BOLD)]
+        parts.append(Padding(facts({name: number(value) for name, value in plan.promise.items()}), (0, 0, 0, 2)))
+    parts += ["", Text("Statement", BOLD), Padding(Text(visible(one.sql, lines=True)), (0, 0, 0, 2))]
+    return parts

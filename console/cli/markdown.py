@@ -1,0 +1,158 @@
+"""A plan as Markdown, for a pull request. What is not ours stands in code, where nothing in it is obeyed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from console.cli.view_plan import MAX_FILES, MAX_SAMPLES, estimated, sample_text
+from console.format import count, number, short_id, size
+from console.places import sentences
+from console.visible import visible
+from console.widgets.glyphs import UNICODE
+
+if TYPE_CHECKING:
+    from engine.values import Plan, Remark
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+!|~@&$])")
+_BACKTICKS = re.compile(r"`+")
+
+
+def page(plan: Plan) -> str:
+    """The whole plan."""
+    return "\n".join(_lines(plan)).rstrip("\n") + "\n"
+
+
+def _lines(plan: Plan) -> Iterator[str]:
+    target = plan.target
+    yield f"### MERGE into {code(target.name)} at version {target.version}"
+    yield ""
+    yield from _verdict(plan)
+    yield ""
+    yield from _table(
+        ("metric", "promised", "how sure"),
+        [
+            *((code(name), number(value), "exact") for name, value in plan.promise.items()),
+            *((code(name), estimated(value), "estimated") for name, value in plan.estimates.items()),
+        ],
+        right=(1,),
+    )
+    yield from _remarks("Warnings", plan.warnings)
+    yield from _remarks("Advice", plan.advice)
+    yield from _files(plan)
+    yield from _samples(plan)
+    yield from _details("Statement", fenced("\n;\n".join((*plan.statement.setup, plan.statement.sql)), "sql"))
+    made = f"{plan.created_at}, Spark {plan.engines.spark}, Delta {plan.engines.delta}"
+    yield f"Plan {code(short_id(plan.plan_id))}, made {plain(made)} by deltamerge-console {plain(plan.engines.deltamerge)}."
+
+
+def _verdict(plan: Plan) -> Iterator[str]:
+    if plan.refused is not None:
+        yield f"- ❌ **cannot be committed**: {code(plan.refused.condition)} {plain(plan.refused.message)}"
+        if plan.refused.hint:
+            yield f"  {plain(plan.refused.hint)}"
+    else:
+        yield f"- ✅ **{sentences.counts(plan)}**"
+        yield f"- {plain(sentences.rewrite(plan))}"
+    sign = "⚠️ " if plan.decision.materialize else ""
+    yield f"- {sign}{plain(sentences.decision(plan))}"
+    if plan.refused is None:
+        yield f"- {plain(sentences.conflict(plan))}"
+    for key in plan.find_touched_files.conflicts.keys[:MAX_SAMPLES]:
+        told = ", ".join(f"{name}={value}" for name, value in key.key.items())
+        yield f"  - {code(told)} is matched by {count(key.source_rows, 'source row')}"
+    yield f"- undo: {code(sentences.undo(plan))}"
+
+
+def _remarks(title: str, remarks: Sequence[Remark]) -> Iterator[str]:
+    if not remarks:
+        return
+    yield ""
+    yield f"**{title}**"
+    yield ""
+    for one in remarks:
+        evidence = f" {plain(one.evidence)}" if one.evidence else ""
+        yield f"- {code(one.code)} {plain(one.sentence)}{evidence}"
+
+
+def _files(plan: Plan) -> Iterator[str]:
+    scan, files = plan.scan, plan.find_touched_files.files
+    left = f"{number(scan.files_after)} of {count(scan.files_before, 'file')}"
+    told = [
+        f"Data skipping leaves {left} ({size(scan.bytes_after)} of {size(scan.bytes_before)}), {scan.accuracy}.",
+        *(f"- by {code(predicate)}" for predicate in scan.predicates),
+        "",
+    ]
+    if files:
+        told += _table(
+            ("file", "size", "rows", "matched", "updated", "deleted", "copied"),
+            [
+                (code(f.path), size(f.bytes), *map(number, (f.rows, f.matched, f.updated, f.deleted, f.copied)))
+                for f in files[:MAX_FILES]
+            ],
+            right=range(1, 7),
+        )
+    if len(files) > MAX_FILES:
+        told += ["", f"… and {number(len(files) - MAX_FILES)} more"]
+    yield ""
+    yield from _details(f"Files: {sentences.rewrite(plan)}", "\n".join(told))
+
+
+def _samples(plan: Plan) -> Iterator[str]:
+    if not plan.samples:
+        return
+    rows = [
+        (one.action, str(one.clause + 1), code(sample_text(one, UNICODE))) for one in plan.samples[:MAX_SAMPLES]
+    ]
+    shown = count(len(rows), "sample row")
+    yield from _details(f"Rows: {shown}", "\n".join(_table(("action", "clause", "row"), rows, right=(1,))))
+
+
+def _details(summary: str, body: str) -> Iterator[str]:
+    # blank lines on both sides: else Markdown inside of HTML is not read as Markdown
+    yield from (f"<details><summary>{_html(summary)}</summary>", "", body, "", "</details>", "")
+
+
+def _html(text: str) -> str:
+    import html
+
+    return html.escape(visible(text))
+
+
+def _table(headers: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> list[str]:
+    to_the_right = set(right)
+    rules = ["---:" if index in to_the_right else "---" for index in range(len(headers))]
+    # inside a table a bar ends the cell, in code as well
+    return [_row(headers), _row(rules), *(_row([_BAR.sub(r"\\|", cell) for cell in row]) for row in rows)]
+
+
+_BAR = re.compile(r"(?<!\\)\|")
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def plain(text: str) -> str:
+    """Text in which nothing is markup, a link, a mention or HTML."""
+    return _SPECIAL.sub(r"\\\1", visible(text))
+
+
+def code(text: str) -> str:
+    """Text as code on one line, whatever back-quotes are in it."""
+    shown = visible(text) or " "
+    fence = _fence(shown, 1)
+    space = " " if shown.startswith("`") or shown.endswith("`") else ""
+    return f"{fence}{space}{shown}{space}{fence}"
+
+
+def fenced(text: str, language: str) -> str:
+    """Text as a block of code, whatever back-quotes are in it."""
+    fence = _fence(text, 3)
+    return f"{fence}{language}\n{visible(text, lines=True)}\n{fence}"
+
+
+def _fence(text: str, least: int) -> str:
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
+    return "`" * max(least, longest + 1)

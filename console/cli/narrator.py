@@ -1,0 +1,164 @@
+"""What goes on, told on stderr: a bar for a person, lines for a log, events for a program.
+
+A narrator never stops the work that it tells of: a closed stderr is not a reason to leave a MERGE half told.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import threading
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from console.cli.exits import ToldError, exit_code
+from console.format import size
+from console.visible import visible
+
+if TYPE_CHECKING:
+    from engine.values import Progress
+
+EVENTS_AT_MOST_EVERY_SECONDS = 0.2
+
+
+class Narrator:
+    """Plain lines: one for each phase. Called from the thread that works and from the one that waits."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._phase = ""
+
+    def say(self, sentence: str) -> None:
+        """One line of what happens."""
+        self._write(visible(sentence))
+
+    def progress(self, progress: Progress) -> None:
+        """One step of the work."""
+        if progress.phase and progress.phase != self._phase:
+            self._phase = progress.phase
+            self._write(f"… {visible(progress.phase)}")
+
+    def pause(self) -> None:
+        """Leave the terminal to a question."""
+
+    def _write(self, line: str) -> None:
+        with self._lock, contextlib.suppress(OSError, ValueError):
+            sys.stderr.write(line + "\n")
+            sys.stderr.flush()
+
+    def __enter__(self) -> Narrator:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.pause()
+
+
+class BarNarrator(Narrator):
+    """One line that moves, for a terminal."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def progress(self, progress: Progress) -> None:
+        """One step of the work."""
+        with self._lock, contextlib.suppress(OSError, ValueError):
+            if self._bar is None:
+                self._start()
+            known = progress.total > 0
+            told = f"{progress.done}/{progress.total} tasks" if known else ""
+            if progress.bytes_read:
+                told += f" {size(progress.bytes_read)} read"
+            self._bar.update(
+                self._task,
+                description=visible(progress.phase) or "working",
+                completed=progress.done if known else 0,
+                total=progress.total if known else None,
+                told=told,
+            )
+
+    def _start(self) -> None:
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        from console.cli.streams import paper
+
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=20),
+            TextColumn("{task.fields[told]}", markup=False),
+            TimeElapsedColumn(),
+        )
+        self._bar = Progress(*columns, console=paper(error=True), transient=True)
+        self._task = self._bar.add_task("", total=None, told="")
+        self._bar.start()
+
+    def pause(self) -> None:
+        """Take the line away; the next step draws it anew."""
+        with self._lock, contextlib.suppress(OSError, ValueError):
+            bar, self._bar = self._bar, None
+            if bar is not None:
+                bar.stop()
+
+    def _write(self, line: str) -> None:
+        with self._lock, contextlib.suppress(OSError, ValueError):
+            if self._bar is None:
+                sys.stderr.write(line + "\n")
+                sys.stderr.flush()
+            else:
+                self._bar.console.print(line)
+
+
+class EventNarrator(Narrator):
+    """NDJSON, one event in each line: ``event`` is narration, progress, done, cancelled or error."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last = 0.0
+
+    def say(self, sentence: str) -> None:
+        """A narration event."""
+        self._event("narration", text=sentence)
+
+    def progress(self, progress: Progress) -> None:
+        """A progress event; many of one phase are thinned out."""
+        now = time.monotonic()
+        if progress.phase == self._phase and now - self._last < EVENTS_AT_MOST_EVERY_SECONDS:
+            return
+        self._phase, self._last = progress.phase, now
+        self._event("progress", **progress.model_dump())
+
+    def _event(self, event: str, **fields: Any) -> None:
+        from engine.history_store import now
+
+        self._write(json.dumps({"event": event, "at": now(), **fields}))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        from engine.errors import CancelledError, EngineError
+        from engine.secrets import redact
+
+        if error is None:
+            self._event("done")
+        elif isinstance(error, CancelledError | KeyboardInterrupt):
+            self._event("cancelled")
+            raise ToldError(130) from error
+        elif isinstance(error, EngineError):
+            # stderr stays NDJSON to its end: the error is an event, not a line beside them
+            code = exit_code(error)
+            told = {"condition": error.condition, "message": redact(error.message), "hint": redact(error.hint)}
+            self._event("error", **told, line=error.line, column=error.column, exit=code)
+            raise ToldError(code) from error
+
+
+def narrator(events: bool = False) -> Narrator:
+    """The one that fits stderr."""
+    if events:
+        return EventNarrator()
+    return BarNarrator() if sys.stderr.isatty() else Narrator()

@@ -1,0 +1,25 @@
+"""Open the console itself. It draws before Spark is looked for."""
+
+from __future__ import annotations
+
+import click
+
+from console.cli.invocation import Invocation
+from console.cli.streams import on_terminal
+
+
+def need_terminal(instead: str) -> None:
+    """A console needs someone at a terminal; ``instead`` says what to do without one."""
+    if not on_terminal():
+        raise click.UsageError(f"The console needs a terminal; {instead}")
+
+
+def open_console(invocation: Invocation, open_sql: str | None = None) -> None:
+    """The console, on Spark as asked for, with ``open_sql`` as the merge in the making."""
+    need_terminal("name a command to use it without one.")
+    home = invocation.home
+    from console.app import DeltaMergeApp
+    from console.spark_backend import SparkBackend
+
+    backend = SparkBackend(invocation.target, home, invocation.confs, private=invocation.private)
+    DeltaMergeApp(backend, home=home, open_sql=open_sql).run()

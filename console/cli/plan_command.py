@@ -1,0 +1,167 @@
+"""``plan`` looks at a MERGE and writes nothing to its table; ``show`` prints a plan that was saved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from console.cli.exits import CHANGES, DONE, FAILED
+from console.cli.inputs import STDIN, Script, pairs, placed, read_plan, read_script
+from console.cli.invocation import Invocation, asked
+from console.cli.narrator import Narrator, narrator
+from console.cli.streams import glyphs, paper, print_json
+from console.cli.streams import show as print_parts
+
+if TYPE_CHECKING:
+    from engine.session.connect import Session
+    from engine.values import Plan
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+
+def planning_options(command: Command) -> Command:
+    """The options that ``plan`` and ``apply FILE.sql`` share."""
+    for option in (
+        click.option("--param", "params", metavar="K=V", multiple=True, help="Fills :K. May be repeated."),
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
+        click.option("--events", is_flag=True, help="Progress as NDJSON on stderr."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@click.argument("file", metavar="FILE.sql|-")
+@click.option("-o", "output", type=click.Path(path_type=Path), metavar="P.json", help="Save the plan, to be applied.")
+@click.option("--freeze", is_flag=True, help="Keep the source's rows, so that the plan outlives its session.")
+@click.option("--no-prune", is_flag=True, help="Derive no condition from the source's keys.")
+@click.option("--detailed-exitcode", is_flag=True, help="Exit 2 when the plan changes something.")
+@click.option("--rows", default=5, show_default=True, type=click.IntRange(0, 1000), help="Sample rows of each clause.")
+@planning_options
+@asked
+def plan(
+    invocation: Invocation,
+    file: str,
+    output: Path | None,
+    freeze: bool,
+    no_prune: bool,
+    detailed_exitcode: bool,
+    rows: int,
+    params: tuple[str, ...],
+    as_json: bool,
+    events: bool,
+) -> int:
+    """Plan the MERGE of FILE.sql: what it would do, exactly, without doing it."""
+    script = read_script(file, pairs(params, "--param"))
+    with narrator(events) as told:
+        session = invocation.connect(told.say)
+        keep = False
+        try:
+            found = make_plan(invocation, session, told, script, rows=rows, freeze=freeze, prune=not no_prune)
+            if output is not None:
+                from engine.plan_file import write_plan
+
+                write_plan(output, found)
+                keep = found.refused is None
+        finally:
+            session.close(keep=keep)
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+    else:
+        print_plan(found)
+        if found.refused is None:
+            print_parts("", next_step(invocation, found, file, params, output))
+    if found.refused:
+        return FAILED
+    return CHANGES if detailed_exitcode and found.changes_something else DONE
+
+
+def make_plan(
+    invocation: Invocation,
+    session: Session,
+    told: Narrator,
+    script: Script,
+    *,
+    rows: int = 5,
+    freeze: bool = False,
+    prune: bool = True,
+) -> Plan:
+    """Plan in ``session``, where ctrl-c reaches it, and remember the plan in the ledger."""
+    from console.cli.interruptible import Interruptible
+    from engine.errors import CancelledError, EngineError
+    from engine.plan_merge import plan as plan_merge
+
+    work = Interruptible(
+        session,
+        told,
+        lambda tag, say: plan_merge(
+            session.spark,
+            script.text,
+            params=script.params,
+            rows=rows,
+            freeze=freeze,
+            prune=prune,
+            tag=tag,
+            on_progress=say,
+            private=invocation.private,
+        ),
+    )
+    try:
+        found = work.run()
+    except EngineError as error:
+        raise placed(error, script) from error
+    if work.was_asked_to_stop:
+        raise CancelledError("CANCELLED", "The work was cancelled.", "Nothing was written.")
+    try:
+        invocation.history().record_planned(found)
+    except EngineError as error:
+        # the plan is what was asked for; that it is not in the ledger is told, and harms nothing yet
+        told.say(f"the plan is not in the history: {error}")
+    return found
+
+
+def print_plan(found: Plan) -> None:
+    """The whole plan on stdout."""
+    from console.cli.view_plan import page
+
+    print_parts(page(found, glyphs(), paper().width))
+
+
+def next_step(
+    invocation: Invocation, found: Plan, file: str, params: tuple[str, ...], output: Path | None
+) -> str:
+    """What to type next."""
+    if not found.changes_something:
+        return "Nothing to apply: this merge changes nothing."
+    if output is not None:
+        return f"Next: {invocation.command('apply', str(output))}"
+    if file == STDIN:
+        return "Next: save the plan with -o PLAN.json, and apply that."
+    given = [word for one in params for word in ("--param", one)]
+    return f"Next: {invocation.command('apply', file, *given)}"
+
+
+@click.command()
+@click.argument("file", metavar="P.json")
+@click.option("--json", "as_json", is_flag=True, help="Print the plan as one JSON document.")
+@click.option("--markdown", is_flag=True, help="For a pull request.")
+@asked
+def show(invocation: Invocation, file: str, as_json: bool, markdown: bool) -> int:
+    """Print a plan that was saved with plan -o. Needs no Spark."""
+    if as_json and markdown:
+        raise click.UsageError("--json and --markdown exclude each other.")
+    found = read_plan(file)
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+    elif markdown:
+        from console.cli.markdown import page
+
+        click.echo(page(found), nl=False)
+    else:
+        print_plan(found)
+        if found.refused is None:
+            print_parts("", next_step(invocation, found, file, (), Path(file)))
+    return DONE

@@ -1,0 +1,89 @@
+"""``server``: the embedded Spark Connect server of this home."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli.exits import DONE
+from console.cli.invocation import Invocation, asked
+from console.cli.narrator import narrator
+from console.cli.streams import print_json, show
+from console.format import local_time
+
+if TYPE_CHECKING:
+    from engine.session.state import ServerStatus
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+@click.group()
+@asked
+def server(invocation: Invocation) -> None:
+    """The embedded Spark server: it outlives the console, so that the next start is warm."""
+    if invocation.is_remote:
+        raise click.UsageError("The server commands are for the embedded server, not for --remote.")
+
+
+@server.command()
+@json_option
+@asked
+def status(invocation: Invocation, as_json: bool) -> int:
+    """Tell whether it runs, and what it is."""
+    from engine.session.server import server_status
+
+    _tell(server_status(invocation.place), as_json)
+    return DONE
+
+
+@server.command()
+@json_option
+@asked
+def start(invocation: Invocation, as_json: bool) -> int:
+    """Start it, unless it runs already."""
+    from engine.session.server import server_status, start_server
+
+    with narrator() as told:
+        start_server(invocation.home, master=invocation.target, confs=invocation.confs, progress=told.say)
+    _tell(server_status(invocation.place), as_json)
+    return DONE
+
+
+@server.command()
+@json_option
+@asked
+def stop(invocation: Invocation, as_json: bool) -> int:
+    """Stop it, in use or not. Frozen sources of saved plans are gone with it; history stays."""
+    from engine.session.server import stop_server
+
+    stopped = stop_server(invocation.place)
+    if as_json:
+        print_json({"stopped": stopped})
+    else:
+        click.echo("The Spark server is stopped." if stopped else "No Spark server was running.")
+    return DONE
+
+
+def _tell(found: ServerStatus, as_json: bool) -> None:
+    if as_json:
+        print_json(asdict(found))
+    elif not found.running:
+        click.echo("No Spark server is running.")
+    else:
+        from console.cli.view_plan import facts
+
+        versions = ", ".join(f"{name} {value}" for name, value in (found.versions or {}).items())
+        show(
+            facts(
+                {
+                    "running": f"pid {found.pid}",
+                    "endpoint": found.endpoint or "",
+                    "master": found.master or "",
+                    "versions": versions,
+                    "started": local_time(found.started_at, zone=True),
+                    "log": found.log or "",
+                }
+            )
+        )

@@ -1,0 +1,52 @@
+"""What a commit did: each promised number beside the actual one, then the sentence, then how to take it back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from console.cli.view_plan import BOLD, ERROR, OK, QUIET, WARNING, table
+from console.format import number
+from console.places import sentences
+from console.visible import visible
+from console.widgets.glyphs import Glyphs
+
+if TYPE_CHECKING:
+    from engine.values import Outcome, Plan
+
+
+def page(outcome: Outcome, plan: Plan, glyphs: Glyphs) -> RenderableType:
+    """The outcome of applying ``plan``."""
+    if outcome.version is None and outcome.kept and not outcome.already_applied:
+        return Text("Nothing to commit: the plan changes nothing.")
+    parts: list[RenderableType] = [promise_and_actual(outcome, plan, glyphs), Text("")]
+    kept = outcome.kept or outcome.already_applied
+    sign, style = (glyphs.ok, OK) if kept else (glyphs.error, ERROR)
+    parts.append(Text.assemble((f"{sign} ", style), (sentences.outcome(outcome, plan, glyphs.dot), BOLD)))
+    if outcome.verdict == "disjoint":
+        moved = "The table moved since the plan, in rows that this merge does not touch:"
+        parts.append(Text.assemble((f"{glyphs.warning} ", WARNING), moved))
+        parts += [Padding(Text(visible(line), QUIET), (0, 0, 0, 4)) for line in outcome.moved_by]
+    if outcome.version is not None and outcome.version > 0:
+        parts.append(Text(f"to take it back: {restore(plan, outcome.version)}", QUIET))
+    return Group(*parts)
+
+
+def restore(plan: Plan, version: int) -> str:
+    """The statement that takes the commit of ``version`` back."""
+    return f"RESTORE TABLE {visible(plan.target.name)} TO VERSION AS OF {version - 1}"
+
+
+def promise_and_actual(outcome: Outcome, plan: Plan, glyphs: Glyphs) -> RenderableType:
+    """metric | promised | actual. What deviates beside the metrics (the version read) has a row too."""
+    found = table("metric", "promised", "actual", "", right=("promised", "actual"))
+    promised = {**plan.promise, **{one.metric: one.promised for one in outcome.deviations}}
+    actual = {**outcome.metrics, **{one.metric: one.actual for one in outcome.deviations}}
+    deviating = {one.metric for one in outcome.deviations}
+    for metric, value in promised.items():
+        sign = Text(f"{glyphs.error} deviates", ERROR) if metric in deviating else Text(glyphs.ok, OK)
+        found.add_row(visible(metric), number(value), number(actual.get(metric)), sign)
+    return found

@@ -1,0 +1,236 @@
+"""A plan as a page of text: the answer first, then each number with how sure it is, then what to type next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from console.format import count, duration, elide_end, elide_file, local_time, number, short_id, size
+from console.places import sentences
+from console.visible import visible
+from console.widgets.glyphs import Glyphs
+
+if TYPE_CHECKING:
+    from engine.values import Cells, Estimate, Plan, Remark, Sample
+
+MAX_FILES = 12
+MAX_SAMPLES = 20
+MAX_IDENTIFYING = 3  # unchanged cells that tell which row it is
+CELL_WIDTH = 40
+QUIET, BOLD = "dim", "bold"
+OK, WARNING, ERROR, POINTER = "green", "yellow", "red", "cyan"
+NUMBERS = 6  # of a file: size, rows, matched, updated, deleted, copied
+
+
+def summary(plan: Plan, glyphs: Glyphs, width: int) -> RenderableType:
+    """What a person must know before committing: the first lines of the page, alone."""
+    return Group(Text(sentences.headline(plan, glyphs, width), BOLD), Text(""), *_verdict(plan, glyphs))
+
+
+def page(plan: Plan, glyphs: Glyphs, width: int) -> RenderableType:
+    """The whole plan, ``width`` columns wide."""
+    parts: list[RenderableType] = [summary(plan, glyphs, width), Text(_made(plan, glyphs), QUIET)]
+    for title, body in (
+        ("Files", [*_files(plan, glyphs, width)]),
+        ("Conflicts", [*_conflicts(plan)]),
+        ("Write", [*_write(plan, glyphs)]),
+        ("Promise", [_promise(plan, glyphs)]),
+        ("Rows", [*_samples(plan, glyphs, width)]),
+        ("Warnings", [*_remarks(plan.warnings, glyphs.warning, WARNING)]),
+        ("Advice", [*_remarks(plan.advice, glyphs.points_to, POINTER)]),
+    ):
+        if body:
+            parts += [Text(""), Text(title, BOLD), *(Padding(one, (0, 0, 0, 2)) for one in body)]
+    return Group(*parts)
+
+
+def _made(plan: Plan, glyphs: Glyphs) -> str:
+    spent = sum(plan.timings.values())
+    took = f" {glyphs.dot} planned in {duration(spent)}" if spent else ""
+    return f"  plan {short_id(plan.plan_id)} {glyphs.dot} {local_time(plan.created_at, zone=True)}{took}"
+
+
+def _verdict(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
+    refused, decided = plan.refused is not None, plan.decision
+    if refused:
+        yield _signed(glyphs.error, ERROR, sentences.conflict(plan))
+        if plan.refused is not None and plan.refused.hint:
+            yield _more(plan.refused.hint)
+    else:
+        yield _signed(glyphs.ok, OK, sentences.counts(plan, glyphs.dot))
+        yield _signed(glyphs.points_to, POINTER, sentences.rewrite(plan))
+    sign, style = (glyphs.warning, WARNING) if decided.materialize else (glyphs.ok, OK)
+    yield _signed(sign, style, sentences.decision(plan))
+    if decided.avoid:
+        yield _more(f"to avoid it: {decided.avoid}")
+    if not refused:
+        clean = not plan.find_touched_files.conflicts.true_count
+        sign, style = (glyphs.ok, OK) if clean else (glyphs.warning, WARNING)
+        yield _signed(sign, style, sentences.conflict(plan))
+    for splice in plan.splices:
+        new = elide_end(sentences.one_line(splice.text), 60, glyphs.ellipsis)
+        yield _signed(glyphs.points_to, POINTER, f"runs with {new}: {visible(splice.why)}")
+
+
+def _signed(sign: str, style: str, sentence: str) -> RenderableType:
+    """A sign and a sentence beside it; its further lines stand under its first."""
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row(Text(sign, style), Text(sentence))
+    return Padding(grid, (0, 0, 0, 2))
+
+
+def _more(sentence: str) -> RenderableType:
+    return Padding(Text(visible(sentence), QUIET), (0, 0, 0, 4))
+
+
+def table(*headers: str, right: tuple[str, ...] = ()) -> Table:
+    """A table without rules, as all of the command line's are."""
+    found = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style=QUIET)
+    for header in headers:
+        is_number = header in right
+        found.add_column(header, justify="right" if is_number else "left", no_wrap=is_number, overflow="fold")
+    return found
+
+
+def _files(plan: Plan, glyphs: Glyphs, width: int) -> Iterator[RenderableType]:
+    scan, files = plan.scan, plan.find_touched_files.files
+    yield Text(
+        f"data skipping leaves {number(scan.files_after)} of {count(scan.files_before, 'file')}"
+        f" ({size(scan.bytes_after)} of {size(scan.bytes_before)}) {_mark(scan.accuracy, glyphs)}"
+    )
+    for predicate in scan.predicates:
+        yield Text(f"by {sentences.one_line(predicate)}")
+    if scan.why:
+        yield Text(visible(scan.why), QUIET)
+    if not files:
+        return
+    numbers = ("size", "rows", "matched", "updated", "deleted", "copied")
+    rows = [
+        (size(f.bytes), *map(number, (f.rows, f.matched, f.updated, f.deleted, f.copied))) for f in files[:MAX_FILES]
+    ]
+    taken = sum(max(len(header), *(len(row[i]) for row in rows)) + 2 for i, header in enumerate(numbers))
+    room = max(width - 4 - taken, 12)
+    found = table("file", *numbers, right=numbers)
+    found.columns[0].no_wrap = True
+    for file, row in zip(files, rows, strict=False):
+        found.add_row(Text(elide_file(visible(file.path), room, glyphs.ellipsis)), *row)
+    yield found
+    if len(files) > MAX_FILES:
+        yield Text(f"{glyphs.ellipsis} and {number(len(files) - MAX_FILES)} more", QUIET)
+
+
+def _conflicts(plan: Plan) -> Iterator[RenderableType]:
+    conflicts, refused = plan.find_touched_files.conflicts, plan.refused
+    if conflicts.true_count:
+        yield Text(f"{count(conflicts.true_count, 'target row')} matched by more than one source row, exact")
+        if conflicts.count != conflicts.true_count:
+            yield Text(f"Delta itself counts {number(conflicts.count)}.", QUIET)
+    if conflicts.keys:
+        names = list(dict.fromkeys(name for key in conflicts.keys for name in key.key))
+        found = table(*map(visible, names), "source rows", right=("source rows",))
+        for key in conflicts.keys:
+            found.add_row(*(_cell(key.key.get(name)) for name in names), number(key.source_rows))
+        yield found
+    elif refused is not None and refused.rows:
+        names = list(refused.rows[0])
+        found = table(*map(visible, names))
+        for row in refused.rows:
+            found.add_row(*(_cell(row.get(name)) for name in names))
+        yield found
+
+
+def _write(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
+    write, touched = plan.write, plan.find_touched_files
+    joins = [f"{kind} join to {aim}" for kind, aim in ((touched.join_type, "find"), (write.join_type, "write")) if kind]
+    vectors = "deletion vectors" if write.deletion_vectors else "no deletion vectors"
+    feed = "change data feed written" if write.change_data_feed else "no change data feed"
+    parts = [plan.executor, *joins, vectors, feed]
+    yield Text(f" {glyphs.dot} ".join(parts))
+
+
+def _promise(plan: Plan, glyphs: Glyphs) -> RenderableType:
+    found = table("metric", "promised", "how sure", right=("promised",))
+    for metric, value in plan.promise.items():
+        found.add_row(visible(metric), number(value), _mark("exact", glyphs))
+    for metric, estimate in plan.estimates.items():
+        found.add_row(visible(metric), estimated(estimate), _mark("estimated", glyphs))
+    return found
+
+
+def estimated(estimate: int | Estimate) -> str:
+    """``1,000``, or ``1 to 2`` where only bounds are known."""
+    if isinstance(estimate, int):
+        return number(estimate)
+    if estimate.low == estimate.high:
+        return number(estimate.low)
+    return f"{number(estimate.low)} to {number(estimate.high)}"
+
+
+def _mark(accuracy: str, glyphs: Glyphs) -> str:
+    sign = {"exact": glyphs.exact, "estimated": glyphs.estimated}.get(accuracy, glyphs.unknown)
+    return f"{sign} {accuracy}"
+
+
+def _samples(plan: Plan, glyphs: Glyphs, width: int) -> Iterator[RenderableType]:
+    if not plan.samples:
+        return
+    found = table("", "action", "clause", "row", right=("clause",))
+    for sample in plan.samples[:MAX_SAMPLES]:
+        sign = {"update": glyphs.update, "insert": glyphs.insert, "delete": glyphs.delete}[sample.action]
+        row = elide_end(sample_text(sample, glyphs), max(width - 24, 20) * 2, glyphs.ellipsis)
+        found.add_row(sign, sample.action, str(sample.clause + 1), Text(row))
+    yield found
+    if len(plan.samples) > MAX_SAMPLES:
+        yield Text(f"{glyphs.ellipsis} and {number(len(plan.samples) - MAX_SAMPLES)} more", QUIET)
+
+
+def sample_text(sample: Sample, glyphs: Glyphs) -> str:
+    """``id=7, name=x: price 1.00 → 2.00``: enough to tell the row, then what changes in it."""
+    before, after = sample.before, sample.after
+    if before is None or after is None:
+        return _pairs(before or after or {})
+    changed = [name for name in dict.fromkeys([*before, *after]) if before.get(name) != after.get(name)]
+    same = {name: value for name, value in before.items() if name not in changed}
+    known = _pairs(dict(list(same.items())[:MAX_IDENTIFYING]))
+    told = ", ".join(
+        f"{visible(name)} {_cell(before.get(name))} {glyphs.becomes} {_cell(after.get(name))}" for name in changed
+    )
+    return f"{known}: {told or 'written again unchanged'}" if known else told
+
+
+def _pairs(cells: Cells) -> str:
+    return ", ".join(f"{visible(name)}={_cell(value)}" for name, value in cells.items())
+
+
+def _cell(value: str | None) -> str:
+    return "NULL" if value is None else elide_end(visible(value), CELL_WIDTH)
+
+
+def _remarks(remarks: tuple[Remark, ...], sign: str, style: str) -> Iterator[RenderableType]:
+    for one in remarks:
+        lines = [Text.assemble((f"[{visible(one.code)}] ", BOLD), visible(one.sentence))]
+        if one.evidence:
+            lines.append(Text(visible(one.evidence), QUIET))
+        grid = Table.grid(padding=(0, 1, 0, 0))
+        grid.add_column(no_wrap=True)
+        grid.add_column(overflow="fold")
+        grid.add_row(Text(sign, style), Group(*lines))
+        yield grid
+
+
+def facts(known: Mapping[str, str]) -> RenderableType:
+    """Names and what stands for them, one a line; what is empty is left out."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True, style=QUIET)
+    grid.add_column(overflow="fold")
+    for name, value in known.items():
+        if value:
+            grid.add_row(Text(visible(name)), Text(visible(value)))
+    return grid
