@@ -206,8 +206,8 @@ class DeltaMergeApp(App[None], Asking):
         if self.status.spark == "lost":
             return
         # what to do comes first: a narrow screen cuts the end
-        todo = f"{self.glyphs.error} Spark is lost: F9 starts it again, your text is kept."
-        self.set_status(spark="lost", narration=f"{todo} {failure.message}")
+        todo = f"{self.glyphs.error} Spark is lost: F9 starts it again, your text is kept"
+        self.set_status(spark="lost", narration=f"{todo} ({failure.message})")
         self.screen.refresh_bindings()
 
     @override

@@ -90,7 +90,7 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
     def _counts(self) -> str:
         promise = self._plan.promise
         return "   ".join(
-            f"{number(promise.get(metric, 0))} {word}"
+            f"{number(promise.get(metric))} {word}"
             for metric, word in (
                 (sentences.UPDATED, "updated"),
                 (sentences.INSERTED, "inserted"),

@@ -67,8 +67,9 @@ class HelpDialog(Dialog[None]):
         """The whole help."""
         focused = self._about.focused
         told: list[Paragraph] = []
-        for node in (focused, self._about):
-            if node is not None and (about := _help_of(node)):
+        # from the place to what has the focus
+        for node in reversed((focused or self._about).ancestors_with_self):
+            if about := _help_of(node):
                 told += [sentence(about), sentence("")]
         if focused is not None:
             told += self._keys("Keys of what has the focus", _own_bindings(focused))

@@ -52,7 +52,12 @@ class CommitPane(Vertical):
         self.page.show(Page(outcome_head(plan, outcome, self.glyphs), table))
 
     def show_failure(self, plan: Plan, failure: Failure) -> None:
-        head = (*failure_head(failure, self.glyphs.error), sentence(""), sentence(_what_now(failure)))
+        if failure.cancelled:
+            # what the operator asked for is no error
+            told: Head = (signed(self.glyphs.warning, "$text-warning", "The commit was cancelled.", "bold"),)
+        else:
+            told = (*failure_head(failure, self.glyphs.error), sentence(""))
+        head = (*told, sentence(_what_now(failure)))
         self.page.show(Page(head, promise_table(plan, None, self.glyphs)))
 
 
@@ -72,7 +77,7 @@ def _what_now(failure: Failure) -> str:
     if failure.stale:
         return "The table or the source moved since the plan. Nothing was committed; r plans again."
     if failure.cancelled:
-        return "It was cancelled. The History place says whether it had committed before (h)."
+        return "Spark was told to stop. The History place (h) says whether it had committed before."
     if failure.unreachable:
         return (
             "Spark was lost while it ran. After a restart (F9) the History place says whether it committed."

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from textual.binding import BindingType
-from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
 
 from console.places.place import Place
+from console.widgets.page import Page, sentence
+from console.widgets.page_view import PageView
 
 
 class CreatePlace(Place):
@@ -19,11 +19,13 @@ class CreatePlace(Place):
     BINDINGS: ClassVar[list[BindingType]] = []
 
     def compose_body(self) -> Iterable[Widget]:
-        yield Static(
-            Content.assemble(
-                ("\n  Creating tables is not built yet.\n\n", "bold"),
-                "  CREATE and REPLACE TABLE will be planned and committed here as merges are.\n"
-                "  Until then, create tables with Spark itself; they appear in Tables (1) after r.\n",
-            ),
-            markup=False,
+        yield PageView(id="page")
+
+    def on_mount(self) -> None:
+        told = (
+            sentence("Creating tables is not built yet.", "bold"),
+            sentence(""),
+            sentence("CREATE and REPLACE TABLE will be planned and committed here as merges are."),
+            sentence("Until then, create tables with Spark itself; r in Tables (1) lists them."),
         )
+        self.query_one(PageView).show(Page(told))

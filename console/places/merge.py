@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 from typing_extensions import override
@@ -18,6 +18,7 @@ from console.format import short_id
 from console.places import sentences
 from console.places.commit_pane import CommitPane
 from console.places.compose import ComposePane
+from console.places.merge_keys import KEYS
 from console.places.place import Place
 from console.places.preview import Preview
 from console.progress import Advanced, reporter
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from engine.values import Outcome, Plan
 
 PANES = {"compose": "compose-pane", "preview": "preview-pane", "commit": "commit-pane"}
-VIEWS_GROUP = Binding.Group("views", compact=True)
 
 
 @dataclass(frozen=True)
@@ -51,26 +51,7 @@ class MergePlace(Place):
         "Merge: type a MERGE statement, plan it, look at what it would do, and commit exactly that. "
         "Planning writes nothing. The text is saved as you type and comes back after a crash."
     )
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("c", "commit", "commit…", id="merge.commit", tooltip="Commit exactly this plan; asks first"),
-        Binding("x", "cancel", "cancel", id="merge.cancel", tooltip="Cancel the plan or the commit that runs"),
-        Binding("ctrl+r,f5,p", "plan", "plan", id="merge.plan",
-                tooltip="Plan the statement: see what it would do"),
-        Binding("e,i", "edit", "edit", id="merge.edit", tooltip="Go to the text"),
-        Binding("v", "preview", "preview", id="merge.preview", tooltip="Back to the last plan"),
-        Binding("r", "replan", "re-plan", id="merge.replan", tooltip="Plan the text again"),
-        Binding("left_square_bracket", "cycle(-1)", "view before", id="merge.view_before",
-                group=VIEWS_GROUP, tooltip="The view before this one"),
-        Binding("right_square_bracket", "cycle(1)", "next view", id="merge.view_next",
-                group=VIEWS_GROUP, tooltip="The next view"),
-        Binding("d", "view('decision')", "why", id="merge.why",
-                tooltip="Why the source is materialized, or not"),
-        Binding("f8", "go_to_error", "to the error", id="merge.error", tooltip="Go to where the error is"),
-        Binding("s", "save_plan", "save", id="merge.save", tooltip="Save the plan as a file"),
-        Binding("h", "history", "history", id="merge.history", tooltip="Go to the history of this operation"),
-        Binding("y", "copy_text", "copy", id="merge.copy", tooltip="Copy what is shown as text"),
-        Binding("escape", "back", "back", show=False, id="merge.back", tooltip="Back to the text"),
-    ]  # fmt: skip
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
 
     def __init__(self) -> None:
         super().__init__()
@@ -192,7 +173,7 @@ class MergePlace(Place):
         self.plan = plan
         self.committed = None
         name = short_id(plan.plan_id)
-        self.console_app.record(f"Plan {name}: {sentences.counts(plan)}; {sentences.rewrite(plan)}.")
+        self.console_app.record(f"Plan {name}: {sentences.summary(plan)}.")
         self.preview.show(plan)
         typed_on = self.pane.edits != operation.edits
         self.preview.edited(typed_on)
@@ -224,6 +205,8 @@ class MergePlace(Place):
         from console.dialogs.commit import CommitDialog
 
         self.app.push_screen(CommitDialog(plan, edited=self._edited()), partial(self._confirmed, plan))
+
+    action_why_not_commit = action_commit
 
     def _why_not_now(self, plan: Plan) -> str | None:
         if self.operation is not None:
@@ -326,6 +309,8 @@ class MergePlace(Place):
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         view = self.view if self.is_mounted else "compose"
+        may_commit = view == "preview" and self.plan is not None and self.committed is None
+        never = sentences.why_not_committable(self.plan) if self.plan is not None else None
         possible = {
             "edit": view != "compose" or self.focused is None,
             "plan": self.operation is None and view == "compose",
@@ -336,7 +321,8 @@ class MergePlace(Place):
             "cycle": view == "preview",
             "view": view == "preview",
             "save_plan": view == "preview",
-            "commit": view == "preview" and self.committed is None,
+            "commit": may_commit and never is None,
+            "why_not_commit": may_commit and never is not None,
             "history": view == "commit",
         }
         return possible.get(action, True)

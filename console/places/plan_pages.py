@@ -114,7 +114,8 @@ def conflicts_page(plan: Plan, glyphs: Glyphs) -> Page:
         head += _refusal(refused.condition, refused.message, refused.hint, glyphs)
     if conflicts.true_count:
         rows_matched = count(conflicts.true_count, "target row")
-        head.append(sentence(f"{rows_matched} matched by more than one source row {_mark('exact', glyphs)}"))
+        told = f"{rows_matched} matched by more than one source row {_mark('exact', glyphs)}; some of the keys:"
+        head.append(sentence(told))
         if conflicts.count != conflicts.true_count:
             head.append(sentence(f"Delta itself counts {number(conflicts.count)}.", "$foreground-muted"))
     if conflicts.keys:
@@ -278,9 +279,10 @@ def _mark(accuracy: str, glyphs: Glyphs) -> str:
 
 
 def _refusal(condition: str, message: str, hint: str, glyphs: Glyphs) -> Head:
+    """What Delta would say of it while running."""
     text = Content.assemble((f"[{visible(condition)}] ", "bold $text-error"), visible(message, lines=True))
     hints = (Paragraph(sentence(hint, "$foreground-muted").body, Content("  ")),) if hint else ()
-    return (signed(f"{glyphs.error} refused", "$text-error", text), *hints)
+    return (signed(glyphs.error, "$text-error", text), *hints)
 
 
 def _remark(remark: Remark, word: str, style: str) -> Head:

@@ -33,9 +33,10 @@ def counts(plan: Plan, dot: str = "·") -> str:
     """``updates 1,204 · inserts 220 · deletes 3``, or that nothing changes."""
     promise = plan.promise
     parts = [
-        f"{verb} {number(promise.get(metric, 0))}"
+        f"{verb} {number(promise.get(metric))}"
         for verb, metric in (("updates", UPDATED), ("inserts", INSERTED), ("deletes", DELETED))
-        if promise.get(metric)
+        # what is not known is told as such; only a known 0 goes without saying
+        if promise.get(metric) != 0
     ]
     return f" {dot} ".join(parts) if parts else "changes no row"
 
@@ -62,15 +63,29 @@ def decision(plan: Plan) -> str:
     return f"source {verb}{inferred}: {visible(decided.because).rstrip('.')} ({visible(decided.reason)})"
 
 
+def summary(plan: Plan, dot: str = "·") -> str:
+    """What a plan would do, in one line."""
+    if plan.refused is not None:
+        return f"refused, {visible(plan.refused.condition)}"
+    return f"{counts(plan, dot)}; {rewrite(plan)}"
+
+
 def conflict(plan: Plan) -> str:
     """What would stop the merge while it runs, or that nothing does."""
     conflicts = plan.find_touched_files.conflicts
     if plan.refused is not None:
-        return f"cannot be committed: [{visible(plan.refused.condition)}] {visible(plan.refused.message)}"
+        # Spark's message is for the Conflicts view, with the rows; here it is why, as short as it can be said
+        if conflicts.true_count:
+            return f"cannot be committed: {_matched(plan)} by more than one source row"
+        return f"cannot be committed: {visible(plan.refused.message)}"
     if conflicts.true_count:
-        rows = count(conflicts.true_count, "target row")
-        return f"{rows} matched by several source rows, which Delta allows here"
+        return f"{_matched(plan)} by more than one source row, which Delta allows here"
     return "no row matched twice, no constraint broken"
+
+
+def _matched(plan: Plan) -> str:
+    rows = plan.find_touched_files.conflicts.true_count
+    return f"{count(rows, 'target row')} {'is' if rows == 1 else 'are'} matched"
 
 
 def undo(plan: Plan) -> str:

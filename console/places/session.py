@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from console.places.place import Place
 from console.visible import visible
-from console.widgets.page import Column, Page, Row, Table, sentence
+from console.widgets.page import Column, Page, Row, Table, sentence, signed
 from console.widgets.page_view import PageView
 
 
@@ -56,9 +56,8 @@ class SessionPlace(Place):
     def _say_state(self) -> None:
         status = self.console_app.status
         if status.spark == "lost":
-            self.page.say(
-                f"Spark at {status.endpoint} is lost. F9 starts it again; drafts and history are untouched."
-            )
+            text = f"Spark at {status.endpoint} is lost. F9 starts it again; drafts and history are untouched."
+            self.page.show(Page((signed(self.console_app.glyphs.error, "$text-error", text),)))
         else:
             self.page.say(f"Spark at {status.endpoint} is starting.")
 

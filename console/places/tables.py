@@ -49,6 +49,7 @@ class TablesPlace(Place):
         "is on; [ and ] go through the views of a table; m starts a merge into it."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "all tables", id="tables.back", tooltip="Back to the list of tables"),
         Binding("slash", "filter", "filter", id="tables.filter", tooltip="Filter the tables by name"),
         Binding("m", "merge", "merge into", id="tables.merge", tooltip="Start a merge into this table"),
         Binding("left_square_bracket", "cycle(-1)", "view before", id="tables.view_before", group=VIEWS_GROUP,
@@ -59,7 +60,6 @@ class TablesPlace(Place):
                 tooltip="Open a directory and list the Delta tables in it"),
         Binding("r", "reload", "refresh", id="tables.refresh", tooltip="Ask Spark again"),
         Binding("y", "copy_name", "copy name", id="tables.copy", tooltip="Copy the name of the table"),
-        Binding("escape", "back", "back", show=False, id="tables.back", tooltip="Back to the list of tables"),
     ]  # fmt: skip
 
     def __init__(self) -> None:
@@ -278,6 +278,9 @@ class TablesPlace(Place):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("cycle", "view"):
             return self.shown is not None
+        if action == "back":
+            # beside the list there is nothing to go back to, but for whoever is in the filter
+            return self.has_class("-opened") or self.focused is not self.table_tree
         return True
 
     def _chosen_name(self) -> str | None:

@@ -19,7 +19,7 @@ from console.visible import visible
 from console.widgets.page import Column, Table
 
 CELL_PADDING = 2
-MINIMUM_FIT = 10
+MINIMUM_FIT = 8
 MAXIMUM_CELL = 400
 
 Cells = list["str | None"]

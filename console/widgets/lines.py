@@ -132,7 +132,7 @@ class TopLine(OneLine):
         tail = f"{dot}{status.work or 'idle'}" if status.spark == "warm" else ""
         state = f"{mark} {status.spark}"
         endpoint = visible(status.endpoint)
-        rest = room - len(state) - len(tail) - len(dot)
+        rest = room - len(state) - len(tail) - len(dot) - 2
         # rather no endpoint than a stump of one: the Session place has it in full
         shown = elide_end(endpoint, rest, glyphs.ellipsis) + dot if rest >= 8 else ""
         return Content.assemble(

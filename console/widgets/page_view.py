@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -45,8 +45,6 @@ class PageView(Vertical):
     PageView > .page--head.-alone { height: 1fr; max-height: 100%; }
     PageView > Grid { height: 1fr; max-height: 100%; }
     """
-    HELP: ClassVar[str] = "A page of sentences, or a table under them. The arrow keys scroll."
-
     class RowOpened(Message):
         """Enter was pressed on a row of the table."""
 

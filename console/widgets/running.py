@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 from textual.timer import Timer
+from textual.widgets import Input, TextArea
 
 from console.format import duration, number, size
 from console.visible import visible
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from engine.values import Progress
 
 BAR_WIDTH = 24
+MINIMUM_BAR_WIDTH = 8
 TICK_SECONDS = 0.2
 
 
@@ -66,23 +68,39 @@ class Running(OneLine):
         return self.has_class("-on")
 
     def render(self) -> Content:
-        glyphs = self.console_app.glyphs
-        dot = f" {glyphs.dot} "
+        width = self.content_size.width
+        # how to stop it and how long it takes stay in sight: the bar shrinks, then what was read gives way
+        for with_bytes in (True, False):
+            room = width - self._line(bar_width=0, with_bytes=with_bytes).cell_length - 1
+            if room >= MINIMUM_BAR_WIDTH:
+                return self._line(bar_width=min(room, BAR_WIDTH), with_bytes=with_bytes)
+        return self._line(bar_width=0, with_bytes=False)
+
+    def _line(self, *, bar_width: int, with_bytes: bool) -> Content:
+        progress = self._progress
         parts: list[str] = []
         bar = Content("")
-        progress = self._progress
         if progress is not None:
             parts.append(visible(progress.phase))
             if progress.total:
-                filled = min(BAR_WIDTH * progress.done // progress.total, BAR_WIDTH)
-                bar = Content.assemble(
-                    (glyphs.bar * filled, "$text-primary"),
-                    (glyphs.bar_rest * (BAR_WIDTH - filled), "$foreground-muted"),
-                    " ",
-                )
+                bar = self._bar(progress.done, progress.total, bar_width)
                 parts.append(f"{number(progress.done)} of {number(progress.total)} tasks")
-            if progress.bytes_read:
+            if progress.bytes_read and with_bytes:
                 parts.append(f"{size(progress.bytes_read)} read")
         parts.append(duration(int((monotonic() - self._started) * 1000) // 100 * 100))
-        parts.append("cancelling…" if self._cancelling else "x cancels")
+        # in a text, x is a letter
+        typing = isinstance(self.screen.focused, Input | TextArea)
+        parts.append("cancelling…" if self._cancelling else "esc, x cancels" if typing else "x cancels")
+        dot = f" {self.console_app.glyphs.dot} "
         return Content.assemble((f"{self._what} ", "bold $text-primary"), bar, dot.join(parts))
+
+    def _bar(self, done: int, total: int, width: int) -> Content:
+        if not width:
+            return Content("")
+        glyphs = self.console_app.glyphs
+        filled = min(width * done // total, width)
+        return Content.assemble(
+            (glyphs.bar * filled, "$text-primary"),
+            (glyphs.bar_rest * (width - filled), "$foreground-muted"),
+            " ",
+        )

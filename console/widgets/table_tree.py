@@ -56,7 +56,7 @@ class TableTree(Tree[object]):
     def __init__(self, *, plain: bool, id: str | None = None) -> None:
         super().__init__("tables", id=id)
         self.show_root = False
-        self.guide_depth = 2
+        self.guide_depth = 3
         self.show_guides = False
         self.auto_expand = True
         if plain:
