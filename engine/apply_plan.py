@@ -174,11 +174,6 @@ def prepare_again(spark: SparkSession, plan: Plan, say: OnProgress) -> None:
             + (" (other values)." if source.num_rows == plan.source.num_rows else "."),
             "Plan again, or plan with --freeze to keep its rows.",
         )
-    _KEPT[view or source.view] = source.frame
-
-
-_KEPT: dict[str, object] = {}
-"""Checkpoints prepared for an apply: the view's blocks live as long as this process."""
 
 
 def has_view(spark: SparkSession, view: str) -> bool:

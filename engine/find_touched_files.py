@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.analyze import AnalyzedMerge
+from engine.checkpoint import checkpoint
 from engine.delta_log import LogFile
 from engine.names import quote
 from engine.parse import MergeClause
 from engine.prepare_delta_scan import DeltaScan
-from engine.prepare_source import PreparedSource, checkpoint
+from engine.prepare_source import PreparedSource
 from engine.spark_errors import translate
 from engine.sql_text import requalified
 from engine.values import ConflictKey
@@ -61,7 +62,6 @@ class Matches:
     files: tuple[FileMatches, ...]
     inserts: dict[int, int]
     view: str | None
-    frame: Any = None
 
     @property
     def touched(self) -> tuple[FileMatches, ...]:
@@ -78,7 +78,7 @@ def find_touched_files(
 ) -> Matches:
     """Run the join. Anything that fails while running (a cast, an overflow) raises Delta's error."""
     view = source.view.replace("_source_", "_pairs_")
-    frame = checkpoint(spark, pairs_sql(merge, source), "DISK_ONLY", view)
+    checkpoint(spark, pairs_sql(merge, source), "DISK_ONLY", view)
     try:
         by_file = spark.sql(by_file_sql(merge, view)).collect()
     except Exception as error:
@@ -99,7 +99,6 @@ def find_touched_files(
         files=files,
         inserts=count_inserts(spark, merge, source, view),
         view=view,
-        frame=frame,
     )
 
 

@@ -11,13 +11,13 @@ import re
 import time
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge
+from engine.checkpoint import checkpoint
 from engine.commits import current_version
 from engine.confs import read_confs
-from engine.errors import EngineError
 from engine.names import quote
 from engine.should_materialize_source import RELATION, STORAGE_LEVEL, SourcePlan, source_plan
 from engine.spark_errors import translate
@@ -41,8 +41,7 @@ ATOMIC = re.compile(
 class PreparedSource:
     """The frozen source: a temporary view of the session it was prepared in.
 
-    ``fingerprint`` is an order-free checksum of all its rows; ``elapsed_ms`` the checkpoint's time. ``frame``
-    keeps the checkpoint's blocks alive while this value lives.
+    ``fingerprint`` is an order-free checksum of all its rows; ``elapsed_ms`` the checkpoint's time.
     """
 
     view: str
@@ -53,7 +52,6 @@ class PreparedSource:
     pinned_table: str | None
     volatile: tuple[str, ...]
     elapsed_ms: int
-    frame: Any = field(repr=False, default=None)
 
 
 def new_view_name() -> str:
@@ -69,7 +67,7 @@ def prepare_source(
     query = pruned_source_sql(merge, table, pinned)
     level = decision.storage_level or read_confs(spark, (STORAGE_LEVEL,)).get(STORAGE_LEVEL, "DISK_ONLY")
     began = time.monotonic()
-    frame = checkpoint(spark, query, level, view)
+    checkpoint(spark, query, level, view)
     elapsed = round((time.monotonic() - began) * 1000)
     columns = used_columns(merge)
     num_rows, fingerprint = source_fingerprint(spark, view, columns)
@@ -83,7 +81,6 @@ def prepare_source(
         pinned_table=table,
         volatile=tuple(sorted(function_names(prefix + merge.source_sql) & VOLATILE)),
         elapsed_ms=elapsed,
-        frame=frame,
     )
 
 
@@ -99,29 +96,6 @@ def pruned_source_sql(merge: AnalyzedMerge, table: str | None, pinned: dict[str,
     prefix = f"{merge.statement.prefix} " if merge.statement.prefix else ""
     source = f"{table} VERSION AS OF {pinned[table]}" if table else merge.source_sql
     return f"{prefix}SELECT {columns} FROM {source}"
-
-
-def checkpoint(spark: SparkSession, query: str, level: str, view: str) -> Any:
-    """Run ``query`` once into an eager local checkpoint at ``level`` (DISK_ONLY…) and name it ``view``."""
-    from pyspark import StorageLevel
-
-    try:
-        frame = spark.sql(query).localCheckpoint(eager=True, storageLevel=getattr(StorageLevel, level))
-        frame.createOrReplaceTempView(view)
-    except Exception as error:
-        raise out_of_disk(error) or translate(error) from error
-    return frame
-
-
-def out_of_disk(error: BaseException) -> EngineError | None:
-    """The failure that Delta records as materializeSourceOutOfDiskFailure, or None for any other."""
-    if "No space left on device" not in str(error):
-        return None
-    return EngineError(
-        "MATERIALIZE_SOURCE_OUT_OF_DISK",
-        "The executors ran out of disk while the source was materialized.",
-        "Free space under spark.local.dir, or merge a smaller source.",
-    )
 
 
 def source_fingerprint(spark: SparkSession, view: str, columns: Sequence[Column]) -> tuple[int, str]:
