@@ -8,23 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from engine.values import (
-    DataFile,
-    Operation,
-    OperationDetail,
-    Outcome,
-    Plan,
-    Progress,
-    RowPage,
-    TableDetail,
-    TableRef,
-    TableVersion,
-    Validation,
-)
+if TYPE_CHECKING:
+    from engine.values import (
+        DataFile,
+        Operation,
+        OperationDetail,
+        Outcome,
+        Plan,
+        Progress,
+        RowPage,
+        TableDetail,
+        TableRef,
+        TableVersion,
+        Validation,
+    )
 
-OnProgress = Callable[[Progress], None]
+# the values are only named here: pydantic is not to be imported before the first frame
+OnProgress = Callable[["Progress"], None]
 
 
 class Backend(Protocol):

@@ -48,6 +48,8 @@ class ComposePane(Vertical, Asking):
         self.edits = 0
         """Grows with every edit, so that work can tell whether the text changed since it began."""
         self.error_at: tuple[int, int | None] | None = None
+        self.plan_is_wanted = False
+        """A plan is made as soon as Spark is up."""
         self._latest: Draft | None = None
         """What was typed and may not be on disk yet."""
         self._saves = itertools.count()
@@ -167,7 +169,11 @@ class ComposePane(Vertical, Asking):
             self.say("Type a MERGE statement, or press m on a table. ctrl+r plans it and writes nothing.")
             return
         if self.console_app.status.spark != "warm":
-            self.say("The text is saved; Spark checks it as soon as it is up.")
+            self.say(
+                "Spark is still starting: the plan is made as soon as it is up. x takes that back."
+                if self.plan_is_wanted
+                else "The text is saved; Spark checks it as soon as it is up."
+            )
             return
         backend = self.console_app.backend
         self.ask("validate", lambda: backend.validate(sql, params), self._validated, self.show_failure)

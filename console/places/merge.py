@@ -58,7 +58,6 @@ class MergePlace(Place):
         self.plan: Plan | None = None
         self.committed: Outcome | None = None
         self.operation: Operation | None = None
-        self._plan_when_warm = False
 
     def compose_body(self) -> Iterable[Widget]:
         becomes = self.console_app.glyphs.becomes
@@ -130,7 +129,7 @@ class MergePlace(Place):
         self.refresh_bindings()
 
     def spark_is_warm(self) -> None:
-        if self._plan_when_warm:
+        if self.pane.plan_is_wanted:
             self.action_plan()
         else:
             self.pane.validate()
@@ -145,9 +144,9 @@ class MergePlace(Place):
             self.notify("There is no statement to plan yet.")
             return
         state = self.console_app.status.spark
-        self._plan_when_warm = state == "starting"
+        self.pane.plan_is_wanted = state == "starting"
         if state == "starting":
-            self.pane.say("Spark is still starting: the plan is made as soon as it is up. x takes that back.")
+            self.pane.validate()
             self.refresh_bindings()
         elif state == "lost":
             self.notify("Spark is lost: F9 starts it again. The text is kept.", severity="error")
@@ -262,7 +261,7 @@ class MergePlace(Place):
     # What runs
 
     def _begin(self, kind: str) -> Operation:
-        self._plan_when_warm = False
+        self.pane.plan_is_wanted = False
         operation = Operation(uuid.uuid4().hex, kind, self.pane.edits)
         self.operation = operation
         self.console_app.begin(Job(operation.operation_id, kind))
@@ -283,8 +282,8 @@ class MergePlace(Place):
             self.query_one("#running", Running).advance(event.progress)
 
     def action_cancel(self) -> None:
-        if self._plan_when_warm:
-            self._plan_when_warm = False
+        if self.pane.plan_is_wanted:
+            self.pane.plan_is_wanted = False
             self.pane.say("The plan was taken back.")
             self.refresh_bindings()
         elif self.operation is None:
@@ -308,15 +307,17 @@ class MergePlace(Place):
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        view = self.view if self.is_mounted else "compose"
+        if not self.is_mounted:
+            return action in ("edit", "plan")
+        view = self.view
         may_commit = view == "preview" and self.plan is not None and self.committed is None
         never = sentences.why_not_committable(self.plan) if self.plan is not None else None
         possible = {
             "edit": view != "compose" or self.focused is None,
             "plan": self.operation is None and view == "compose",
-            "cancel": self.operation is not None or self._plan_when_warm,
+            "cancel": self.operation is not None or self.pane.plan_is_wanted,
             "preview": self.plan is not None and view != "preview",
-            "go_to_error": view == "compose" and self.pane.error_at is not None if self.is_mounted else False,
+            "go_to_error": view == "compose" and self.pane.error_at is not None,
             "replan": view != "compose" and self.operation is None,
             "cycle": view == "preview",
             "view": view == "preview",

@@ -44,6 +44,7 @@ class FakeBackend:
         self.schemas = ["default", "sales"]
         self.file_count = 40
         self._cancelled: set[str] = set()
+        self._gates: dict[str, threading.Event] = {}
         self._lock = threading.Lock()
 
     # What tests ask
@@ -51,6 +52,13 @@ class FakeBackend:
     def called(self, method: str) -> list[tuple[object, ...]]:
         with self._lock:
             return [arguments for name, arguments in self.calls if name == method]
+
+    def hold(self, method: str) -> None:
+        """Calls of ``method`` do not come back until ``release``."""
+        self._gates[method] = threading.Event()
+
+    def release(self, method: str) -> None:
+        self._gates.pop(method).set()
 
     def die(self) -> None:
         """From now on the driver is gone."""
@@ -171,10 +179,17 @@ class FakeBackend:
             self.calls.append((method, arguments))
         if sleep:
             time.sleep(self.delays.get(method, 0))
+            self._wait_at_gate(method)
         if needs_spark:
             self._check_driver()
         if (error := self.errors.get(method)) is not None:
             raise error
+
+    def _wait_at_gate(self, method: str, operation_id: str = "") -> None:
+        gate = self._gates.get(method)
+        while gate is not None and not gate.wait(0.01):
+            if operation_id in self._cancelled or self.dead:
+                return
 
     def _check_driver(self) -> None:
         if self.dead:
@@ -186,6 +201,8 @@ class FakeBackend:
         for phase in phases:
             for step in range(steps):
                 on_progress(Progress(phase=phase, done=step, total=steps, bytes_read=step * 1_000_000))
+                if step == steps // 2:
+                    self._wait_at_gate(method, operation_id)
                 if operation_id in self._cancelled:
                     raise CancelledError("OPERATION_CANCELED", "cancelled by the operator")
                 self._check_driver()

@@ -1,0 +1,100 @@
+"""Drives the console as an operator does: keys in, what is on the screen out."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from textual.pilot import Pilot
+
+from console.app import DeltaMergeApp
+from console.places.merge import MergePlace
+from tests.console.fake_backend import FakeBackend
+
+PATIENCE_SECONDS = 8.0
+ORDERS = ("down", "down", "down", "down")
+"""From the first entry of the tree to sales.orders."""
+
+
+class Operator:
+    """One console under test."""
+
+    def __init__(self, pilot: Pilot[None], app: DeltaMergeApp) -> None:
+        self.pilot = pilot
+        self.app = app
+
+    @property
+    def screen(self) -> str:
+        """All text on the screen, line by line: what a person can read there."""
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join(strip.text.rstrip() for strip in strips)
+
+    @property
+    def first_line(self) -> str:
+        return self.screen.splitlines()[0]
+
+    @property
+    def keys(self) -> str:
+        """The line of keys at the bottom."""
+        return self.screen.splitlines()[-1]
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+
+    async def until(self, condition: Callable[[], object], what: str = "") -> None:
+        """Wait for the answer of a thread: never a fixed time, so that a busy machine changes nothing."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not condition():
+            if time.monotonic() > deadline:
+                raise AssertionError(f"waited in vain{f' for {what!r}' if what else ''}:\n{self.screen}")
+            await asyncio.sleep(0.01)
+        await self.pilot.pause()
+
+    async def sees(self, *texts: str) -> None:
+        """Wait until all of these are on the screen."""
+        for text in texts:
+            await self.until(lambda text=text: text in self.screen, text)  # type: ignore[misc]
+
+    async def misses(self, text: str) -> None:
+        """Wait until this is gone from the screen."""
+        await self.until(lambda: text not in self.screen, f"no {text}")
+
+    async def warm(self) -> None:
+        """Wait until Spark is up."""
+        await self.until(lambda: self.app.status.spark == "warm", "a warm Spark")
+
+    # The Merge place
+
+    @property
+    def merge(self) -> MergePlace:
+        place = self.app.screen_stack[0]
+        assert isinstance(place, MergePlace)
+        return place
+
+    async def write(self, sql: str) -> None:
+        """Go to the Merge place and put a statement into the editor."""
+        await self.press("2")
+        await self.sees("Preview")
+        self.merge.editor.replace_all(sql)
+        self.merge.editor.focus()
+        await self.pilot.pause()
+
+    async def plan(self, sql: str) -> None:
+        """From wherever one is to the preview of this statement."""
+        await self.warm()
+        await self.write(sql)
+        await self.press("ctrl+r")
+        await self.until(lambda: self.merge.view == "preview", "the preview")
+        await self.sees("Decision")
+
+
+@asynccontextmanager
+async def console(
+    backend: FakeBackend, size: tuple[int, int] = (80, 24), **options: object
+) -> AsyncIterator[Operator]:
+    """A console on the backend, open until the block ends."""
+    app = DeltaMergeApp(backend, home=backend.home, **options)  # type: ignore[arg-type]
+    async with app.run_test(size=size, notifications=True) as pilot:
+        yield Operator(pilot, app)
