@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.exits import CANCELLED, DONE, FAILED, USAGE, CrashError, ToldError, exit_code
+from console.cli.exits import (
+    CANCELLED,
+    DONE,
+    FAILED,
+    USAGE,
+    CrashError,
+    PipeClosedError,
+    ToldError,
+    exit_code,
+)
 from console.visible import visible
 
 if TYPE_CHECKING:
@@ -26,8 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         code = run(arguments)
-    except BrokenPipeError:
-        # `… | head`: who reads has seen enough. Python must not try again at exit.
+    except (BrokenPipeError, PipeClosedError):
+        # Python must not try again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = DONE
     sys.exit(code)
@@ -51,7 +60,7 @@ def run(arguments: Sequence[str] | None) -> int:
     except CrashError as crash:
         tell(f"[UNEXPECTED] {crash}", f"Details are in {crash.log}." if crash.log else "")
         return FAILED
-    except BrokenPipeError:
+    except (BrokenPipeError, PipeClosedError):
         raise
     except Exception as error:
         from engine.errors import EngineError

@@ -45,3 +45,7 @@ class CrashError(Exception):
     def __init__(self, message: str, log: str | None) -> None:
         super().__init__(message)
         self.log = log
+
+
+class PipeClosedError(Exception):
+    """Who reads our output has seen enough (``… | head``). No OSError, which click would take for a failure."""

@@ -20,7 +20,7 @@ from console.cli import (
     plan_command,
     server_command,
 )
-from console.cli.exits import CrashError, ToldError
+from console.cli.exits import CrashError, PipeClosedError, ToldError
 from console.cli.inputs import pairs
 from console.cli.invocation import Invocation
 from console.cli.opening import open_console
@@ -39,8 +39,8 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except (EngineError, ToldError, CrashError, click.ClickException, click.exceptions.Exit, click.Abort):
             raise
-        except BrokenPipeError:
-            raise
+        except BrokenPipeError as error:
+            raise PipeClosedError from error
         except Exception as error:
             invocation = ctx.find_object(Invocation)
             sentence = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"

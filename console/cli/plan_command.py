@@ -14,6 +14,7 @@ from console.cli.invocation import Invocation, asked
 from console.cli.narrator import Narrator, narrator
 from console.cli.streams import glyphs, paper, print_json
 from console.cli.streams import show as print_parts
+from console.visible import visible
 
 if TYPE_CHECKING:
     from engine.session.connect import Session
@@ -73,7 +74,7 @@ def plan(
     else:
         print_plan(found)
         if found.refused is None:
-            print_parts("", next_step(invocation, found, file, params, output))
+            print_next(next_step(invocation, found, file, params, output))
     if found.refused:
         return FAILED
     return CHANGES if detailed_exitcode and found.changes_something else DONE
@@ -130,6 +131,11 @@ def print_plan(found: Plan) -> None:
     print_parts(page(found, glyphs(), paper().width))
 
 
+def print_next(step: str) -> None:
+    """What to type next, never wrapped: it is there to be copied."""
+    click.echo(f"\n{visible(step)}")
+
+
 def next_step(
     invocation: Invocation, found: Plan, file: str, params: tuple[str, ...], output: Path | None
 ) -> str:
@@ -163,5 +169,5 @@ def show(invocation: Invocation, file: str, as_json: bool, markdown: bool) -> in
     else:
         print_plan(found)
         if found.refused is None:
-            print_parts("", next_step(invocation, found, file, (), Path(file)))
+            print_next(next_step(invocation, found, file, (), Path(file)))
     return DONE

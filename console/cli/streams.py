@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import sys
 from typing import TYPE_CHECKING, Any
@@ -49,7 +48,6 @@ def show(*parts: RenderableType, error: bool = False) -> None:
     click.echo("\n".join(line.rstrip() for line in captured.get().split("\n")), nl=False, err=error)
 
 
-@functools.lru_cache(maxsize=1)
 def on_terminal() -> bool:
     """Whether a person sits there: the console needs to read keys and to draw."""
     return sys.stdin.isatty() and sys.stderr.isatty()

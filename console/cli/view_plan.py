@@ -128,6 +128,9 @@ def _files(plan: Plan, glyphs: Glyphs, width: int) -> Iterator[RenderableType]:
 
 def _conflicts(plan: Plan) -> Iterator[RenderableType]:
     conflicts, refused = plan.find_touched_files.conflicts, plan.refused
+    if refused is not None:
+        # as Delta would say it, to be searched for
+        yield Text.assemble((f"[{visible(refused.condition)}] ", BOLD), visible(refused.message))
     if conflicts.true_count:
         yield Text(f"{count(conflicts.true_count, 'target row')} matched by more than one source row, exact")
         if conflicts.count != conflicts.true_count:

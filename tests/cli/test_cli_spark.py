@@ -1,0 +1,260 @@
+"""The command line on a real Spark: the suite's server, found again through its home."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.running import Shell
+
+# about a minute of work that a task notices the end of between two rows
+SLOW = "(SELECT id % 10 AS k, CAST(max(hash(id)) AS BIGINT) AS v FROM range(200000000000) GROUP BY 1)"
+SLOW_VALUE = "aggregate(sequence(1, 200000 + s.v % 2), 0L, (a, x) -> a + x)"
+
+
+@pytest.fixture
+def shell(capsys: pytest.CaptureFixture[str], session: Any, spark_home: Path) -> Shell:
+    """The command line on the suite's server."""
+    return Shell(capsys, spark_home, "--master", "local[2]")
+
+
+@pytest.fixture
+def target(spark: Any, schema: str) -> str:
+    spark.sql("CREATE TABLE t (k BIGINT, v BIGINT) USING delta")
+    spark.sql("INSERT INTO t SELECT /*+ COALESCE(1) */ id, 0 FROM range(100)")
+    spark.sql("CREATE TABLE s (k BIGINT, v BIGINT) USING delta")
+    spark.sql("INSERT INTO s VALUES (1, 10), (2, 20), (200, 2000)")
+    return schema
+
+
+@pytest.fixture
+def merge(target: str, tmp_path: Path) -> Path:
+    file = tmp_path / "m.sql"
+    file.write_text(
+        f"MERGE INTO {target}.t AS t USING {target}.s AS s ON t.k = s.k\n"
+        "WHEN MATCHED THEN UPDATE SET v = s.v\nWHEN NOT MATCHED THEN INSERT *\n"
+    )
+    return file
+
+
+def values(spark: Any, schema: str) -> dict[int, int]:
+    return {row.k: row.v for row in spark.sql(f"SELECT k, v FROM {schema}.t WHERE v <> 0").collect()}
+
+
+def latest(spark: Any, schema: str) -> int:
+    return int(spark.sql(f"DESCRIBE HISTORY {schema}.t LIMIT 1").collect()[0]["version"])
+
+
+def test_plan_show_apply_history(shell: Shell, spark: Any, target: str, merge: Path, tmp_path: Path) -> None:
+    file = tmp_path / "p.json"
+    ran = shell("plan", merge, "-o", file, "--detailed-exitcode")
+    assert ran.code == 2, ran.err
+    assert "updates 2 · inserts 1" in ran.out
+    assert f"apply {file}" in ran.out
+    assert "… analyze" in ran.err
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert values(spark, target) == {}
+
+    shown = shell("show", file, "--json").json
+    assert shown["promise"]["numTargetRowsUpdated"] == 2
+    plan_id = shown["plan_id"]
+    assert shell("history", "--json", "--table", f"{target}.t").json[0]["status"] == "planned"
+
+    assert shell("apply", file).code == 6
+    ran = shell("apply", file, "--yes", "--json")
+    assert ran.code == 0, ran.err
+    assert "prepared again" not in ran.err
+    outcome = ran.json
+    assert (outcome["plan_id"], outcome["verdict"], outcome["kept"]) == (plan_id, "fresh", True)
+    assert (outcome["version"], outcome["read_version"], outcome["already_applied"]) == (2, 1, False)
+    assert outcome["metrics"]["numTargetRowsInserted"] == 1
+    assert outcome["deviations"] == []
+    assert values(spark, target) == {1: 10, 2: 20, 200: 2000}
+
+    ran = shell("apply", file, "--yes", "--json")
+    assert ran.code == 0, ran.err
+    assert ran.json["already_applied"]
+    assert ran.json["version"] == 2
+    assert latest(spark, target) == 2
+
+    entries = shell("history", "--json", "--table", f"{target}.t").json
+    assert [(one["status"], one["version"], one["kept"]) for one in entries] == [("applied", 2, True)]
+    text = shell("show-op", entries[0]["op_id"]).out
+    assert "kept its promise" in text
+    assert f"RESTORE TABLE {target}.t TO VERSION AS OF 1" in text
+
+
+def test_apply_sql(shell: Shell, spark: Any, target: str, merge: Path) -> None:
+    assert shell("apply", merge).code == 6
+    ran = shell("apply", merge, tty=True, stdin=b"n\n")
+    assert ran.code == 6
+    assert "Commit? [y/N]" in ran.err
+    assert "updates 2 · inserts 1" in ran.err
+    assert ran.out == ""
+    assert latest(spark, target) == 1
+
+    ran = shell("apply", merge, tty=True, stdin=b"y\n")
+    assert ran.code == 0, ran.err
+    assert [line.split() for line in ran.out.splitlines()][1:2] == [["numTargetRowsInserted", "1", "1", "✔"]] or (
+        "numTargetRowsInserted" in ran.out
+    )
+    assert "kept its promise" in ran.out
+    assert latest(spark, target) == 2
+
+
+def test_params_json_and_events(shell: Shell, target: str, tmp_path: Path) -> None:
+    file = tmp_path / "m.sql"
+    file.write_text(
+        f"MERGE INTO {target}.t AS t USING {target}.s AS s ON t.k = s.k AND s.k < :most WHEN MATCHED THEN DELETE"
+    )
+    ran = shell("plan", file, "--param", "most=2", "--json", "--events")
+    assert ran.code == 0, ran.err
+    assert ran.json["promise"]["numTargetRowsDeleted"] == 1
+    events = [json.loads(line) for line in ran.err.splitlines()]
+    assert {"progress", "done"} <= {event["event"] for event in events}
+    assert events[-1]["event"] == "done"
+
+    ran = shell("plan", "-", "--events", stdin=b"MERGE INTO no.such t USING s ON 1=1 WHEN MATCHED THEN DELETE")
+    assert ran.code == 1
+    last = json.loads(ran.err.splitlines()[-1])
+    assert (last["event"], last["condition"]) == ("error", "TABLE_OR_VIEW_NOT_FOUND")
+
+
+def test_stale(shell: Shell, spark: Any, target: str, merge: Path, tmp_path: Path) -> None:
+    file = tmp_path / "p.json"
+    assert shell("plan", merge, "-o", file).code == 0
+    spark.sql(f"UPDATE {target}.t SET v = 7 WHERE k = 1")
+    ran = shell("apply", file, "--yes", "--json")
+    assert ran.code == 5
+    assert ran.out == ""
+    assert ran.err.splitlines()[-2].startswith("[STALE_PLAN] ")
+    assert latest(spark, target) == 2
+
+
+def test_refused_plan(shell: Shell, spark: Any, target: str, merge: Path, tmp_path: Path) -> None:
+    spark.sql(f"INSERT INTO {target}.s VALUES (1, 11)")
+    ran = shell("plan", merge, "-o", tmp_path / "p.json")
+    assert ran.code == 1
+    assert "1 target row" in ran.out
+    assert "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE" in ran.out
+    assert "Next:" not in ran.out
+    assert shell("apply", tmp_path / "p.json", "--yes").code == 6
+    assert shell("apply", merge, "--yes").code == 6
+
+
+def test_what_spark_refuses(shell: Shell, spark: Any, target: str, tmp_path: Path) -> None:
+    spark.sql("CREATE TABLE p (k BIGINT) USING parquet")
+    file = tmp_path / "m.sql"
+    for text, condition, place in (
+        (f"MERGE INTO {target}.nope t USING {target}.s s ON t.k = s.k WHEN MATCHED THEN DELETE",
+         "TABLE_OR_VIEW_NOT_FOUND", ""),
+        (f"MERGE INTO {target}.p t USING {target}.s s ON t.k = s.k WHEN MATCHED THEN DELETE", "", ""),
+        (f"-- why\nSET x = 1;\n\nMERGE INTO {target}.t t USING {target}.s s\n  ON t.k = = s.k WHEN MATCHED THEN DELETE",
+         "PARSE_SYNTAX_ERROR", "(line 5, column 12)"),
+        (f"MERGE INTO {target}.t t USING {target}.s s ON t.k = s.nope WHEN MATCHED THEN DELETE",
+         "", ""),
+    ):
+        file.write_text(text)
+        ran = shell("plan", file)
+        assert ran.code == 1, text
+        assert ran.out == ""
+        assert "Traceback" not in ran.err
+        message = next(line for line in ran.err.splitlines() if line.startswith("["))
+        assert message.startswith(f"[{condition}")
+        assert place in message
+
+
+def test_server_that_is_down(shell: Shell, merge: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran = Shell(capsys, shell.home, "--remote", "sc://localhost:1")("plan", merge)
+    assert ran.code == 3
+    assert ran.out == ""
+    assert ran.err.startswith("[SERVER_DOWN] ")
+
+
+def test_browse(shell: Shell, target: str) -> None:
+    found = shell("tables", f"{target}.*", "--json").json
+    assert [one["table"] for one in found] == ["s", "t"]
+    assert f"{target}.t" in shell("tables", f"{target}.t").out
+    detail = shell("describe", f"{target}.t", "--json").json
+    assert (detail["version"], detail["format"], detail["num_files"]) == (1, "delta", 1)
+    text = shell("describe", f"{target}.t").out
+    assert "@ v1" in text
+    assert "bigint" in text
+    ran = shell("describe", f"{target}.nope")
+    assert ran.code == 1
+    assert ran.err.splitlines()[0].startswith("[")
+
+
+def test_server_status(shell: Shell) -> None:
+    document = shell("server", "status", "--json").json
+    assert list(document) == ["running", "pid", "endpoint", "master", "versions", "started_at", "log"]
+    assert document["running"]
+    assert document["master"] == "local[2]"
+    assert "token" not in document["endpoint"]
+    assert "Spark runs at" in shell("doctor").out
+
+
+def started(home: Path, *arguments: object) -> subprocess.Popen[str]:
+    code = "from console.cli import main; main()"
+    words = ["--home", str(home), "--master", "local[2]", *map(str, arguments)]
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+
+
+def interrupted_at(process: subprocess.Popen[str], phase: str) -> tuple[int, str, str]:
+    assert process.stderr is not None
+    told = ""
+    for line in process.stderr:
+        told += line
+        if phase in line:
+            break
+    time.sleep(2.0)  # the query is on its way
+    assert process.poll() is None, told
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=40)
+    return process.returncode, out, told + err
+
+
+def test_ctrl_c_while_planning(shell: Shell, spark: Any, target: str, tmp_path: Path) -> None:
+    file = tmp_path / "m.sql"
+    file.write_text(f"MERGE INTO {target}.t AS t USING {SLOW} AS s ON t.k = s.k WHEN MATCHED THEN UPDATE SET v = s.v")
+    code, out, err = interrupted_at(started(shell.home, "plan", file), "prepare source")
+    assert (code, out) == (130, ""), err
+    assert "cancelled" in err.splitlines()
+    assert "Traceback" not in err
+    # nothing of it goes on: what comes next is not queued behind it
+    began = time.monotonic()
+    spark.sql("SELECT count(*) FROM range(1000)").collect()
+    assert time.monotonic() - began < 10
+
+
+def test_ctrl_c_while_applying(shell: Shell, spark: Any, target: str, tmp_path: Path) -> None:
+    spark.sql(f"INSERT INTO {target}.s SELECT id, id FROM range(1000, 40000)")
+    file = tmp_path / "m.sql"
+    file.write_text(
+        f"MERGE INTO {target}.t AS t USING {target}.s AS s ON t.k = s.k\n"
+        f"WHEN NOT MATCHED THEN INSERT (k, v) VALUES (s.k, {SLOW_VALUE})"
+    )
+    ran = shell("plan", file, "-o", tmp_path / "p.json", "--rows", "0")
+    assert ran.code == 0, ran.err
+    process = started(shell.home, "apply", tmp_path / "p.json", "--yes")
+    code, out, err = interrupted_at(process, "MERGE operation - Rewriting")
+    assert (code, out) == (130, ""), err
+    assert "cancelled" in err.splitlines()
+    assert latest(spark, target) == 1
+    entry = shell("history", "--json", "--table", f"{target}.t").json[0]
+    assert (entry["status"], entry["version"]) == ("cancelled", None)

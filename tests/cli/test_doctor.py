@@ -1,0 +1,73 @@
+"""``doctor`` and ``server`` where no Spark runs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from engine.errors import UnreachableError
+from tests.cli.running import Shell
+
+
+def by_name(document: list[dict[str, str]]) -> dict[str, dict[str, str]]:
+    return {one["name"]: one for one in document}
+
+
+def test_all_well(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = shell("doctor", "--json")
+    assert ran.code == 0
+    found = by_name(ran.json)
+    assert list(found) == ["java", "packages", "jars", "home", "disk", "settings", "history", "server", "terminal"]
+    assert found["java"]["verdict"] == "ok"
+    assert not shell.home.exists(), "the doctor only looks"
+    text = shell("doctor").out
+    assert "✔ ok" in text
+    assert "pyspark 4.2.0" in text
+
+
+def test_no_java(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> object:
+        raise UnreachableError("NO_JAVA", "No Java.", "Install one.")
+
+    monkeypatch.setattr("engine.session.java.find_java", none)
+    ran = shell("doctor", "--json")
+    assert ran.code == 1
+    java = by_name(ran.json)["java"]
+    assert (java["verdict"], java["found"], java["hint"]) == ("fail", "[NO_JAVA] No Java.", "Install one.")
+
+
+def test_home_open_to_others(shell: Shell) -> None:
+    shell.home.mkdir(mode=0o755)
+    os.chmod(shell.home, 0o755)
+    ran = shell("doctor", "--json")
+    assert ran.code == 0
+    assert by_name(ran.json)["home"]["verdict"] == "warn"
+
+
+def test_home_is_a_file(shell: Shell, tmp_path: Path) -> None:
+    shell.home.write_text("")
+    ran = shell("doctor", "--json")
+    assert ran.code == 64  # click says so itself: --home wants a directory
+
+
+def test_no_jars(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DELTAMERGE_CONSOLE_JARS", str(tmp_path / "jars"))
+    assert by_name(shell("doctor", "--json").json)["jars"]["verdict"] == "warn"
+
+
+def test_bad_settings(shell: Shell) -> None:
+    shell.home.mkdir(mode=0o700)
+    (shell.home / "settings.toml").write_text("theme = ")
+    assert by_name(shell("doctor", "--json").json)["settings"]["verdict"] == "warn"
+
+
+def test_server_that_does_not_run(shell: Shell) -> None:
+    ran = shell("server", "status", "--json")
+    assert ran.code == 0
+    assert ran.json == dict.fromkeys(
+        ("running", "pid", "endpoint", "master", "versions", "started_at", "log")
+    ) | {"running": False}
+    assert shell("server", "status").out == "No Spark server is running.\n"
+    assert shell("server", "stop", "--json").json == {"stopped": False}

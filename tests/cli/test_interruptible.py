@@ -1,0 +1,156 @@
+"""ctrl-c while Spark works: what is asked of Spark, and what is told of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from console.cli import interruptible
+from console.cli.interruptible import Interruptible
+from console.cli.narrator import EventNarrator, Narrator
+from engine.errors import CancelledError
+from engine.values import Progress
+
+
+class FakeSession:
+    """A session whose one query runs until it is interrupted."""
+
+    def __init__(self) -> None:
+        self.interrupted: list[str] = []
+        self.query = threading.Event()
+        self.is_running = False
+        self.closed = False
+
+    def on_progress(self, _handler: Callable[..., None]) -> Callable[[], None]:
+        return lambda: None
+
+    def interrupt_tag(self, tag: str) -> bool:
+        self.interrupted.append(tag)
+        if self.is_running:
+            self.query.set()
+        return self.is_running
+
+    def run_query(self, seconds: float = 5.0) -> None:
+        self.is_running = True
+        was_interrupted = self.query.wait(seconds)
+        self.is_running = False
+        if was_interrupted:
+            raise CancelledError("CANCELLED", "The work was cancelled.")
+
+    def close(self) -> None:
+        self.closed = True
+        self.query.set()
+
+
+def press_soon(seconds: float = 0.2, number: signal.Signals = signal.SIGINT) -> None:
+    threading.Timer(seconds, os.kill, (os.getpid(), number)).start()
+
+
+def interruptible_on(session: FakeSession, work: Any, **options: Any) -> Interruptible[Any]:
+    return Interruptible(session, Narrator(), work, **options)  # type: ignore[arg-type]
+
+
+def test_nothing_pressed() -> None:
+    assert interruptible_on(FakeSession(), lambda tag, _: tag).run().startswith("deltamerge-")
+
+
+def test_error_comes_out() -> None:
+    def work(tag: str, say: object) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        interruptible_on(FakeSession(), work).run()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_spark_is_interrupted(number: signal.Signals) -> None:
+    session = FakeSession()
+    seen: list[str] = []
+
+    def work(tag: str, say: Any) -> None:
+        seen.append(tag)
+        say(Progress(phase="a"))
+        session.run_query()
+
+    press_soon(number=number)
+    with pytest.raises(CancelledError):
+        interruptible_on(session, work).run()
+    assert session.interrupted == seen
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_pressed_between_two_queries() -> None:
+    session = FakeSession()
+
+    def work(tag: str, say: Any) -> None:
+        time.sleep(0.5)
+        say(Progress(phase="b"))
+        session.run_query()
+
+    press_soon()
+    with pytest.raises(CancelledError):
+        interruptible_on(session, work).run()
+    assert not session.query.is_set()
+
+
+def test_work_that_has_begun_is_ended_by_spark_only() -> None:
+    session = FakeSession()
+
+    def work(tag: str, say: Any) -> None:
+        time.sleep(0.5)
+        say(Progress(phase="merge"))
+        session.run_query()
+
+    press_soon()
+    with pytest.raises(CancelledError):
+        interruptible_on(session, work, begun=lambda phase: phase == "merge").run()
+    assert session.query.is_set()
+
+
+def test_what_is_committed_is_let_go_on() -> None:
+    session = FakeSession()
+
+    def work(tag: str, say: Any) -> str:
+        say(Progress(phase="compare"))
+        session.run_query(0.8)
+        return "committed"
+
+    press_soon()
+    one = interruptible_on(session, work, settled=lambda phase: phase == "compare")
+    assert one.run() == "committed"
+    assert one.was_asked_to_stop
+    assert session.interrupted == []
+
+
+def test_spark_that_does_not_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interruptible, "PATIENCE_SECONDS", 0.3)
+    session = FakeSession()
+    go_on = threading.Event()
+
+    def work(tag: str, say: Any) -> None:
+        go_on.wait(5)
+
+    press_soon()
+    with pytest.raises(CancelledError, match="cancelled") as caught:
+        interruptible_on(session, work).run()
+    go_on.set()
+    assert session.closed
+    assert "did not confirm" in caught.value.hint
+
+
+def test_narrator_never_stops_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    import io
+    import sys
+
+    closed = io.StringIO()
+    closed.close()
+    monkeypatch.setattr(sys, "stderr", closed)
+    for narrator in (Narrator(), EventNarrator()):
+        narrator.say("x")
+        narrator.progress(Progress(phase="y"))

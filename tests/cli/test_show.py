@@ -1,0 +1,131 @@
+"""``show``: a saved plan as JSON, as text and as Markdown, without Spark."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.plan_file import write_plan
+from engine.values import ConflictKey, Conflicts, Plan, Refused, Remark, Sample, TouchedFile, TouchedFiles
+from tests.cli.running import Shell
+from tests.engine.plans import make_plan
+
+EVIL = "x\x1b[2J[red]\u202e`|<b>@you\n# y"
+
+
+def saved(tmp_path: Path, plan: Plan) -> Path:
+    write_plan(tmp_path / "p.json", plan)
+    return tmp_path / "p.json"
+
+
+def test_json_is_the_plan(shell: Shell, tmp_path: Path) -> None:
+    plan = make_plan()
+    ran = shell("show", saved(tmp_path, plan), "--json")
+    assert ran.code == 0
+    assert ran.err == ""
+    assert ran.json == json.loads(plan.to_json())
+
+
+def test_text_answers_first(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    ran = shell("show", saved(tmp_path, make_plan()))
+    lines = ran.out.splitlines()
+    assert lines[0] == "MERGE into spark_catalog.demo.orders @ v7 ← feed"
+    assert lines[2] == "  ✔ updates 900"
+    assert "\x1b" not in ran.out
+    assert max(map(len, lines[:-1])) <= 80
+    assert not [line for line in lines if line != line.rstrip()]
+    assert "[SOURCE_MOVES] The source may change." in ran.out
+    assert "numTargetFilesAdded       1 to 2  ≈ estimated" in ran.out
+    assert "key=1: v NULL → 2" in ran.out
+    assert lines[-1].endswith(f"apply {tmp_path / 'p.json'}")
+
+
+@pytest.mark.parametrize("columns", ["40", "80", "200"])
+def test_many_files_and_long_paths(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    files = tuple(
+        TouchedFile(path=f"{'deep/' * 30}part-{n:05}.parquet", bytes=n, rows=1, matched=1, updated=1, deleted=0, copied=0)
+        for n in range(24)
+    )
+    plan = make_plan(find_touched_files=TouchedFiles(join_type="inner", matched_predicate=None, files=files))
+    ran = shell("show", saved(tmp_path, plan))
+    assert "… and 12 more" in ran.out
+    if columns != "40":
+        assert "part-00011.parquet" in ran.out
+        # the next command is not wrapped, to be copied whole
+        assert max(len(line) for line in ran.out.splitlines() if not line.startswith(("Next", "/"))) <= int(columns)
+
+
+def test_refused_plan(shell: Shell, tmp_path: Path) -> None:
+    keys = tuple(ConflictKey(key={"k": str(n)}, source_rows=2) for n in range(2))
+    plan = make_plan(
+        refused=Refused(condition="DELTA_MULTIPLE", message="Several rows match.", hint="Deduplicate."),
+        find_touched_files=TouchedFiles(
+            join_type="inner", matched_predicate=None, conflicts=Conflicts(count=4, true_count=2, keys=keys)
+        ),
+    )
+    ran = shell("show", saved(tmp_path, plan))
+    assert "✖ cannot be committed: " in ran.out
+    assert "[DELTA_MULTIPLE] Several rows match." in ran.out
+    assert "Deduplicate." in ran.out
+    assert "2 target rows matched by more than one source row" in ran.out
+    assert "Next:" not in ran.out
+    markdown = shell("show", saved(tmp_path, plan), "--markdown").out
+    assert "❌ **cannot be committed**: `DELTA_MULTIPLE`" in markdown
+    assert "`k=0` is matched by 2 source rows" in markdown
+
+
+def test_text_that_is_not_ours(shell: Shell, tmp_path: Path) -> None:
+    plan = make_plan(
+        table=f"a.`{EVIL}`",
+        warnings=(Remark(code="W", sentence=EVIL, evidence=EVIL),),
+        samples=(Sample(action="insert", clause=0, after={EVIL: EVIL}),),
+    )
+    file = saved(tmp_path, plan)
+    for arguments in ((), ("--markdown",), ("--json",)):
+        out = shell("show", file, *arguments).out
+        assert "\x1b" not in out
+        assert "\u202e" not in out
+    text = shell("show", file).out
+    assert "[red]" in text.replace("\n", "")
+
+
+def test_markdown(shell: Shell, tmp_path: Path) -> None:
+    plan = make_plan(
+        warnings=(Remark(code="W", sentence="<script> @you [x](y) | `z`", evidence=""),),
+        samples=(Sample(action="insert", clause=0, after={"a|b": "`c`", "d": "e|f"}),),
+    )
+    out = shell("show", saved(tmp_path, plan), "--markdown").out
+    assert out.startswith("### MERGE into `spark_catalog.demo.orders` at version 7\n")
+    assert "- ✅ **updates 900**" in out
+    assert "| `numTargetRowsUpdated` | 900 | exact |" in out
+    assert r"\<script\> \@you \[x\]\(y\) \| \`z\`" in out
+    assert r"``a\|b=`c`, d=e\|f``" in out
+    assert "```sql\nMERGE INTO demo.orders" in out
+
+
+def test_markdown_statement_cannot_leave_its_fence(shell: Shell, tmp_path: Path) -> None:
+    plan = make_plan()
+    statement = plan.statement.model_copy(update={"sql": "MERGE\n```\n# out\n````"})
+    out = shell("show", saved(tmp_path, plan.model_copy(update={"statement": statement})), "--markdown").out
+    assert "`````sql\nMERGE\n```\n# out\n````\n`````" in out
+
+
+def test_ascii_terminal(shell: Shell, tmp_path: Path) -> None:
+    import os
+    import subprocess
+    import sys
+
+    ran = subprocess.run(
+        [sys.executable, "-c", "from console.cli import main; main()", "show", str(saved(tmp_path, make_plan()))],
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "DELTAMERGE_CONSOLE_HOME": str(tmp_path)},
+        capture_output=True,
+        check=True,
+    )
+    assert b"  + updates 900\n" in ran.stdout
+    assert max(ran.stdout) < 128
