@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -217,6 +218,8 @@ def started(home: Path, *arguments: object) -> subprocess.Popen[str]:
 
 def interrupted_at(process: subprocess.Popen[str], phase: str) -> tuple[int, str, str]:
     assert process.stderr is not None
+    watchdog = threading.Timer(60, process.kill)  # a phase that never comes must not hang the suite
+    watchdog.start()
     told = ""
     for line in process.stderr:
         told += line
@@ -225,14 +228,15 @@ def interrupted_at(process: subprocess.Popen[str], phase: str) -> tuple[int, str
     time.sleep(2.0)  # the query is on its way
     assert process.poll() is None, told
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=40)
+    out, err = process.communicate()
+    watchdog.cancel()
     return process.returncode, out, told + err
 
 
 def test_ctrl_c_while_planning(shell: Shell, spark: Any, target: str, tmp_path: Path) -> None:
     file = tmp_path / "m.sql"
     file.write_text(f"MERGE INTO {target}.t AS t USING {SLOW} AS s ON t.k = s.k WHEN MATCHED THEN UPDATE SET v = s.v")
-    code, out, err = interrupted_at(started(shell.home, "plan", file), "prepare source")
+    code, out, err = interrupted_at(started(shell.home, "plan", file), "materialize source")
     assert (code, out) == (130, ""), err
     assert "cancelled" in err.splitlines()
     assert "Traceback" not in err
