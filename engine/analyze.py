@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.errors import EngineError
-from engine.explain import Explained, explain
+from engine.explain import DELTA_AT, Explained, explain
 from engine.parse import MergeStatement, Relation
 from engine.spark_errors import translate
 from engine.sql_text import conjuncts, tokenize
@@ -21,7 +21,6 @@ from engine.values import Column
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-DELTA_AT = re.compile(r"Delta\[version=(\d+), ([^\]]*)\]")
 IDS = re.compile(r"#(\d+)L?")
 
 

@@ -9,6 +9,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# Adaptive execution runs every shuffle as a job of its own and plans again after it, and each task costs
+# milliseconds whatever it holds: for an aggregate over a few rows that is most of the time.
+ONE_JOB = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "2"}
+FEW_ROWS = 1_000_000
+
+
+def for_rows(rows: int) -> dict[str, str]:
+    """The confs for an aggregate over a checkpoint of about ``rows`` rows."""
+    return ONE_JOB if rows <= FEW_ROWS else {}
+
 
 def read_confs(spark: SparkSession, keys: Iterable[str]) -> dict[str, str]:
     """The values of ``keys`` that the session or the server sets; those left at their default are left out."""

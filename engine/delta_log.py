@@ -100,8 +100,8 @@ def list_files(spark: SparkSession, path: str, version: int, *, with_stats: bool
 def log_segment(spark: SparkSession, path: str, version: int) -> LogSegment:
     """List ``_delta_log`` and choose the newest complete checkpoint at or before ``version``, and the commits since."""
     directory = f"{path.rstrip('/')}/_delta_log"
-    rows = spark.sql(f"SELECT path FROM binaryFile.`{_quoted(directory)}`").collect()
-    names = sorted(str(row[0]).rpartition("/")[2] for row in rows)
+    listed = spark.sql(f"SELECT path FROM binaryFile.`{_quoted(directory)}`").inputFiles()
+    names = sorted(path.rpartition("/")[2] for path in listed)
     checkpoints: dict[int, list[tuple[str, re.Match[str]]]] = {}
     for name in names:
         found = CHECKPOINT.fullmatch(name)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SECTION = re.compile(r"^== (Parsed Logical|Analyzed Logical|Optimized Logical|Physical) Plan ==$", re.MULTILINE)
 FAILED = re.compile(r"^(?:Error occurred during query planning: *|[\w.$]*(?:Exception|Error): )", re.MULTILINE)
+DELTA_AT = re.compile(r"Delta\[version=(\d+), ([^\]]*)\]")
 BRANCH = re.compile(r"^((?:[:| ] {2})*)(?:[:+]- )(.*)$")
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.analyze import AnalyzedMerge
 from engine.checkpoint import checkpoint
+from engine.confs import confs_set, for_rows
 from engine.delta_log import LogFile
 from engine.names import quote
 from engine.parse import MergeClause
@@ -80,10 +81,13 @@ def find_touched_files(
     view = source.view.replace("_source_", "_pairs_")
     checkpoint(spark, pairs_sql(merge, source), "DISK_ONLY", view)
     try:
-        by_file = spark.sql(by_file_sql(merge, view)).collect()
+        with confs_set(spark, for_rows(source.num_rows + _lone_rows(merge, scan))):
+            by_file = spark.sql(by_file_sql(merge, view)).collect()
     except Exception as error:
         raise translate(error) from error
-    found = {int(row["file"]): row for row in by_file}
+    # the row without a file counts source rows
+    found = {int(row["file"]): row for row in by_file if row["file"] is not None}
+    seen = sum(int(row["matched"]) for row in by_file if row["file"] is None)
     kept = {file.file_hash for file in scan.after}
     every_row = bool(merge.statement.not_matched_by_source)
     live = live_rows(spark, merge, scan.before if every_row else [f for f in scan.before if f.file_hash in found])
@@ -97,9 +101,13 @@ def find_touched_files(
         join_type="right_outer" if every_row else "inner",
         matched_predicate=matched_predicate(merge),
         files=files,
-        inserts=count_inserts(spark, merge, source, view),
+        inserts=_inserts(spark, merge, source, view, seen),
         view=view,
     )
+
+
+def _lone_rows(merge: AnalyzedMerge, scan: DeltaScan) -> int:
+    return sum(file.rows or 0 for file in scan.before) if merge.statement.not_matched_by_source else 0
 
 
 def matched_predicate(merge: AnalyzedMerge) -> str | None:
@@ -186,17 +194,23 @@ def clause_numbers(merge: AnalyzedMerge) -> list[int]:
 
 
 def by_file_sql(merge: AnalyzedMerge, view: str) -> str:
-    """Pairs → target rows → files, with Delta's count of conflicts and the true one."""
+    """Pairs → target rows → files, with Delta's count of conflicts and the true one.
+
+    A last row, its file NULL, has in ``matched`` the source rows that some target row matches.
+    """
     numbers = clause_numbers(merge)
     inner = ", ".join(f"count_if({CLAUSE} = {n}) AS c{n}" for n in numbers)
     outer = ", ".join(f"sum(c{n}) AS pairs{n}, count_if(c{n} > 0) AS rows{n}" for n in numbers)
+    nothing = ", 0, 0" * len(numbers)
     return (
         f"SELECT {FILE} AS file, count_if(n > 0) AS matched, sum(n) AS pairs, max(recorded) AS recorded, "
         "count_if(counted > 1) AS conflicts, sum(greatest(counted - 1, 0)) AS overcount, "
         f"count_if(n > 1) AS true_conflicts, count_if(n > 1 AND counted <= 1) AS null_conflicts, {outer} "
         f"FROM (SELECT {FILE}, {TARGET_ROW}, count({SOURCE_ROW}) AS n, "
         f"count_if({SOURCE_ROW} IS NOT NULL AND {COUNTED}) AS counted, max({RECORDED}) AS recorded, {inner} "
-        f"FROM {view} GROUP BY {FILE}, {TARGET_ROW}) GROUP BY {FILE}"
+        f"FROM {view} GROUP BY {FILE}, {TARGET_ROW}) GROUP BY {FILE} "
+        f"UNION ALL SELECT NULL, count(*), 0, FALSE, 0, 0, 0, 0{nothing} "
+        f"FROM (SELECT DISTINCT {SOURCE_ROW} FROM {view} WHERE {SOURCE_ROW} IS NOT NULL)"
     )
 
 
@@ -231,6 +245,15 @@ def live_rows(spark: SparkSession, merge: AnalyzedMerge, files: Sequence[LogFile
         counted = {int(row["file"]): int(row["n"]) for row in spark.sql(query).collect()}
         known = {h: counted.get(h, 0) if rows is None else rows for h, rows in known.items()}
     return {h: rows or 0 for h, rows in known.items()}
+
+
+def _inserts(
+    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, view: str, seen: int
+) -> dict[int, int]:
+    clauses = merge.statement.not_matched
+    if clauses and clauses[0].condition is None:
+        return {1: source.num_rows - seen}
+    return count_inserts(spark, merge, source, view)
 
 
 def count_inserts(

@@ -23,7 +23,7 @@ from engine.prepare_delta_scan import prepare_delta_scan
 from engine.prepare_source import PreparedSource, prepare_source
 from engine.samples import sample_rows
 from engine.session_state import kept_confs, session_ref, tagged
-from engine.should_materialize_source import should_materialize_source
+from engine.should_materialize_source import should_materialize_source, source_plan
 from engine.spark_errors import translate
 from engine.splice import source_splice, spliced
 from engine.values import (
@@ -86,14 +86,15 @@ def _plan(
         merge = analyze(spark, statement)
     confs = kept_confs(spark)
     with clock.phase("should_materialize_source"):
-        decision = should_materialize_source(spark, merge)
+        planned = source_plan(spark, merge)
+        decision = should_materialize_source(spark, merge, planned)
     with clock.phase("describe_target"):
         detail = spark.sql(f"DESCRIBE DETAIL {statement.target.text}").collect()[0]
         files = list_files(spark, merge.path, merge.version)
     with clock.phase("prepare_delta_scan"):
         scan = prepare_delta_scan(spark, merge, files)
     with clock.phase("prepare_source", "MERGE operation - materialize source"):
-        source = prepare_source(spark, merge, decision)
+        source = prepare_source(spark, merge, decision, planned)
     splice = source_splice(merge, source, decision)
     insert_only = runs_insert_only(statement, confs)
     refused: Refused | None = None

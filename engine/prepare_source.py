@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from engine.analyze import AnalyzedMerge
 from engine.checkpoint import checkpoint
 from engine.commits import current_version
-from engine.confs import read_confs
+from engine.confs import ONE_JOB, confs_set, read_confs
 from engine.names import quote
 from engine.should_materialize_source import RELATION, STORAGE_LEVEL, SourcePlan, source_plan
 from engine.spark_errors import translate
@@ -59,11 +59,19 @@ def new_view_name() -> str:
 
 
 def prepare_source(
-    spark: SparkSession, merge: AnalyzedMerge, decision: Decision, *, view: str | None = None
+    spark: SparkSession,
+    merge: AnalyzedMerge,
+    decision: Decision,
+    plan: SourcePlan | None = None,
+    *,
+    view: str | None = None,
 ) -> PreparedSource:
     """Freeze the source under ``view`` (a new name unless given) and take its row count and fingerprint."""
     view = view or new_view_name()
-    pinned, table = ({}, None) if decision.materialize else delta_versions(spark, merge, source_plan(spark, merge))
+    pinned: dict[str, int] = {}
+    table: str | None = None
+    if not decision.materialize:
+        pinned, table = delta_versions(spark, merge, plan or source_plan(spark, merge))
     query = pruned_source_sql(merge, table, pinned)
     level = decision.storage_level or read_confs(spark, (STORAGE_LEVEL,)).get(STORAGE_LEVEL, "DISK_ONLY")
     began = time.monotonic()
@@ -114,7 +122,8 @@ def source_fingerprint(spark: SparkSession, view: str, columns: Sequence[Column]
         f"FROM (SELECT xxhash64({', '.join(parts)}) AS h FROM {view})"
     )
     try:
-        row = spark.sql(query).collect()[0]
+        with confs_set(spark, ONE_JOB):
+            row = spark.sql(query).collect()[0]
     except Exception as error:
         raise translate(error) from error
     return int(row[0]), f"{int(row[0]):x}-{int(row[1]):x}-{int(row[2]):x}"

@@ -66,8 +66,13 @@ class SourcePlan:
     user_functions: frozenset[str]
 
 
-def should_materialize_source(spark: SparkSession, merge: AnalyzedMerge) -> Decision:
-    """Delta's decision for this source under the session's confs (rules 1–10 of MergeIntoMaterializeSource)."""
+def should_materialize_source(
+    spark: SparkSession, merge: AnalyzedMerge, source: SourcePlan | None = None
+) -> Decision:
+    """Delta's decision for this source under the session's confs (rules 1–10 of MergeIntoMaterializeSource).
+
+    ``source`` is its plan where it is known already.
+    """
     confs = read_confs(spark, (MODE, STORAGE_LEVEL, OPTIMIZE_INSERT_ONLY, UNREADABLE, CACHED, *IGNORE_CONFS))
     mode = confs.get(MODE, "auto").lower()
     level = confs.get(STORAGE_LEVEL, "DISK_ONLY")
@@ -93,7 +98,7 @@ def should_materialize_source(spark: SparkSession, merge: AnalyzedMerge) -> Deci
         return decided(
             False, "NOT_MATERIALIZED_AUTO_INSERT_ONLY", "The MERGE only inserts, so its source is read once."
         )
-    source = source_plan(spark, merge)
+    source = source or source_plan(spark, merge)
     doubtful = bool([text for text in source.literals if "\n" in text or "\\n" in text])
 
     leaf = first_non_delta_scan(spark, source)
