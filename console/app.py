@@ -24,6 +24,7 @@ from console.themes import DEFAULT_THEME, load_themes, shipped_folder
 from console.visible import visible
 from console.widgets.glyphs import ASCII, UNICODE, locale_speaks_utf8
 from console.widgets.keys import key_name
+from console.widgets.scrollbars import draw_scroll_bars
 from console.widgets.status import Job, Status
 from console.work import Asking, Failed, Failure
 
@@ -140,6 +141,7 @@ class DeltaMergeApp(App[None], Asking):
         settings = load_settings(home)
         self.plain = ascii or (settings.ascii if settings.ascii is not None else not locale_speaks_utf8())
         self.glyphs = ASCII if self.plain else UNICODE
+        draw_scroll_bars(plain=self.plain)
         themes, complaints = load_themes([shipped_folder(), home / "themes"])
         for theme in themes:
             self.register_theme(theme)

@@ -162,6 +162,12 @@ class ComposePane(Vertical, Asking):
     def _not_saved(self, failure: Failure) -> None:
         self.notify(f"The draft could not be saved: {failure.message}", severity="warning")
 
+    def stop_validating(self) -> None:
+        """A plan says all that a check would, and what it says is not to be overwritten by one."""
+        if self._validate_timer is not None:
+            self._validate_timer.stop()
+        self.forget("validate")
+
     def validate(self) -> None:
         """Ask Spark what it says of the text."""
         sql, params = self.text, self.params

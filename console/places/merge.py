@@ -157,6 +157,8 @@ class MergePlace(Place):
 
     def _start_plan(self) -> None:
         sql, params, rows = self.pane.text, self.pane.params, self.console_app.sample_rows
+        self.pane.stop_validating()
+        self.pane.say("Spark plans this text. Planning writes nothing.")
         operation = self._begin("planning")
         report = reporter(self, operation.operation_id)
 

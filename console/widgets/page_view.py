@@ -133,6 +133,8 @@ class PageView(Vertical):
             focused = self.screen.focused
             if focused is not None and self in focused.ancestors:
                 self._focus_wanted = True
+                # else Textual gives it to the next widget as soon as this one is removed
+                self.screen.set_focus(None)
             with self.app.batch_update():
                 await self.remove_children()
                 await self.mount_all(self._widgets(self._drawn[0]))

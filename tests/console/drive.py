@@ -55,7 +55,11 @@ class Operator:
     async def sees(self, *texts: str) -> None:
         """Wait until all of these are on the screen."""
         for text in texts:
-            await self.until(lambda text=text: text in self.screen, text)  # type: ignore[misc]
+            await self.until(lambda text=text: self._shows(text), text)  # type: ignore[misc]
+
+    def _shows(self, text: str) -> bool:
+        # a sentence may wrap
+        return text in self.screen or text in " ".join(self.screen.split())
 
     async def misses(self, text: str) -> None:
         """Wait until this is gone from the screen."""

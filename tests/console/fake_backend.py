@@ -200,8 +200,11 @@ class FakeBackend:
         steps = 10
         for phase in phases:
             for step in range(steps):
+                is_held = method in self._gates and step == steps // 2
+                # the console shows no more steps than an eye can follow; this one is looked at
+                time.sleep(0.1 if is_held else 0)
                 on_progress(Progress(phase=phase, done=step, total=steps, bytes_read=step * 1_000_000))
-                if step == steps // 2:
+                if is_held:
                     self._wait_at_gate(method, operation_id)
                 if operation_id in self._cancelled:
                     raise CancelledError("OPERATION_CANCELED", "cancelled by the operator")

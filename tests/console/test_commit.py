@@ -1,0 +1,124 @@
+"""Committing: exactly the plan that was looked at, never by accident, and told in the end."""
+
+from __future__ import annotations
+
+from engine.errors import EngineError, StalePlanError
+from tests.console import samples
+from tests.console.drive import console
+from tests.console.fake_backend import FakeBackend
+from tests.console.samples import MERGE_SQL
+
+
+async def test_enter_on_the_open_dialog_commits_nothing(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("c")
+        await operator.sees("Commit plan 7f3a9c", "sales.orders  v41 → v42", "undo: RESTORE TABLE sales.orders")
+        assert operator.app.focused is not None
+        assert operator.app.focused.id == "refuse"
+        await operator.press("enter")
+        await operator.sees("Nothing was committed.")
+        assert not backend.called("apply")
+
+
+async def test_the_key_that_opens_the_dialog_does_not_confirm_it(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("c", "c", "y", "escape")
+        await operator.misses("Commit plan")
+        assert not backend.called("apply")
+
+
+async def test_ctrl_y_commits_and_each_promise_stands_beside_what_happened(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("c")
+        await operator.sees("Commit plan")
+        await operator.press("ctrl+y")
+        await operator.sees("kept its promise · sales.orders is at v42 · read v41 · 6.2 s", "promised", "actual")
+        plan_id, accepted, _ = backend.called("apply")[0]
+        assert (plan_id, accepted) == (samples.a_plan().plan_id, ())
+        await operator.press("v", "c")
+        assert len(backend.called("apply")) == 1
+
+
+async def test_a_deviation_is_told_loudly_and_by_name(backend: FakeBackend) -> None:
+    backend.deviates = True
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("c")
+        await operator.sees("Commit plan")
+        await operator.press("ctrl+y")
+        await operator.sees("DEVIATED in 1 number", "869,298", "869,305")
+
+
+async def test_a_warning_has_to_be_accepted_before_it_can_be_committed(backend: FakeBackend) -> None:
+    backend.plans = [samples.a_warned_plan()]
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("c")
+        await operator.sees("[REWRITES_MOST_OF_TABLE]", "not accepted yet")
+        await operator.press("ctrl+y")
+        await operator.sees("Each warning has to be accepted first.")
+        assert not backend.called("apply")
+        await operator.press("shift+tab", "space")
+        await operator.until(lambda: "accepted" in operator.screen and "not accepted yet" not in operator.screen)
+        await operator.press("ctrl+y")
+        await operator.sees("kept its promise")
+        assert backend.called("apply")[0][1] == ("REWRITES_MOST_OF_TABLE",)
+
+
+async def test_what_is_committed_is_the_plan_and_not_the_edited_text(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("e", *"-- ", "escape", "v", "c")
+        await operator.sees("The text was edited since; what is committed is the plan")
+
+
+async def test_progress_is_told_while_it_commits_even_from_another_place(backend: FakeBackend) -> None:
+    backend.hold("apply")
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("c")
+        await operator.sees("Commit plan")
+        await operator.press("ctrl+y")
+        await operator.sees("Committing plan 7f3a9c into sales.orders.", "5 of 10 tasks", "x cancels")
+        await operator.press("6")
+        await operator.until(lambda: "committing" in operator.first_line)
+        backend.release("apply")
+        await operator.sees("kept its promise")
+
+
+async def test_x_cancels_a_commit_by_its_id_and_does_not_claim_what_it_cannot_know(backend: FakeBackend) -> None:
+    backend.hold("apply")
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("c")
+        await operator.sees("Commit plan")
+        await operator.press("ctrl+y")
+        await operator.sees("5 of 10 tasks")
+        await operator.press("x")
+        await operator.sees("The commit was cancelled.", "says whether it had committed")
+        assert backend.called("cancel") == [(backend.called("apply")[0][2],)]
+
+
+async def test_a_stale_plan_is_refused_with_what_collides(backend: FakeBackend) -> None:
+    backend.errors["apply"] = StalePlanError("STALE_PLAN", "v42 removed part-00031", "")
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("c")
+        await operator.sees("Commit plan")
+        await operator.press("ctrl+y")
+        await operator.sees("[STALE_PLAN] v42 removed part-00031", "Nothing was committed; r plans again.")
+
+
+async def test_a_commit_that_fails_says_why_and_keeps_the_plan(backend: FakeBackend) -> None:
+    backend.errors["apply"] = EngineError("DELTA_CONCURRENT_APPEND", "somebody was faster", "Try again.")
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("c")
+        await operator.sees("Commit plan")
+        await operator.press("ctrl+y")
+        await operator.sees("[DELTA_CONCURRENT_APPEND] somebody was faster", "Try again.")
+        await operator.press("v")
+        await operator.sees("updates 1,204")

@@ -1,0 +1,56 @@
+"""Text that is not ours is shown as it is: never as markup, never as a command to the terminal."""
+
+from __future__ import annotations
+
+from engine.errors import EngineError
+from tests.console import samples
+from tests.console.drive import ORDERS, console
+from tests.console.fake_backend import FakeBackend
+from tests.console.samples import MERGE_SQL
+
+NASTY = "[/x] [bold]b[/bold] \x1b[31mred\x1b[0m \u202eevil"
+SHOWN = "[/x] [bold]b[/bold] \\x1b[31mred\\x1b[0m \\u202eevil"
+
+
+async def test_names_comments_and_rows_of_a_table(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("order lines [/x]")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees("\\x1b[31mmay hold")
+        await operator.press("left_square_bracket")
+        await operator.sees("[/x] \\x1b[2J")
+        assert "\x1b" not in operator.screen
+
+
+async def test_an_error_of_spark_in_a_page_and_in_the_log(backend: FakeBackend) -> None:
+    backend.errors["table_detail"] = EngineError("TABLE_OR_VIEW_NOT_FOUND", NASTY, NASTY)
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees(f"[TABLE_OR_VIEW_NOT_FOUND] {SHOWN}")
+        await operator.press("6")
+        await operator.sees(f"[TABLE_OR_VIEW_NOT_FOUND] {SHOWN}")
+        assert "\x1b" not in operator.screen
+
+
+async def test_a_plan_and_its_dialog_and_a_notice(backend: FakeBackend) -> None:
+    plan = samples.a_warned_plan()
+    warning = plan.warnings[0].model_copy(update={"sentence": NASTY})
+    target = plan.target.model_copy(update={"name": "t[/x]\x07"})
+    backend.plans = [plan.model_copy(update={"warnings": (warning,), "target": target})]
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.sees("MERGE into t[/x]\\x07", SHOWN)
+        await operator.press("c")
+        await operator.sees("t[/x]\\x07  v41", SHOWN)
+        operator.app.notify(NASTY)
+        await operator.sees("\\x1b[31mred")
+        assert not any(character in operator.screen for character in "\x1b\x07\u202e")
+
+
+async def test_the_editor_shows_that_something_cannot_be_seen(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write("MERGE INTO t -- \x1b[31m [/x]")
+        await operator.sees("The text holds characters that cannot be seen.", "␛[31m [/x]")
+        assert operator.merge.editor.text == "MERGE INTO t -- \x1b[31m [/x]"

@@ -1,0 +1,64 @@
+"""When Spark dies the console says so, keeps what was typed, and offers to start it again."""
+
+from __future__ import annotations
+
+from engine.errors import UnreachableError
+from tests.console.drive import console
+from tests.console.fake_backend import FakeBackend
+from tests.console.samples import MERGE_SQL
+
+
+async def test_a_driver_that_dies_while_it_plans_costs_nothing_typed(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write(MERGE_SQL)
+        await operator.sees("Spark accepts it")
+        backend.die()
+        await operator.press("ctrl+r")
+        await operator.sees("Spark is lost: F9 starts it again, your text is kept", "[DRIVER_LOST]")
+        assert operator.merge.editor.text == MERGE_SQL
+        await operator.press("escape")
+        await operator.sees("F9 restart Spark")
+        await operator.press("f9")
+        await operator.misses("Spark is lost")
+        await operator.sees("Spark accepts it")
+        assert len(backend.called("restart")) == 1
+
+
+async def test_a_spark_that_cannot_be_started_says_why_and_history_still_works(backend: FakeBackend) -> None:
+    backend.errors["connect"] = UnreachableError("NO_JAVA", "no Java was found", "Install a JDK.")
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("Spark is lost", "no Java was found")
+        await operator.press("3")
+        await operator.sees("applied, kept")
+        await operator.press("6")
+        await operator.sees("[NO_JAVA] no Java was found", "Install a JDK.")
+
+
+async def test_a_driver_that_dies_while_it_commits_claims_nothing(backend: FakeBackend) -> None:
+    backend.hold("apply")
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("c")
+        await operator.sees("Commit plan")
+        await operator.press("ctrl+y")
+        await operator.sees("5 of 10 tasks")
+        backend.die()
+        await operator.sees("Spark was lost while it ran.", "History place says whether it committed")
+
+
+async def test_restart_is_offered_only_when_there_is_something_to_restart(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.sees("idle")
+        assert "F9" not in operator.keys
+        await operator.press("f9")
+        assert not backend.called("restart")
+
+
+async def test_a_driver_that_dies_unnoticed_is_found_by_the_heartbeat(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        backend.die()
+        operator.app._check_alive()
+        await operator.sees("Spark is lost")

@@ -1,0 +1,98 @@
+"""Six places, a key for each; help and the palette are reachable everywhere."""
+
+from __future__ import annotations
+
+from tests.console.drive import console
+from tests.console.fake_backend import FakeBackend
+
+PLACES = {
+    "1": "Open a table with enter.",
+    "2": "Type a MERGE statement",
+    "3": "Promise against actual",
+    "4": "Creating tables is not built yet.",
+    "5": "Spark is warm at local[*].",
+    "6": "The console opened on local[*].",
+}
+
+
+async def test_each_place_is_one_number_key_away(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        for key, sentence in PLACES.items():
+            await operator.press(key)
+            await operator.sees(sentence)
+            # in the editor the numbers are text: there the help names other keys
+            await operator.press("escape")
+            assert "ctrl+p all" in operator.keys
+
+
+async def test_help_and_the_palette_stay_on_screen_even_where_it_is_small(backend: FakeBackend) -> None:
+    async with console(backend, size=(60, 18)) as operator:
+        await operator.warm()
+        for key in PLACES:
+            await operator.press(key, "escape")
+            await operator.until(lambda: "? help" in operator.keys and "ctrl+p all" in operator.keys)
+
+
+async def test_question_mark_and_f1_explain_the_place_and_its_keys(backend: FakeBackend) -> None:
+    async with console(backend, size=(100, 60)) as operator:
+        await operator.warm()
+        for key in ("question_mark", "f1"):
+            await operator.press("1", key)
+            await operator.sees("schemas and directories at the left", "Keys of this place", "merge")
+            await operator.press("escape")
+            await operator.misses("Keys of this place")
+
+
+async def test_in_the_editor_alt_and_a_number_changes_the_place(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write("MERGE")
+        await operator.press("3")
+        assert "3" in operator.merge.editor.text
+        await operator.press("alt+3")
+        await operator.sees("Promise against actual")
+
+
+async def test_the_palette_finds_an_action_of_another_place_by_name(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("ctrl+p", *"go to log")
+        await operator.sees("Go to Log")
+        await operator.press("enter")
+        await operator.sees("The console opened on local[*].")
+
+
+async def test_ascii_draws_nothing_else(backend: FakeBackend) -> None:
+    async with console(backend, ascii=True) as operator:
+        await operator.warm()
+        for key in PLACES:
+            await operator.press(key)
+            await operator.until(lambda: operator.screen.replace("\n", "").isascii(), "ASCII only")
+            await operator.press("escape")
+
+
+async def test_quitting_while_nothing_runs_asks_nothing(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("ctrl+q")
+        assert not operator.app.is_running
+
+
+async def test_quitting_while_spark_works_asks_first_and_then_cancels(backend: FakeBackend) -> None:
+    backend.hold("plan")
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write("MERGE INTO sales.orders")
+        await operator.press("ctrl+r")
+        await operator.sees("planning")
+        await operator.press("ctrl+q")
+        await operator.sees("Work is running", "Stay")
+        await operator.press("enter")
+        await operator.misses("Work is running")
+        assert operator.app.is_running
+        await operator.press("ctrl+q")
+        await operator.sees("Work is running")
+        await operator.press("ctrl+y")
+        await operator.until(lambda: not operator.app.is_running)
+        assert backend.called("cancel")

@@ -1,0 +1,149 @@
+"""The preview of a plan: a verdict on top, its evidence in views below, and nothing written yet."""
+
+from __future__ import annotations
+
+from engine.plan_file import read_plan_file
+from tests.console import samples
+from tests.console.drive import console
+from tests.console.fake_backend import FakeBackend
+from tests.console.samples import MERGE_SQL
+
+VIEWS = {
+    "files": ("2 rewritten", "35 skipped", "434,088", "t.order_date IN"),
+    "rows": ("3 samples", "paid → shipped", "10777"),
+    "decision": ("The source is materialized", "NON_DETERMINISTIC_SOURCE_NON_DELTA", "DISK_ONLY"),
+    "conflicts": ("No target row is matched twice",),
+    "write": ("ClassicMergeExecutor", "right outer join", "change data feed"),
+    "promise": ("numTargetRowsCopied", "869,298", "exact", "2 to 4", "estimated"),
+    "advice": ("[SOURCE_NOT_DELTA]", "A Delta table as source would not be materialized."),
+    "sql": ("deltamerge_source_7f3a9c", "USING orders_feed AS s"),
+}
+
+
+async def test_the_verdict_is_in_the_first_lines_and_stays_in_every_view(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        for expected in VIEWS.values():
+            await operator.sees(*expected)
+            await operator.sees("updates 1,204 · inserts 220 · deletes 3", "rewrites 2 of 40 files")
+            await operator.press("right_square_bracket")
+        await operator.sees("2 rewritten")
+        assert not backend.called("apply")
+
+
+async def test_d_tells_why_the_source_is_materialized(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("d")
+        await operator.sees("to avoid it", "make the feed a Delta table")
+
+
+async def test_the_phases_are_told_while_spark_plans(backend: FakeBackend) -> None:
+    backend.hold("plan")
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write(MERGE_SQL)
+        await operator.press("ctrl+r", "escape")
+        await operator.sees("planning", "5 of 10 tasks", "5 MB read", "x cancels")
+        assert "planning" in operator.first_line
+        backend.release("plan")
+        await operator.sees("updates 1,204")
+
+
+async def test_x_cancels_the_plan_of_this_operation_and_says_so(backend: FakeBackend) -> None:
+    backend.hold("plan")
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write(MERGE_SQL)
+        await operator.press("ctrl+r", "escape")
+        await operator.sees("5 of 10 tasks")
+        await operator.press("x")
+        await operator.sees("The plan was cancelled. Nothing was written.")
+        *_, operation_id = backend.called("plan")[0]
+        await operator.until(lambda: backend.called("cancel") == [(operation_id,)])
+        assert operator.merge.editor.text == MERGE_SQL
+
+
+async def test_a_plan_of_an_older_text_is_marked_as_such(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("e", *"-- ", "escape", "v")
+        await operator.sees("The text was edited since this plan: r plans it again.")
+
+
+async def test_typing_on_while_spark_plans_is_not_interrupted(backend: FakeBackend) -> None:
+    backend.hold("plan")
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write(MERGE_SQL)
+        await operator.press("ctrl+r", *"xy")
+        backend.release("plan")
+        await operator.sees("Plan 7f3a9c is ready")
+        assert operator.merge.view == "compose"
+        assert operator.merge.editor.text.startswith("xyMERGE")
+
+
+async def test_what_is_not_known_is_no_zero(backend: FakeBackend) -> None:
+    promise = {name: value for name, value in samples.a_plan().promise.items() if name != "numTargetRowsInserted"}
+    backend.plans = [samples.a_plan(promise=promise)]
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.sees("updates 1,204 · inserts ? · deletes 3")
+        await operator.press("c")
+        await operator.sees("1,204 updated   ? inserted   3 deleted")
+
+
+async def test_a_plan_without_effect_offers_nothing_to_commit(backend: FakeBackend) -> None:
+    nothing = dict.fromkeys(samples.a_plan().promise, 0)
+    touched = samples.a_plan().find_touched_files.model_copy(update={"files": ()})
+    backend.plans = [samples.a_plan(promise=nothing, find_touched_files=touched)]
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.sees("changes no row", "nothing would be committed", "c why not commit")
+        await operator.press("c")
+        await operator.sees("It changes nothing, so there is nothing to commit.")
+
+
+async def test_a_refused_plan_shows_the_keys_and_cannot_be_committed(backend: FakeBackend) -> None:
+    backend.plans = [samples.a_refused_plan()]
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.sees(
+            "cannot be committed: 2 target rows are matched by more than one source row",
+            "[DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE]",
+            "Remove the duplicates",
+            "10001",
+            "c why not commit",
+        )
+        await operator.press("c")
+        await operator.sees("Spark would refuse it")
+        await operator.press("ctrl+y", "enter")
+        assert not backend.called("apply")
+
+
+async def test_s_saves_the_plan_as_a_file_and_never_overwrites_unasked(backend: FakeBackend) -> None:
+    target = backend.home / "p.json"
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        for keys in (["enter"], ["ctrl+y"]):
+            await operator.press("s")
+            await operator.sees("Save plan 7f3a9c")
+            operator.app.screen.query_one("Input").value = str(target)  # type: ignore[attr-defined]
+            if keys == ["ctrl+y"]:
+                await operator.press("enter")
+                await operator.sees("It exists already: ctrl+y overwrites it.")
+                target.unlink()
+            await operator.press(*keys)
+            await operator.misses("Save plan")
+            await operator.until(target.exists, "the file")
+    assert read_plan_file(target).plan_id == samples.a_plan().plan_id
+
+
+async def test_a_path_that_cannot_be_keeps_what_was_typed(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("s")
+        await operator.sees("Save plan")
+        operator.app.screen.query_one("Input").value = "/no/such/place/p.json"  # type: ignore[attr-defined]
+        await operator.press("enter")
+        await operator.sees("There is no directory /no/such/place.", "/no/such/place/p.json")

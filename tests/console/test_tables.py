@@ -1,0 +1,103 @@
+"""Tables: what there is at the left, one table at the right."""
+
+from __future__ import annotations
+
+from engine.errors import EngineError
+from tests.console.drive import ORDERS, console
+from tests.console.fake_backend import FakeBackend
+
+
+async def test_the_tree_lists_schemas_and_their_tables(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.sees("default (1)", "scratch", "sales (4)", "customers", "orders_feed not Delta")
+
+
+async def test_enter_opens_a_table_and_its_views_turn_with_brackets(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees("sales.orders · v41 · 40 files · 934 MB · by order_date")
+        # columns: name, type, whether it may be null, its part in the layout, its comment
+        await operator.sees("order_id", "bigint", "not null", "partition", "decimal(12,2)")
+        await operator.press("right_square_bracket")
+        await operator.sees("/warehouse/sales.db/orders", "delta.logRetentionDuration", "Orders of the shop [BETA]")
+        await operator.press("right_square_bracket")
+        await operator.sees("MERGE", "980 updated, 201 inserted", "OPTIMIZE", "2,000,000 written")
+        await operator.press("right_square_bracket")
+        await operator.sees("40 files, 921 MB in all.", "434,000")
+        await operator.press("right_square_bracket")
+        await operator.sees("100 rows; there are more.", "NULL")
+        await operator.press("right_square_bracket")
+        await operator.sees("bigint")
+
+
+async def test_each_view_is_asked_for_once(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees("bigint")
+        for _ in range(6):
+            await operator.press("right_square_bracket")
+            await operator.misses("Asking Spark…")
+        assert len(backend.called("table_files")) == 1
+        assert len(backend.called("table_detail")) == 1
+
+
+async def test_enter_on_a_version_shows_the_rows_as_of_then(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees("bigint")
+        await operator.press("right_square_bracket", "right_square_bracket")
+        await operator.sees("Enter shows the rows as of a version.")
+        await operator.press("down", "enter")
+        await operator.until(lambda: backend.called("table_rows"))
+        assert backend.called("table_rows")[0] == ("sales.orders", 100, 40)
+
+
+async def test_on_a_narrow_screen_the_list_folds_and_esc_brings_it_back(backend: FakeBackend) -> None:
+    async with console(backend, size=(80, 24)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees("bigint", "esc all tables")
+        assert "customers" not in operator.screen
+        await operator.press("escape")
+        await operator.sees("customers")
+
+
+async def test_the_filter_looks_into_schemas_that_were_not_opened(backend: FakeBackend) -> None:
+    backend.schemas = ["a", "b", "default", "sales"]
+    async with console(backend) as operator:
+        await operator.sees("sales")
+        assert "customers" not in operator.screen
+        await operator.press("slash", *"cust")
+        await operator.sees("customers")
+        await operator.misses("default")
+
+
+async def test_a_schema_that_cannot_be_listed_says_why_where_it_is(backend: FakeBackend) -> None:
+    backend.errors["list_tables"] = EngineError("SCHEMA_NOT_FOUND", "gone", "")
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("[SCHEMA_NOT_FOUND] gone")
+
+
+async def test_a_table_that_cannot_be_described_says_why_in_place(backend: FakeBackend) -> None:
+    backend.errors["table_detail"] = EngineError("DELTA_TABLE_NOT_FOUND", "no log", "Was it dropped?")
+    async with console(backend) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees("[DELTA_TABLE_NOT_FOUND] no log", "Was it dropped?")
+
+
+async def test_m_starts_a_merge_into_the_table_under_the_cursor(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "m")
+        await operator.sees("MERGE INTO sales.orders AS t", "WHEN NOT MATCHED THEN INSERT *")
+
+
+async def test_o_lists_the_delta_tables_of_a_directory(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.sees("orders_feed")
+        await operator.press("o", *"/lake", "enter")
+        await operator.sees("/lake/ (1)", "events")
