@@ -76,7 +76,8 @@ def _apply_script(
         _need_person(events, file)
     script = read_script(file, pairs(params, "--param"))
     with narrator(events) as told, invocation.connect(told.say) as session:
-        plan = make_plan(invocation, session, told, script)
+        # no samples: the summary is what is confirmed
+        plan = make_plan(invocation, session, told, script, rows=0)
         _confirm(plan, told, yes, accept, events)
         return plan, commit(invocation, session, told, plan, accept)
 

@@ -39,11 +39,11 @@ def show(*parts: RenderableType, error: bool = False) -> None:
     console = paper(error)
     if console.is_terminal:
         for part in parts:
-            console.print(part)
+            console.print(part, crop=False)
         return
     with console.capture() as captured:
         for part in parts:
-            console.print(part)
+            console.print(part, crop=False)
     # rich pads lines to the width; in a file or a mail that is noise
     click.echo("\n".join(line.rstrip() for line in captured.get().split("\n")), nl=False, err=error)
 

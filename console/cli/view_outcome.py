@@ -8,7 +8,17 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from console.cli.view_plan import BOLD, ERROR, OK, QUIET, WARNING, table
+from console.cli.view_plan import (
+    ALWAYS_TOLD,
+    BOLD,
+    ERROR,
+    OK,
+    QUIET,
+    WARNING,
+    others_are_zero,
+    table,
+    to_copy,
+)
 from console.format import number
 from console.places import sentences
 from console.visible import visible
@@ -30,8 +40,8 @@ def page(outcome: Outcome, plan: Plan, glyphs: Glyphs) -> RenderableType:
         moved = "The table moved since the plan, in rows that this merge does not touch:"
         parts.append(Text.assemble((f"{glyphs.warning} ", WARNING), moved))
         parts += [Padding(Text(visible(line), QUIET), (0, 0, 0, 4)) for line in outcome.moved_by]
-    if outcome.version is not None and outcome.version > 0:
-        parts.append(Text(f"to take it back: {restore(plan, outcome.version)}", QUIET))
+    if outcome.version is not None and not outcome.already_applied:
+        parts.append(to_copy(f"to take it back: {restore(plan, outcome.version)}", QUIET))
     return Group(*parts)
 
 
@@ -46,7 +56,13 @@ def promise_and_actual(outcome: Outcome, plan: Plan, glyphs: Glyphs) -> Renderab
     promised = {**plan.promise, **{one.metric: one.promised for one in outcome.deviations}}
     actual = {**outcome.metrics, **{one.metric: one.actual for one in outcome.deviations}}
     deviating = {one.metric for one in outcome.deviations}
+    zeros = 0
     for metric, value in promised.items():
+        if not value and metric not in ALWAYS_TOLD | deviating:
+            zeros += 1
+            continue
         sign = Text(f"{glyphs.error} deviates", ERROR) if metric in deviating else Text(glyphs.ok, OK)
         found.add_row(visible(metric), number(value), number(actual.get(metric)), sign)
+    if zeros:
+        found.add_row(Text(others_are_zero(zeros, glyphs), QUIET), "", "", Text(glyphs.ok, OK))
     return found

@@ -24,7 +24,9 @@ MAX_IDENTIFYING = 3  # unchanged cells that tell which row it is
 CELL_WIDTH = 40
 QUIET, BOLD = "dim", "bold"
 OK, WARNING, ERROR, POINTER = "green", "yellow", "red", "cyan"
-NUMBERS = 6  # of a file: size, rows, matched, updated, deleted, copied
+ALWAYS_TOLD = frozenset(
+    (sentences.INSERTED, sentences.UPDATED, sentences.DELETED, sentences.COPIED, sentences.FILES_REMOVED)
+)
 
 
 def summary(plan: Plan, glyphs: Glyphs, width: int) -> RenderableType:
@@ -39,7 +41,7 @@ def page(plan: Plan, glyphs: Glyphs, width: int) -> RenderableType:
         ("Files", [*_files(plan, glyphs, width)]),
         ("Conflicts", [*_conflicts(plan)]),
         ("Write", [*_write(plan, glyphs)]),
-        ("Promise", [_promise(plan, glyphs)]),
+        ("Promise", [*_promise(plan, glyphs)]),
         ("Rows", [*_samples(plan, glyphs, width)]),
         ("Warnings", [*_remarks(plan.warnings, glyphs.warning, WARNING)]),
         ("Advice", [*_remarks(plan.advice, glyphs.points_to, POINTER)]),
@@ -132,7 +134,8 @@ def _conflicts(plan: Plan) -> Iterator[RenderableType]:
         # as Delta would say it, to be searched for
         yield Text.assemble((f"[{visible(refused.condition)}] ", BOLD), visible(refused.message))
     if conflicts.true_count:
-        yield Text(f"{count(conflicts.true_count, 'target row')} matched by more than one source row, exact")
+        if refused is None:
+            yield Text(f"{count(conflicts.true_count, 'target row')} matched by more than one source row, exact")
         if conflicts.count != conflicts.true_count:
             yield Text(f"Delta itself counts {number(conflicts.count)}.", QUIET)
     if conflicts.keys:
@@ -158,13 +161,23 @@ def _write(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
     yield Text(f" {glyphs.dot} ".join(parts))
 
 
-def _promise(plan: Plan, glyphs: Glyphs) -> RenderableType:
+def _promise(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
+    if plan.refused is not None:
+        return  # it cannot be committed: there is nothing to promise
     found = table("metric", "promised", "how sure", right=("promised",))
     for metric, value in plan.promise.items():
-        found.add_row(visible(metric), number(value), _mark("exact", glyphs))
+        if value or metric in ALWAYS_TOLD:
+            found.add_row(visible(metric), number(value), _mark("exact", glyphs))
     for metric, estimate in plan.estimates.items():
         found.add_row(visible(metric), estimated(estimate), _mark("estimated", glyphs))
-    return found
+    yield found
+    if zeros := sum(not value and metric not in ALWAYS_TOLD for metric, value in plan.promise.items()):
+        yield Text(others_are_zero(zeros, glyphs), QUIET)
+
+
+def others_are_zero(zeros: int, glyphs: Glyphs) -> str:
+    """What stands for the rows that only say 0."""
+    return f"{glyphs.ellipsis} and {number(zeros)} more that {'is' if zeros == 1 else 'are'} 0"
 
 
 def estimated(estimate: int | Estimate) -> str:
@@ -237,3 +250,9 @@ def facts(known: Mapping[str, str]) -> RenderableType:
         if value:
             grid.add_row(Text(visible(name)), Text(visible(value)))
     return grid
+
+
+def to_copy(text: str, style: str = "") -> RenderableType:
+    """Text that is there to be copied: a line longer than the terminal is wide stays one line."""
+    # in a group: printed alone, a Text is joined to others and forgets that it must not be wrapped
+    return Group(Text(text, style, no_wrap=True, overflow="ignore"))

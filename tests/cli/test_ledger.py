@@ -70,6 +70,17 @@ def test_show_op(shell: Shell, ledger: History) -> None:
     assert "MERGE INTO demo.orders" in text
 
 
+def test_statements_are_there_to_be_copied(
+    shell: Shell, ledger: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    op_id = ledger.begin(make_plan())
+    ledger.applied(op_id, make_outcome(op_id))
+    lines = shell("show-op", op_id).out.splitlines()
+    assert "RESTORE TABLE spark_catalog.demo.orders TO VERSION AS OF 7" in lines
+    assert make_plan().statement.sql in lines
+
+
 def test_show_op_planned(shell: Shell, ledger: History) -> None:
     text = shell("show-op", ledger.record_planned(make_plan())).out
     assert "planned" in text

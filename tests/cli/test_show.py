@@ -43,6 +43,16 @@ def test_text_answers_first(shell: Shell, tmp_path: Path, monkeypatch: pytest.Mo
     assert lines[-1].endswith(f"apply {tmp_path / 'p.json'}")
 
 
+def test_zeros_are_told_together(shell: Shell, tmp_path: Path) -> None:
+    plan = make_plan()
+    promise = {**plan.promise, "numOutputRows": 5, "numA": 0, "numB": 0}
+    out = shell("show", saved(tmp_path, plan.model_copy(update={"promise": promise}))).out
+    assert "numTargetRowsDeleted" in out
+    assert "numOutputRows" in out
+    assert "numA" not in out
+    assert "… and 2 more that are 0" in out
+
+
 @pytest.mark.parametrize("columns", ["40", "80", "200"])
 def test_many_files_and_long_paths(
     shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: str
@@ -73,7 +83,8 @@ def test_refused_plan(shell: Shell, tmp_path: Path) -> None:
     assert "✖ cannot be committed: " in ran.out
     assert "[DELTA_MULTIPLE] Several rows match." in ran.out
     assert "Deduplicate." in ran.out
-    assert "2 target rows matched by more than one source row" in ran.out
+    assert "2 target rows are matched by more than one source row" in ran.out
+    assert "Promise" not in ran.out
     assert "Next:" not in ran.out
     markdown = shell("show", saved(tmp_path, plan), "--markdown").out
     assert "❌ **cannot be committed**: `DELTA_MULTIPLE`" in markdown

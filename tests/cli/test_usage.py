@@ -81,6 +81,7 @@ def test_stdin(shell: Shell) -> None:
         ("--conf", "novalue", "history"),
         ("--remote", "sc://x", "server", "status"),
         ("--profile", "nope", "history"),
+        ("plan", "x.sql", "--freeze"),
         ("undo", "x"),
         (),
         ("demo",),
