@@ -1,6 +1,6 @@
 """Plan and apply for Delta Lake MERGE, headless: usable from a notebook or a CI job.
 
-    from engine import connect, plan, apply, History
+from engine import connect, plan, apply, History
 """
 
 from __future__ import annotations

@@ -74,7 +74,10 @@ def advise(
         )
     if decision.materialize and decision.avoid:
         advice.append(Remark(code=decision.reason, sentence=decision.because, evidence=decision.avoid))
-    if properties.get("delta.autoOptimize.optimizeWrite") == "true" or properties.get("delta.autoOptimize.autoCompact") == "true":
+    if (
+        properties.get("delta.autoOptimize.optimizeWrite") == "true"
+        or properties.get("delta.autoOptimize.autoCompact") == "true"
+    ):
         advice.append(
             Remark(
                 code="FILES_ADDED_UNKNOWN",

@@ -95,9 +95,7 @@ def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
         *(text for texts in matched_texts for text in texts),
         *(text for clause in statement.matched for _, text in clause.assignments),
     ]
-    both = probe(
-        spark, f"{prefix}SELECT {{}} FROM {source} CROSS JOIN {target}", in_both, source_schema, target_schema
-    )
+    both = probe(spark, f"{prefix}SELECT {{}} FROM {source} CROSS JOIN {target}", in_both, source_schema, target_schema)
     of_inserts = [
         text
         for clause in statement.not_matched
@@ -118,9 +116,7 @@ def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
         source_schema=source_schema,
         on=tuple(on),
         matched=tuple(matched),
-        columns_used=referenced_source_columns(
-            statement, [*both, *inserted], source_schema, target_schema
-        ),
+        columns_used=referenced_source_columns(statement, [*both, *inserted], source_schema, target_schema),
         plan=plan,
     )
 
@@ -136,9 +132,7 @@ def referenced_source_columns(
     if any(clause.star for clause in statement.clauses):
         in_target = {column.name.lower() for column in target_schema}
         used |= {
-            column.name
-            for column in source_schema
-            if statement.schema_evolution or column.name.lower() in in_target
+            column.name for column in source_schema if statement.schema_evolution or column.name.lower() in in_target
         }
     return tuple(column.name for column in source_schema if column.name in used)
 
@@ -175,7 +169,9 @@ def probe(
     head = re.match(", ".join(rf"{re.escape(column.name)}#(\d+)L?" for column in names), body)
     if head is None:
         raise EngineError(
-            "PLAN_NOT_UNDERSTOOD", "Spark's plan of the statement could not be read.", "Please report this statement."
+            "PLAN_NOT_UNDERSTOOD",
+            "Spark's plan of the statement could not be read.",
+            "Please report this statement.",
         )
     ids = [int(i) for i in head.groups()]
     source_ids = dict(zip(ids[: len(first)], (c.name for c in first), strict=True))

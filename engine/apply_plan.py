@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine.advice import MUST_ACCEPT
 from engine.analyze import analyze
-from engine.commits import Commit, commits, user_metadata
+from engine.commits import Commit, commits, current_version, user_metadata
 from engine.confs import confs_set, read_confs
 from engine.errors import CancelledError, EngineError, RefusedError, StalePlanError, UnreachableError
 from engine.params import fill
@@ -96,8 +96,14 @@ def _run(
 
 
 def _failed(
-    spark: SparkSession, plan: Plan, history: History | None, op_id: str, state: Staleness, error: EngineError,
-    began: float, cause: BaseException,
+    spark: SparkSession,
+    plan: Plan,
+    history: History | None,
+    op_id: str,
+    state: Staleness,
+    error: EngineError,
+    began: float,
+    cause: BaseException,
 ) -> Outcome:
     """An error is not proof that nothing was committed: the log is asked first."""
     commit = None
@@ -128,13 +134,17 @@ def refuse(plan: Plan, accept: Sequence[str]) -> None:
     for warning in plan.warnings:
         if warning.code in MUST_ACCEPT and warning.code not in accept:
             raise RefusedError(
-                warning.code, warning.sentence, f"If that is what you want, apply with --accept {warning.code}."
+                warning.code,
+                warning.sentence,
+                f"If that is what you want, apply with --accept {warning.code}.",
             )
 
 
 def committed(spark: SparkSession, plan: Plan) -> Commit | None:
-    """The commit that this plan made, if there is one."""
-    return next((c for c in commits(spark, plan.target.name) if c.plan_id == plan.plan_id), None)
+    """The commit that this plan made, if there is one: it can only be newer than the version it was planned at."""
+    newer = current_version(spark, plan.target.name) - plan.target.version
+    since = commits(spark, plan.target.name, newer) if newer > 0 else []
+    return next((c for c in since if c.plan_id == plan.plan_id), None)
 
 
 def run_confs(spark: SparkSession, plan: Plan, op_id: str) -> dict[str, str]:
@@ -220,7 +230,12 @@ def nothing_to_do(plan: Plan, state: Staleness, history: History | None) -> Outc
 
 
 def _recorded(
-    spark: SparkSession, plan: Plan, history: History | None, op_id: str, state: Staleness, commit: Commit | None,
+    spark: SparkSession,
+    plan: Plan,
+    history: History | None,
+    op_id: str,
+    state: Staleness,
+    commit: Commit | None,
     began: float,
 ) -> Outcome:
     del spark

@@ -191,7 +191,9 @@ def _checkpoint_rows(spark: SparkSession, segment: LogSegment, base: str, with_s
     if segment.checkpoint_format == "json":
         actions = f"(SELECT from_json(value, '{ACTIONS}') AS a FROM text.{place})"
         rows = _adds(spark, actions, base, with_stats)
-        sidecars = [r[0] for r in spark.sql(f"SELECT a.sidecar.path FROM {actions} WHERE a.sidecar IS NOT NULL").collect()]
+        sidecars = [
+            r[0] for r in spark.sql(f"SELECT a.sidecar.path FROM {actions} WHERE a.sidecar IS NOT NULL").collect()
+        ]
     else:
         rows = _adds(spark, _struct_of(spark, place), base, with_stats)
         sidecars = []

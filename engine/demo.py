@@ -65,9 +65,7 @@ def build_demo(
     state = {"format": FORMAT, "scale": scale, "seed": seed}
     try:
         # A demo that was interrupted has no marker, and a warehouse may have gone without it.
-        complete = (
-            not reset and _read(marker) == state and _existing(spark, schema) >= {one.name for one in wanted}
-        )
+        complete = not reset and _read(marker) == state and _existing(spark, schema) >= {one.name for one in wanted}
         if not complete:
             _forget(marker)
             _build(spark, schema, wanted, on_progress or (lambda _: None))

@@ -221,9 +221,7 @@ class _Writer:
         fresh, start = self.scale.rows(9_000), DAYS * self.scale.per_day
         return Table(
             "orders_feed",
-            self.create(
-                "orders_feed", self.feed_columns(), "Changes of the last days, and today", using="PARQUET"
-            ),
+            self.create("orders_feed", self.feed_columns(), "Changes of the last days, and today", using="PARQUET"),
             (
                 self.insert(
                     "orders_feed",

@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 
 SOURCE_ROW, TARGET_ROW, FILE = "__dm_source_row", "__dm_target_row", "__dm_file"
 INSERT_CLAUSE, BY_SOURCE_CLAUSE, CLAUSE, COUNTED, RECORDED = (
-    "__dm_insert", "__dm_by_source", "__dm_clause", "__dm_counted", "__dm_recorded",
+    "__dm_insert",
+    "__dm_by_source",
+    "__dm_clause",
+    "__dm_counted",
+    "__dm_recorded",
 )
 # NOT MATCHED BY SOURCE clauses are numbered from here, matched ones from 1; 0 is no clause.
 BY_SOURCE = 100
@@ -74,9 +78,7 @@ class Matches:
         return sum(file.conflicts for file in self.files)
 
 
-def find_touched_files(
-    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, scan: DeltaScan
-) -> Matches:
+def find_touched_files(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, scan: DeltaScan) -> Matches:
     """Run the join. Anything that fails while running (a cast, an overflow) raises Delta's error."""
     view = source.view.replace("_source_", "_pairs_")
     checkpoint(spark, pairs_sql(merge, source), "DISK_ONLY", view)
@@ -214,9 +216,7 @@ def by_file_sql(merge: AnalyzedMerge, view: str) -> str:
     )
 
 
-def _file_matches(
-    merge: AnalyzedMerge, file: LogFile, row: Any, live: dict[int, int], every_row: bool
-) -> FileMatches:
+def _file_matches(merge: AnalyzedMerge, file: LogFile, row: Any, live: dict[int, int], every_row: bool) -> FileMatches:
     numbers = clause_numbers(merge)
     rows = live[file.file_hash]
     if row is None:
@@ -247,9 +247,7 @@ def live_rows(spark: SparkSession, merge: AnalyzedMerge, files: Sequence[LogFile
     return {h: rows or 0 for h, rows in known.items()}
 
 
-def _inserts(
-    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, view: str, seen: int
-) -> dict[int, int]:
+def _inserts(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, view: str, seen: int) -> dict[int, int]:
     clauses = merge.statement.not_matched
     if clauses and clauses[0].condition is None:
         return {1: source.num_rows - seen}
@@ -294,6 +292,4 @@ def conflict_keys(
         f"JOIN (SELECT *, monotonically_increasing_id() AS {SOURCE_ROW} FROM {source.view}) AS s "
         f"ON s.{SOURCE_ROW} = c.first"
     ).collect()
-    return tuple(
-        ConflictKey(key={name: row[name] for name in names}, source_rows=int(row["__dm_n"])) for row in rows
-    )
+    return tuple(ConflictKey(key={name: row[name] for name in names}, source_rows=int(row["__dm_n"])) for row in rows)

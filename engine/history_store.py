@@ -146,9 +146,7 @@ class Store:
                 log.warning("the ledger's DuckDB is given up: %s", error)
                 _drop_engine()
 
-    def _attach(
-        self, connection: DuckDBPyConnection, alias: str, path: Path, reading: bool, deadline: float
-    ) -> None:
+    def _attach(self, connection: DuckDBPyConnection, alias: str, path: Path, reading: bool, deadline: float) -> None:
         import duckdb
 
         wal = path.with_name(path.name + ".wal")
@@ -239,9 +237,7 @@ class Store:
             else:
                 wal.unlink()
         log.error("damaged ledger %s: %s", self.path, damage)
-        self._notice(
-            f"The history {self.path} is damaged; it was set aside as {aside.name} and a fresh one begun."
-        )
+        self._notice(f"The history {self.path} is damaged; it was set aside as {aside.name} and a fresh one begun.")
 
     def _notice(self, text: str) -> None:
         log.warning(text)
@@ -278,9 +274,7 @@ class Store:
                 "Check the folder's permissions, or name a writable home with --home DIR.",
             )
         first = text.splitlines()[0] if text else type(error).__name__
-        return EngineError(
-            "LEDGER_FAILED", f"The history {self.path} failed: {first}", "The log has more; try again."
-        )
+        return EngineError("LEDGER_FAILED", f"The history {self.path} failed: {first}", "The log has more; try again.")
 
 
 def now() -> str:

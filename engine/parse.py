@@ -10,9 +10,20 @@ from engine.errors import UsageError
 from engine.sql_text import Token, depths, split_statements, split_top_level, text_of, tokenize
 from engine.values import ActionKind, Clause, ClauseKind
 
-SETUP_WORDS = ("SET", "USE", "CACHE", "CREATE TEMPORARY", "CREATE OR REPLACE TEMPORARY", "CREATE TEMP",
-               "CREATE OR REPLACE TEMP", "CREATE GLOBAL TEMP", "CREATE OR REPLACE GLOBAL TEMP", "RESET",
-               "DECLARE", "REFRESH")
+SETUP_WORDS = (
+    "SET",
+    "USE",
+    "CACHE",
+    "CREATE TEMPORARY",
+    "CREATE OR REPLACE TEMPORARY",
+    "CREATE TEMP",
+    "CREATE OR REPLACE TEMP",
+    "CREATE GLOBAL TEMP",
+    "CREATE OR REPLACE GLOBAL TEMP",
+    "RESET",
+    "DECLARE",
+    "REFRESH",
+)
 
 
 @dataclass(frozen=True)
@@ -52,9 +63,7 @@ class MergeClause:
     assignments: tuple[tuple[str, str], ...]
 
     def value(self) -> Clause:
-        return Clause(
-            kind=self.kind, condition=self.condition, action=self.action, action_kind=self.action_kind
-        )
+        return Clause(kind=self.kind, condition=self.condition, action=self.action, action_kind=self.action_kind)
 
 
 @dataclass(frozen=True)
@@ -154,9 +163,7 @@ def parse_merge(sql: str) -> MergeStatement:
             "Write MERGE INTO target USING source ON condition WHEN MATCHED THEN …",
         )
     bounds = [*whens, len(tokens)]
-    clauses = tuple(
-        _clause(sql, tokens[begin:end]) for begin, end in itertools.pairwise(bounds)
-    )
+    clauses = tuple(_clause(sql, tokens[begin:end]) for begin, end in itertools.pairwise(bounds))
     condition_tokens = tokens[on + 1 : whens[0]]
     return MergeStatement(
         sql=sql,
@@ -176,7 +183,11 @@ def _find(top: Sequence[tuple[int, Token]], word: str, after: int) -> int | None
 
 def _relation(sql: str, tokens: Sequence[Token]) -> Relation:
     if not tokens:
-        raise UsageError("PARSE_SYNTAX_ERROR", "A table name is missing.", "Name the target after INTO, the source after USING.")
+        raise UsageError(
+            "PARSE_SYNTAX_ERROR",
+            "A table name is missing.",
+            "Name the target after INTO, the source after USING.",
+        )
     first, last = 0, len(tokens)
     alias: str | None = None
     if last >= 3 and tokens[-2].word == "AS":
@@ -204,7 +215,11 @@ def _clause(sql: str, tokens: Sequence[Token]) -> MergeClause:
     at_top = [(index, token) for index, token, depth in depths(tokens) if depth == 0]
     then = _find(at_top, "THEN", 0)
     if then is None:
-        raise UsageError("PARSE_SYNTAX_ERROR", "A WHEN clause has no THEN.", "Write WHEN MATCHED THEN UPDATE SET *, for one.")
+        raise UsageError(
+            "PARSE_SYNTAX_ERROR",
+            "A WHEN clause has no THEN.",
+            "Write WHEN MATCHED THEN UPDATE SET *, for one.",
+        )
     head = [token.word for token in tokens[:then]]
     kind: ClauseKind = "matched"
     if head[1:2] == ["NOT"]:
@@ -215,7 +230,11 @@ def _clause(sql: str, tokens: Sequence[Token]) -> MergeClause:
     verb = action[0].word if action else ""
     kinds: dict[str, ActionKind] = {"UPDATE": "update", "DELETE": "delete", "INSERT": "insert"}
     if verb not in kinds:
-        raise UsageError("PARSE_SYNTAX_ERROR", "After THEN stands UPDATE, DELETE or INSERT.", "Complete the last WHEN clause.")
+        raise UsageError(
+            "PARSE_SYNTAX_ERROR",
+            "After THEN stands UPDATE, DELETE or INSERT.",
+            "Complete the last WHEN clause.",
+        )
     star = len(action) > 1 and action[-1].text == "*" and len(action) <= 3
     return MergeClause(
         kind=kind,

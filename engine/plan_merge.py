@@ -75,9 +75,7 @@ def plan(
             raise translate(error) from error
 
 
-def _plan(
-    spark: SparkSession, text: str, params: dict[str, str], rows: int, say: OnProgress, private: bool
-) -> Plan:
+def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say: OnProgress, private: bool) -> Plan:
     clock = Clock(say)
     script = parse_script(fill(text, params))
     statement = parse_merge(script.statement)
@@ -123,8 +121,23 @@ def _plan(
     with clock.phase("samples"):
         samples = () if refused or private else sample_rows(spark, merge, source, matches, rows)
     return _value(
-        spark, text, params, script, merge, decision, detail, source, splice, scan.value(), matches, promise,
-        conflicts, refused, samples, confs, clock.timings,
+        spark,
+        text,
+        params,
+        script,
+        merge,
+        decision,
+        detail,
+        source,
+        splice,
+        scan.value(),
+        matches,
+        promise,
+        conflicts,
+        refused,
+        samples,
+        confs,
+        clock.timings,
     )
 
 
@@ -132,9 +145,23 @@ NOT_REFUSALS = ("CANCELLED", "SPARK_UNREACHABLE", "MATERIALIZE_SOURCE_OUT_OF_DIS
 
 
 def _value(
-    spark: SparkSession, text: str, params: dict[str, str], script: Script, merge: AnalyzedMerge, decision: Decision,  # noqa: ARG001
-    detail: Any, source: PreparedSource, splice: Splice | None, scan: Any, matches: Matches, promise: Promise,
-    conflicts: Conflicts, refused: Refused | None, samples: Any, confs: dict[str, str], timings: dict[str, int],
+    spark: SparkSession,
+    text: str,
+    params: dict[str, str],
+    script: Script,
+    merge: AnalyzedMerge,
+    decision: Decision,  # noqa: ARG001
+    detail: Any,
+    source: PreparedSource,
+    splice: Splice | None,
+    scan: Any,
+    matches: Matches,
+    promise: Promise,
+    conflicts: Conflicts,
+    refused: Refused | None,
+    samples: Any,
+    confs: dict[str, str],
+    timings: dict[str, int],
 ) -> Plan:
     statement = merge.statement
     properties = dict(detail["properties"] or {})
@@ -179,9 +206,7 @@ def _value(
         source=frozen,
         decision=decision,
         scan=scan,
-        executor="InsertOnlyMergeExecutor"
-        if promise.executor == "InsertOnlyMergeExecutor"
-        else "ClassicMergeExecutor",
+        executor="InsertOnlyMergeExecutor" if promise.executor == "InsertOnlyMergeExecutor" else "ClassicMergeExecutor",
         find_touched_files=TouchedFiles(
             join_type=matches.join_type,
             matched_predicate=matches.matched_predicate,

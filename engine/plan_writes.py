@@ -47,7 +47,11 @@ def runs_insert_only(statement: MergeStatement, confs: Mapping[str, str]) -> boo
 
 
 def plan_writes(
-    merge: AnalyzedMerge, matches: Matches, num_source_rows: int, traits: TableTraits, confs: Mapping[str, str]
+    merge: AnalyzedMerge,
+    matches: Matches,
+    num_source_rows: int,
+    traits: TableTraits,
+    confs: Mapping[str, str],
 ) -> Promise:
     """The write plan and the exact metrics of a MERGE whose matches are known. Pure: asks Spark nothing."""
     if runs_insert_only(merge.statement, confs):
@@ -116,7 +120,11 @@ ROW_METRICS = (
     "numTargetRowsNotMatchedBySourceDeleted",
     "numTargetRowsCopied",
 )
-VECTOR_METRICS = ("numTargetDeletionVectorsAdded", "numTargetDeletionVectorsRemoved", "numTargetDeletionVectorsUpdated")
+VECTOR_METRICS = (
+    "numTargetDeletionVectorsAdded",
+    "numTargetDeletionVectorsRemoved",
+    "numTargetDeletionVectorsUpdated",
+)
 
 
 def write_plan(
@@ -138,7 +146,9 @@ def write_plan(
         else:
             join = "fullOuter"
     else:
-        operation, join = ("writeAllUpdatesAndDeletes", "rightOuter") if matched_only else ("writeAllChanges", "fullOuter")
+        operation, join = (
+            ("writeAllUpdatesAndDeletes", "rightOuter") if matched_only else ("writeAllChanges", "fullOuter")
+        )
     return WritePlan(
         extra_op_type=operation,
         join_type=join,

@@ -76,7 +76,10 @@ def target_only_predicates(merge: AnalyzedMerge) -> tuple[str, ...]:
     by_clause = [[e.text for e in clause if e.target_only] for clause in merge.matched]
     if not all(by_clause):
         return on
-    return (*on, " OR ".join("(" + " AND ".join(f"({text}\n)" for text in texts) + ")" for texts in by_clause))
+    return (
+        *on,
+        " OR ".join("(" + " AND ".join(f"({text}\n)" for text in texts) + ")" for texts in by_clause),
+    )
 
 
 def _target_only_expressions(merge: AnalyzedMerge) -> list[Expression]:

@@ -28,8 +28,22 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 VOLATILE = frozenset(
-    ("rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle", "current_timestamp", "now",
-     "current_date", "curdate", "localtimestamp", "unix_timestamp", "current_time")
+    (
+        "rand",
+        "random",
+        "randn",
+        "randstr",
+        "uniform",
+        "uuid",
+        "shuffle",
+        "current_timestamp",
+        "now",
+        "current_date",
+        "curdate",
+        "localtimestamp",
+        "unix_timestamp",
+        "current_time",
+    )
 )
 ATOMIC = re.compile(
     r"^(tinyint|smallint|int|bigint|float|double|boolean|date|timestamp|timestamp_ntz|string|binary|"
@@ -116,7 +130,9 @@ def source_fingerprint(spark: SparkSession, view: str, columns: Sequence[Column]
     for column in columns:
         name = quote(column.name)
         parts.append(f"{name} IS NULL")
-        parts.append(name if ATOMIC.match(column.type) else f"to_json(struct({name}), map('ignoreNullFields', 'false'))")
+        parts.append(
+            name if ATOMIC.match(column.type) else f"to_json(struct({name}), map('ignoreNullFields', 'false'))"
+        )
     query = (
         "SELECT count(*), coalesce(sum(h & 4294967295L), 0), coalesce(sum(shiftrightunsigned(h, 32)), 0) "
         f"FROM (SELECT xxhash64({', '.join(parts)}) AS h FROM {view})"
@@ -129,9 +145,7 @@ def source_fingerprint(spark: SparkSession, view: str, columns: Sequence[Column]
     return int(row[0]), f"{int(row[0]):x}-{int(row[1]):x}-{int(row[2]):x}"
 
 
-def delta_versions(
-    spark: SparkSession, merge: AnalyzedMerge, source: SourcePlan
-) -> tuple[dict[str, int], str | None]:
+def delta_versions(spark: SparkSession, merge: AnalyzedMerge, source: SourcePlan) -> tuple[dict[str, int], str | None]:
     """({Delta table the source reads: its version now}, the one table that can be pinned by VERSION AS OF or None)."""
     versions: dict[str, int] = {}
     for index, node in enumerate(source.nodes):

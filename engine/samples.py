@@ -69,10 +69,14 @@ def _matched(
         return []
     ids = ", ".join(f"{row['row']}L" for row in picked)
     statement = merge.statement
-    matched = "CASE " + " ".join(
-        f"WHEN ({qualified(merge, c.condition) if c.condition else 'TRUE'}\n) THEN {i + 1}"
-        for i, c in enumerate(statement.matched)
-    ) + " ELSE 0 END"
+    matched = (
+        "CASE "
+        + " ".join(
+            f"WHEN ({qualified(merge, c.condition) if c.condition else 'TRUE'}\n) THEN {i + 1}"
+            for i, c in enumerate(statement.matched)
+        )
+        + " ELSE 0 END"
+    )
     after = _after(merge, statement.matched, CLAUSE)
     reference = statement.target.reference
     where = " AND ".join((f"{SOURCE_ROW} IN ({ids})", *_bounds(merge, picked)))
@@ -118,8 +122,7 @@ def _inserted(
             f"WHERE {INSERT_CLAUSE} = {index + 1} LIMIT {limit}"
         )
         samples += [
-            Sample(action="insert", clause=index + 1, after=_cells(row["after"]))
-            for row in spark.sql(query).collect()
+            Sample(action="insert", clause=index + 1, after=_cells(row["after"])) for row in spark.sql(query).collect()
         ]
     return samples
 
@@ -140,7 +143,13 @@ def _equalities(merge: AnalyzedMerge) -> list[tuple[str, str, str]]:
     for e in merge.on:
         if SAME_COLUMNS.match(e.text) and len(e.target_columns) == 1 and len(e.source_columns) == 1:
             target, source = e.target_columns[0], e.source_columns[0]
-            if types[source] == target_types[target] and types[source] in ("bigint", "int", "smallint", "string", "date"):
+            if types[source] == target_types[target] and types[source] in (
+                "bigint",
+                "int",
+                "smallint",
+                "string",
+                "date",
+            ):
                 found.append((target, source, types[source]))
     return found
 
@@ -157,9 +166,7 @@ def _bounds(merge: AnalyzedMerge, picked: list[Any]) -> list[str]:
 
 
 def _struct(merge: AnalyzedMerge, reference: str) -> str:
-    parts = ", ".join(
-        f"{string(c.name)}, CAST({reference}.{quote(c.name)} AS STRING)" for c in merge.target_schema
-    )
+    parts = ", ".join(f"{string(c.name)}, CAST({reference}.{quote(c.name)} AS STRING)" for c in merge.target_schema)
     return f"named_struct({parts})"
 
 
@@ -179,8 +186,12 @@ def _expressions(merge: AnalyzedMerge, clauses: tuple[MergeClause, ...]) -> str:
 
 def _after(merge: AnalyzedMerge, clauses: tuple[MergeClause, ...], clause: str) -> str:
     del merge
-    arms = " ".join(f"WHEN {i + 1} THEN to_json(__dm_after_{i + 1}, map('ignoreNullFields', 'false'))" if c.action_kind != "delete"
-                    else f"WHEN {i + 1} THEN CAST(NULL AS STRING)" for i, c in enumerate(clauses))
+    arms = " ".join(
+        f"WHEN {i + 1} THEN to_json(__dm_after_{i + 1}, map('ignoreNullFields', 'false'))"
+        if c.action_kind != "delete"
+        else f"WHEN {i + 1} THEN CAST(NULL AS STRING)"
+        for i, c in enumerate(clauses)
+    )
     return f"CASE {clause} {arms} END AS __dm_after"
 
 

@@ -31,24 +31,75 @@ IGNORE_CONFS = ("spark.sql.files.ignoreMissingFiles", "spark.sql.files.ignoreCor
 # Without these rules the optimizer keeps every scan of the source in the physical plan, however it is filtered.
 KEEP_SCANS = ",".join(
     f"org.apache.spark.sql.catalyst.optimizer.{rule}"
-    for rule in ("PruneFilters", "PropagateEmptyRelation", "ConvertToLocalRelation", "OptimizeLimitZero",
-                 "ColumnPruning", "LimitPushDown", "EliminateLimits", "ReplaceExceptWithFilter",
-                 "RewriteExceptAll", "CombineUnions", "OptimizeOneRowPlan", "InferFiltersFromConstraints")
+    for rule in (
+        "PruneFilters",
+        "PropagateEmptyRelation",
+        "ConvertToLocalRelation",
+        "OptimizeLimitZero",
+        "ColumnPruning",
+        "LimitPushDown",
+        "EliminateLimits",
+        "ReplaceExceptWithFilter",
+        "RewriteExceptAll",
+        "CombineUnions",
+        "OptimizeOneRowPlan",
+        "InferFiltersFromConstraints",
+    )
 )
 # DeltaSparkPlanUtils.findFirstNonDeterministicNode lets only these through. A CTE is inlined before Delta looks.
 DETERMINISTIC_NODES = frozenset(
-    ("Distinct", "Project", "Filter", "Union", "SubqueryAlias", "Relation", "OneRowRelation",
-     "WithCTE", "CTERelationDef", "CTERelationRef")
+    (
+        "Distinct",
+        "Project",
+        "Filter",
+        "Union",
+        "SubqueryAlias",
+        "Relation",
+        "OneRowRelation",
+        "WithCTE",
+        "CTERelationDef",
+        "CTERelationRef",
+    )
 )
 LEAVES_OF_DATA = frozenset(
-    ("LocalRelation", "Range", "LogicalRDD", "RelationV2", "HiveTableRelation", "InMemoryRelation",
-     "StreamingRelation", "DataSourceV2Relation", "ExternalRDD", "ResolvedInlineTable", "UnresolvedInlineTable",
-     "OneRowRelation", "Relation", "Scan", "EmptyRelation", "PythonDataSource")
+    (
+        "LocalRelation",
+        "Range",
+        "LogicalRDD",
+        "RelationV2",
+        "HiveTableRelation",
+        "InMemoryRelation",
+        "StreamingRelation",
+        "DataSourceV2Relation",
+        "ExternalRDD",
+        "ResolvedInlineTable",
+        "UnresolvedInlineTable",
+        "OneRowRelation",
+        "Relation",
+        "Scan",
+        "EmptyRelation",
+        "PythonDataSource",
+    )
 )
 NON_DETERMINISTIC = frozenset(
-    ("rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle", "monotonically_increasing_id",
-     "spark_partition_id", "input_file_name", "input_file_block_start", "input_file_block_length",
-     "reflect", "java_method", "try_reflect", "version")
+    (
+        "rand",
+        "random",
+        "randn",
+        "randstr",
+        "uniform",
+        "uuid",
+        "shuffle",
+        "monotonically_increasing_id",
+        "spark_partition_id",
+        "input_file_name",
+        "input_file_block_start",
+        "input_file_block_length",
+        "reflect",
+        "java_method",
+        "try_reflect",
+        "version",
+    )
 ) - {"version"}
 RELATION = re.compile(r"^Relation (?:(?P<name>[^\[]+))?\[(?P<columns>.*)\] (?P<format>\S+)$", re.DOTALL)
 SCAN = re.compile(r"FileScan \S+ [^\[]*\[([^\]]*)\].*?Location: (\w+)")
@@ -66,9 +117,7 @@ class SourcePlan:
     user_functions: frozenset[str]
 
 
-def should_materialize_source(
-    spark: SparkSession, merge: AnalyzedMerge, source: SourcePlan | None = None
-) -> Decision:
+def should_materialize_source(spark: SparkSession, merge: AnalyzedMerge, source: SourcePlan | None = None) -> Decision:
     """Delta's decision for this source under the session's confs (rules 1–10 of MergeIntoMaterializeSource).
 
     ``source`` is its plan where it is known already.
@@ -77,9 +126,7 @@ def should_materialize_source(
     mode = confs.get(MODE, "auto").lower()
     level = confs.get(STORAGE_LEVEL, "DISK_ONLY")
 
-    def decided(
-        materialize: bool, reason: str, because: str, avoid: str = "", inferred: bool = False
-    ) -> Decision:
+    def decided(materialize: bool, reason: str, because: str, avoid: str = "", inferred: bool = False) -> Decision:
         return Decision(
             mode=mode,
             materialize=materialize,
@@ -104,9 +151,11 @@ def should_materialize_source(
     leaf = first_non_delta_scan(spark, source)
     if leaf is not None:
         return decided(
-            True, "NON_DETERMINISTIC_SOURCE_NON_DELTA",
+            True,
+            "NON_DETERMINISTIC_SOURCE_NON_DELTA",
             f"The source reads {leaf}, which is not a Delta table: nothing pins what a second read would give.",
-            "Load it into a Delta table and merge from that table.", doubtful,
+            "Load it into a Delta table and merge from that table.",
+            doubtful,
         )
     node = first_non_deterministic_node(source)
     if node is not None:
@@ -115,26 +164,32 @@ def should_materialize_source(
         ignoring = next((conf for conf in IGNORE_CONFS if is_on(confs, conf, default="false")), None)
         if ignoring:
             return decided(
-                True, "IGNORE_UNREADABLE_FILES_CONFIGS_ARE_SET",
+                True,
+                "IGNORE_UNREADABLE_FILES_CONFIGS_ARE_SET",
                 f"{ignoring} is on: a file may be left out of one read and not of the next.",
-                f"Set {ignoring} to false.", doubtful,
+                f"Set {ignoring} to false.",
+                doubtful,
             )
     udf = sorted(source.functions & source.user_functions)
     if udf:
         return decided(
-            True, "NON_DETERMINISTIC_SOURCE_WITH_DETERMINISTIC_UDF",
+            True,
+            "NON_DETERMINISTIC_SOURCE_WITH_DETERMINISTIC_UDF",
             f"The source calls the user-defined function {udf[0]}, whose results nothing guarantees.",
-            "Use built-in functions, or store its result in a Delta table.", doubtful,
+            "Use built-in functions, or store its result in a Delta table.",
+            doubtful,
         )
     if is_on(confs, CACHED) and "InMemoryRelation" in source.explained.optimized:
         return decided(
-            True, "SOURCE_CACHED",
+            True,
+            "SOURCE_CACHED",
             "The source uses cached data, and a cache does not pin the version of its tables.",
             "UNCACHE the table before merging.",
             doubtful or any(node.depth and "[" in node.name for node in source.nodes),
         )
     return decided(
-        False, "NOT_MATERIALIZED_AUTO",
+        False,
+        "NOT_MATERIALIZED_AUTO",
         "The source only filters and projects Delta tables, so a second read gives the same rows.",
         inferred=doubtful,
     )
@@ -240,9 +295,7 @@ def delta_scan_ids(physical: str) -> dict[int, bool]:
     return found
 
 
-def is_delta(
-    spark: SparkSession, relation: re.Match[str], parent: Node | None, scans: dict[int, bool]
-) -> bool:
+def is_delta(spark: SparkSession, relation: re.Match[str], parent: Node | None, scans: dict[int, bool]) -> bool:
     if relation["format"] != "parquet":
         return False
     first = FIRST_ID.search(relation["columns"])

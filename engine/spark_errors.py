@@ -10,8 +10,19 @@ CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]\s*(.*)", re.DOTA
 POSITION = re.compile(r"\(?line (\d+), ?pos(?:ition)? (\d+)\)?|line (\d+) pos (\d+)")
 STATE = re.compile(r"\s*SQLSTATE: \w+")
 TAIL = re.compile(r"\n\s*(JVM stacktrace:|== SQL|at (?:org|java|scala)\.|'[A-Z]\w+ |\+- ).*", re.DOTALL)
-UNREACHABLE = ("UNAVAILABLE", "failed to connect", "Connection refused", "Socket closed", "StatusCode.UNAUTHENTICATED")
-CANCELLED = ("OPERATION_CANCELED", "SPARK_JOB_CANCELLED", "INVALID_HANDLE.OPERATION_ABANDONED", "JOB_CANCELLED")
+UNREACHABLE = (
+    "UNAVAILABLE",
+    "failed to connect",
+    "Connection refused",
+    "Socket closed",
+    "StatusCode.UNAUTHENTICATED",
+)
+CANCELLED = (
+    "OPERATION_CANCELED",
+    "SPARK_JOB_CANCELLED",
+    "INVALID_HANDLE.OPERATION_ABANDONED",
+    "JOB_CANCELLED",
+)
 
 HINTS = {
     "TABLE_OR_VIEW_NOT_FOUND": "Check the name and its schema; `deltamerge-console tables` lists what there is.",
@@ -47,9 +58,7 @@ def translate(error: BaseException) -> EngineError:
             "Restart it: `deltamerge-console server start`; nothing typed is lost.",
         )
     line, column = position(text)
-    return EngineError(
-        condition or type(error).__name__, message, HINTS.get(condition, ""), line=line, column=column
-    )
+    return EngineError(condition or type(error).__name__, message, HINTS.get(condition, ""), line=line, column=column)
 
 
 def one_line(text: str) -> str:

@@ -182,14 +182,42 @@ def parameter_names(sql: str) -> tuple[str, ...]:
     for previous, token, following in zip(("", *(t.text for t in tokens)), tokens, tokens[1:], strict=False):
         adjacent = token.end == following.start
         # a::int is a cast and a:b a variant path; a marker follows neither a name nor a bracket
-        if token.text == ":" and adjacent and following.word and (
-            not previous or not (previous[-1].isalnum() or previous[-1] in "_)]`:")
-            or previous.upper() in KEYWORDS_BEFORE_MARKER
+        if (
+            token.text == ":"
+            and adjacent
+            and following.word
+            and (
+                not previous
+                or not (previous[-1].isalnum() or previous[-1] in "_)]`:")
+                or previous.upper() in KEYWORDS_BEFORE_MARKER
+            )
         ):
             names[following.text] = None
     return tuple(names)
 
 
 KEYWORDS_BEFORE_MARKER = frozenset(
-    ["AND", "OR", "NOT", "ON", "IN", "LIKE", "BETWEEN", "THEN", "ELSE", "WHEN", "SELECT", "WHERE", "HAVING", "LIMIT", "OF", "INTO", "USING", "AS", "DATE", "TIMESTAMP", "SET"]
+    [
+        "AND",
+        "OR",
+        "NOT",
+        "ON",
+        "IN",
+        "LIKE",
+        "BETWEEN",
+        "THEN",
+        "ELSE",
+        "WHEN",
+        "SELECT",
+        "WHERE",
+        "HAVING",
+        "LIMIT",
+        "OF",
+        "INTO",
+        "USING",
+        "AS",
+        "DATE",
+        "TIMESTAMP",
+        "SET",
+    ]
 )

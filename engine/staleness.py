@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.analyze import aliased
-from engine.commits import Commit, commits
+from engine.commits import Commit, commits, current_version
 from engine.delta_log import list_files
 from engine.parse import parse_merge
 from engine.spark_errors import translate
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 METADATA_OPERATIONS = re.compile(
-    r"^(ALTER|SET|UNSET|ADD|DROP|RENAME|CHANGE|UPGRADE|REPLACE|CREATE|RESTORE|CLONE|CLUSTER BY|COMPUTE)", re.IGNORECASE
+    r"^(ALTER|SET|UNSET|ADD|DROP|RENAME|CHANGE|UPGRADE|REPLACE|CREATE|RESTORE|CLONE|CLUSTER BY|COMPUTE)",
+    re.IGNORECASE,
 )
 
 
@@ -45,7 +46,7 @@ def check_staleness(spark: SparkSession, plan: Plan, prepare_source: Callable[[]
         detail = spark.sql(f"DESCRIBE DETAIL {table}").collect()[0]
     except Exception as error:
         raise translate(error) from error
-    version = commits(spark, table, 1)[0].version
+    version = current_version(spark, table)
     if str(detail["id"]) != plan.target.table_id:
         return Staleness("stale", version, (), "it was dropped and created again, so it is another table")
     if version == planned_at:

@@ -195,10 +195,7 @@ def find_tables(spark: SparkSession, directory: str) -> list[TableRef]:
             inner.clear()
         else:
             inner[:] = sorted(name for name in inner if not name.startswith((".", "_")))
-    return [
-        TableRef(name=f"delta.{quote(str(one))}", table=one.name, path=str(one), is_delta=True)
-        for one in found
-    ]
+    return [TableRef(name=f"delta.{quote(str(one))}", table=one.name, path=str(one), is_delta=True) for one in found]
 
 
 # One table
@@ -290,9 +287,7 @@ def _cell(column: Column, most: int) -> str:
     if column.type == "binary":
         cut = f"concat('0x', hex(substring({name}, 1, {most // 2})))"
         rest = f"length({name}) - {most // 2}"
-        return (
-            f"CASE WHEN length({name}) > {most // 2} THEN concat({cut}, '… (+', {rest}, ')') ELSE {cut} END"
-        )
+        return f"CASE WHEN length({name}) > {most // 2} THEN concat({cut}, '… (+', {rest}, ')') ELSE {cut} END"
     text = f"CAST({name} AS STRING)"
     if column.type.startswith(_SHORT_TYPES):
         return text

@@ -45,9 +45,7 @@ def validate(spark: SparkSession, text: str, params: Mapping[str, str] | None = 
         if isinstance(translated, UnreachableError):
             raise translated from error
         return _refused(translated, text, offset)
-    return Validation(
-        ok=True, target=statement.target.text, target_version=merge.version, decision=decision
-    )
+    return Validation(ok=True, target=statement.target.text, target_version=merge.version, decision=decision)
 
 
 def _refused(error: EngineError, text: str, offset: int) -> Validation:

@@ -17,9 +17,7 @@ Accuracy = Literal["exact", "estimated", "unknown"]
 ClauseKind = Literal["matched", "not_matched", "not_matched_by_source"]
 ActionKind = Literal["update", "delete", "insert"]
 Verdict = Literal["fresh", "disjoint", "stale"]
-OperationStatus = Literal[
-    "planned", "running", "applied", "failed", "cancelled", "not_committed", "undone"
-]
+OperationStatus = Literal["planned", "running", "applied", "failed", "cancelled", "not_committed", "undone"]
 Cells = dict[str, str | None]
 
 

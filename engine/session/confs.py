@@ -149,9 +149,7 @@ def metastore_confs(home: Path) -> dict[str, str]:
     return {
         "spark.sql.catalogImplementation": "hive",
         "spark.sql.warehouse.dir": str(home / "warehouse"),
-        "spark.hadoop.javax.jdo.option.ConnectionURL": (
-            f"jdbc:derby:;databaseName={home / 'metastore'};create=true"
-        ),
+        "spark.hadoop.javax.jdo.option.ConnectionURL": (f"jdbc:derby:;databaseName={home / 'metastore'};create=true"),
     }
 
 

@@ -295,9 +295,7 @@ class _Embedded:
         self._user_id = user_id
         self._static: dict[str, str] = {}
 
-    def open(
-        self, confs: Mapping[str, str], session_id: str | None, progress: Progress | None = None
-    ) -> Session:
+    def open(self, confs: Mapping[str, str], session_id: str | None, progress: Progress | None = None) -> Session:
         static, runtime = settings.split_confs(confs)
         self._static |= static
         # Before the server is looked for: from then on it does not stop for idleness.

@@ -169,9 +169,7 @@ def _say(progress: Progress | None, text: str) -> None:
         progress(text)
 
 
-def _resolve(
-    java: Java, target: Path, confs: Mapping[str, str], log: Path, progress: Progress | None
-) -> None:
+def _resolve(java: Java, target: Path, confs: Mapping[str, str], log: Path, progress: Progress | None) -> None:
     """Run the resolver; once more with the system's certificates when Java's own did not do."""
     given = {**confs, "spark.jars.ivy": str(target)}
     options = [part for name, value in given.items() for part in ("--conf", f"{name}={value}")]

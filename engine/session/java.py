@@ -67,9 +67,7 @@ class Java:
 def java_version(java: Path) -> int | None:
     """The major version that ``java -version`` reports (17, 21, …), or None when it does not run."""
     try:
-        said = subprocess.run(
-            [str(java), "-version"], capture_output=True, text=True, timeout=20, check=False
-        )
+        said = subprocess.run([str(java), "-version"], capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.SubprocessError):
         return None
     match = re.search(r'version "(?:1\.)?(\d+)', said.stderr + said.stdout)

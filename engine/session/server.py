@@ -125,9 +125,7 @@ def server_status(home: Path) -> ServerStatus:
     info = find_server(home)
     if info is None:
         return ServerStatus(running=False)
-    return ServerStatus(
-        True, info.pid, info.endpoint, info.master, dict(info.versions), info.started_at, info.log
-    )
+    return ServerStatus(True, info.pid, info.endpoint, info.master, dict(info.versions), info.started_at, info.log)
 
 
 def answers(port: int) -> bool:
@@ -215,9 +213,7 @@ def _lock(home: Path, say: Progress) -> Iterator[None]:
         yield
 
 
-def _launch(
-    home: Path, master: str, static: Mapping[str, str], say: Progress, idle_seconds: float
-) -> ServerInfo:
+def _launch(home: Path, master: str, static: Mapping[str, str], say: Progress, idle_seconds: float) -> ServerInfo:
     java = find_java()
     given = {**settings.site_defaults(), **static}
     jars = delta_jars(java, jars_directory(), given, log=home / "logs" / "jars.log", progress=say)
@@ -226,9 +222,7 @@ def _launch(
         info = _spawn(home, java, master, static=static, jars=jars, say=say, idle_seconds=idle_seconds)
         if info is not None:
             return info
-    raise UnreachableError(
-        "NO_PORT", "No free port was found for the embedded Spark server.", "Try again in a moment."
-    )
+    raise UnreachableError("NO_PORT", "No free port was found for the embedded Spark server.", "Try again in a moment.")
 
 
 def _spawn(

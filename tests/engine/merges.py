@@ -43,24 +43,52 @@ def _cases() -> list[Case]:
     ids = "t.id = s.id"
     dated = "t.id = s.id AND t.d >= DATE'2024-01-03'"
     cases = []
-    for kind, table in (("plain", PLAIN), ("vectors", VECTORS), ("feed", FEED), ("vectors_feed", VECTORS_AND_FEED)):
+    for kind, table in (
+        ("plain", PLAIN),
+        ("vectors", VECTORS),
+        ("feed", FEED),
+        ("vectors_feed", VECTORS_AND_FEED),
+    ):
         cases += [
             Case(f"{kind}-upsert", DELTA, ids, UPSERT, table),
             Case(f"{kind}-upsert-materialized", VALUES, ids, UPSERT, table),
             Case(f"{kind}-some-each", QUERY, ids, SOME_EACH, table),
-            Case(f"{kind}-matched-only-conditional", DELTA, dated, "WHEN MATCHED AND t.k > 5 THEN DELETE WHEN MATCHED AND s.k = 0 THEN UPDATE SET v = s.v", table),
+            Case(
+                f"{kind}-matched-only-conditional",
+                DELTA,
+                dated,
+                "WHEN MATCHED AND t.k > 5 THEN DELETE WHEN MATCHED AND s.k = 0 THEN UPDATE SET v = s.v",
+                table,
+            ),
             Case(f"{kind}-delete-all-matched", DELTA, ids, "WHEN MATCHED THEN DELETE", table),
             Case(f"{kind}-delete-with-duplicates", TWICE, ids, "WHEN MATCHED THEN DELETE", table),
             Case(f"{kind}-not-matched-by-source", DELTA, ids, BY_SOURCE, table),
-            Case(f"{kind}-by-source-delete-empty-source", EMPTY, ids, "WHEN NOT MATCHED BY SOURCE THEN DELETE", table),
+            Case(
+                f"{kind}-by-source-delete-empty-source",
+                EMPTY,
+                ids,
+                "WHEN NOT MATCHED BY SOURCE THEN DELETE",
+                table,
+            ),
             Case(f"{kind}-insert-only", DELTA, dated, "WHEN NOT MATCHED THEN INSERT *", table),
-            Case(f"{kind}-insert-two-clauses", DELTA, ids, "WHEN NOT MATCHED AND s.k = 0 THEN INSERT * WHEN NOT MATCHED AND s.k = 2 THEN INSERT (id) VALUES (s.id)", table),
+            Case(
+                f"{kind}-insert-two-clauses",
+                DELTA,
+                ids,
+                "WHEN NOT MATCHED AND s.k = 0 THEN INSERT * WHEN NOT MATCHED AND s.k = 2 THEN INSERT (id) VALUES (s.id)",
+                table,
+            ),
         ]
     cases += [
         Case("no-match-inserts-all", DELTA, "t.id = s.id + 5000", UPSERT),
         Case("no-match-no-insert", DELTA, "t.id = s.id + 5000", "WHEN MATCHED THEN DELETE"),
         Case("matched-clause-never-true", DELTA, ids, "WHEN MATCHED AND t.k > 100 THEN DELETE"),
-        Case("insert-clause-rewrites-all-matches", DELTA, ids, "WHEN MATCHED AND t.k > 100 THEN DELETE WHEN NOT MATCHED THEN INSERT *"),
+        Case(
+            "insert-clause-rewrites-all-matches",
+            DELTA,
+            ids,
+            "WHEN MATCHED AND t.k > 100 THEN DELETE WHEN NOT MATCHED THEN INSERT *",
+        ),
         Case("constant-false", DELTA, "false", UPSERT),
         Case("null-safe-key", DELTA, "t.id <=> s.id AND t.k <=> s.k", UPSERT),
         Case("or-in-on", DELTA, "t.id = s.id AND (t.k = 1 OR s.k = 1)", UPSERT),

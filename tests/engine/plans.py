@@ -95,9 +95,7 @@ def make_plan(plan_id: str = "plan-1", *, table: str = "spark_catalog.demo.order
         },
         estimates={"numTargetFilesAdded": Estimate(low=1, high=2), "numTargetBytesAdded": 2_000_000},
         warnings=(Remark(code="SOURCE_MOVES", sentence="The source may change.", evidence="rand()"),),
-        samples=(
-            Sample(action="update", clause=0, before={"key": "1", "v": None}, after={"key": "1", "v": "2"}),
-        ),
+        samples=(Sample(action="update", clause=0, before={"key": "1", "v": None}, after={"key": "1", "v": "2"}),),
     )
     return plan.model_copy(update=changes)
 

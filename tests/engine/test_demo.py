@@ -58,9 +58,7 @@ def test_feeds_are_what_their_merges_show(spark: Any, demo: tuple[DemoTables, Pa
     late = "SELECT count(*) FROM demo_test.orders_late s LEFT {} JOIN demo_test.orders t USING (order_id)"
     assert one(spark, late.format("SEMI")) > 0
     assert one(spark, late.format("ANTI")) > 0
-    customers = (
-        "SELECT count(*) FROM demo_test.{} a LEFT ANTI JOIN demo_test.{} b ON a.customer_id = b.customer_id"
-    )
+    customers = "SELECT count(*) FROM demo_test.{} a LEFT ANTI JOIN demo_test.{} b ON a.customer_id = b.customer_id"
     assert one(spark, customers.format("customers", "customers_snapshot")) > 0
     assert one(spark, customers.format("customers_snapshot", "customers")) > 0
 

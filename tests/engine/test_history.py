@@ -128,9 +128,7 @@ def test_no_secret_reaches_the_file(ledger: History, tmp_path: Path) -> None:
     op_id = ledger.begin(plan.model_copy(update={"statement": statement}))
     ledger.failed(op_id, f"sc://h/;token={secret}")
     ledger.cache_tables(f"sc://h/;token={secret}", [])
-    ledger.cache_versions(
-        "t", [TableVersion(version=1, timestamp="", operation="x", parameters={"token": secret})]
-    )
+    ledger.cache_versions("t", [TableVersion(version=1, timestamp="", operation="x", parameters={"token": secret})])
     assert secret not in ledger.get(op_id).model_dump_json()
     assert secret not in ledger.cached_versions("t")[0].model_dump_json()
     assert ledger.get(op_id).plan is not None, "a masked plan is a plan"

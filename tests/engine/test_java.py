@@ -101,9 +101,7 @@ def test_java_reads_the_truststore_made_from_the_systems_certificates(tmp_path: 
 
 
 def test_the_proxy_of_the_environment_becomes_javas_without_its_password() -> None:
-    options = proxy_options(
-        {"https_proxy": "http://me:secret@proxy.corp:3128", "no_proxy": "localhost,.corp"}
-    )
+    options = proxy_options({"https_proxy": "http://me:secret@proxy.corp:3128", "no_proxy": "localhost,.corp"})
     assert options == [
         "-Dhttps.proxyHost=proxy.corp",
         "-Dhttps.proxyPort=3128",

@@ -56,9 +56,7 @@ def test_a_file_cut_short(cut: int) -> None:
     assert "plan FILE.sql -o" in caught.value.hint
 
 
-@pytest.mark.parametrize(
-    "text", ["[" * 100_000, "{'a': 1}", "MERGE INTO t", '{"plan_id": NaN}', "\x00", "\ufeff{}"]
-)
+@pytest.mark.parametrize("text", ["[" * 100_000, "{'a': 1}", "MERGE INTO t", '{"plan_id": NaN}', "\x00", "\ufeff{}"])
 def test_text_that_is_no_json(text: str) -> None:
     with pytest.raises(EngineError) as caught:
         read_plan(text)
@@ -123,9 +121,7 @@ def test_a_plan_is_written_whole_and_private(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["plan.json"]
 
 
-def test_a_plan_that_cannot_be_written_leaves_the_old_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_plan_that_cannot_be_written_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "plan.json"
     path.write_text("an older one", encoding="utf-8")
 

@@ -134,6 +134,4 @@ def test_any_text_is_taken_and_masking_twice_changes_nothing(text: str) -> None:
 
 @given(st.text(alphabet="abcdefghijklmnopqrstuvwxyzABCXYZ0123456789_-.", min_size=8))
 def test_no_token_of_a_connect_url_survives(token: str) -> None:
-    assert redact(f"sc://localhost:15002/;token={token};user_id=ann") == (
-        "sc://localhost:15002/;token=***;user_id=ann"
-    )
+    assert redact(f"sc://localhost:15002/;token={token};user_id=ann") == ("sc://localhost:15002/;token=***;user_id=ann")

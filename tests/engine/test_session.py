@@ -135,9 +135,7 @@ def test_a_kept_session_is_attached_to_by_another_process(session: Session, home
     assert raised.value.condition == "SESSION_GONE"
 
 
-def test_a_session_that_the_server_has_forgotten_is_not_taken_for_resumed(
-    session: Session, home: Path
-) -> None:
+def test_a_session_that_the_server_has_forgotten_is_not_taken_for_resumed(session: Session, home: Path) -> None:
     with connect("local[2]", home=home, session_id=str(uuid.uuid4())) as other:
         assert not other.resumed
 
@@ -393,9 +391,7 @@ def test_on_a_bare_machine_without_a_network_the_second_start_works(tmp_path: Pa
     assert (first, second, stopped) == ("starting Spark (local[1])", "21 7", "True")
     assert said.stderr == ""
     assert [processes.start_time(int(pid)) for pid in pids.split()] == ["", ""]  # no orphan
-    assert (
-        bare / ".local" / "share" / "deltamerge-console" / "warehouse" / "t"
-    ).is_dir() or sys.platform != "linux"
+    assert (bare / ".local" / "share" / "deltamerge-console" / "warehouse" / "t").is_dir() or sys.platform != "linux"
 
 
 def test_without_network_and_jars_the_error_says_to_connect_once(

@@ -84,9 +84,7 @@ def test_a_sites_own_settings_win_over_the_defaults_and_its_metastore_is_kept(
         ({"spark.jars": "/a/delta-spark_4.2_2.13-4.4.0.jar"}, []),
     ],
 )
-def test_deltas_package_is_asked_for_unless_the_user_brings_delta(
-    given: dict[str, str], wanted: list[str]
-) -> None:
+def test_deltas_package_is_asked_for_unless_the_user_brings_delta(given: dict[str, str], wanted: list[str]) -> None:
     assert wanted_packages(given) == wanted
 
 
@@ -103,9 +101,7 @@ def test_cores_of_a_local_master(master: str, cores: int) -> None:
     assert confs.local_cores(master) == cores
 
 
-def test_the_home_is_named_by_the_environment_and_made_private(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_home_is_named_by_the_environment_and_made_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DELTAMERGE_CONSOLE_HOME", str(tmp_path / "h"))
     home = prepare_home(default_home())
     assert home == tmp_path / "h"
@@ -125,7 +121,5 @@ def test_importing_the_session_modules_imports_no_spark() -> None:
         "import sys, engine.session.connect, engine.session.server, engine.session.classic\n"
         "print([m for m in sys.modules if m.split('.')[0] in ('pyspark', 'grpc', 'py4j', 'pandas')])"
     )
-    said = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    said = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert said.stdout.strip() == "[]"
