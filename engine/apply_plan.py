@@ -70,7 +70,8 @@ def _apply(
     if state.verdict == "stale":
         raise StalePlanError(
             "STALE_PLAN",
-            f"{plan.target.name} moved from v{plan.target.version} to v{state.version} since the plan: {state.collides}.",
+            f"{plan.target.name} moved from v{plan.target.version} to v{state.version} since the plan: "
+            f"{state.collides}.",
             "Plan again and look at what changed.",
         )
     if not plan.changes_something:

@@ -1,4 +1,4 @@
-"""An eager local checkpoint under a view's name: rows computed once, on the executors' disks, never written to a table."""
+"""An eager local checkpoint under a view's name: rows computed once, on the executors' disks, in no table."""
 
 from __future__ import annotations
 

@@ -146,17 +146,17 @@ def _replay(spark: SparkSession, segment: LogSegment, with_stats: bool) -> tuple
     if segment.commits:
         glob = "{" + ",".join(segment.commits) + "}"
         source = (
-            "SELECT CAST(left(_metadata.file_name, 20) AS BIGINT) AS version, "
+            "SELECT _metadata.file_name AS commit_file, "
             f"from_json(value, '{ACTIONS}') AS a FROM text.`{_quoted(segment.directory)}/{glob}` "
             "WHERE value LIKE '{\"add\"%' OR value LIKE '{\"remove\"%'"
         )
         query = (
-            f"SELECT version, a.remove IS NOT NULL AS removed, {_columns('coalesce(a.add.path, a.remove.path)', with_stats, base)}"
-            f" FROM ({source})"
+            "SELECT commit_file, a.remove IS NOT NULL AS removed, "
+            f"{_columns('coalesce(a.add.path, a.remove.path)', with_stats, base)} FROM ({source})"
         )
         rows = spark.sql(query).collect()
         # Within a commit a file may be removed with its old vector and added with a new one: keys differ.
-        for row in sorted(rows, key=lambda r: (r["version"], not r["removed"])):
+        for row in sorted(rows, key=lambda r: (r["commit_file"], not r["removed"])):
             if row["removed"]:
                 live.pop(_key(row), None)
             else:

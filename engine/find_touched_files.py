@@ -144,7 +144,8 @@ def target_relation(merge: AnalyzedMerge, *, columns: str = "*") -> str:
         where = " WHERE " + " AND ".join(f"({text}\n)" for text in texts) if texts else ""
     return (
         f"(SELECT {columns}, xxhash64(_metadata.file_path) AS {FILE}, monotonically_increasing_id() AS {TARGET_ROW}, "
-        f"{qualified(merge, by_source)} AS {BY_SOURCE_CLAUSE} FROM {merge.target_sql} AS {reference}{where}) AS {reference}"
+        f"{qualified(merge, by_source)} AS {BY_SOURCE_CLAUSE} "
+        f"FROM {merge.target_sql} AS {reference}{where}) AS {reference}"
     )
 
 

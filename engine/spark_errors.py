@@ -34,7 +34,7 @@ HINTS = {
     "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE": "Deduplicate the source on the keys of ON.",
     "DELTA_MERGE_RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT": "A CHAR column in ON or a condition: "
     "set spark.sql.readSideCharPadding=false, or use VARCHAR or STRING.",
-    "DELTA_MERGE_MATERIALIZE_SOURCE_FAILED_REPEATEDLY": "Executors with source blocks were lost: run it on stable nodes.",
+    "DELTA_MERGE_MATERIALIZE_SOURCE_FAILED_REPEATEDLY": "Executors with source blocks were lost: use stable nodes.",
 }
 
 

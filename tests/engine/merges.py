@@ -75,7 +75,8 @@ def _cases() -> list[Case]:
                 f"{kind}-insert-two-clauses",
                 DELTA,
                 ids,
-                "WHEN NOT MATCHED AND s.k = 0 THEN INSERT * WHEN NOT MATCHED AND s.k = 2 THEN INSERT (id) VALUES (s.id)",
+                "WHEN NOT MATCHED AND s.k = 0 THEN INSERT * "
+                "WHEN NOT MATCHED AND s.k = 2 THEN INSERT (id) VALUES (s.id)",
                 table,
             ),
         ]
