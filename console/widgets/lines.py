@@ -170,7 +170,7 @@ class KeyLine(OneLine):
     DEFAULT_CSS = """
     KeyLine { dock: bottom; background: $panel; color: $foreground; }
     """
-    ALWAYS: ClassVar[tuple[str, ...]] = ("command_palette", "app.help")
+    ALWAYS: ClassVar[tuple[str, ...]] = ("app.restart_spark", "app.help", "command_palette")
 
     def on_mount(self) -> None:
         self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
@@ -181,7 +181,7 @@ class KeyLine(OneLine):
     def render(self) -> Content:
         plain = self.console_app.plain
         entries = hints(self.screen.active_bindings.values(), plain=plain)
-        # help and the palette stay on screen however narrow it is
+        # help, the palette and the way out of a lost Spark stay on screen however narrow it is
         last = [entry for entry in entries if entry.action in self.ALWAYS]
         first = [entry for entry in entries if entry not in last]
         tail = Content.assemble(*(self._entry(entry) for entry in last))

@@ -5,10 +5,29 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.css.stylesheet import Stylesheet
 
 from tests.console.fake_backend import FakeBackend
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _parse_each_style_once() -> Iterator[None]:
+    """Every app parses all style sheets anew, a quarter of its start: here the rules are shared by the suite."""
+    parsed: dict[Any, Any] = {}
+    parse = Stylesheet._parse_rules
+
+    def parse_once(self: Stylesheet, *arguments: Any, **named: Any) -> Any:
+        key = (arguments, tuple(named.items()), tuple(self._variables.items()))
+        if key not in parsed:
+            parsed[key] = parse(self, *arguments, **named)
+        return parsed[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stylesheet, "_parse_rules", parse_once)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,135 @@
+"""What each place looks like. After a change on purpose: ``pytest tests/console/test_snapshots.py --snapshot-update``.
+
+Nothing in a picture depends on the machine: fixed times, a fixed home, no cursor that blinks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from console.app import DeltaMergeApp
+from tests.console import samples
+from tests.console.drive import ORDERS, Operator
+from tests.console.fake_backend import FakeBackend
+
+Scene = Callable[[Operator], Awaitable[None]]
+NOW = datetime(2026, 11, 20, 12, 6, 0, tzinfo=timezone.utc)
+SMALL, LARGE = (80, 24), (120, 36)
+
+
+class FixedClock(datetime):
+    @classmethod
+    def now(cls, tz: Any = None) -> FixedClock:  # type: ignore[override]
+        return cls(*NOW.timetuple()[:6], tzinfo=tz or timezone.utc)
+
+
+async def tables(operator: Operator) -> None:
+    await operator.sees("orders_feed")
+    await operator.press(*ORDERS, "enter")
+    await operator.sees("decimal(12,2)")
+
+
+async def error(operator: Operator) -> None:
+    await operator.write(samples.MERGE_SQL.replace("orders_feed", "nowhere"))
+    await operator.sees("F8 goes there")
+
+
+async def preview(operator: Operator) -> None:
+    await operator.plan(samples.MERGE_SQL)
+    await operator.sees("434,088")
+
+
+async def refused(operator: Operator) -> None:
+    operator.app.backend.plans = [samples.a_refused_plan()]  # type: ignore[attr-defined]
+    await operator.plan(samples.MERGE_SQL)
+    await operator.sees("source rows")
+
+
+async def commit(operator: Operator) -> None:
+    operator.app.backend.plans = [samples.a_warned_plan()]  # type: ignore[attr-defined]
+    await operator.plan(samples.MERGE_SQL)
+    await operator.press("c")
+    await operator.sees("not accepted yet")
+
+
+async def outcome(operator: Operator) -> None:
+    await preview(operator)
+    await operator.press("c")
+    await operator.sees("Commit plan")
+    await operator.press("ctrl+y")
+    await operator.sees("kept its promise", "numSourceRows")
+
+
+async def history(operator: Operator) -> None:
+    await operator.press("3")
+    await operator.sees("DEVIATED", "numTargetRowsCopied")
+
+
+async def create(operator: Operator) -> None:
+    await operator.press("4")
+    await operator.sees("Creating tables is not built yet.")
+
+
+async def session(operator: Operator) -> None:
+    await operator.press("5")
+    await operator.sees("21.0.8")
+
+
+async def log(operator: Operator) -> None:
+    await operator.press("6")
+    await operator.sees("Spark is up")
+
+
+async def lost(operator: Operator) -> None:
+    await error(operator)
+    operator.app.backend.die()  # type: ignore[attr-defined]
+    operator.app._check_alive()
+    await operator.press("escape")
+    await operator.sees("F9 restart Spark")
+
+
+async def help_(operator: Operator) -> None:
+    await operator.press("question_mark")
+    await operator.sees("Keys of what has the focus")
+
+
+PLACES: tuple[Scene, ...] = (tables, preview, history, create, session, log)
+OTHERS: tuple[Scene, ...] = (error, refused, commit, outcome, lost, help_)
+PICTURES = [
+    *(pytest.param(scene, size, "merge-dark", id=f"{scene.__name__}-{size[0]}x{size[1]}")
+      for scene in PLACES for size in (SMALL, LARGE)),
+    *(pytest.param(scene, SMALL, "merge-dark", id=f"{scene.__name__.strip('_')}-80x24") for scene in OTHERS),
+    pytest.param(preview, LARGE, "merge-light", id="preview-120x36-light"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("scene", "size", "theme"), PICTURES)
+def test_picture(
+    snap_compare: Callable[..., bool],
+    backend: FakeBackend,
+    monkeypatch: pytest.MonkeyPatch,
+    scene: Scene,
+    size: tuple[int, int],
+    theme: str,
+) -> None:
+    monkeypatch.setattr("console.app.datetime", FixedClock)
+    Path(backend.home, "settings.toml").write_text(f'theme = "{theme}"\n')
+    app = DeltaMergeApp(backend, home=backend.home)
+    app.animation_level = "none"
+
+    async def play(pilot: Pilot[None]) -> None:
+        operator = Operator(pilot, app)
+        await operator.warm()
+        await scene(operator)
+        for widget in app.screen.query("Input, TextArea"):
+            widget.cursor_blink = False  # type: ignore[attr-defined]
+        await operator.until(lambda: not any(place._tickets for place in app.open_places() if hasattr(place, "_tickets")))
+        await pilot.pause()
+
+    assert snap_compare(app, terminal_size=size, run_before=play)
