@@ -59,7 +59,6 @@ class SqlText(TextArea):
     def __init__(self, text: str = "", *, read_only: bool = False, id: str | None = None) -> None:
         super().__init__(
             text,
-            language="sql",
             read_only=read_only,
             show_line_numbers=True,
             tab_behavior="focus" if read_only else "indent",
@@ -69,6 +68,8 @@ class SqlText(TextArea):
         self._error_at: tuple[int, int, int] | None = None
 
     def on_mount(self) -> None:
+        # given to the constructor, it would be prepared twice, which takes a blink
+        self.language = "sql"
         self.app.theme_changed_signal.subscribe(self, self._theme_changed)
         self._theme_changed(self.app.current_theme)
 

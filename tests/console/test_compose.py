@@ -55,11 +55,15 @@ async def test_the_answer_about_an_older_text_is_dropped(backend: FakeBackend) -
         assert len(backend.called("validate")) == 2
 
 
-async def test_what_is_no_merge_is_told_so(backend: FakeBackend) -> None:
+async def test_what_is_no_merge_or_nothing_at_all_is_told_so(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.warm()
         await operator.write("SELECT 1")
         await operator.sees("This is no MERGE: there is nothing to plan.")
+        operator.merge.editor.replace_all("")
+        await operator.press("ctrl+r")
+        await operator.sees("There is no statement to plan yet.")
+        assert not backend.called("plan")
 
 
 async def test_markers_get_an_input_each_and_their_values_go_to_spark(backend: FakeBackend) -> None:
@@ -84,15 +88,6 @@ async def test_a_plan_that_spark_refuses_leaves_the_text_and_says_why(backend: F
         assert operator.merge.editor.text == MERGE_SQL
 
 
-async def test_an_empty_text_is_not_planned(backend: FakeBackend) -> None:
-    async with console(backend) as operator:
-        await operator.warm()
-        await operator.write("")
-        await operator.press("ctrl+r")
-        await operator.sees("There is no statement to plan yet.")
-        assert not backend.called("plan")
-
-
 async def test_the_draft_survives_a_restart_of_the_console(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.warm()
@@ -115,11 +110,3 @@ async def test_a_template_does_not_swallow_what_was_typed(backend: FakeBackend) 
         assert kept.read_text() == "my own text"
         await operator.press("ctrl+z")
         await operator.sees("my own text")
-
-
-async def test_esc_leaves_the_editor_so_that_plain_keys_work(backend: FakeBackend) -> None:
-    async with console(backend) as operator:
-        await operator.warm()
-        await operator.write("MERGE")
-        await operator.press("escape", "question_mark")
-        await operator.sees("Keys of this place")

@@ -26,14 +26,6 @@ async def test_each_place_is_one_number_key_away(backend: FakeBackend) -> None:
             assert "ctrl+p all" in operator.keys
 
 
-async def test_help_and_the_palette_stay_on_screen_even_where_it_is_small(backend: FakeBackend) -> None:
-    async with console(backend, size=(60, 18)) as operator:
-        await operator.warm()
-        for key in PLACES:
-            await operator.press(key, "escape")
-            await operator.until(lambda: "? help" in operator.keys and "ctrl+p all" in operator.keys)
-
-
 async def test_question_mark_and_f1_explain_the_place_and_its_keys(backend: FakeBackend) -> None:
     async with console(backend, size=(100, 60)) as operator:
         await operator.warm()
@@ -63,13 +55,14 @@ async def test_the_palette_finds_an_action_of_another_place_by_name(backend: Fak
         await operator.sees("The console opened on local[*].")
 
 
-async def test_ascii_draws_nothing_else(backend: FakeBackend) -> None:
-    async with console(backend, ascii=True) as operator:
+async def test_help_stays_on_screen_where_it_is_small_and_ascii_draws_nothing_else(backend: FakeBackend) -> None:
+    async with console(backend, size=(60, 18), ascii=True) as operator:
         await operator.warm()
         for key in PLACES:
             await operator.press(key)
             await operator.until(lambda: operator.screen.replace("\n", "").isascii(), "ASCII only")
             await operator.press("escape")
+            await operator.until(lambda: "? help" in operator.keys and "ctrl+p all" in operator.keys)
 
 
 async def test_quitting_while_nothing_runs_asks_nothing(backend: FakeBackend) -> None:
