@@ -164,9 +164,9 @@ def probe(
         return []
     items = ", ".join(f"({text}\n) AS __dm_{index}" for index, text in enumerate(texts))
     analyzed = explain(spark, query.format(f"*, {items}")).analyzed
-    body = analyzed[analyzed.index("\nProject [") + len("\nProject [") :]
-    names = [*first, *second]
-    head = re.match(", ".join(rf"{re.escape(column.name)}#(\d+)L?" for column in names), body)
+    # a WITH before the SELECT prints its own Projects first
+    names = ", ".join(rf"{re.escape(column.name)}#(\d+)L?" for column in (*first, *second))
+    head = re.search(rf"^[:+| -]*Project \[{names}", analyzed, re.MULTILINE)
     if head is None:
         raise EngineError(
             "PLAN_NOT_UNDERSTOOD",
@@ -176,7 +176,7 @@ def probe(
     ids = [int(i) for i in head.groups()]
     source_ids = dict(zip(ids[: len(first)], (c.name for c in first), strict=True))
     target_ids = dict(zip(ids[len(first) :], (c.name for c in second), strict=True))
-    rest = body[head.end() :]
+    rest = analyzed[head.end() :]
     expressions = []
     for index, text in enumerate(texts):
         part, _, rest = rest.partition(f" AS __dm_{index}#")

@@ -150,7 +150,7 @@ def _value(
     params: dict[str, str],
     script: Script,
     merge: AnalyzedMerge,
-    decision: Decision,  # noqa: ARG001
+    decision: Decision,
     detail: Any,
     source: PreparedSource,
     splice: Splice | None,
