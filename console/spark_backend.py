@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -46,6 +48,7 @@ class SparkBackend:
         self._plans: OrderedDict[str, Session] = OrderedDict()
         self._running: dict[str, Session] = {}
         self._cancelled: set[str] = set()
+        self._committed: set[str] = set()
         self._lock = threading.Lock()
         self._history: History | None = None
 
@@ -207,9 +210,19 @@ class SparkBackend:
     def cancel(self, operation_id: str) -> None:
         with self._lock:
             self._cancelled.add(operation_id)
-            session = self._running.get(operation_id)
-        if session is not None:
-            session.interrupt_tag(operation_id)
+        threading.Thread(target=self._interrupt, args=(operation_id,), name="cancel", daemon=True).start()
+
+    def _interrupt(self, operation_id: str) -> None:
+        """Again and again until it hits: a cancel between two queries finds nothing to interrupt."""
+        while True:
+            with self._lock:
+                session = self._running.get(operation_id)
+                if session is None or operation_id in self._committed:
+                    return
+                with contextlib.suppress(Exception):  # a Spark that is gone ends the work by itself
+                    if session.interrupt_tag(operation_id):
+                        return
+            time.sleep(0.2)
 
     # History
 
@@ -254,6 +267,7 @@ class SparkBackend:
         self, session: Session, operation_id: str, on_progress: OnProgress, work: Callable[[OnProgress], T]
     ) -> T:
         """Run ``work`` with Spark's task counts joined to its phases, cancellable under ``operation_id``."""
+        from engine.apply_plan import COMPARING
         from engine.errors import CancelledError
         from engine.values import Progress
 
@@ -261,8 +275,10 @@ class SparkBackend:
 
         def say(progress: Progress) -> None:
             nonlocal phase
-            if operation_id in self._cancelled:
-                # a cancel that came between two queries found nothing to interrupt
+            if progress.phase == COMPARING:
+                with self._lock:  # an interrupt on its way goes before the queries of this phase
+                    self._committed.add(operation_id)
+            elif operation_id in self._cancelled:
                 raise CancelledError("CANCELLED", "The work was cancelled.", "Nothing of it goes on in Spark.")
             phase = progress
             on_progress(progress)
@@ -282,3 +298,4 @@ class SparkBackend:
             with self._lock:
                 self._running.pop(operation_id, None)
                 self._cancelled.discard(operation_id)
+                self._committed.discard(operation_id)

@@ -8,7 +8,7 @@ from engine.analyze import AnalyzedMerge
 from engine.find_touched_files import Matches
 from engine.plan_writes import Promise
 from engine.prepare_source import PreparedSource
-from engine.values import Conflicts, Decision, Refused, Remark
+from engine.values import Conflicts, Decision, Remark
 
 MUST_ACCEPT = frozenset(("NULL_CONDITION_WRONG_RESULT",))
 
@@ -20,11 +20,9 @@ def advise(
     matches: Matches,
     promise: Promise,
     conflicts: Conflicts,
-    refused: Refused | None,
     properties: Mapping[str, str],
 ) -> tuple[tuple[Remark, ...], tuple[Remark, ...]]:
     """(warnings, advice)."""
-    del refused
     warnings: list[Remark] = []
     advice: list[Remark] = []
     wrong = sum(file.null_conflicts for file in matches.files)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from engine.advice import MUST_ACCEPT
 from engine.analyze import analyze
@@ -26,10 +26,15 @@ if TYPE_CHECKING:
 
     from engine.history import History
 
+T = TypeVar("T")
 TXN_APP_ID = "spark.databricks.delta.write.txnAppId"
 TXN_VERSION = "spark.databricks.delta.write.txnVersion"
 TXN_AUTO_RESET = "spark.databricks.delta.write.txnVersion.autoReset.enabled"
 USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+REWRITING = "MERGE operation - Rewriting"
+"""How the phase begins in which Delta's MERGE runs: only Spark can end it."""
+COMPARING = "compare promise and actual"
+"""The phase after the commit: nothing is left to cancel."""
 OnProgress = Callable[[Progress], None]
 
 
@@ -78,6 +83,7 @@ def _apply(
         return nothing_to_do(plan, state, history)
     with confs_set(spark, plan.confs):
         prepare_again(spark, plan, say)
+        say(Progress(phase=f"{REWRITING} {plan.promise['numTargetFilesRemoved']} files"))
         op_id = history.begin(plan) if history else ""
         return _run(spark, plan, history, op_id, state, say)
 
@@ -85,14 +91,13 @@ def _apply(
 def _run(
     spark: SparkSession, plan: Plan, history: History | None, op_id: str, state: Staleness, say: OnProgress
 ) -> Outcome:
-    say(Progress(phase=f"MERGE operation - Rewriting {plan.promise['numTargetFilesRemoved']} files"))
     began = time.monotonic()
     try:
         with confs_set(spark, run_confs(spark, plan, op_id)):
             spark.sql(running_sql(plan)).collect()
     except Exception as error:
         return _failed(spark, plan, history, op_id, state, translate(error), began, error)
-    say(Progress(phase="compare promise and actual"))
+    say(Progress(phase=COMPARING))
     return _recorded(spark, plan, history, op_id, state, committed(spark, plan), began)
 
 
@@ -106,22 +111,26 @@ def _failed(
     began: float,
     cause: BaseException,
 ) -> Outcome:
-    """An error is not proof that nothing was committed: the log is asked first."""
-    commit = None
-    if not isinstance(error, UnreachableError):
-        try:
-            commit = committed(spark, plan)
-        except EngineError:
-            commit = None
+    """An error is not proof that nothing was committed: the log is asked first. Where it cannot be asked the row
+    stays "running": what became of it is read from the log once Spark is back."""
+    try:
+        # the second time is for an interrupt that was meant for the MERGE and came late
+        commit = _asked_twice(lambda: committed(spark, plan))
+    except EngineError:
+        raise error from cause
     if commit is not None:
         return _recorded(spark, plan, history, op_id, state, commit, began)
     if history:
-        if isinstance(error, CancelledError):
-            history.failed(op_id, error.message, "cancelled")
-        elif not isinstance(error, UnreachableError):
-            history.failed(op_id, str(error), "failed")
-        # where Spark is gone the row stays "running": what became of it is read from the log once it is back
+        cancelled = isinstance(error, CancelledError)
+        history.failed(op_id, error.message if cancelled else str(error), "cancelled" if cancelled else "failed")
     raise error from cause
+
+
+def _asked_twice(question: Callable[[], T]) -> T:
+    try:
+        return question()
+    except CancelledError:
+        return question()
 
 
 def refuse(plan: Plan, accept: Sequence[str]) -> None:
@@ -183,7 +192,7 @@ def prepare_again(spark: SparkSession, plan: Plan, say: OnProgress) -> None:
             "SOURCE_CHANGED",
             f"The source is not what was planned: {source.num_rows:,} rows now, {plan.source.num_rows:,} then"
             + (" (other values)." if source.num_rows == plan.source.num_rows else "."),
-            "Plan again, or plan with --freeze to keep its rows.",
+            "Plan again; a source that is stored in a Delta table first stays as it was planned.",
         )
 
 

@@ -17,9 +17,9 @@ from engine.errors import EngineError
 from engine.find_touched_files import Matches, conflict_keys, count_inserts, find_touched_files
 from engine.foresee import ambiguity
 from engine.params import fill
-from engine.parse import Script, parse_merge, parse_script
-from engine.plan_writes import Promise, TableTraits, plan_writes, runs_insert_only
-from engine.prepare_delta_scan import prepare_delta_scan
+from engine.parse import MergeStatement, Script, parse_merge, parse_script
+from engine.plan_writes import TableTraits, plan_writes, runs_insert_only
+from engine.prepare_delta_scan import DeltaScan, prepare_delta_scan
 from engine.prepare_source import PreparedSource, prepare_source
 from engine.samples import sample_rows
 from engine.session_state import kept_confs, session_ref, tagged
@@ -28,13 +28,11 @@ from engine.spark_errors import translate
 from engine.splice import source_splice, spliced
 from engine.values import (
     Conflicts,
-    Decision,
     Engines,
     Plan,
     Progress,
     Refused,
     Source,
-    Splice,
     Statement,
     Target,
     TouchedFiles,
@@ -120,93 +118,20 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
     refused = refused or ambiguity(statement, conflicts)
     with clock.phase("samples"):
         samples = () if refused or private else sample_rows(spark, merge, source, matches, rows)
-    return _value(
-        spark,
-        text,
-        params,
-        script,
-        merge,
-        decision,
-        detail,
-        source,
-        splice,
-        scan.value(),
-        matches,
-        promise,
-        conflicts,
-        refused,
-        samples,
-        confs,
-        clock.timings,
-    )
-
-
-NOT_REFUSALS = ("CANCELLED", "SPARK_UNREACHABLE", "MATERIALIZE_SOURCE_OUT_OF_DISK")
-
-
-def _value(
-    spark: SparkSession,
-    text: str,
-    params: dict[str, str],
-    script: Script,
-    merge: AnalyzedMerge,
-    decision: Decision,
-    detail: Any,
-    source: PreparedSource,
-    splice: Splice | None,
-    scan: Any,
-    matches: Matches,
-    promise: Promise,
-    conflicts: Conflicts,
-    refused: Refused | None,
-    samples: Any,
-    confs: dict[str, str],
-    timings: dict[str, int],
-) -> Plan:
-    statement = merge.statement
-    properties = dict(detail["properties"] or {})
-    target = Target(
-        name=statement.target.text,
-        path=merge.path,
-        table_id=str(detail["id"]),
-        version=merge.version,
-        features=tuple(detail["tableFeatures"] or ()),
-        num_files=scan.files_before,
-        num_bytes=scan.bytes_before,
-        partition_columns=tuple(detail["partitionColumns"] or ()),
-        clustering_columns=tuple(detail["clusteringColumns"] or ()),
-    )
-    typed = Statement(
-        sql=statement.sql,
-        setup=script.setup,
-        params=params,
-        condition=statement.condition,
-        clauses=tuple(clause.value() for clause in statement.clauses),
-        insert_only=statement.insert_only,
-        matched_only=statement.matched_only,
-        schema_evolution=statement.schema_evolution,
-    )
-    session = session_ref(spark, source.view)
-    warnings, advice = advise(merge, source, decision, matches, promise, conflicts, refused, properties)
-    engines = Engines(spark=str(spark.version), delta=delta_version(), deltamerge=own_version())
-    frozen = Source(
-        sql=merge.source_sql,
-        columns_used=merge.columns_used,
-        num_rows=source.num_rows,
-        fingerprint=source.fingerprint,
-        pinned_versions=source.pinned_versions,
-        volatile=source.volatile,
-    )
+    typed = statement_value(statement, script, params)
+    target = target_value(merge, detail, scan)
+    frozen = source_value(merge, source)
+    warnings, advice = advise(merge, source, decision, matches, promise, conflicts, dict(detail["properties"] or {}))
     return Plan(
         plan_id=plan_id(typed, target, frozen, confs),
         created_at=datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        engines=engines,
+        engines=Engines(spark=str(spark.version), delta=delta_version(), deltamerge=own_version()),
         statement=typed,
         target=target,
         source=frozen,
         decision=decision,
-        scan=scan,
-        executor="InsertOnlyMergeExecutor" if promise.executor == "InsertOnlyMergeExecutor" else "ClassicMergeExecutor",
+        scan=scan.value(),
+        executor=promise.executor,
         find_touched_files=TouchedFiles(
             join_type=matches.join_type,
             matched_predicate=matches.matched_predicate,
@@ -223,8 +148,50 @@ def _value(
         samples=samples,
         confs=confs,
         splices=(splice,) if splice else (),
-        session=session,
-        timings=timings,
+        session=session_ref(spark, source.view),
+        timings=clock.timings,
+    )
+
+
+NOT_REFUSALS = ("CANCELLED", "SPARK_UNREACHABLE", "MATERIALIZE_SOURCE_OUT_OF_DISK")
+
+
+def statement_value(statement: MergeStatement, script: Script, params: dict[str, str]) -> Statement:
+    return Statement(
+        sql=statement.sql,
+        setup=script.setup,
+        params=params,
+        condition=statement.condition,
+        clauses=tuple(clause.value() for clause in statement.clauses),
+        insert_only=statement.insert_only,
+        matched_only=statement.matched_only,
+        schema_evolution=statement.schema_evolution,
+    )
+
+
+def target_value(merge: AnalyzedMerge, detail: Any, scan: DeltaScan) -> Target:
+    """``detail`` is the row of DESCRIBE DETAIL."""
+    return Target(
+        name=merge.statement.target.text,
+        path=merge.path,
+        table_id=str(detail["id"]),
+        version=merge.version,
+        features=tuple(detail["tableFeatures"] or ()),
+        num_files=len(scan.before),
+        num_bytes=sum(file.bytes for file in scan.before),
+        partition_columns=tuple(detail["partitionColumns"] or ()),
+        clustering_columns=tuple(detail["clusteringColumns"] or ()),
+    )
+
+
+def source_value(merge: AnalyzedMerge, source: PreparedSource) -> Source:
+    return Source(
+        sql=merge.source_sql,
+        columns_used=merge.columns_used,
+        num_rows=source.num_rows,
+        fingerprint=source.fingerprint,
+        pinned_versions=source.pinned_versions,
+        volatile=source.volatile,
     )
 
 

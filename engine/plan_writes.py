@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from engine.analyze import AnalyzedMerge
 from engine.delta_log import partitions_of
@@ -33,7 +34,7 @@ class TableTraits:
 class Promise:
     """``metrics`` are exact, ``estimates`` bounds."""
 
-    executor: str
+    executor: Literal["ClassicMergeExecutor", "InsertOnlyMergeExecutor"]
     write: WritePlan
     metrics: dict[str, int]
     estimates: dict[str, int | Estimate]

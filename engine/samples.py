@@ -122,7 +122,8 @@ def _inserted(
             f"WHERE {INSERT_CLAUSE} = {index + 1} LIMIT {limit}"
         )
         samples += [
-            Sample(action="insert", clause=index + 1, after=_cells(row["after"])) for row in spark.sql(query).collect()
+            Sample(action="insert", clause=merge.statement.clauses.index(clause), after=_cells(row["after"]))
+            for row in spark.sql(query).collect()
         ]
     return samples
 
@@ -234,12 +235,20 @@ def _rows(merge: AnalyzedMerge, rows: list[Any], limit: int) -> list[Sample]:
         samples.append(
             Sample(
                 action=action_of(merge.statement, clause),
-                clause=clause if clause < BY_SOURCE else clause - BY_SOURCE,
+                clause=_position(merge, clause),
                 before=_cells(row["__dm_before"]),
                 after=None if after is None else json.loads(after) if isinstance(after, str) else _cells(after),
             )
         )
     return samples
+
+
+def _position(merge: AnalyzedMerge, number: int) -> int:
+    """A clause number of the pairs as the clause's place in the statement, from 0."""
+    statement = merge.statement
+    by_source = number > BY_SOURCE
+    clause = statement.not_matched_by_source[number - BY_SOURCE - 1] if by_source else statement.matched[number - 1]
+    return statement.clauses.index(clause)
 
 
 def _cells(struct: Any) -> Cells:

@@ -183,7 +183,10 @@ class Remark(Value):
 
 
 class Sample(Value):
-    """One row before and after. Inserted rows have no ``before``, deleted ones no ``after``."""
+    """One row before and after. Inserted rows have no ``before``, deleted ones no ``after``.
+
+    ``clause`` counts the statement's clauses from 0.
+    """
 
     action: ActionKind
     clause: int

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from engine.session.connect import Session
     from engine.values import Outcome, Plan
 
-BEGUN, COMMITTED = "MERGE operation - Rewriting", "compare promise and actual"
-
 
 @click.command()
 @click.argument("file", metavar="P.json|FILE.sql")
@@ -130,6 +128,7 @@ def commit(
 ) -> Outcome:
     """Apply ``plan`` in ``session``, where ctrl-c reaches it until Delta has committed."""
     from console.cli.interruptible import Interruptible
+    from engine.apply_plan import COMPARING, REWRITING
     from engine.apply_plan import apply as apply_plan
 
     history = invocation.history()
@@ -139,8 +138,8 @@ def commit(
         lambda tag, say: apply_plan(
             session.spark, plan, history=history, accept=accept, tag=tag, on_progress=say
         ),
-        begun=lambda phase: phase.startswith(BEGUN),
-        settled=lambda phase: phase == COMMITTED,
+        begun=lambda phase: phase.startswith(REWRITING),
+        settled=lambda phase: phase == COMPARING,
     )
     outcome = work.run()
     if work.was_asked_to_stop and outcome.version is not None:
