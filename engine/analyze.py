@@ -163,7 +163,10 @@ def probe(
     if not texts:
         return []
     items = ", ".join(f"({text}\n) AS __dm_{index}" for index, text in enumerate(texts))
-    analyzed = explain(spark, query.format(f"*, {items}")).analyzed
+    # a view's query is analyzed and then left alone; a SELECT's would be optimized and planned, which makes
+    # Delta load both tables' state
+    view = f"CREATE OR REPLACE TEMPORARY VIEW __dm_probe AS {query.format(f'*, {items}')}"
+    analyzed = explain(spark, view).analyzed
     # a WITH before the SELECT prints its own Projects first
     names = ", ".join(rf"{re.escape(column.name)}#(\d+)L?" for column in (*first, *second))
     head = re.search(rf"^[:+| -]*Project \[{names}", analyzed, re.MULTILINE)

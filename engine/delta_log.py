@@ -174,7 +174,7 @@ def _columns(path: str, with_stats: bool, base: str) -> str:
     return (
         f"{path} AS path, a.add.size AS size, a.add.partitionValues AS partition, "
         "a.add.modificationTime AS modified, "
-        "CAST(get_json_object(a.add.stats, '$.numRecords') AS BIGINT) AS records, "
+        "from_json(a.add.stats, 'numRecords BIGINT').numRecords AS records, "
         f"{'a.add.stats' if with_stats else 'CAST(NULL AS STRING)'} AS stats, "
         f"{dv}.cardinality AS cardinality, "
         f"concat({dv}.storageType, {dv}.pathOrInlineDv, '@', coalesce({dv}.offset, '')) AS dv, "

@@ -21,13 +21,11 @@ ALWAYS = (
 )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_promise_equals_describe_history(spark: Any, schema: str, case: Case) -> None:
     check(spark, case)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES[:3] + CASES[11:14] + CASES[26:28], ids=lambda case: case.name)
 def test_promise_equals_describe_history_on_a_classic_session(classic: Any, classic_schema: str, case: Case) -> None:
     check(classic, case)
