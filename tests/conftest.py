@@ -14,10 +14,6 @@ import pytest
 TEST_CONFS = {"spark.sql.session.timeZone": "UTC"}
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--merges", type=int, default=40, help="random merges for `-m fidelity`")
-
-
 @pytest.fixture(scope="session")
 def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The home of the suite's server: its log, metastore and warehouse."""

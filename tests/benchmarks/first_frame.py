@@ -85,7 +85,9 @@ def main() -> None:
         return
     print(f"smallest Textual app  {result['smallest_ms']:>6} ms  (median of {options.rounds})")
     print(f"deltamerge-console    {result['console_ms']:>6} ms")
-    print(f"ratio                 {result['ratio']:>6}    (goal: at most {GOAL}; fastest: {result['ratio_of_the_fastest']})")
+    print(
+        f"ratio                 {result['ratio']:>6}    (goal: at most {GOAL}; fastest: {result['ratio_of_the_fastest']})"
+    )
 
 
 if __name__ == "__main__":
