@@ -175,9 +175,7 @@ class DeltaMergeApp(App[None], Asking):
         self._start_spark(restart=False)
 
     def _start_spark(self, *, restart: bool) -> None:
-        self.set_status(
-            spark="starting", narration="Spark is starting…" if restart else self.status.narration
-        )
+        self.set_status(spark="starting", narration="Spark is starting…" if restart else self.status.narration)
 
         def start() -> None:
             # looked up in the thread too: a backend may only be imported when it is first asked

@@ -1,9 +1,9 @@
 """Profiles: a Spark and its settings under a name, ``[profiles.NAME]`` in ``<home>/settings.toml``.
 
-    [profiles.prod]
-    remote = "sc://spark.example.org:15002"
-    private = true                       # no value of a row is kept in a plan
-    conf."spark.sql.session.timeZone" = "UTC"
+[profiles.prod]
+remote = "sc://spark.example.org:15002"
+private = true                       # no value of a row is kept in a plan
+conf."spark.sql.session.timeZone" = "UTC"
 """
 
 from __future__ import annotations

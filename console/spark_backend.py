@@ -177,7 +177,13 @@ class SparkBackend:
                 operation_id,
                 on_progress,
                 lambda say: plan(
-                    session.spark, sql, params=params, rows=rows, tag=operation_id, on_progress=say, private=self._private
+                    session.spark,
+                    sql,
+                    params=params,
+                    rows=rows,
+                    tag=operation_id,
+                    on_progress=say,
+                    private=self._private,
                 ),
             )
             done = True
@@ -188,9 +194,7 @@ class SparkBackend:
         self._ledger().record_planned(result)
         return result
 
-    def apply(
-        self, plan: Plan, *, accept: tuple[str, ...], operation_id: str, on_progress: OnProgress
-    ) -> Outcome:
+    def apply(self, plan: Plan, *, accept: tuple[str, ...], operation_id: str, on_progress: OnProgress) -> Outcome:
         from engine.apply_plan import apply
 
         session = self._plans.get(plan.plan_id)
@@ -284,9 +288,7 @@ class SparkBackend:
             on_progress(progress)
 
         def tasks(told: TaskProgress) -> None:
-            on_progress(
-                Progress(phase=phase.phase, done=told.tasks_done, total=told.tasks, bytes_read=told.bytes_read)
-            )
+            on_progress(Progress(phase=phase.phase, done=told.tasks_done, total=told.tasks, bytes_read=told.bytes_read))
 
         with self._lock:
             self._running[operation_id] = session

@@ -25,9 +25,7 @@ def visible(text: str, *, lines: bool = False, tab_size: int = 4) -> str:
     if text.isprintable() and not _BLANK_LETTER.search(text):
         return text
     if lines:
-        return "\n".join(
-            _one_line(line.expandtabs(tab_size)) for line in text.replace("\r\n", "\n").split("\n")
-        )
+        return "\n".join(_one_line(line.expandtabs(tab_size)) for line in text.replace("\r\n", "\n").split("\n"))
     return _one_line(text)
 
 

@@ -134,9 +134,7 @@ class Asking(DOMNode):
             self._tickets = {}
         return self._tickets
 
-    def _deliver_failure(
-        self, group: str, failure: Failure, failed: Callable[[Failure], None] | None
-    ) -> None:
+    def _deliver_failure(self, group: str, failure: Failure, failed: Callable[[Failure], None] | None) -> None:
         self.post_message(Failed(group, failure))
         if failed is not None:
             failed(failure)

@@ -111,9 +111,7 @@ def _attach(invocation: Invocation, plan: Plan, told: Narrator) -> Session:
 
     reference = plan.session
     try:
-        session = invocation.connect(
-            told.say, session_id=reference.session_id, user_id=reference.user_id
-        )
+        session = invocation.connect(told.say, session_id=reference.session_id, user_id=reference.user_id)
     except UnreachableError as error:
         if error.condition != "SESSION_GONE":
             raise
@@ -123,9 +121,7 @@ def _attach(invocation: Invocation, plan: Plan, told: Narrator) -> Session:
     return session
 
 
-def commit(
-    invocation: Invocation, session: Session, told: Narrator, plan: Plan, accept: tuple[str, ...]
-) -> Outcome:
+def commit(invocation: Invocation, session: Session, told: Narrator, plan: Plan, accept: tuple[str, ...]) -> Outcome:
     """Apply ``plan`` in ``session``, where ctrl-c reaches it until Delta has committed."""
     from console.cli.interruptible import Interruptible
     from engine.apply_plan import COMPARING, REWRITING
@@ -135,9 +131,7 @@ def commit(
     work = Interruptible(
         session,
         told,
-        lambda tag, say: apply_plan(
-            session.spark, plan, history=history, accept=accept, tag=tag, on_progress=say
-        ),
+        lambda tag, say: apply_plan(session.spark, plan, history=history, accept=accept, tag=tag, on_progress=say),
         begun=lambda phase: phase.startswith(REWRITING),
         settled=lambda phase: phase == COMPARING,
     )

@@ -65,9 +65,7 @@ def keep_traceback(invocation: Invocation | None, error: BaseException) -> str |
     return None
 
 
-@click.group(
-    cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
-)
+@click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--master", metavar="M", help=f"Spark master of the embedded server (default {LOCAL}).")
 @click.option("--remote", metavar="sc://…", help="A Spark Connect server of yours, instead.")
 @click.option("--conf", "confs", metavar="K=V", multiple=True, help="A Spark setting. May be repeated.")

@@ -61,7 +61,9 @@ def read_text(name: str) -> str:
                 data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise UsageError(
-            "FILE_NOT_READ", f"{shown} cannot be read: {error.strerror or error}.", "Check the path and its permissions."
+            "FILE_NOT_READ",
+            f"{shown} cannot be read: {error.strerror or error}.",
+            "Check the path and its permissions.",
         ) from error
     if len(data) > MAX_BYTES:
         raise UsageError("FILE_TOO_BIG", f"{shown} is too big for a file of SQL.", "Name a file that holds one MERGE.")

@@ -135,9 +135,7 @@ class Interruptible(Generic[T]):
     def _tasks(self, told: TaskProgress) -> None:
         from engine.values import Progress
 
-        step = Progress(
-            phase=self._phase, done=told.tasks_done, total=told.tasks, bytes_read=told.bytes_read
-        )
+        step = Progress(phase=self._phase, done=told.tasks_done, total=told.tasks, bytes_read=told.bytes_read)
         self._narrator.progress(step)
 
     def _ask(self, *_: object) -> None:

@@ -44,7 +44,8 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield from _samples(plan)
     yield from _details("Statement", fenced("\n;\n".join((*plan.statement.setup, plan.statement.sql)), "sql"))
     made = f"{plan.created_at}, Spark {plan.engines.spark}, Delta {plan.engines.delta}"
-    yield f"Plan {code(short_id(plan.plan_id))}, made {plain(made)} by deltamerge-console {plain(plan.engines.deltamerge)}."
+    maker = f"deltamerge-console {plain(plan.engines.deltamerge)}"
+    yield f"Plan {code(short_id(plan.plan_id))}, made {plain(made)} by {maker}."
 
 
 def _verdict(plan: Plan) -> Iterator[str]:
@@ -102,9 +103,7 @@ def _files(plan: Plan) -> Iterator[str]:
 def _samples(plan: Plan) -> Iterator[str]:
     if not plan.samples:
         return
-    rows = [
-        (one.action, str(one.clause + 1), code(sample_text(one, UNICODE))) for one in plan.samples[:MAX_SAMPLES]
-    ]
+    rows = [(one.action, str(one.clause + 1), code(sample_text(one, UNICODE))) for one in plan.samples[:MAX_SAMPLES]]
     shown = count(len(rows), "sample row")
     yield from _details(f"Rows: {shown}", "\n".join(_table(("action", "clause", "row"), rows, right=(1,))))
 

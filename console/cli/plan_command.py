@@ -58,7 +58,9 @@ def plan(
     """Plan the MERGE of FILE.sql: what it would do, exactly, without doing it."""
     if freeze:
         # told, not ignored: who asks for frozen rows must not believe that there are some
-        raise click.UsageError("--freeze is not there yet. Without it, apply compares the source and refuses a changed one.")
+        raise click.UsageError(
+            "--freeze is not there yet. Without it, apply compares the source and refuses a changed one."
+        )
     script = read_script(file, pairs(params, "--param"))
     with narrator(events) as told:
         session = invocation.connect(told.say)
@@ -137,9 +139,7 @@ def print_next(step: str) -> None:
     click.echo(f"\n{visible(step)}")
 
 
-def next_step(
-    invocation: Invocation, found: Plan, file: str, params: tuple[str, ...], output: Path | None
-) -> str:
+def next_step(invocation: Invocation, found: Plan, file: str, params: tuple[str, ...], output: Path | None) -> str:
     """What to type next."""
     if not found.changes_something:
         return "Nothing to apply: this merge changes nothing."

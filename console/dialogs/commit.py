@@ -44,9 +44,7 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
     def compose_content(self) -> Iterable[Widget]:
         plan, glyphs = self._plan, self.console_app.glyphs
         version = plan.target.version
-        title = Content.assemble(
-            (visible(plan.target.name), "bold"), f"  v{version} {glyphs.becomes} v{version + 1}"
-        )
+        title = Content.assemble((visible(plan.target.name), "bold"), f"  v{version} {glyphs.becomes} v{version + 1}")
         yield Sentences(
             (Paragraph(title), sentence(self._counts()), sentence(sentences.rewrite(plan)), *self._undo()),
             id="what",

@@ -24,9 +24,7 @@ class ConfirmDialog(Dialog[bool]):
         Binding("ctrl+y", "confirm", "confirm", id="confirm.yes", tooltip="Confirm"),
     ]
 
-    def __init__(
-        self, title: str, sentence: str, *, confirm_key: str, confirm_label: str, refuse_label: str
-    ) -> None:
+    def __init__(self, title: str, sentence: str, *, confirm_key: str, confirm_label: str, refuse_label: str) -> None:
         super().__init__()
         self._title = title
         self._sentence = sentence

@@ -28,9 +28,7 @@ class Dialog(ModalScreen[Result], Asking):
 
     CSS_PATH = "dialog.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "escape", "refuse", "Close", show=False, id="dialog.close", tooltip="Close, changing nothing"
-        ),
+        Binding("escape", "refuse", "Close", show=False, id="dialog.close", tooltip="Close, changing nothing"),
     ]
 
     @property

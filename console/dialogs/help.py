@@ -27,9 +27,7 @@ class HelpDialog(Dialog[None]):
     AUTO_FOCUS = "#close"
     HELP = "Help."
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "question_mark,f1,q", "refuse", "close", show=False, id="help.close", tooltip="Close the help"
-        ),
+        Binding("question_mark,f1,q", "refuse", "close", show=False, id="help.close", tooltip="Close the help"),
         Binding("down,j", "scroll(1)", "down", show=False, id="help.down", tooltip="Scroll down"),
         Binding("up,k", "scroll(-1)", "up", show=False, id="help.up", tooltip="Scroll up"),
         Binding(

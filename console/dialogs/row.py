@@ -54,9 +54,7 @@ class RowDialog(Dialog[None]):
         self.query_one("#content").scroll_relative(y=rows, animate=False)
 
     def action_copy(self) -> None:
-        self.app.copy_to_clipboard(
-            "\n".join(f"{name}\t{_shown(old)}\t{_shown(new)}" for name, old, new in self._lines)
-        )
+        self.app.copy_to_clipboard("\n".join(f"{name}\t{_shown(old)}\t{_shown(new)}" for name, old, new in self._lines))
         self.notify("Copied the row.")
 
     def _line(self, line: Line, width: int) -> Content:

@@ -79,7 +79,5 @@ def _what_now(failure: Failure) -> str:
     if failure.cancelled:
         return "Spark was told to stop. The History place (h) says whether it had committed before."
     if failure.unreachable:
-        return (
-            "Spark was lost while it ran. After a restart (F9) the History place says whether it committed."
-        )
+        return "Spark was lost while it ran. After a restart (F9) the History place says whether it committed."
     return "r plans again, e goes back to the text."

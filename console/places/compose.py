@@ -105,9 +105,7 @@ class ComposePane(Vertical, Asking):
             except OSError as error:
                 self.notify(f"The text before could not be put aside: {error}", severity="warning")
             else:
-                self.notify(
-                    f"The text before is kept: ctrl+z in the editor, or drafts/{kept.name if kept else ''}."
-                )
+                self.notify(f"The text before is kept: ctrl+z in the editor, or drafts/{kept.name if kept else ''}.")
         self.editor.replace_all(sql)
 
     def _restore(self) -> None:
@@ -155,9 +153,7 @@ class ComposePane(Vertical, Asking):
         draft, sequence = self._latest, next(self._saves)
         if draft is None:
             return
-        self.ask(
-            "draft", lambda: self._drafts.save(self.draft_name, draft, sequence), _nothing, self._not_saved
-        )
+        self.ask("draft", lambda: self._drafts.save(self.draft_name, draft, sequence), _nothing, self._not_saved)
 
     def _not_saved(self, failure: Failure) -> None:
         self.notify(f"The draft could not be saved: {failure.message}", severity="warning")

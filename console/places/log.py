@@ -50,13 +50,9 @@ class LogPlace(Place):
         row.add_column(width=8, no_wrap=True)
         row.add_column(ratio=1)
         style = "" if line.severity == "information" else "bold"
-        row.add_row(
-            Text(f"{line.at:%H:%M:%S}"), Text(word, style), Text(visible(line.text, lines=True), style)
-        )
+        row.add_row(Text(f"{line.at:%H:%M:%S}"), Text(word, style), Text(visible(line.text, lines=True), style))
         self.log_view.write(row, expand=True)
 
     def action_copy_log(self) -> None:
-        lines = (
-            f"{line.at:%Y-%m-%d %H:%M:%S} {line.severity} {line.text}" for line in self.console_app.log_lines
-        )
+        lines = (f"{line.at:%Y-%m-%d %H:%M:%S} {line.severity} {line.text}" for line in self.console_app.log_lines)
         self.copy("\n".join(lines), "the log")

@@ -163,9 +163,7 @@ class MergePlace(Place):
         report = reporter(self, operation.operation_id)
 
         def plan() -> Plan:
-            return self.backend.plan(
-                sql, params, rows=rows, operation_id=operation.operation_id, on_progress=report
-            )
+            return self.backend.plan(sql, params, rows=rows, operation_id=operation.operation_id, on_progress=report)
 
         self.ask("plan", plan, partial(self._planned, operation), self._plan_failed)
 
@@ -220,8 +218,7 @@ class MergePlace(Place):
 
     def _edited(self) -> bool:
         return self.plan is not None and (
-            self.pane.text.strip() != self.plan.statement.sql.strip()
-            or self.pane.params != self.plan.statement.params
+            self.pane.text.strip() != self.plan.statement.sql.strip() or self.pane.params != self.plan.statement.params
         )
 
     def _confirmed(self, plan: Plan, accepted: tuple[str, ...] | None) -> None:
@@ -234,9 +231,7 @@ class MergePlace(Place):
         self.show_view("commit")
 
         def apply() -> Outcome:
-            return self.backend.apply(
-                plan, accept=accepted, operation_id=operation.operation_id, on_progress=report
-            )
+            return self.backend.apply(plan, accept=accepted, operation_id=operation.operation_id, on_progress=report)
 
         self.ask("apply", apply, partial(self._applied, plan), partial(self._apply_failed, plan))
 
@@ -384,9 +379,7 @@ class MergePlace(Place):
         from console.places.plan_pages import sample_lines
 
         sample = self.plan.samples[event.row]
-        self.app.push_screen(
-            RowDialog(f"{sample.action} by clause {sample.clause + 1}", sample_lines(sample))
-        )
+        self.app.push_screen(RowDialog(f"{sample.action} by clause {sample.clause + 1}", sample_lines(sample)))
 
     def action_save_plan(self) -> None:
         plan = self.plan

@@ -52,11 +52,7 @@ def files_page(plan: Plan, glyphs: Glyphs) -> Page:
         )
         for file in files
     ]
-    empty = (
-        "No file is rewritten: this merge only adds files."
-        if plan.changes_something
-        else "No file is touched."
-    )
+    empty = "No file is rewritten: this merge only adds files." if plan.changes_something else "No file is touched."
     return Page(tuple(head), Table(columns, rows, empty))
 
 
@@ -97,13 +93,9 @@ def decision_page(plan: Plan, glyphs: Glyphs) -> Page:
         ("columns used", ", ".join(source.columns_used)),
         ("fingerprint", source.fingerprint),
     ]
-    known += [
-        ("pinned", f"{table} at version {version}") for table, version in source.pinned_versions.items()
-    ]
+    known += [("pinned", f"{table} at version {version}") for table, version in source.pinned_versions.items()]
     if source.volatile:
-        known.append(
-            ("volatile", f"{', '.join(source.volatile)}: other rows each time it is read, so it is frozen")
-        )
+        known.append(("volatile", f"{', '.join(source.volatile)}: other rows each time it is read, so it is frozen"))
     return Page((sentence(f"The source {verb}.", "bold"), sentence(""), *facts(known)))
 
 
@@ -153,9 +145,7 @@ def write_page(plan: Plan, _glyphs: Glyphs) -> Page:
         ("change data feed", "written" if write.change_data_feed else "not written"),
         (
             "unchanged rows",
-            "written anew with the files they are in"
-            if write.unmodified_rows_written
-            else "not written again",
+            "written anew with the files they are in" if write.unmodified_rows_written else "not written again",
         ),
         ("partitions", f"files removed from {number(touched.partitions_removed_from)}"),
         ("target features", ", ".join(plan.target.features) or "none"),

@@ -17,8 +17,7 @@ from console.widgets.page_view import PageView
 class SessionPlace(Place):
     PLACE = "session"
     HELP = (
-        "Session: where Spark runs, its versions, and the settings that matter. "
-        "F9 starts Spark again if it was lost."
+        "Session: where Spark runs, its versions, and the settings that matter. F9 starts Spark again if it was lost."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "reload", "refresh", id="session.refresh", tooltip="Ask Spark again"),
@@ -68,9 +67,7 @@ class SessionPlace(Place):
         self.page.show(
             Page(
                 head,
-                Table(
-                    [Column("what"), Column("value", fit="end")], rows, "Spark tells nothing about itself."
-                ),
+                Table([Column("what"), Column("value", fit="end")], rows, "Spark tells nothing about itself."),
             )
         )
         if self.focused is None:

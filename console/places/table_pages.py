@@ -128,9 +128,7 @@ def files_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
 def rows_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
     page = backend.table_rows(shown.name, ROWS_LIMIT, shown.version)
     # numbers line up, whatever their width
-    columns = [
-        Column(column.name, align="right" if _is_number(column.type) else "left") for column in page.columns
-    ]
+    columns = [Column(column.name, align="right" if _is_number(column.type) else "left") for column in page.columns]
     rows: list[Row] = [tuple(None if cell is None else visible(cell) for cell in row) for row in page.rows]
     when = "" if shown.version is None else f" as of version {shown.version}"
     more = "there are more" if page.more else "that is all"
@@ -188,9 +186,7 @@ def _files_head(files: list[DataFile], detail: TableDetail) -> Head:
         return ()
     shown = count(len(files), "file")
     if len(files) < detail.num_files:
-        return (
-            sentence(f"The first {shown} of {number(detail.num_files)} ({size(detail.num_bytes)} in all)."),
-        )
+        return (sentence(f"The first {shown} of {number(detail.num_files)} ({size(detail.num_bytes)} in all)."),)
     return (sentence(f"{shown}, {size(sum(file.bytes for file in files))} in all."),)
 
 
@@ -200,6 +196,4 @@ def _cell(cells: Cells, name: str) -> str | None:
 
 
 def _is_number(type_name: str) -> bool:
-    return type_name.lower().startswith(
-        ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
-    )
+    return type_name.lower().startswith(("tinyint", "smallint", "int", "bigint", "float", "double", "decimal"))

@@ -34,10 +34,7 @@ VIEW_NAMES = (
     ("files", "Files"),
     ("rows", "Rows"),
 )
-STARTING = (
-    "Spark is starting; tables are listed as soon as it is up.\n\n"
-    "Until then: 2 opens your draft, 3 the history."
-)
+STARTING = "Spark is starting; tables are listed as soon as it is up.\n\nUntil then: 2 opens your draft, 3 the history."
 VIEWS_GROUP = Binding.Group("views", compact=True)
 
 
@@ -115,8 +112,7 @@ class TablesPlace(Place):
         self.groups = [*schemas, *directories]
         if self.shown is None:
             self.page.say(
-                "Open a table with enter.\n\n"
-                "m starts a merge into it, o lists the Delta tables of a directory."
+                "Open a table with enter.\n\nm starts a merge into it, o lists the Delta tables of a directory."
                 if names
                 else "Spark knows no schema here. o lists the Delta tables of a directory."
             )
@@ -319,9 +315,7 @@ class TablesPlace(Place):
         from console.places.templates import upsert_into
 
         known = self.detail is not None and self.shown is not None and self.shown.name == name
-        key = (
-            self.detail.columns[0].name if known and self.detail is not None and self.detail.columns else None
-        )
+        key = self.detail.columns[0].name if known and self.detail is not None and self.detail.columns else None
         place: MergePlace = self.console_app.go_to("merge")  # type: ignore[assignment]
         place.call_after_refresh(place.use_text, upsert_into(name, key))
 

@@ -43,9 +43,7 @@ class Grid(DataTable, inherit_bindings=False):
 
     def __init__(self, table: Table, *, width: int, ellipsis: str) -> None:
         columns = _fitted(table, width, ellipsis)
-        data = pa.table(
-            {str(index): pa.array(cells, type=pa.string()) for index, cells in enumerate(columns)}
-        )
+        data = pa.table({str(index): pa.array(cells, type=pa.string()) for index, cells in enumerate(columns)})
         super().__init__(
             backend=ArrowBackend(data),
             column_labels=[_label(*pair) for pair in zip(table.columns, columns, strict=True)],
@@ -56,9 +54,7 @@ class Grid(DataTable, inherit_bindings=False):
             render_markup=False,
         )
 
-    def _get_cell_renderable(
-        self, row_index: int, column_index: int, max_width: int | None = None
-    ) -> RenderableType:
+    def _get_cell_renderable(self, row_index: int, column_index: int, max_width: int | None = None) -> RenderableType:
         # all cells are text, so only NULL comes aligned: at the centre, away from its column
         renderable: RenderableType = super()._get_cell_renderable(row_index, column_index, max_width)
         return renderable.renderable if isinstance(renderable, Align) else renderable
@@ -98,9 +94,7 @@ def _widths(table: Table, columns: Sequence[Cells], width: int) -> list[int | No
 
 
 def _widest(column: Column, cells: Cells) -> int:
-    return max(
-        len(column.label), max((cell_len("NULL" if cell is None else cell) for cell in cells), default=0)
-    )
+    return max(len(column.label), max((cell_len("NULL" if cell is None else cell) for cell in cells), default=0))
 
 
 def _right_aligned(cells: Cells, label: str) -> Cells:

@@ -114,9 +114,7 @@ class TopLine(OneLine):
     def _tab(self, name: str, key: str, label: str) -> Content:
         action = f"app.place('{name}')"
         if name == self._chosen:
-            return Content.assemble(
-                " ", clickable(f"{key} {label}", action, "bold underline $text-primary"), " "
-            )
+            return Content.assemble(" ", clickable(f"{key} {label}", action, "bold underline $text-primary"), " ")
         return Content.assemble(
             " ",
             clickable(key, action, "bold $foreground-muted"),

@@ -29,9 +29,7 @@ def failure_head(failure: Failure, mark: str) -> Head:
     """An error in place: Spark's class verbatim in brackets, what happened, what to do."""
     condition = f"[{visible(failure.condition)}] " if failure.condition else ""
     text = Content.assemble((condition, "bold $text-error"), visible(failure.message, lines=True))
-    hint = (
-        (Paragraph(sentence(failure.hint, "$foreground-muted").body, Content("  ")),) if failure.hint else ()
-    )
+    hint = (Paragraph(sentence(failure.hint, "$foreground-muted").body, Content("  ")),) if failure.hint else ()
     return (signed(mark, "$text-error", text), *hint)
 
 
@@ -45,6 +43,7 @@ class PageView(Vertical):
     PageView > .page--head.-alone { height: 1fr; max-height: 100%; }
     PageView > Grid { height: 1fr; max-height: 100%; }
     """
+
     class RowOpened(Message):
         """Enter was pressed on a row of the table."""
 

@@ -76,9 +76,7 @@ class TableTree(Tree[object]):
             self._put_cursor(chosen)
 
     def _add_group(self, group: Group) -> None:
-        tables = (
-            None if group.tables is None else [table for table in group.tables if self._matches(group, table)]
-        )
+        tables = None if group.tables is None else [table for table in group.tables if self._matches(group, table)]
         if self._words and not tables:
             return
         label = visible(group.name) + ("/" if group.is_directory and not group.name.endswith("/") else "")

@@ -86,7 +86,8 @@ def main() -> None:
     print(f"smallest Textual app  {result['smallest_ms']:>6} ms  (median of {options.rounds})")
     print(f"deltamerge-console    {result['console_ms']:>6} ms")
     print(
-        f"ratio                 {result['ratio']:>6}    (goal: at most {GOAL}; fastest: {result['ratio_of_the_fastest']})"
+        f"ratio                 {result['ratio']:>6}    "
+        f"(goal: at most {GOAL}; fastest: {result['ratio_of_the_fastest']})"
     )
 
 

@@ -156,13 +156,19 @@ def test_what_spark_refuses(shell: Shell, spark: Any, target: str, tmp_path: Pat
     spark.sql("CREATE TABLE p (k BIGINT) USING parquet")
     file = tmp_path / "m.sql"
     for text, condition, place in (
-        (f"MERGE INTO {target}.nope t USING {target}.s s ON t.k = s.k WHEN MATCHED THEN DELETE",
-         "TABLE_OR_VIEW_NOT_FOUND", ""),
+        (
+            f"MERGE INTO {target}.nope t USING {target}.s s ON t.k = s.k WHEN MATCHED THEN DELETE",
+            "TABLE_OR_VIEW_NOT_FOUND",
+            "",
+        ),
         (f"MERGE INTO {target}.p t USING {target}.s s ON t.k = s.k WHEN MATCHED THEN DELETE", "", ""),
-        (f"-- why\nSET x = 1;\n\nMERGE INTO {target}.t t USING {target}.s s\n  ON t.k = = s.k WHEN MATCHED THEN DELETE",
-         "PARSE_SYNTAX_ERROR", "(line 5, column 12)"),
-        (f"MERGE INTO {target}.t t USING {target}.s s ON t.k = s.nope WHEN MATCHED THEN DELETE",
-         "", ""),
+        (
+            f"-- why\nSET x = 1;\n\nMERGE INTO {target}.t t USING {target}.s s\n  ON t.k = = s.k "
+            "WHEN MATCHED THEN DELETE",
+            "PARSE_SYNTAX_ERROR",
+            "(line 5, column 12)",
+        ),
+        (f"MERGE INTO {target}.t t USING {target}.s s ON t.k = s.nope WHEN MATCHED THEN DELETE", "", ""),
     ):
         file.write_text(text)
         ran = shell("plan", file)

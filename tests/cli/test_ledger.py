@@ -70,9 +70,7 @@ def test_show_op(shell: Shell, ledger: History) -> None:
     assert "MERGE INTO demo.orders" in text
 
 
-def test_statements_are_there_to_be_copied(
-    shell: Shell, ledger: History, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_statements_are_there_to_be_copied(shell: Shell, ledger: History, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     op_id = ledger.begin(make_plan())
     ledger.applied(op_id, make_outcome(op_id))

@@ -54,12 +54,12 @@ def test_zeros_are_told_together(shell: Shell, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("columns", ["40", "80", "200"])
-def test_many_files_and_long_paths(
-    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: str
-) -> None:
+def test_many_files_and_long_paths(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     files = tuple(
-        TouchedFile(path=f"{'deep/' * 30}part-{n:05}.parquet", bytes=n, rows=1, matched=1, updated=1, deleted=0, copied=0)
+        TouchedFile(
+            path=f"{'deep/' * 30}part-{n:05}.parquet", bytes=n, rows=1, matched=1, updated=1, deleted=0, copied=0
+        )
         for n in range(24)
     )
     plan = make_plan(find_touched_files=TouchedFiles(join_type="inner", matched_predicate=None, files=files))

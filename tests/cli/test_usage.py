@@ -56,7 +56,13 @@ def test_file_that_holds_no_merge(
 
 
 def test_file_that_is_not_there(shell: Shell, tmp_path: Path) -> None:
-    for arguments in (("plan", "no.sql"), ("apply", "no.sql"), ("apply", "no.json"), ("show", "no.json"), ("show", tmp_path)):
+    for arguments in (
+        ("plan", "no.sql"),
+        ("apply", "no.sql"),
+        ("apply", "no.json"),
+        ("show", "no.json"),
+        ("show", tmp_path),
+    ):
         ran = shell(*arguments, *(["--yes"] if arguments[0] == "apply" else []))
         assert ran.code == 64, arguments
         assert ran.err.startswith("[FILE_NOT_READ] ")

@@ -95,9 +95,7 @@ class Operator:
 
 
 @asynccontextmanager
-async def console(
-    backend: FakeBackend, size: tuple[int, int] = (80, 24), **options: object
-) -> AsyncIterator[Operator]:
+async def console(backend: FakeBackend, size: tuple[int, int] = (80, 24), **options: object) -> AsyncIterator[Operator]:
     """A console on the backend, open until the block ends."""
     app = DeltaMergeApp(backend, home=backend.home, **options)  # type: ignore[arg-type]
     async with app.run_test(size=size, notifications=True) as pilot:

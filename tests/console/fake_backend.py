@@ -139,9 +139,7 @@ class FakeBackend:
         decision = samples.a_plan().decision
         return Validation(ok=True, target="sales.orders", target_version=41, decision=decision)
 
-    def plan(
-        self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: Report
-    ) -> Plan:
+    def plan(self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: Report) -> Plan:
         self._enter("plan", sql, dict(params), rows, operation_id, sleep=False)
         self._work("plan", operation_id, PHASES, on_progress)
         with self._lock:
@@ -150,9 +148,7 @@ class FakeBackend:
             update={"statement": plan.statement.model_copy(update={"sql": sql, "params": dict(params)})}
         )
 
-    def apply(
-        self, plan: Plan, *, accept: tuple[str, ...], operation_id: str, on_progress: Report
-    ) -> Outcome:
+    def apply(self, plan: Plan, *, accept: tuple[str, ...], operation_id: str, on_progress: Report) -> Outcome:
         self._enter("apply", plan.plan_id, accept, operation_id, sleep=False)
         self._work("apply", operation_id, ("checking that nothing moved", "merging"), on_progress)
         return samples.an_outcome(plan, deviates=self.deviates)

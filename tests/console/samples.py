@@ -151,9 +151,7 @@ def a_plan(sql: str = MERGE_SQL, **changes: object) -> Plan:
             ),
         ),
         samples=(a_sample("update", 10_001), a_sample("insert", 99_001), a_sample("delete", 10_777)),
-        splices=(
-            Splice(start=35, end=46, text="deltamerge_source_7f3a9c", why="the frozen source in its place"),
-        ),
+        splices=(Splice(start=35, end=46, text="deltamerge_source_7f3a9c", why="the frozen source in its place"),),
         timings={"analyze": 210, "prepare_source": 460, "find_touched_files": 830},
     )
     return plan.model_copy(update=changes)
@@ -311,7 +309,8 @@ def some_versions() -> list[TableVersion]:
 def some_files(count: int = 40) -> list[DataFile]:
     return [
         DataFile(
-            path=f"{FOLDER}{1 + index % 30:02}/part-{index:05}-6f1c9b1e-1f0e-4f0c-9a53-3f2d7a9f9c55.c000.snappy.parquet",
+            path=f"{FOLDER}{1 + index % 30:02}/part-{index:05}-6f1c9b1e-1f0e-4f0c-9a53-3f2d7a9f9c55"
+            ".c000.snappy.parquet",
             bytes=23_000_000 + index * 1_000,
             rows=434_000 + index,
             partition={"order_date": f"2026-11-{1 + index % 30:02}"},

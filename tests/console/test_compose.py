@@ -73,9 +73,12 @@ async def test_markers_get_an_input_each_and_their_values_go_to_spark(backend: F
         await operator.sees(":day")
         operator.app.screen.query_one("Parameters Input").focus()
         await operator.press(*"2026")
-        await operator.until(lambda: ("validate", {"day": "2026"}) in [
-            (name, arguments[1]) for name, arguments in backend.calls if name == "validate"
-        ])
+        await operator.until(
+            lambda: (
+                ("validate", {"day": "2026"})
+                in [(name, arguments[1]) for name, arguments in backend.calls if name == "validate"]
+            )
+        )
 
 
 async def test_a_plan_that_spark_refuses_leaves_the_text_and_says_why(backend: FakeBackend) -> None:

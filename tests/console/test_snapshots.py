@@ -129,7 +129,9 @@ def test_picture(
         await scene(operator)
         for widget in app.screen.query("Input, TextArea"):
             widget.cursor_blink = False  # type: ignore[attr-defined]
-        await operator.until(lambda: not any(place._tickets for place in app.open_places() if hasattr(place, "_tickets")))
+        await operator.until(
+            lambda: not any(place._tickets for place in app.open_places() if hasattr(place, "_tickets"))
+        )
         await pilot.pause()
 
     assert snap_compare(app, terminal_size=size, run_before=play)

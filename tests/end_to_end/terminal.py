@@ -13,7 +13,7 @@ import pyte
 
 
 class Terminal:
-    """``deltamerge-console`` with ``arguments`` on a terminal of ``columns`` by ``lines``. ``raw`` is every byte of it."""
+    """``deltamerge-console`` with ``arguments`` on a terminal of ``columns`` by ``lines``. ``raw``: every byte."""
 
     def __init__(self, *arguments: str, home: Path, columns: int = 120, lines: int = 36) -> None:
         self.raw = b""
