@@ -10,8 +10,13 @@ from typing import Any
 
 import pytest
 
-# Derby keeps the parsed confs of a test server small and the runs alike on every machine.
-TEST_CONFS = {"spark.sql.session.timeZone": "UTC"}
+TEST_CONFS = {
+    "spark.sql.session.timeZone": "UTC",
+    # tables are tiny, and the JVM is young: fewer tasks, and no compiler that takes the cores from them
+    "spark.sql.shuffle.partitions": "2",
+    "spark.databricks.delta.snapshotPartitions": "1",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=400m",
+}
 
 
 @pytest.fixture(scope="session")

@@ -163,8 +163,10 @@ def test_what_spark_refuses(shell: Shell, spark: Any, target: str, tmp_path: Pat
         ),
         (f"MERGE INTO {target}.p t USING {target}.s s ON t.k = s.k WHEN MATCHED THEN DELETE", "", ""),
         (
-            f"-- why\nSET x = 1;\n\nMERGE INTO {target}.t t USING {target}.s s\n  ON t.k = = s.k "
-            "WHEN MATCHED THEN DELETE",
+            (
+                f"-- why\nSET x = 1;\n\nMERGE INTO {target}.t t USING {target}.s s\n  ON t.k = = s.k "
+                "WHEN MATCHED THEN DELETE"
+            ),
             "PARSE_SYNTAX_ERROR",
             "(line 5, column 12)",
         ),

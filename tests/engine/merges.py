@@ -34,9 +34,8 @@ class Case:
     clauses: str
     table: str = PLAIN
 
-    @property
-    def sql(self) -> str:
-        return f"MERGE INTO tgt t USING {self.source} s ON {self.on} {self.clauses}"
+    def into(self, target: str) -> str:
+        return f"MERGE INTO {target} t USING {self.source} s ON {self.on} {self.clauses}"
 
 
 def _cases() -> list[Case]:
@@ -102,16 +101,19 @@ def _cases() -> list[Case]:
 CASES = _cases()
 
 
-def build(spark: Any, table: str) -> None:
-    """``tgt``: 1,000 rows, 4 partitions, some with deletion vectors where ``table`` has them; ``src``: 200 rows."""
-    spark.sql(f"CREATE TABLE tgt (id BIGINT, k INT, v STRING, d DATE) USING delta PARTITIONED BY (d) {table}")
+def build_source(spark: Any) -> None:
+    """``src``: 200 rows, half of which match. No merge changes it, so one serves for all."""
     spark.sql(
-        "INSERT INTO tgt SELECT id, CAST(id % 10 AS INT), concat('v', id), DATE'2024-01-01' + CAST(id % 4 AS INT) "
-        "FROM range(0, 1000, 1, 2)"
-    )
-    if "DeletionVectors" in table:
-        spark.sql("DELETE FROM tgt WHERE id % 50 = 3")
-    spark.sql(
-        "CREATE TABLE src USING delta AS SELECT id + 900 AS id, CAST(id % 3 AS INT) AS k, 'new' AS v, "
+        "CREATE TABLE IF NOT EXISTS src USING delta AS SELECT id + 900 AS id, CAST(id % 3 AS INT) AS k, 'new' AS v, "
         "DATE'2024-01-02' AS d FROM range(0, 200, 1, 2)"
     )
+
+
+def build_target(spark: Any, name: str, table: str) -> None:
+    """1,000 rows, 4 partitions, 8 files, some with deletion vectors where ``table`` has them."""
+    spark.sql(
+        f"CREATE TABLE {name} USING delta PARTITIONED BY (d) {table} AS SELECT id, CAST(id % 10 AS INT) AS k, "
+        "concat('v', id) AS v, DATE'2024-01-01' + CAST(id % 4 AS INT) AS d FROM range(0, 1000, 1, 2)"
+    )
+    if "DeletionVectors" in table:
+        spark.sql(f"DELETE FROM {name} WHERE id % 50 = 3")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ from engine.apply_plan import apply
 from engine.commits import commits
 from engine.plan_merge import plan
 from engine.values import Plan
-from tests.engine.merges import CASES, Case, build
+from tests.engine.merges import CASES, Case, build_source, build_target
 
 ALWAYS = (
     "numTargetRowsInserted",
@@ -21,30 +23,52 @@ ALWAYS = (
 )
 
 
+@pytest.fixture(scope="module")
+def connect_shop(spark: Any) -> Iterator[Any]:
+    """The Connect session in a schema that has the source."""
+    yield from _shop(spark)
+
+
+@pytest.fixture(scope="module")
+def classic_shop(classic: Any) -> Iterator[Any]:
+    yield from _shop(classic)
+
+
+def _shop(spark: Any) -> Iterator[Any]:
+    name = f"fidelity_{uuid.uuid4().hex[:8]}"
+    spark.sql(f"CREATE SCHEMA {name}")
+    spark.sql(f"USE {name}")
+    build_source(spark)
+    yield spark
+    spark.sql("USE default")
+    spark.sql(f"DROP SCHEMA {name} CASCADE")
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_promise_equals_describe_history(spark: Any, schema: str, case: Case) -> None:
-    check(spark, case)
+def test_promise_equals_describe_history(connect_shop: Any, case: Case) -> None:
+    check(connect_shop, case)
 
 
 @pytest.mark.parametrize("case", CASES[:3] + CASES[11:14] + CASES[26:28], ids=lambda case: case.name)
-def test_promise_equals_describe_history_on_a_classic_session(classic: Any, classic_schema: str, case: Case) -> None:
-    check(classic, case)
+def test_promise_equals_describe_history_on_a_classic_session(classic_shop: Any, case: Case) -> None:
+    check(classic_shop, case)
 
 
 def check(spark: Any, case: Case) -> None:
-    build(spark, case.table)
+    table = f"tgt_{uuid.uuid4().hex[:8]}"
+    build_target(spark, table, case.table)
     if case.name == "insert-only-optimization-off":
         spark.conf.set("spark.databricks.delta.merge.optimizeInsertOnlyMerge.enabled", "false")
     try:
-        looked = plan(spark, case.sql, rows=0 if case.table else 2)
-        before = commits(spark, "tgt")[0].version
-        rows = spark.sql("SELECT count(*) FROM tgt").collect()[0][0]
+        looked = plan(spark, case.into(table), rows=0 if case.table else 2)
+        before = commits(spark, table)[0].version
+        rows = spark.sql(f"SELECT count(*) FROM {table}").collect()[0][0]
         outcome = apply(spark, Plan.from_json(looked.to_json()))
     finally:
         spark.conf.unset("spark.databricks.delta.merge.optimizeInsertOnlyMerge.enabled")
 
     assert set(ALWAYS) <= set(looked.promise)
-    newest = commits(spark, "tgt")[0]
+    newest = commits(spark, table)[0]
     if not looked.changes_something:
         assert newest.version == before, "a plan without changes commits nothing"
         assert outcome.version is None
@@ -55,7 +79,7 @@ def check(spark: Any, case: Case) -> None:
     assert outcome.kept
     assert outcome.deviations == ()
     grown = looked.promise["numTargetRowsInserted"] - looked.promise["numTargetRowsDeleted"]
-    assert spark.sql("SELECT count(*) FROM tgt").collect()[0][0] == rows + grown
+    assert spark.sql(f"SELECT count(*) FROM {table}").collect()[0][0] == rows + grown
     again = apply(spark, looked)
     assert again.already_applied
-    assert commits(spark, "tgt")[0].version == newest.version
+    assert commits(spark, table)[0].version == newest.version
