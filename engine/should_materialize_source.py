@@ -313,7 +313,7 @@ def provider(spark: SparkSession, name: str) -> str:
 
 def describe_leaf(node: Node, relation: re.Match[str] | None) -> str:
     if relation:
-        name = (relation["name"] or "").strip()
+        name = (relation["name"] or "").strip().removeprefix("spark_catalog.")
         return f"{name} ({relation['format']})" if name else f"{relation['format']} files"
     return {
         "LocalRelation": "literal rows (VALUES)",

@@ -1,0 +1,111 @@
+"""Apply commits what was planned, or refuses: the rules of DESIGN.md §5 to §8, one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.apply_plan import TXN_APP_ID, TXN_VERSION, USER_METADATA, apply
+from engine.commits import commits
+from engine.errors import EngineError, RefusedError, StalePlanError
+from engine.plan_merge import plan
+from engine.values import Plan
+
+DATED = "MERGE INTO tgt t USING src s ON t.id = s.id AND t.d = DATE'2026-01-01' WHEN MATCHED THEN UPDATE SET v = s.v"
+
+
+@pytest.fixture
+def shop(spark: Any, schema: str) -> Any:
+    """``tgt``: 20 rows in two partitions; ``src``: ids 0 to 4 as Delta; ``pq``: the same as Parquet."""
+    del schema
+    spark.sql(
+        "CREATE TABLE tgt USING delta PARTITIONED BY (d) AS SELECT id, 'old' AS v, "
+        "DATE'2026-01-01' + CAST(id % 2 AS INT) AS d FROM range(0, 20, 1, 1)"
+    )
+    spark.sql("CREATE TABLE src USING delta AS SELECT id, 'new' AS v FROM range(5)")
+    return spark
+
+
+def test_the_session_is_left_as_it_was(shop: Any) -> None:
+    """Left set, the transaction confs would make Delta skip every later write of the session."""
+    apply(shop, plan(shop, DATED, rows=0))
+    assert [shop.conf.get(key, None) for key in (TXN_APP_ID, TXN_VERSION, USER_METADATA)] == [None, None, None]
+    shop.sql("INSERT INTO tgt VALUES (100, 'later', DATE'2026-01-01')")
+    assert commits(shop, "tgt")[0].operation == "WRITE"
+
+
+def test_disjoint_commits_are_shown_and_let_pass(shop: Any) -> None:
+    looked = plan(shop, DATED, rows=0)
+    shop.sql("INSERT INTO tgt VALUES (101, 'elsewhere', DATE'2026-03-01')")
+    outcome = apply(shop, looked)
+    assert (outcome.verdict, outcome.kept) == ("disjoint", True)
+    assert [d.metric for d in outcome.deviations] == []
+    assert outcome.read_version == looked.target.version + 1
+    assert outcome.moved_by[0].startswith(f"v{looked.target.version + 1} WRITE")
+
+
+def test_new_rows_that_the_source_matches_make_it_stale(shop: Any) -> None:
+    looked = plan(shop, DATED, rows=0)
+    shop.sql("INSERT INTO tgt VALUES (2, 'twin', DATE'2026-01-01')")
+    with pytest.raises(StalePlanError, match="match the source"):
+        apply(shop, looked)
+
+
+def test_a_touched_file_that_changed_makes_it_stale(shop: Any) -> None:
+    looked = plan(shop, DATED, rows=0)
+    shop.sql("DELETE FROM tgt WHERE id = 2")
+    with pytest.raises(StalePlanError, match="files it would touch changed"):
+        apply(shop, looked)
+
+
+def test_a_table_that_was_made_anew_is_another_table(shop: Any) -> None:
+    looked = plan(shop, DATED, rows=0)
+    shop.sql("DROP TABLE tgt")
+    shop.sql("CREATE TABLE tgt USING delta AS SELECT id, 'x' AS v, DATE'2026-01-01' AS d FROM range(5)")
+    with pytest.raises(StalePlanError, match="another table"):
+        apply(shop, looked)
+
+
+def test_a_table_that_is_gone_is_told(shop: Any) -> None:
+    looked = plan(shop, DATED, rows=0)
+    shop.sql("DROP TABLE tgt")
+    with pytest.raises(EngineError) as raised:
+        apply(shop, looked)
+    assert "NOT_FOUND" in raised.value.condition
+
+
+def test_a_delta_source_that_moves_on_is_merged_as_it_was_planned(shop: Any) -> None:
+    looked = plan(shop, DATED, rows=0)
+    assert looked.source.pinned_versions == {"src": 0}
+    shop.sql("UPDATE src SET v = 'newer'")
+    assert apply(shop, looked).kept
+    assert {
+        row.v for row in shop.sql("SELECT DISTINCT v FROM tgt WHERE id < 5 AND d = DATE'2026-01-01'").collect()
+    } == {"new"}
+
+
+def test_a_parquet_source_that_moves_on_is_merged_as_it_was_frozen(shop: Any) -> None:
+    shop.sql("CREATE TABLE pq USING parquet AS SELECT id, v FROM src")
+    looked = plan(shop, DATED.replace("USING src", "USING pq"), rows=0)
+    shop.sql("INSERT INTO pq VALUES (6, 'late')")
+    outcome = apply(shop, Plan.from_json(looked.to_json()))
+    assert (outcome.kept, outcome.metrics["numTargetRowsUpdated"]) == (True, 3)
+
+
+def test_several_source_rows_for_one_target_row_are_foreseen_with_their_keys(shop: Any) -> None:
+    shop.sql("INSERT INTO src VALUES (2, 'twice'), (4, 'twice')")
+    looked = plan(shop, DATED, rows=0)
+    assert looked.refused is not None
+    assert looked.refused.condition == "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
+    assert sorted(key.key["id"] for key in looked.find_touched_files.conflicts.keys) == ["2", "4"]
+    with pytest.raises(RefusedError):
+        apply(shop, looked)
+    assert len(commits(shop, "tgt")) == 1
+
+
+def test_what_would_fail_while_running_is_foreseen(shop: Any) -> None:
+    failing = DATED.replace("t.id = s.id", "t.id = CAST(concat('x', s.id) AS BIGINT)")
+    looked = plan(shop, failing, rows=0)
+    assert looked.refused is not None
+    assert looked.refused.condition == "CAST_INVALID_INPUT"
