@@ -83,7 +83,7 @@ def _apply(
         return nothing_to_do(plan, state, history)
     with confs_set(spark, plan.confs):
         prepare_again(spark, plan, say)
-        say(Progress(phase=f"{REWRITING} {plan.promise['numTargetFilesRemoved']} files"))
+        say(Progress(phase=f"{REWRITING} {len(plan.find_touched_files.files)} files"))
         op_id = history.begin(plan) if history else ""
         return _run(spark, plan, history, op_id, state, say)
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
+from typing import NoReturn
+
 import click
 
 from console.cli.invocation import Invocation
@@ -22,4 +27,15 @@ def open_console(invocation: Invocation, open_sql: str | None = None) -> None:
     from console.spark_backend import SparkBackend
 
     backend = SparkBackend(invocation.target, home, invocation.confs, private=invocation.private)
-    DeltaMergeApp(backend, home=home, open_sql=open_sql).run()
+    app = DeltaMergeApp(backend, home=home, open_sql=open_sql)
+    app.run()
+    leave(app.return_code or 0)
+
+
+def leave(code: int) -> NoReturn:
+    """End the process at once: threads that still wait for Spark would hold it, and what an interpreter tears down
+    under them complains on the terminal (DuckDB's bindings do). What must be kept was written when it happened."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)

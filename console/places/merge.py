@@ -176,6 +176,8 @@ class MergePlace(Place):
         self.preview.show(plan)
         typed_on = self.pane.edits != operation.edits
         self.preview.edited(typed_on)
+        if not typed_on:
+            self.pane.say(f"Plan {name} was made of this text; nothing is written yet.")
         if typed_on or self.app.screen is not self:
             self.notify(f"Plan {name} is ready: v in the Merge place shows it.")
         if not typed_on:

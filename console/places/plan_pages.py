@@ -212,6 +212,7 @@ def _file_bar(plan: Plan, glyphs: Glyphs) -> Content:
     """All files of the target on one line: rewritten, only read, skipped."""
     total = max(plan.scan.files_before, 1)
     rewritten = len(plan.find_touched_files.files)
+    verb = "marked" if plan.write.deletion_vectors else "rewritten"
     read = max(plan.scan.files_after - rewritten, 0)
     width = min(total, BAR_WIDTH)
     shown_rewritten = _cells_of(rewritten, total, width)
@@ -221,7 +222,7 @@ def _file_bar(plan: Plan, glyphs: Glyphs) -> Content:
         (glyphs.rewritten * shown_rewritten, "$text-warning"),
         (glyphs.read * shown_read, "$text-primary"),
         (glyphs.skipped * rest, "$foreground-muted"),
-        f"  {glyphs.rewritten} {number(rewritten)} rewritten ({share(rewritten, total)})"
+        f"  {glyphs.rewritten} {number(rewritten)} {verb} ({share(rewritten, total)})"
         f"  {glyphs.read} {number(read)} read  {glyphs.skipped} {number(total - rewritten - read)} skipped",
     )
 

@@ -73,3 +73,4 @@ def test_from_launch_to_commit(spark: Any, spark_home: Path, orders: str, termin
 
     foreign = FOREIGN.search(terminal.raw)
     assert foreign is None, f"on the terminal: {foreign.group()!r}"
+    assert b"nanobind" not in terminal.raw, "DuckDB complains when the interpreter ends"
