@@ -202,15 +202,15 @@ def by_file_sql(merge: AnalyzedMerge, view: str) -> str:
     A last row, its file NULL, has in ``matched`` the source rows that some target row matches.
     """
     numbers = clause_numbers(merge)
-    inner = ", ".join(f"count_if({CLAUSE} = {n}) AS c{n}" for n in numbers)
-    outer = ", ".join(f"sum(c{n}) AS pairs{n}, count_if(c{n} > 0) AS rows{n}" for n in numbers)
+    inner = "".join(f", count_if({CLAUSE} = {n}) AS c{n}" for n in numbers)
+    outer = "".join(f", sum(c{n}) AS pairs{n}, count_if(c{n} > 0) AS rows{n}" for n in numbers)
     nothing = ", 0, 0" * len(numbers)
     return (
         f"SELECT {FILE} AS file, count_if(n > 0) AS matched, sum(n) AS pairs, max(recorded) AS recorded, "
         "count_if(counted > 1) AS conflicts, sum(greatest(counted - 1, 0)) AS overcount, "
-        f"count_if(n > 1) AS true_conflicts, count_if(n > 1 AND counted <= 1) AS null_conflicts, {outer} "
+        f"count_if(n > 1) AS true_conflicts, count_if(n > 1 AND counted <= 1) AS null_conflicts{outer} "
         f"FROM (SELECT {FILE}, {TARGET_ROW}, count({SOURCE_ROW}) AS n, "
-        f"count_if({SOURCE_ROW} IS NOT NULL AND {COUNTED}) AS counted, max({RECORDED}) AS recorded, {inner} "
+        f"count_if({SOURCE_ROW} IS NOT NULL AND {COUNTED}) AS counted, max({RECORDED}) AS recorded{inner} "
         f"FROM {view} GROUP BY {FILE}, {TARGET_ROW}) GROUP BY {FILE} "
         f"UNION ALL SELECT NULL, count(*), 0, FALSE, 0, 0, 0, 0{nothing} "
         f"FROM (SELECT DISTINCT {SOURCE_ROW} FROM {view} WHERE {SOURCE_ROW} IS NOT NULL)"
