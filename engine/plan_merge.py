@@ -153,7 +153,8 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
     )
 
 
-NOT_REFUSALS = ("CANCELLED", "SPARK_UNREACHABLE", "MATERIALIZE_SOURCE_OUT_OF_DISK")
+# what says nothing of the MERGE: a query of ours that does not parse is our fault, not the operator's
+NOT_REFUSALS = ("CANCELLED", "SPARK_UNREACHABLE", "MATERIALIZE_SOURCE_OUT_OF_DISK", "PARSE_SYNTAX_ERROR")
 
 
 def statement_value(statement: MergeStatement, script: Script, params: dict[str, str]) -> Statement:
