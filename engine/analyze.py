@@ -82,7 +82,7 @@ def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
             "Only Delta tables can be merged into from here.",
         )
     version, path = int(found.group(1)), found.group(2)
-    prefix = f"{statement.prefix} " if statement.prefix else ""
+    prefix = statement.before_select
     source = aliased(statement.source)
     target = f"{statement.target.text} VERSION AS OF {version} AS {statement.target.reference}"
     source_schema = schema_of(spark, f"{prefix}SELECT * FROM {source}")

@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 from engine.advice import MUST_ACCEPT
 from engine.analyze import analyze
-from engine.commits import Commit, commits, current_version, user_metadata
+from engine.commits import Commit, commits_since, user_metadata
 from engine.confs import confs_set, read_confs
 from engine.errors import CancelledError, EngineError, RefusedError, StalePlanError, UnreachableError
-from engine.params import fill
-from engine.parse import parse_merge, parse_script
+from engine.parse import parse_merge
 from engine.plan_merge import run_setup, running_sql
 from engine.prepare_source import prepare_source
 from engine.session_state import tagged
-from engine.should_materialize_source import MODE, should_materialize_source
+from engine.should_materialize_source import MODE
 from engine.spark_errors import translate
 from engine.staleness import Staleness, check_staleness
-from engine.values import Deviation, Outcome, Plan, Progress
+from engine.values import Deviation, OnProgress, Outcome, Plan, Progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,7 +34,6 @@ REWRITING = "MERGE operation - Rewriting"
 """How the phase begins in which Delta's MERGE runs: only Spark can end it."""
 COMPARING = "compare promise and actual"
 """The phase after the commit: nothing is left to cancel."""
-OnProgress = Callable[[Progress], None]
 
 
 def apply(
@@ -68,10 +66,11 @@ def _apply(
 ) -> Outcome:
     refuse(plan, accept)
     say(Progress(phase="check that nothing moved"))
-    done = committed(spark, plan)
+    version, since = commits_since(spark, plan.target.name, plan.target.version)
+    done = of_plan(plan, since)
     if done is not None:
         return already_applied(plan, done, history)
-    state = check_staleness(spark, plan, lambda: prepare_again(spark, plan, say))
+    state = check_staleness(spark, plan, version, since, lambda: prepare_again(spark, plan, say))
     if state.verdict == "stale":
         raise StalePlanError(
             "STALE_PLAN",
@@ -98,7 +97,7 @@ def _run(
     except Exception as error:
         return _failed(spark, plan, history, op_id, state, translate(error), began, error)
     say(Progress(phase=COMPARING))
-    return _recorded(spark, plan, history, op_id, state, committed(spark, plan), began)
+    return _recorded(plan, history, op_id, state, committed(spark, plan), began)
 
 
 def _failed(
@@ -119,7 +118,7 @@ def _failed(
     except EngineError:
         raise error from cause
     if commit is not None:
-        return _recorded(spark, plan, history, op_id, state, commit, began)
+        return _recorded(plan, history, op_id, state, commit, began)
     if history:
         cancelled = isinstance(error, CancelledError)
         history.failed(op_id, error.message if cancelled else str(error), "cancelled" if cancelled else "failed")
@@ -152,9 +151,11 @@ def refuse(plan: Plan, accept: Sequence[str]) -> None:
 
 def committed(spark: SparkSession, plan: Plan) -> Commit | None:
     """The commit that this plan made, if there is one: it can only be newer than the version it was planned at."""
-    newer = current_version(spark, plan.target.name) - plan.target.version
-    since = commits(spark, plan.target.name, newer) if newer > 0 else []
-    return next((c for c in since if c.plan_id == plan.plan_id), None)
+    return of_plan(plan, commits_since(spark, plan.target.name, plan.target.version)[1])
+
+
+def of_plan(plan: Plan, found: Sequence[Commit]) -> Commit | None:
+    return next((commit for commit in found if commit.plan_id == plan.plan_id), None)
 
 
 def run_confs(spark: SparkSession, plan: Plan, op_id: str) -> dict[str, str]:
@@ -183,10 +184,9 @@ def prepare_again(spark: SparkSession, plan: Plan, say: OnProgress) -> None:
     if not plan.decision.materialize and plan.splices:
         return  # pinned by VERSION AS OF in the statement itself
     say(Progress(phase="MERGE operation - materialize source"))
-    script = parse_script(fill("; ".join((*plan.statement.setup, plan.statement.sql)), plan.statement.params))
-    run_setup(spark, script)
-    merge = analyze(spark, parse_merge(script.statement))
-    source = prepare_source(spark, merge, should_materialize_source(spark, merge), view=view)
+    run_setup(spark, plan.statement.setup)
+    merge = analyze(spark, parse_merge(plan.statement.sql))
+    source = prepare_source(spark, merge, plan.decision, view=view)
     if source.fingerprint != plan.source.fingerprint:
         raise StalePlanError(
             "SOURCE_CHANGED",
@@ -240,7 +240,6 @@ def nothing_to_do(plan: Plan, state: Staleness, history: History | None) -> Outc
 
 
 def _recorded(
-    spark: SparkSession,
     plan: Plan,
     history: History | None,
     op_id: str,
@@ -248,7 +247,6 @@ def _recorded(
     commit: Commit | None,
     began: float,
 ) -> Outcome:
-    del spark
     found = deviations(plan, commit)
     read_version = commit.read_version if commit else None
     if commit and read_version != state.version:

@@ -55,6 +55,13 @@ def current_version(spark: SparkSession, table: str) -> int:
     return int(found.group(1)) if found else commits(spark, table, 1)[0].version
 
 
+def commits_since(spark: SparkSession, table: str, version: int) -> tuple[int, tuple[Commit, ...]]:
+    """(the version now, the commits after ``version``, newest first). Reads no more of the log than that."""
+    now = current_version(spark, table)
+    newer = commits(spark, table, now - version) if now > version else []
+    return now, tuple(commit for commit in newer if commit.version > version)
+
+
 def user_metadata(plan_id: str, op_id: str, own: str | None) -> str:
     """What apply leaves in ``commitInfo.userMetadata``; ``own`` is what the operator had set there."""
     content: dict[str, Any] = {METADATA_KEY: {"plan_id": plan_id, "op_id": op_id}}

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import EngineError
+from engine.names import quote, string
 from engine.spark_errors import translate
 from engine.values import Cells, DataFile
 
@@ -79,7 +80,6 @@ class LogSegment:
     checkpoint_files: tuple[str, ...]
     commits: tuple[str, ...]
     checkpoint_format: str = ""
-    file_root: str = field(default="")
 
 
 def list_files(spark: SparkSession, path: str, version: int, *, with_stats: bool = False) -> tuple[LogFile, ...]:
@@ -100,7 +100,7 @@ def list_files(spark: SparkSession, path: str, version: int, *, with_stats: bool
 def log_segment(spark: SparkSession, path: str, version: int) -> LogSegment:
     """List ``_delta_log`` and choose the newest complete checkpoint at or before ``version``, and the commits since."""
     directory = f"{path.rstrip('/')}/_delta_log"
-    listed = spark.sql(f"SELECT path FROM binaryFile.`{_quoted(directory)}`").inputFiles()
+    listed = spark.sql(f"SELECT path FROM binaryFile.{quote(directory)}").inputFiles()
     names = sorted(path.rpartition("/")[2] for path in listed)
     checkpoints: dict[int, list[tuple[str, re.Match[str]]]] = {}
     for name in names:
@@ -147,7 +147,7 @@ def _replay(spark: SparkSession, segment: LogSegment, with_stats: bool) -> tuple
         glob = "{" + ",".join(segment.commits) + "}"
         source = (
             "SELECT _metadata.file_name AS commit_file, "
-            f"from_json(value, '{ACTIONS}') AS a FROM text.`{_quoted(segment.directory)}/{glob}` "
+            f"from_json(value, '{ACTIONS}') AS a FROM text.{quote(f'{segment.directory}/{glob}')} "
             "WHERE value LIKE '{\"add\"%' OR value LIKE '{\"remove\"%'"
         )
         query = (
@@ -168,7 +168,7 @@ def _columns(path: str, with_stats: bool, base: str) -> str:
     root = base if "://" in base and not base.startswith("file:") else re.sub(r"^file:/+", "file:/", base)
     absolute = (
         f"CASE WHEN {path} RLIKE '^[a-zA-Z][a-zA-Z0-9+.-]*:' THEN regexp_replace({path}, '^file:/+', 'file:/') "
-        f"ELSE concat('{_literal(_encoded(root))}/', {path}) END"
+        f"ELSE concat({string(_encoded(root) + '/')}, {path}) END"
     )
     dv = "coalesce(a.add.deletionVector, a.remove.deletionVector)"
     return (
@@ -177,7 +177,7 @@ def _columns(path: str, with_stats: bool, base: str) -> str:
         "from_json(a.add.stats, 'numRecords BIGINT').numRecords AS records, "
         f"{'a.add.stats' if with_stats else 'CAST(NULL AS STRING)'} AS stats, "
         f"{dv}.cardinality AS cardinality, "
-        f"concat({dv}.storageType, {dv}.pathOrInlineDv, '@', coalesce({dv}.offset, '')) AS dv, "
+        f"concat({dv}.storageType, {dv}.pathOrInlineDv, '@', coalesce(CAST({dv}.offset AS STRING), '')) AS dv, "
         f"xxhash64({absolute}) AS hash"
     )
 
@@ -186,7 +186,7 @@ def _checkpoint_rows(spark: SparkSession, segment: LogSegment, base: str, with_s
     if not segment.checkpoint_files:
         return []
     glob = "{" + ",".join(segment.checkpoint_files) + "}"
-    place = f"`{_quoted(segment.directory)}/{glob}`"
+    place = quote(f"{segment.directory}/{glob}")
     rows: list[Any] = []
     if segment.checkpoint_format == "json":
         actions = f"(SELECT from_json(value, '{ACTIONS}') AS a FROM text.{place})"
@@ -202,7 +202,7 @@ def _checkpoint_rows(spark: SparkSession, segment: LogSegment, base: str, with_s
             sidecars = [r[0] for r in found]
     if sidecars:
         inside = "{" + ",".join(str(path).rpartition("/")[2] for path in sidecars) + "}"
-        rows += _adds(spark, _struct_of(spark, f"`{_quoted(segment.directory)}/_sidecars/{inside}`"), base, with_stats)
+        rows += _adds(spark, _struct_of(spark, quote(f"{segment.directory}/_sidecars/{inside}")), base, with_stats)
     return rows
 
 
@@ -269,11 +269,3 @@ def _encoded(path: str) -> str:
 
 
 SAFE = "/:@!$&'()*+,;=~-._"
-
-
-def _quoted(path: str) -> str:
-    return path.replace("`", "``")
-
-
-def _literal(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("'", "\\'")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,12 +19,11 @@ from engine.errors import EngineError
 from engine.names import quote
 from engine.spark_errors import translate
 from engine.tables import table_sql
-from engine.values import Progress
+from engine.values import OnProgress, Progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-OnProgress = Callable[[Progress], None]
 
 SEED = 20261121
 

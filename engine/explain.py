@@ -80,14 +80,12 @@ def _sections(text: str) -> dict[str, str]:
     return {mark.group(1): text[mark.end() : end].strip("\n") for mark, end in zip(marks, ends, strict=True)}
 
 
-def nodes(plan: str, *, skip_header: bool = False) -> Iterator[Node]:
-    """The nodes of a printed plan, top down. ``skip_header`` drops the analyzed plan's output line.
+def nodes(plan: str) -> Iterator[Node]:
+    """The nodes of a printed plan, top down.
 
     A line that is no branch continues the one before it (a literal with a line break).
     """
     lines = plan.split("\n")
-    if skip_header and len(lines) > 1:
-        lines = lines[1:]
     current: list[str] = []
     depth = 0
     for line in lines:

@@ -57,9 +57,9 @@ class History:
         on_notice: Callable[[str], None] | None = None,
     ) -> None:
         if path is None:
-            from engine.session.home import default_home
+            from engine.session.home import default_home, ledger_path
 
-            path = default_home() / "history.duckdb"
+            path = ledger_path(default_home())
         self.path = Path(path).expanduser().absolute()
         self._store = Store(self.path, wait_seconds=wait_seconds, on_notice=on_notice)
 

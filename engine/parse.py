@@ -75,9 +75,13 @@ class MergeStatement:
     target: Relation
     source: Relation
     condition: str
-    condition_end: int
     clauses: tuple[MergeClause, ...]
     schema_evolution: bool
+
+    @property
+    def before_select(self) -> str:
+        """The WITH clause and a blank, to be put before a SELECT over the source."""
+        return f"{self.prefix} " if self.prefix else ""
 
     def of_kind(self, kind: ClauseKind) -> tuple[MergeClause, ...]:
         return tuple(clause for clause in self.clauses if clause.kind == kind)
@@ -171,7 +175,6 @@ def parse_merge(sql: str) -> MergeStatement:
         target=_relation(sql, tokens[into + 1 : using]),
         source=_relation(sql, tokens[using + 1 : on]),
         condition=text_of(sql, condition_tokens),
-        condition_end=condition_tokens[-1].end if condition_tokens else tokens[on].end,
         clauses=clauses,
         schema_evolution=any(token.word == "EVOLUTION" for token in tokens[start:into]),
     )

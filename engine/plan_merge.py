@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ from engine.splice import source_splice, spliced
 from engine.values import (
     Conflicts,
     Engines,
+    OnProgress,
     Plan,
     Progress,
     Refused,
@@ -40,8 +41,6 @@ from engine.values import (
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-OnProgress = Callable[[Progress], None]
 
 
 def plan(
@@ -77,7 +76,7 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
     clock = Clock(say)
     script = parse_script(fill(text, params))
     statement = parse_merge(script.statement)
-    run_setup(spark, script)
+    run_setup(spark, script.setup)
     with clock.phase("analyze"):
         merge = analyze(spark, statement)
     confs = kept_confs(spark)
@@ -215,9 +214,9 @@ def running_sql(plan: Plan) -> str:
     return spliced(plan.statement.sql, plan.splices)
 
 
-def run_setup(spark: SparkSession, script: Script | Sequence[str]) -> None:
+def run_setup(spark: SparkSession, statements: Sequence[str]) -> None:
     """Run the statements that stand before the MERGE, in the plan's own session."""
-    for one in script.setup if isinstance(script, Script) else script:
+    for one in statements:
         try:
             spark.sql(one).collect()
         except Exception as error:
@@ -230,7 +229,6 @@ def table_traits(detail: Any) -> TableTraits:
     return TableTraits(
         deletion_vectors=vectors and "deletionVectors" in (detail["tableFeatures"] or ()),
         change_data_feed=properties.get("delta.enableChangeDataFeed", "false").lower() == "true",
-        partitioned=bool(detail["partitionColumns"]),
     )
 
 

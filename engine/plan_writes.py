@@ -27,7 +27,6 @@ class TableTraits:
 
     deletion_vectors: bool
     change_data_feed: bool
-    partitioned: bool
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ merges from it as well is the MaterializeDecision's.
 from __future__ import annotations
 
 import re
-import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from engine.checkpoint import checkpoint
 from engine.commits import current_version
 from engine.confs import ONE_JOB, confs_set, read_confs
 from engine.names import quote
-from engine.should_materialize_source import RELATION, STORAGE_LEVEL, SourcePlan, source_plan
+from engine.should_materialize_source import RANDOM, RELATION, STORAGE_LEVEL, SourcePlan, source_plan
 from engine.spark_errors import translate
 from engine.sql_text import function_names
 from engine.values import Column, Decision
@@ -27,24 +26,10 @@ from engine.values import Column, Decision
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-VOLATILE = frozenset(
-    (
-        "rand",
-        "random",
-        "randn",
-        "randstr",
-        "uniform",
-        "uuid",
-        "shuffle",
-        "current_timestamp",
-        "now",
-        "current_date",
-        "curdate",
-        "localtimestamp",
-        "unix_timestamp",
-        "current_time",
-    )
-)
+VOLATILE = RANDOM | {
+    *("current_timestamp", "now", "localtimestamp", "unix_timestamp"),
+    *("current_date", "curdate", "current_time"),
+}
 ATOMIC = re.compile(
     r"^(tinyint|smallint|int|bigint|float|double|boolean|date|timestamp|timestamp_ntz|string|binary|"
     r"decimal\(.*\)|char\(.*\)|varchar\(.*\)|string collate .*)$"
@@ -55,7 +40,7 @@ ATOMIC = re.compile(
 class PreparedSource:
     """The frozen source: a temporary view of the session it was prepared in.
 
-    ``fingerprint`` is an order-free checksum of all its rows; ``elapsed_ms`` the checkpoint's time.
+    ``fingerprint`` is an order-free checksum of all its rows.
     """
 
     view: str
@@ -65,7 +50,6 @@ class PreparedSource:
     pinned_versions: dict[str, int]
     pinned_table: str | None
     volatile: tuple[str, ...]
-    elapsed_ms: int
 
 
 def new_view_name() -> str:
@@ -88,12 +72,9 @@ def prepare_source(
         pinned, table = delta_versions(spark, merge, plan or source_plan(spark, merge))
     query = pruned_source_sql(merge, table, pinned)
     level = decision.storage_level or read_confs(spark, (STORAGE_LEVEL,)).get(STORAGE_LEVEL, "DISK_ONLY")
-    began = time.monotonic()
     checkpoint(spark, query, level, view)
-    elapsed = round((time.monotonic() - began) * 1000)
     columns = used_columns(merge)
     num_rows, fingerprint = source_fingerprint(spark, view, columns)
-    prefix = f"{merge.statement.prefix} " if merge.statement.prefix else ""
     return PreparedSource(
         view=view,
         columns=columns,
@@ -101,8 +82,7 @@ def prepare_source(
         fingerprint=fingerprint,
         pinned_versions=pinned,
         pinned_table=table,
-        volatile=tuple(sorted(function_names(prefix + merge.source_sql) & VOLATILE)),
-        elapsed_ms=elapsed,
+        volatile=tuple(sorted(function_names(merge.statement.before_select + merge.source_sql) & VOLATILE)),
     )
 
 
@@ -115,9 +95,8 @@ def used_columns(merge: AnalyzedMerge) -> tuple[Column, ...]:
 def pruned_source_sql(merge: AnalyzedMerge, table: str | None, pinned: dict[str, int]) -> str:
     """Project(referenced columns, source), the source pinned to its version where it is one plain table."""
     columns = ", ".join(quote(column.name) for column in used_columns(merge))
-    prefix = f"{merge.statement.prefix} " if merge.statement.prefix else ""
     source = f"{table} VERSION AS OF {pinned[table]}" if table else merge.source_sql
-    return f"{prefix}SELECT {columns} FROM {source}"
+    return f"{merge.statement.before_select}SELECT {columns} FROM {source}"
 
 
 def source_fingerprint(spark: SparkSession, view: str, columns: Sequence[Column]) -> tuple[int, str]:

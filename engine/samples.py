@@ -14,6 +14,7 @@ from engine.find_touched_files import (
     INSERT_CLAUSE,
     SOURCE_ROW,
     Matches,
+    first_clause,
     qualified,
     source_relation,
     target_relation,
@@ -69,15 +70,8 @@ def _matched(
         return []
     ids = ", ".join(f"{row['row']}L" for row in picked)
     statement = merge.statement
-    matched = (
-        "CASE "
-        + " ".join(
-            f"WHEN ({qualified(merge, c.condition) if c.condition else 'TRUE'}\n) THEN {i + 1}"
-            for i, c in enumerate(statement.matched)
-        )
-        + " ELSE 0 END"
-    )
-    after = _after(merge, statement.matched, CLAUSE)
+    matched = qualified(merge, first_clause(statement.matched, 1))
+    after = _after(statement.matched)
     reference = statement.target.reference
     where = " AND ".join((f"{SOURCE_ROW} IN ({ids})", *_bounds(merge, picked)))
     # the operator's names resolve one level down, where both sides are in scope
@@ -185,15 +179,14 @@ def _expressions(merge: AnalyzedMerge, clauses: tuple[MergeClause, ...]) -> str:
     return ", ".join(f"{_one_after(merge, clause)} AS __dm_after_{i + 1}" for i, clause in enumerate(clauses))
 
 
-def _after(merge: AnalyzedMerge, clauses: tuple[MergeClause, ...], clause: str) -> str:
-    del merge
+def _after(clauses: tuple[MergeClause, ...]) -> str:
     arms = " ".join(
         f"WHEN {i + 1} THEN to_json(__dm_after_{i + 1}, map('ignoreNullFields', 'false'))"
         if c.action_kind != "delete"
         else f"WHEN {i + 1} THEN CAST(NULL AS STRING)"
         for i, c in enumerate(clauses)
     )
-    return f"CASE {clause} {arms} END AS __dm_after"
+    return f"CASE {CLAUSE} {arms} END AS __dm_after"
 
 
 def assigned(merge: AnalyzedMerge, clause: MergeClause) -> list[tuple[Column, str]]:

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.analyze import AnalyzedMerge, aliased
-from engine.confs import read_confs
+from engine.analyze import AnalyzedMerge
+from engine.confs import confs_set, read_confs
 from engine.explain import Explained, Node, explain, nodes
 from engine.sql_text import function_names, string_literals
 from engine.values import Decision
@@ -26,6 +26,7 @@ STORAGE_LEVEL = "spark.databricks.delta.merge.materializeSource.rddStorageLevel"
 OPTIMIZE_INSERT_ONLY = "spark.databricks.delta.merge.optimizeInsertOnlyMerge.enabled"
 UNREADABLE = "spark.databricks.delta.merge.forceSourceMaterializationWithUnreadableFilesConfig"
 CACHED = "spark.databricks.delta.merge.materializeCachedSource"
+EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 IGNORE_CONFS = ("spark.sql.files.ignoreMissingFiles", "spark.sql.files.ignoreCorruptFiles")
 
 # Without these rules the optimizer keeps every scan of the source in the physical plan, however it is filtered.
@@ -81,26 +82,12 @@ LEAVES_OF_DATA = frozenset(
         "PythonDataSource",
     )
 )
-NON_DETERMINISTIC = frozenset(
-    (
-        "rand",
-        "random",
-        "randn",
-        "randstr",
-        "uniform",
-        "uuid",
-        "shuffle",
-        "monotonically_increasing_id",
-        "spark_partition_id",
-        "input_file_name",
-        "input_file_block_start",
-        "input_file_block_length",
-        "reflect",
-        "java_method",
-        "try_reflect",
-        "version",
-    )
-) - {"version"}
+RANDOM = frozenset(("rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle"))
+NON_DETERMINISTIC = RANDOM | {
+    *("monotonically_increasing_id", "spark_partition_id"),
+    *("input_file_name", "input_file_block_start", "input_file_block_length"),
+    *("reflect", "java_method", "try_reflect"),
+}
 RELATION = re.compile(r"^Relation (?:(?P<name>[^\[]+))?\[(?P<columns>.*)\] (?P<format>\S+)$", re.DOTALL)
 SCAN = re.compile(r"FileScan \S+ [^\[]*\[([^\]]*)\].*?Location: (\w+)")
 FIRST_ID = re.compile(r"#(\d+)")
@@ -201,18 +188,10 @@ def is_on(confs: dict[str, str], key: str, default: str = "true") -> bool:
 
 def source_plan(spark: SparkSession, merge: AnalyzedMerge) -> SourcePlan:
     """Explain ``SELECT * FROM source`` with every scan kept visible."""
-    prefix = f"{merge.statement.prefix} " if merge.statement.prefix else ""
-    query = f"{prefix}SELECT * FROM {aliased(merge.statement.source)}"
-    rules = "spark.sql.optimizer.excludedRules"
-    before = read_confs(spark, (rules,)).get(rules)
-    spark.conf.set(rules, f"{before},{KEEP_SCANS}" if before else KEEP_SCANS)
-    try:
+    query = f"{merge.statement.before_select}SELECT * FROM {merge.source_sql}"
+    excluded = read_confs(spark, (EXCLUDED_RULES,)).get(EXCLUDED_RULES)
+    with confs_set(spark, {EXCLUDED_RULES: f"{excluded},{KEEP_SCANS}" if excluded else KEEP_SCANS}):
         explained = explain(spark, query)
-    finally:
-        if before is None:
-            spark.conf.unset(rules)
-        else:
-            spark.conf.set(rules, before)
     functions = function_names(query)
     tree = tuple(nodes(explained.analyzed.partition("\n")[2]))
     return SourcePlan(

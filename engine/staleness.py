@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.analyze import aliased
-from engine.commits import Commit, commits, current_version
+from engine.commits import Commit
 from engine.delta_log import list_files
 from engine.parse import parse_merge
 from engine.spark_errors import translate
@@ -35,9 +35,12 @@ class Staleness:
     collides: str = ""
 
 
-def check_staleness(spark: SparkSession, plan: Plan, prepare_source: Callable[[], None]) -> Staleness:
+def check_staleness(
+    spark: SparkSession, plan: Plan, version: int, since: Sequence[Commit], prepare_source: Callable[[], None]
+) -> Staleness:
     """Compare the table with what was planned. A table that is gone raises Spark's error.
 
+    ``version`` is the table's now, ``since`` the commits after the plan's (see ``commits_since``).
     ``prepare_source`` makes the frozen source readable in this session; it is called only where new files have to
     be asked whether they match it.
     """
@@ -46,14 +49,12 @@ def check_staleness(spark: SparkSession, plan: Plan, prepare_source: Callable[[]
         detail = spark.sql(f"DESCRIBE DETAIL {table}").collect()[0]
     except Exception as error:
         raise translate(error) from error
-    version = current_version(spark, table)
     if str(detail["id"]) != plan.target.table_id:
         return Staleness("stale", version, (), "it was dropped and created again, so it is another table")
     if version == planned_at:
         return Staleness("fresh", version)
     if version < planned_at:
         return Staleness("stale", version, (), "its versions begin anew")
-    since = [c for c in commits(spark, table, version - planned_at) if c.version > planned_at]
     lines = tuple(f"v{c.version} {c.operation} {c.timestamp}" for c in since)
     collides = changed_metadata(since) or collision(spark, plan, version, prepare_source)
     return Staleness("stale" if collides else "disjoint", version, lines, collides)
@@ -88,7 +89,7 @@ def collision(spark: SparkSession, plan: Plan, version: int, prepare_source: Cal
 def any_match(spark: SparkSession, plan: Plan, version: int, hashes: Sequence[int]) -> bool:
     """Whether a row of the files with these hashes matches a row of the frozen source on the plan's ON."""
     statement = parse_merge(spliced(plan.statement.sql, plan.splices))
-    prefix = f"{statement.prefix} " if statement.prefix else ""
+    prefix = statement.before_select
     reference = statement.target.reference
     condition = statement.condition
     if statement.target.alias is None:

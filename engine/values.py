@@ -7,6 +7,7 @@ rows are Spark's own string form (``CAST(x AS STRING)``), or ``None`` for NULL.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -314,6 +315,10 @@ class Progress(Value):
     done: int = 0
     total: int = 0
     bytes_read: int = 0
+
+
+OnProgress = Callable[[Progress], None]
+"""Hears each step of long work. What it raises ends the work."""
 
 
 # Browsing

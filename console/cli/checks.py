@@ -119,9 +119,9 @@ def _settings(home: Path) -> Iterator[Found]:
 
 
 def _history(home: Path) -> Iterator[Found]:
-    from console.cli.invocation import LEDGER
+    from engine.session.home import ledger_path
 
-    path = home / LEDGER
+    path = ledger_path(home)
     if not path.exists():
         yield "ok", "no history yet: the first plan begins it"
         return

@@ -16,6 +16,7 @@ from console.cli.plan_command import make_plan, print_plan
 from console.cli.streams import glyphs, show
 
 if TYPE_CHECKING:
+    from console.backend import OnProgress
     from engine.demo import DemoTables
     from engine.session.connect import Session
 
@@ -39,7 +40,7 @@ def demo(invocation: Invocation, headless: bool, reset: bool, scale: float) -> i
 
 
 def _build(invocation: Invocation, session: Session, told: Narrator, *, reset: bool, scale: float) -> DemoTables:
-    from console.cli.interruptible import Interruptible, OnProgress
+    from console.cli.interruptible import Interruptible
     from engine.demo import build_demo
     from engine.session_state import tagged
 

@@ -16,6 +16,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from console.backend import OnProgress
 from console.cli.narrator import Narrator
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from engine.values import Progress
 
 T = TypeVar("T")
-OnProgress = Callable[["Progress"], None]
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 POLL_SECONDS = 0.1

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from engine.history import History
     from engine.session.connect import Session
 
-LEDGER = "history.duckdb"
-
 
 @dataclass(frozen=True)
 class Invocation:
@@ -61,8 +59,9 @@ class Invocation:
         """The ledger of this home. What it has to say about itself goes to stderr."""
         from console.cli.entry import tell
         from engine.history import History
+        from engine.session.home import ledger_path
 
-        return History(self.home / LEDGER, on_notice=tell)
+        return History(ledger_path(self.home), on_notice=tell)
 
     def command(self, *words: str) -> str:
         """A command line to type next, on the same Spark and home."""

@@ -41,6 +41,11 @@ def jars_directory() -> Path:
     return Path(platformdirs.user_cache_dir(APP, appauthor=False)) / "jars"
 
 
+def ledger_path(home: Path) -> Path:
+    """The file of the history in ``home``."""
+    return home / "history.duckdb"
+
+
 def prepare_home(home: Path) -> Path:
     """Create ``home`` and its sub-directories, private to this user (0700), and return it absolute.
 
