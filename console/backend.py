@@ -41,7 +41,8 @@ class Backend(Protocol):
     def connect(self, on_progress: OnProgress) -> None:
         """Start or find Spark. Long on a cold machine; says what it does through ``on_progress``."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Give back what Spark holds for this console, the sources of saved plans excepted."""
 
     def is_alive(self) -> bool: ...
 
@@ -75,6 +76,9 @@ class Backend(Protocol):
     ) -> Plan: ...
 
     def apply(self, plan: Plan, *, accept: tuple[str, ...], operation_id: str, on_progress: OnProgress) -> Outcome: ...
+
+    def save_plan(self, plan: Plan, path: Path) -> None:
+        """Write the plan file. The frozen source of a saved plan outlives the console."""
 
     def cancel(self, operation_id: str) -> None:
         """Interrupt the Spark work of one plan or apply. Returns at once."""

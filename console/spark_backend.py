@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 import time
 from collections import OrderedDict
@@ -46,6 +47,7 @@ class SparkBackend:
         self._main: Session | None = None
         self._checks: Session | None = None
         self._plans: OrderedDict[str, Session] = OrderedDict()
+        self._saved: set[str] = set()
         self._running: dict[str, Session] = {}
         self._cancelled: set[str] = set()
         self._committed: set[str] = set()
@@ -72,12 +74,13 @@ class SparkBackend:
 
     def close(self) -> None:
         with self._lock:
+            keep = [session for plan_id, session in self._plans.items() if plan_id in self._saved]
             sessions = [*self._running.values(), *self._plans.values(), self._checks, self._main]
             self._plans.clear()
             self._running.clear()
             self._checks = self._main = None
         for session in dict.fromkeys(s for s in sessions if s is not None):
-            session.close()
+            session.close(keep=session in keep)
 
     def is_alive(self) -> bool:
         return self._main is not None and self._main.is_alive()
@@ -167,6 +170,7 @@ class SparkBackend:
     def plan(
         self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: OnProgress
     ) -> Plan:
+        from engine.errors import EngineError
         from engine.plan_merge import plan
 
         session = self._session().new_session(self._confs)
@@ -191,7 +195,11 @@ class SparkBackend:
             if not done:
                 session.close()
         self._keep(result.plan_id, session)
-        self._ledger().record_planned(result)
+        try:
+            self._ledger().record_planned(result)
+        except EngineError:
+            # the plan is what was asked for; committing it needs the ledger, and then says so
+            logging.getLogger("deltamerge.console").exception("the plan is not in the history")
         return result
 
     def apply(self, plan: Plan, *, accept: tuple[str, ...], operation_id: str, on_progress: OnProgress) -> Outcome:
@@ -210,6 +218,13 @@ class SparkBackend:
                 running.spark, plan, history=self._ledger(), accept=accept, tag=operation_id, on_progress=say
             ),
         )
+
+    def save_plan(self, plan: Plan, path: Path) -> None:
+        from engine.plan_file import write_plan
+
+        write_plan(path, plan)
+        with self._lock:
+            self._saved.add(plan.plan_id)
 
     def cancel(self, operation_id: str) -> None:
         with self._lock:
@@ -238,9 +253,10 @@ class SparkBackend:
 
     def _ledger(self) -> History:
         from engine.history import History
+        from engine.session.home import ledger_path
 
         if self._history is None:
-            self._history = History(self.home / "history.duckdb")
+            self._history = History(ledger_path(self.home))
         return self._history
 
     def _session(self) -> Session:
@@ -262,10 +278,10 @@ class SparkBackend:
         with self._lock:
             old = self._plans.pop(plan_id, None)
             self._plans[plan_id] = session
-            dropped = [self._plans.popitem(last=False)[1] for _ in range(len(self._plans) - KEPT_PLANS)]
-        for gone in (old, *dropped):
+            dropped = [self._plans.popitem(last=False) for _ in range(len(self._plans) - KEPT_PLANS)]
+        for gone_id, gone in ((plan_id, old), *dropped):
             if gone is not None and gone is not session:
-                gone.close()
+                gone.close(keep=gone_id in self._saved)
 
     def _watched(
         self, session: Session, operation_id: str, on_progress: OnProgress, work: Callable[[OnProgress], T]

@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
 from typing import NoReturn
 
 import click
 
 from console.cli.invocation import Invocation
 from console.cli.streams import on_terminal
+
+CLOSE_SECONDS = 2.0
 
 
 def need_terminal(instead: str) -> None:
@@ -29,6 +32,10 @@ def open_console(invocation: Invocation, open_sql: str | None = None) -> None:
     backend = SparkBackend(invocation.target, home, invocation.confs, private=invocation.private)
     app = DeltaMergeApp(backend, home=home, open_sql=open_sql)
     app.run()
+    # a Spark that does not answer must not keep the terminal: what is not given back now times out there
+    closing = threading.Thread(target=backend.close, name="close", daemon=True)
+    closing.start()
+    closing.join(CLOSE_SECONDS)
     leave(app.return_code or 0)
 
 

@@ -53,9 +53,4 @@ def _save(place: Place, plan: Plan, path: str | None) -> None:
     def not_saved(failure: Failure) -> None:
         place.notify(f"The plan was not saved: {failure.message}", severity="error")
 
-    def write() -> None:
-        from engine.plan_file import write_plan
-
-        write_plan(target, plan)
-
-    place.ask("save", write, saved, not_saved)
+    place.ask("save", lambda: place.backend.save_plan(plan, target), saved, not_saved)
