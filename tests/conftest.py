@@ -10,12 +10,18 @@ from typing import Any
 
 import pytest
 
+# Every JVM here is young and its tables are tiny: to compile code, Java's or Spark's, costs more than to run it.
+os.environ.setdefault(
+    "JDK_JAVA_OPTIONS",
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=400m -XX:+UseSerialGC -XX:MetaspaceSize=512m",
+)
+# The demo, the command line and the terminal are tested with the confs that users get.
 TEST_CONFS = {
     "spark.sql.session.timeZone": "UTC",
-    # tables are tiny, and the JVM is young: fewer tasks, and no compiler that takes the cores from them
     "spark.sql.shuffle.partitions": "2",
     "spark.databricks.delta.snapshotPartitions": "1",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=400m",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 
 

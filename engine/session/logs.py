@@ -93,7 +93,9 @@ def start_error(log: Path) -> UnreachableError:
     for pattern, cause, hint in _KNOWN:
         if re.search(pattern, said):
             return UnreachableError("SERVER_FAILED", f"Spark did not start: {cause}.", hint)
-    causes = re.findall(r'^(?:Caused by|Exception in thread "main"|Error)[: ]\s*(.+)$', said, re.MULTILINE)
+    # the JVM's own complaint comes first, Spark's root cause last
+    refused = re.findall(r"^(?:Error occurred during initialization of VM\s*\n|Error: )(.+)$", said, re.MULTILINE)[:1]
+    causes = re.findall(r'^(?:Caused by|Exception in thread "main")[: ]\s*(.+)$', said, re.MULTILINE)
     lines = [line for line in said.splitlines() if line.strip()]
-    found = (causes or lines or ["it said nothing"])[-1].strip()
+    found = (causes or refused or lines or ["it said nothing"])[-1].strip()
     return UnreachableError("SERVER_FAILED", f"Spark did not start: {found[:300]}", f"Its log is {log}.")

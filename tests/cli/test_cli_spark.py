@@ -16,6 +16,9 @@ from typing import Any
 import pytest
 
 from tests.cli.running import Shell
+from tests.conftest import TEST_CONFS
+
+OPTIONS = ("--master", "local[2]", *(word for conf in TEST_CONFS.items() for word in ("--conf", "=".join(conf))))
 
 # about a minute of work that a task notices the end of between two rows
 SLOW = "(SELECT id % 10 AS k, CAST(max(hash(id)) AS BIGINT) AS v FROM range(200000000000) GROUP BY 1)"
@@ -25,7 +28,7 @@ SLOW_VALUE = "aggregate(sequence(1, 200000 + s.v % 2), 0L, (a, x) -> a + x)"
 @pytest.fixture
 def shell(capsys: pytest.CaptureFixture[str], session: Any, spark_home: Path) -> Shell:
     """The command line on the suite's server."""
-    return Shell(capsys, spark_home, "--master", "local[2]")
+    return Shell(capsys, spark_home, *OPTIONS)
 
 
 @pytest.fixture
@@ -214,7 +217,7 @@ def test_server_status(shell: Shell) -> None:
 
 def started(home: Path, *arguments: object) -> subprocess.Popen[str]:
     code = "from console.cli import main; main()"
-    words = ["--home", str(home), "--master", "local[2]", *map(str, arguments)]
+    words = ["--home", str(home), *OPTIONS, *map(str, arguments)]
     return subprocess.Popen(
         [sys.executable, "-c", code, *words],
         stdout=subprocess.PIPE,

@@ -153,6 +153,12 @@ class FakeBackend:
         self._work("apply", operation_id, ("checking that nothing moved", "merging"), on_progress)
         return samples.an_outcome(plan, deviates=self.deviates)
 
+    def save_plan(self, plan: Plan, path: Path) -> None:
+        from engine.plan_file import write_plan
+
+        self._enter("save_plan", plan.plan_id, path, needs_spark=False)
+        write_plan(path, plan)
+
     def cancel(self, operation_id: str) -> None:
         self._enter("cancel", operation_id, needs_spark=False)
         self._cancelled.add(operation_id)

@@ -26,9 +26,6 @@ from engine.session.java import find_java
 from engine.session.server import find_server, server_status, start_server, stop_server
 from engine.session.state import ServerInfo, drop_lease, live_leases, read_state, take_lease, used_by_others
 
-#: A JVM that lives for seconds is quicker without the optimizing compiler.
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-
 ROOT = Path(__file__).resolve().parents[2]
 MASTER = "local[2]"
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

@@ -23,9 +23,6 @@ from engine.session.home import jars_directory
 from engine.session.server import server_status, stop_server
 from engine.session.state import live_leases, read_state
 
-#: A JVM that lives for seconds is quicker without the optimizing compiler.
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-
 ROOT = Path(__file__).resolve().parents[2]
 SLOW = "SELECT sum(hash(a.id, b.id)) FROM range(100000) a CROSS JOIN range(200000) b"
 
