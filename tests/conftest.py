@@ -27,8 +27,12 @@ TEST_CONFS = {
 
 @pytest.fixture(scope="session")
 def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The home of the suite's server: its log, metastore and warehouse."""
-    return tmp_path_factory.mktemp("home")
+    """The home of the suite's server: its log, metastore and warehouse.
+
+    DELTAMERGE_TEST_HOME names one whose server is left running, and is warm for the next run.
+    """
+    kept = os.environ.get("DELTAMERGE_TEST_HOME")
+    return Path(kept) if kept else tmp_path_factory.mktemp("home")
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +44,8 @@ def session(spark_home: Path) -> Iterator[Any]:
     opened = connect("local[2]", home=spark_home, confs=TEST_CONFS, progress=print)
     yield opened
     opened.close()
-    stop_server(spark_home)
+    if "DELTAMERGE_TEST_HOME" not in os.environ:
+        stop_server(spark_home)
 
 
 @pytest.fixture(scope="session")
