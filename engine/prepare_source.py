@@ -138,6 +138,8 @@ def delta_versions(spark: SparkSession, merge: AnalyzedMerge, source: SourcePlan
         if name:
             versions[name] = current_version(spark, name)
     written = merge.statement.source
-    if written.parts and not written.is_query and len(versions) == 1:
+    # the name of a view or of a WITH query takes no version
+    is_table = written.parts and not merge.statement.prefix and all(node.name != "View" for node in source.nodes)
+    if is_table and len(versions) == 1:
         return {written.text: next(iter(versions.values()))}, written.text
     return versions, None

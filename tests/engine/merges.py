@@ -33,9 +33,11 @@ class Case:
     on: str
     clauses: str
     table: str = PLAIN
+    before: str = ""
+    confs: tuple[tuple[str, str], ...] = ()
 
     def into(self, target: str) -> str:
-        return f"MERGE INTO {target} t USING {self.source} s ON {self.on} {self.clauses}"
+        return f"{self.before}MERGE INTO {target} t USING {self.source} s ON {self.on} {self.clauses}"
 
 
 def _cases() -> list[Case]:
@@ -93,7 +95,23 @@ def _cases() -> list[Case]:
         Case("null-safe-key", DELTA, "t.id <=> s.id AND t.k <=> s.k", UPSERT),
         Case("or-in-on", DELTA, "t.id = s.id AND (t.k = 1 OR s.k = 1)", UPSERT),
         Case("empty-source-upsert", EMPTY, ids, UPSERT),
-        Case("insert-only-optimization-off", DELTA, ids, "WHEN NOT MATCHED THEN INSERT *"),
+        Case(
+            "insert-only-optimization-off",
+            DELTA,
+            ids,
+            "WHEN NOT MATCHED THEN INSERT *",
+            confs=(("spark.databricks.delta.merge.optimizeInsertOnlyMerge.enabled", "false"),),
+        ),
+        # found by random merges
+        Case(
+            "insert-only-from-a-view-that-takes-no-version",
+            "fresh",
+            ids,
+            "WHEN NOT MATCHED THEN INSERT *",
+            before="CREATE OR REPLACE TEMPORARY VIEW fresh AS SELECT * FROM src;\n",
+        ),
+        Case("a-with-query-takes-no-version", "w", ids, UPSERT, before="WITH w AS (SELECT * FROM src WHERE k > 0) "),
+        Case("no-key-to-join-by", DELTA, "t.id = s.id OR t.id = s.id - 900", "WHEN MATCHED THEN UPDATE SET v = s.v"),
     ]
     return cases
 
