@@ -18,7 +18,16 @@ from engine.checkpoint import checkpoint
 from engine.commits import current_version
 from engine.confs import ONE_JOB, confs_set, read_confs
 from engine.names import quote
-from engine.should_materialize_source import RANDOM, RELATION, STORAGE_LEVEL, SourcePlan, source_plan
+from engine.should_materialize_source import (
+    RANDOM,
+    RELATION,
+    STORAGE_LEVEL,
+    SourcePlan,
+    delta_scan_ids,
+    is_delta,
+    source_plan,
+    with_parents,
+)
 from engine.spark_errors import translate
 from engine.sql_text import function_names
 from engine.values import Column, Decision
@@ -127,14 +136,14 @@ def source_fingerprint(spark: SparkSession, view: str, columns: Sequence[Column]
 def delta_versions(spark: SparkSession, merge: AnalyzedMerge, source: SourcePlan) -> tuple[dict[str, int], str | None]:
     """({Delta table the source reads: its version now}, the one table that can be pinned by VERSION AS OF or None)."""
     versions: dict[str, int] = {}
-    for index, node in enumerate(source.nodes):
+    scans = delta_scan_ids(source.explained.physical)
+    for node, parent, _ in with_parents(source.nodes):
         relation = RELATION.match(node.text)
-        if relation is None or relation["format"] != "parquet":
+        if relation is None or not is_delta(spark, relation, parent, scans):
             continue
         name = (relation["name"] or "").strip()
-        above = source.nodes[index - 1].text if index else ""
-        if not name and ".delta.`" in above:
-            name = "delta.`" + above.partition(".delta.`")[2]
+        if not name and parent is not None and ".delta.`" in parent.text:
+            name = "delta.`" + parent.text.partition(".delta.`")[2]
         if name:
             versions[name] = current_version(spark, name)
     written = merge.statement.source

@@ -110,6 +110,7 @@ def _cases() -> list[Case]:
             "WHEN NOT MATCHED THEN INSERT *",
             before="CREATE OR REPLACE TEMPORARY VIEW fresh AS SELECT * FROM src;\n",
         ),
+        Case("insert-only-from-parquet-that-has-no-version", "src_parquet", ids, "WHEN NOT MATCHED THEN INSERT *"),
         Case("a-with-query-takes-no-version", "w", ids, UPSERT, before="WITH w AS (SELECT * FROM src WHERE k > 0) "),
         Case("no-key-to-join-by", DELTA, "t.id = s.id OR t.id = s.id - 900", "WHEN MATCHED THEN UPDATE SET v = s.v"),
     ]
@@ -126,11 +127,12 @@ CASES = [case for case in _cases() if case.name not in SAME]
 
 
 def build_source(spark: Any) -> None:
-    """``src``: 200 rows, half of which match. No merge changes it, so one serves for all."""
+    """``src``: 200 rows, half of which match, and the same in Parquet. No merge changes them, so they serve for all."""
     spark.sql(
         "CREATE TABLE IF NOT EXISTS src USING delta AS SELECT id + 900 AS id, CAST(id % 3 AS INT) AS k, 'new' AS v, "
         "DATE'2024-01-02' AS d FROM range(0, 200, 1, 2)"
     )
+    spark.sql("CREATE TABLE IF NOT EXISTS src_parquet USING parquet AS SELECT * FROM src")
 
 
 def build_target(spark: Any, name: str, table: str) -> None:
