@@ -23,7 +23,8 @@ from engine.prepare_delta_scan import DeltaScan, prepare_delta_scan
 from engine.prepare_source import PreparedSource, prepare_source
 from engine.samples import sample_rows
 from engine.session_state import kept_confs, session_ref, tagged
-from engine.should_materialize_source import should_materialize_source, source_plan
+from engine.should_materialize_source import should_materialize_source
+from engine.source_plan import source_plan
 from engine.spark_errors import translate
 from engine.splice import source_splice, spliced
 from engine.values import (

@@ -18,7 +18,8 @@ from engine.checkpoint import checkpoint
 from engine.commits import current_version
 from engine.confs import ONE_JOB, confs_set, read_confs
 from engine.names import quote
-from engine.should_materialize_source import RANDOM, RELATION, STORAGE_LEVEL, SourcePlan, source_plan
+from engine.should_materialize_source import RANDOM, STORAGE_LEVEL
+from engine.source_plan import SourcePlan, delta_tables, source_plan
 from engine.spark_errors import translate
 from engine.sql_text import function_names
 from engine.values import Column, Decision
@@ -126,17 +127,7 @@ def source_fingerprint(spark: SparkSession, view: str, columns: Sequence[Column]
 
 def delta_versions(spark: SparkSession, merge: AnalyzedMerge, source: SourcePlan) -> tuple[dict[str, int], str | None]:
     """({Delta table the source reads: its version now}, the one table that can be pinned by VERSION AS OF or None)."""
-    versions: dict[str, int] = {}
-    for index, node in enumerate(source.nodes):
-        relation = RELATION.match(node.text)
-        if relation is None or relation["format"] != "parquet":
-            continue
-        name = (relation["name"] or "").strip()
-        above = source.nodes[index - 1].text if index else ""
-        if not name and ".delta.`" in above:
-            name = "delta.`" + above.partition(".delta.`")[2]
-        if name:
-            versions[name] = current_version(spark, name)
+    versions = {name: current_version(spark, name) for name in delta_tables(spark, source)}
     written = merge.statement.source
     if written.parts and not written.is_query and len(versions) == 1:
         return {written.text: next(iter(versions.values()))}, written.text
