@@ -32,9 +32,9 @@ FAILED_REPEATEDLY = "DELTA_MERGE_MATERIALIZE_SOURCE_FAILED_REPEATEDLY"
 
 @dataclass(frozen=True)
 class Attempt:
-    """``number`` counts from 1; ``storage_level`` is what the source is kept at in it."""
+    """``attempt`` counts from 1; ``storage_level`` is what the source is kept at in it."""
 
-    number: int
+    attempt: int
     storage_level: str
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge
 from engine.confs import read_confs
+from engine.errors import CancelledError, UnreachableError
 from engine.explain import Node, tree
 from engine.names import quote
 from engine.source_plan import (
@@ -24,6 +25,7 @@ from engine.source_plan import (
     leaves,
     source_plan,
 )
+from engine.spark_errors import translate
 from engine.sql_text import called_functions, quoted_values
 from engine.values import Decision
 
@@ -113,7 +115,7 @@ def should_materialize_source(spark: SparkSession, merge: AnalyzedMerge, source:
             "NON_DETERMINISTIC_SOURCE_OPERATORS",
             f"The source has the hint {hint}, which Spark does not know: it stays in a MERGE's plan.",
             "Leave the hint out.",
-            inferred=bool(re.search(r"\bWITH\b", source.before + source.source, re.IGNORECASE)),
+            inferred=source.unused_with,
         )
     if has_outer_reference(source.root):
         return decided(
@@ -123,19 +125,19 @@ def should_materialize_source(spark: SparkSession, merge: AnalyzedMerge, source:
             "Use IN with a subquery that is not correlated.",
             inferred=any(OUTER.search(value) for value in quoted_values(source.source)),
         )
-    calls = reached_calls(spark, source, source.root)
     deterministic = is_deterministic(spark, source)
-    if not deterministic:
-        random = next((call for call in calls if call.function in NON_DETERMINISTIC), None)
-        registered = next((call for call in calls if call.user_defined), None)
+    calls = reached_calls(spark, source, source.root)
+    random = next((call for call in calls if call.function in NON_DETERMINISTIC), None)
+    udf = next((call for call in calls if call.user_defined), None)
+    if not deterministic and not (source.unused_with and not random and not udf):
         return decided(
             True,
             "NON_DETERMINISTIC_SOURCE_OPERATORS",
             f"The source calls {random}, which gives another value each time it is read."
             if random
-            else f"The source calls {registered or 'a function'}, which is registered as not deterministic.",
+            else f"The source calls {udf or 'a function'}, which is registered as not deterministic.",
             "Store its result in a Delta table, or compute it in SET.",
-            inferred=deterministic is None,
+            inferred=deterministic is None or source.unused_with,
         )
     ignoring = next((conf for conf in IGNORE_CONFS if is_on(confs, conf, default="false")), None)
     if is_on(confs, UNREADABLE) and ignoring:
@@ -145,7 +147,6 @@ def should_materialize_source(spark: SparkSession, merge: AnalyzedMerge, source:
             f"{ignoring} is on: a file may be left out of one read and not of the next.",
             f"Set {ignoring} to false.",
         )
-    udf = next((call for call in calls if call.user_defined), None)
     if udf:
         return decided(
             True,
@@ -252,19 +253,16 @@ class Call:
 
 def reached_calls(spark: SparkSession, source: SourcePlan, root: Node) -> tuple[Call, ...]:
     """The functions that the analyzed source calls, those in the bodies of SQL functions with them."""
-    if not source.functions:
-        return ()
-    listed = {str(row[0]).rpartition(".")[2].lower() for row in spark.sql("SHOW USER FUNCTIONS").collect()}
     text = "\n".join(node.text for node in root.walk()).lower()
     found = []
     for called in sorted(source.functions):
         # a Hive function prints as its class; what an unused WITH calls is not in the plan
-        if f"{called[-1]}(" not in text and not (called[-1] in listed and "udf#" in text):
+        if f"{called[-1]}(" not in text and "udf#" not in text:
             continue
         todo, seen = [called], {called}
         while todo:
             name = todo.pop()
-            ours, body = described(spark, name) if len(name) > 1 or name[-1] in listed else (False, None)
+            ours, body = described(spark, name)
             found.append(Call(name[-1], called[-1], ours and body is None))
             inner = called_functions(body) - seen if body else frozenset()
             seen |= inner
@@ -273,11 +271,19 @@ def reached_calls(spark: SparkSession, source: SourcePlan, root: Node) -> tuple[
 
 
 def described(spark: SparkSession, name: tuple[str, ...]) -> tuple[bool, str | None]:
-    """(whether a function is the user's, its body if it is an SQL function)."""
-    rows = spark.sql(f"DESCRIBE FUNCTION EXTENDED {'.'.join(quote(part) for part in name)}").collect()
+    """(whether a function is the user's, its body if it is an SQL function). The user's may hide built-in ones."""
+    try:
+        rows = spark.sql(f"DESCRIBE FUNCTION EXTENDED {'.'.join(quote(part) for part in name)}").collect()
+    except Exception as error:
+        if isinstance(told := translate(error), (UnreachableError, CancelledError)):
+            raise told from error
+        return False, None  # a word before a bracket that is no function: IN, VARCHAR
     text = "\n".join(str(row[0]) for row in rows)
     body = re.search(r"^Body: *(.*)", text, re.MULTILINE | re.DOTALL)
-    return "Class: org.apache.spark.sql.catalyst." not in text, body.group(1) if body else None
+    built_in = re.search(
+        r"^Class: (org\.apache\.spark\.sql\.catalyst\.|org\.apache\.spark\.sql\.delta\.|$)", text, re.MULTILINE
+    )
+    return not built_in, body.group(1) if body else None
 
 
 def has_outer_reference(root: Node) -> bool:

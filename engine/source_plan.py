@@ -51,7 +51,7 @@ RELATION = re.compile(r"^Relation (?P<name>[^\[]+)?\[(?P<columns>.*)\] (?P<forma
 PATH = re.compile(r"^SubqueryAlias (?:\w+\.)?(?P<name>delta\.`.*`)$", re.DOTALL)
 SCAN = re.compile(r"FileScan \S+ [^\[]*\[([^\]]*)\].*?Location: (\w+)")
 FIRST_ID = re.compile(r"#(\d+)")
-HINT = re.compile(r"^[ :+-]*'UnresolvedHint (\w+)", re.MULTILINE)
+HINT = re.compile(r"^'UnresolvedHint (\w+)")
 CTE_ID = re.compile(r"^CTERelation(?:Def|Ref) (\d+)")
 NON_DETERMINISTIC_LATERAL = "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.NON_DETERMINISTIC_LATERAL_SUBQUERIES"
 
@@ -61,7 +61,8 @@ class SourcePlan:
     """``before`` and ``source`` make a query of it: ``{before}SELECT … FROM {source}``.
 
     ``root`` is None where the print cannot be read as a tree (a view's literal with line breaks that look like one).
-    ``functions`` are called in its text, ``hints`` are named there.
+    ``functions`` are called in its text; ``hints`` stand on its own path there, outside the subqueries of expressions.
+    ``unused_with`` tells of a WITH that nothing uses: ``root`` is without it, Spark's answers are not.
     """
 
     before: str
@@ -69,6 +70,7 @@ class SourcePlan:
     root: Node | None
     functions: frozenset[tuple[str, ...]]
     hints: tuple[str, ...]
+    unused_with: bool
 
 
 def source_plan(spark: SparkSession, merge: AnalyzedMerge) -> SourcePlan:
@@ -79,13 +81,15 @@ def source_plan(spark: SparkSession, merge: AnalyzedMerge) -> SourcePlan:
     # the command prints its text, whatever lines that has
     text = one_line_names(query, query)
     command = tree(explained.analyzed.replace(text, ""))
-    root = command.subqueries[0] if command and command.subqueries else None
+    written = command.subqueries[0] if command and command.subqueries else None
+    root = inlined(written) if written else None
     return SourcePlan(
         before=before,
         source=source,
-        root=inlined(root) if root else None,
+        root=root,
         functions=frozenset(parts for parts in called_functions(query) if parts[-1] not in NOT_FUNCTIONS),
-        hints=tuple(HINT.findall(explained.parsed.replace(text, ""))),
+        hints=tuple(hints(tree(explained.parsed.replace(text, "")))),
+        unused_with=bool(written and root and uses(written) - uses(root)),
     )
 
 
@@ -145,6 +149,22 @@ def inlined(node: Node, ctes: dict[str, Node] | None = None, in_subquery: bool =
         tuple(inlined(child, ctes, in_subquery) for child in node.children),
         tuple(inlined(child, ctes, True) for child in node.subqueries),
     )
+
+
+def uses(node: Node) -> set[str]:
+    """The lines of a plan, those of WITH itself left out."""
+    return {below.text for below in node.walk() if "CTE" not in below.name}
+
+
+def hints(parsed: Node | None) -> Iterator[str]:
+    """The hints of a plan before analysis. A WITH prints its queries as subqueries."""
+    if parsed is None:
+        return
+    found = HINT.match(parsed.text)
+    if found:
+        yield found.group(1)
+    for below in (*parsed.children, *(parsed.subqueries if parsed.name == "CTE" else ())):
+        yield from hints(below)
 
 
 def leaves(node: Node, parent: Node | None = None) -> Iterator[tuple[Node, Node | None]]:

@@ -121,6 +121,24 @@ def conjuncts(condition: str) -> tuple[str, ...]:
     return tuple(inner for part in parts for inner in conjuncts(part))
 
 
+def equality(conjunct: str) -> tuple[str, str] | None:
+    """(left, right) of a conjunct that is one ``=``, ``==`` or ``<=>`` at the outermost level, else None."""
+    tokens = tokenize(conjunct)
+    outer = [token for _, token, depth in depths(tokens) if depth == 0]
+    if any(token.word in NOT_ONE_EQUALITY or token.text in OTHER_COMPARISONS for token in outer):
+        return None
+    signs = [index for index, token, depth in depths(tokens) if depth == 0 and token.text in EQUALITIES]
+    if len(signs) != 1:
+        return None
+    left, right = tokens[: signs[0]], tokens[signs[0] + 1 :]
+    return (text_of(conjunct, left), text_of(conjunct, right)) if left and right else None
+
+
+EQUALITIES = ("=", "==", "<=>")
+OTHER_COMPARISONS = ("<", ">", "<=", ">=", "<>", "!=", "!")
+NOT_ONE_EQUALITY = ("AND", "OR", "NOT", "IS", "IN", "BETWEEN", "LIKE", "ILIKE", "RLIKE", "REGEXP")
+
+
 def _wrapped(tokens: Sequence[Token]) -> bool:
     if len(tokens) < 3 or tokens[0].text != "(" or tokens[-1].text != ")":
         return False

@@ -59,7 +59,7 @@ SHAPES = (
         "insert_only_with_a_condition",
         INSERT_ONLY,
         "pq",
-        "WHEN NOT MATCHED AND s.id > 2 THEN INSERT (id) VALUES (s.id) WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)",
+        f"WHEN NOT MATCHED AND s.id > 2 THEN INSERT (id) VALUES (s.id) {INSERT}",
     ),
     Shape("insert_only_star", INSERT_ONLY, "pq", "WHEN NOT MATCHED THEN INSERT *"),
     Shape("insert_only_by_target", INSERT_ONLY, "pq", "WHEN NOT MATCHED BY TARGET THEN INSERT *"),
@@ -82,27 +82,19 @@ SHAPES = (
     Shape("a_delta_path_in_a_query", AUTO, "(SELECT * FROM {path} WHERE id > 1)"),
     Shape("a_delta_path_at_a_version", AUTO, "(SELECT * FROM {path} VERSION AS OF 0)"),
     Shape("a_delta_path_with_at", AUTO, "delta.`{dpath}@v0`"),
-    Shape("a_partitioned_delta_table", AUTO, "parted"),
+    Shape("a_partitioned_delta_table_with_deletion_vectors", AUTO, "parted"),
     Shape("a_partition_filter", AUTO, "(SELECT id, v FROM parted WHERE p = 1)"),
-    Shape("a_table_with_generated_columns", AUTO, "generated"),
-    Shape("a_table_with_deletion_vectors", AUTO, "vectors"),
-    Shape("a_table_with_column_mapping", AUTO, "mapped"),
+    Shape("a_wide_table_with_column_mapping_generated_and_char_columns", AUTO, "mapped"),
     Shape(
         "columns_with_odd_names", AUTO, "(SELECT `id` AS id, `a b`, `rand()` AS v, `x#12`, `outer(x#1)` FROM mapped)"
     ),
-    Shape("a_table_with_char_columns", AUTO, "chars"),
-    Shape("char_columns_compared", AUTO, "(SELECT id, v FROM chars WHERE c = 'a')"),
+    Shape("char_columns_compared", AUTO, "(SELECT id, v FROM mapped WHERE c = 'a')"),
     Shape("a_delta_table_that_is_named_by_a_number", AUTO, "`2024`"),
     Shape("a_parquet_table_that_is_named_by_a_number", NON_DELTA, "`2025`"),
-    Shape("a_delta_table_that_is_named_like_a_keyword", AUTO, "`select`"),
-    Shape("a_delta_path_with_odd_signs", AUTO, "delta.`{odd}`"),
-    Shape("a_parquet_path_with_odd_signs", NON_DELTA, "(SELECT id, v FROM parquet.`{odd}`)"),
     Shape("a_parquet_table_called_delta", NON_DELTA, "delta"),
-    Shape("a_wide_delta_table", AUTO, "wide", "WHEN MATCHED THEN DELETE"),
-    Shape("rand_behind_many_columns", OPERATORS, "(SELECT *, CAST(rand() AS STRING) AS v FROM wide)"),
+    Shape("rand_behind_many_columns", OPERATORS, "(SELECT * EXCEPT (v), CAST(rand() AS STRING) AS v FROM mapped)"),
     Shape("a_parquet_table", NON_DELTA, "pq"),
     Shape("a_csv_table", NON_DELTA, "cs"),
-    Shape("a_json_table", NON_DELTA, "js"),
     Shape("an_orc_table", NON_DELTA, "oc"),
     Shape("a_hive_table", NON_DELTA, "hv"),
     Shape("a_parquet_path", NON_DELTA, "(SELECT * FROM parquet.`{parquet_path}`)"),
@@ -117,9 +109,11 @@ SHAPES = (
     Shape("an_explode_without_a_table", OPERATORS, "(SELECT col AS id, 'a' AS v FROM explode(array(1L, 2L)))"),
     Shape("an_inline_without_a_table", OPERATORS, "(SELECT col1 AS id, col2 AS v FROM inline(array(struct(1L, 'a'))))"),
     Shape("a_stack_without_a_table", OPERATORS, "(SELECT col0 AS id, col1 AS v FROM stack(2, 1L, 'a', 2L, 'b'))"),
-    Shape("table_changes", NON_DELTA, "(SELECT id, v FROM table_changes('fed', 0))"),
+    Shape("table_changes", NON_DELTA, "(SELECT id, v FROM table_changes('parted', 0))"),
     Shape(
-        "table_changes_joined", NON_DELTA, "(SELECT id, v FROM src UNION ALL SELECT id, v FROM table_changes('fed', 0))"
+        "table_changes_joined",
+        NON_DELTA,
+        "(SELECT id, v FROM src UNION ALL SELECT id, v FROM table_changes('parted', 0))",
     ),
     Shape("the_table_statement", AUTO, "(TABLE src)"),
     Shape("the_from_statement", AUTO, "(FROM src SELECT id, v)"),
@@ -163,7 +157,6 @@ SHAPES = (
     Shape("a_view_over_a_view", OPERATORS, "view_over_view"),
     Shape("a_view_over_parquet", NON_DELTA, "lasting_parquet_view"),
     Shape("a_global_temporary_view", OPERATORS, "global_temp.{schema}_view"),
-    Shape("a_view_of_a_literal_with_a_line_break", OPERATORS, "broken_view"),
     Shape("a_view_in_a_union", OPERATORS, "(SELECT * FROM src UNION ALL SELECT * FROM delta_view)"),
     Shape("a_view_in_an_in_subquery", OPERATORS, "(SELECT * FROM src WHERE id IN (SELECT id FROM delta_view))"),
     Shape("a_union_in_a_subquery_in_a_view", NON_DELTA, "(SELECT * FROM nested_view)"),
@@ -555,7 +548,7 @@ SHAPES = (
     Shape("cached_at_a_path", CACHED, "{cached_path}"),
     Shape("a_cte_over_cached", CACHED, "c", prefix="WITH c AS (SELECT * FROM cached_src) "),
     Shape("storage_level", NON_DELTA, "pq", confs=((f"{MODE}.rddStorageLevel", "MEMORY_AND_DISK"),)),
-    # added
+    # shapes that disagreed
     Shape("an_unknown_hint_below", OPERATORS, "(SELECT * FROM (SELECT /*+ FASTER(src) */ * FROM src) x WHERE id > 1)"),
     Shape(
         "an_unknown_hint_in_an_in_subquery",
@@ -563,9 +556,6 @@ SHAPES = (
         "(SELECT * FROM src WHERE id IN (SELECT /*+ FASTER(tgt) */ id FROM tgt))",
     ),
     Shape("an_unknown_hint_in_a_cte", OPERATORS, "(WITH c AS (SELECT /*+ FASTER(src) */ * FROM src) SELECT * FROM c)"),
-    Shape(
-        "an_unknown_hint_in_an_unused_cte", AUTO, "(WITH c AS (SELECT /*+ FASTER(src) */ * FROM src) SELECT * FROM src)"
-    ),
     Shape("a_literal_that_looks_like_an_unknown_hint", AUTO, "(SELECT id, '/*+ FASTER(src) */' AS v FROM src)"),
     Shape("an_hint_for_shuffle_hash", OPERATORS, "(SELECT /*+ SHUFFLE_HASH(src) */ * FROM src)"),
     Shape("a_python_function_called_like_a_built_in_one", UDF, "(SELECT id, lcase(v) AS v FROM src)"),
@@ -581,9 +571,17 @@ SHAPES = (
     Shape(
         "a_scalar_subquery_in_a_cte_in_a_union",
         AUTO,
-        "(WITH c AS (SELECT id, (SELECT v FROM tgt WHERE id = 1) AS v FROM src) SELECT * FROM c UNION ALL SELECT * FROM src)",
+        "(WITH c AS (SELECT id, (SELECT v FROM tgt WHERE id = 1) AS v FROM src) TABLE c UNION ALL TABLE src)",
     ),
-    Shape("struct_and_map_columns", AUTO, "(SELECT n.id AS id, m['a'] AS v FROM nested)"),
+    Shape("struct_and_map_columns", AUTO, "(SELECT n.id AS id, m['a'] AS v FROM mapped)"),
+)
+
+# Where the print does not tell, the answer says so.
+INFERRED = (
+    "broken_view",  # only the view knows that its text holds a line that looks like a plan
+    "(WITH c AS (SELECT /*+ FASTER(src) */ * FROM src) SELECT * FROM src)",
+    "(WITH c AS (SELECT rand() AS r FROM src) SELECT id, py_up(v) AS v FROM src)",
+    "(SELECT id, v FROM src WHERE id IN (SELECT id FROM tgt WHERE v <> 'outer(x#1)'))",
 )
 
 # {names} stand for the schema and paths of one shop
@@ -599,29 +597,23 @@ CREATE TABLE delta.`{cpath}` (id BIGINT, v STRING) USING delta;
 CREATE TABLE pq (id BIGINT, v STRING) USING parquet;
 CREATE TABLE cached_pq (id BIGINT, v STRING) USING parquet;
 CREATE TABLE cs (id BIGINT, v STRING) USING csv;
-CREATE TABLE js (id BIGINT, v STRING) USING json;
 CREATE TABLE oc (id BIGINT, v STRING) USING orc;
 CREATE TABLE hv (id BIGINT, v STRING) STORED AS TEXTFILE;
 CREATE TABLE at_a_path USING parquet LOCATION '{parquet_path}' AS SELECT * FROM src;
-CREATE TABLE parted (id BIGINT, v STRING, p INT) USING delta PARTITIONED BY (p);
-CREATE TABLE generated (id BIGINT, v STRING, g BIGINT GENERATED ALWAYS AS (id + 1)) USING delta;
-CREATE TABLE vectors (id BIGINT, v STRING) USING delta TBLPROPERTIES ('delta.enableDeletionVectors' = 'true');
-CREATE TABLE mapped (id BIGINT, v STRING, `a b` INT, `rand()` STRING, `x#12` INT, `outer(x#1)` INT)
+CREATE TABLE parted (id BIGINT, v STRING, p INT) USING delta PARTITIONED BY (p)
+    TBLPROPERTIES ('delta.enableDeletionVectors' = 'true', 'delta.enableChangeDataFeed' = 'true');
+CREATE TABLE mapped (id BIGINT, v STRING, `a b` INT, `rand()` STRING, `x#12` INT, `outer(x#1)` INT, c CHAR(5),
+    n STRUCT<id: BIGINT, w: STRING>, m MAP<STRING, STRING>, g BIGINT GENERATED ALWAYS AS (id + 1), {wide})
     USING delta TBLPROPERTIES ('delta.columnMapping.mode' = 'name');
-CREATE TABLE chars (id BIGINT, v STRING, c CHAR(5)) USING delta;
-CREATE TABLE fed (id BIGINT, v STRING) USING delta TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true');
 CREATE TABLE `2024` (id BIGINT, v STRING) USING delta;
 CREATE TABLE `2025` (id BIGINT, v STRING) USING parquet;
-CREATE TABLE `select` (id BIGINT, v STRING) USING delta;
-CREATE TABLE delta.`{odd}` USING delta AS SELECT * FROM src;
 CREATE TABLE delta (id BIGINT, v STRING) USING parquet;
-CREATE TABLE wide (id BIGINT, {wide}) USING delta;
 CREATE TEMPORARY VIEW delta_view AS SELECT * FROM src WHERE id > 1;
 CREATE TEMPORARY VIEW parquet_view AS SELECT * FROM pq;
 CREATE TEMPORARY VIEW values_view AS SELECT * FROM VALUES (1L, 'a') AS x(id, v);
-CREATE TEMPORARY VIEW using_delta USING delta OPTIONS (path '{dpath}');
+CREATE TEMPORARY VIEW using_delta USING delta OPTIONS (path "{dpath}");
 CREATE TEMPORARY VIEW using_parquet USING parquet OPTIONS (path '{parquet_path}');
-CREATE TEMPORARY VIEW ignoring_view USING delta OPTIONS (path '{dpath}', ignoreMissingFiles 'true');
+CREATE TEMPORARY VIEW ignoring_view USING delta OPTIONS (path "{dpath}", ignoreMissingFiles 'true');
 CREATE TEMPORARY VIEW broken_view AS SELECT id, 'x\n+- Range (0, 1)' AS v FROM src;
 CREATE TEMPORARY VIEW nested_view AS SELECT * FROM src WHERE id IN (SELECT id FROM src UNION SELECT id FROM pq);
 CREATE TEMPORARY VIEW cte_view AS WITH c AS (SELECT * FROM src) SELECT * FROM c;
@@ -645,7 +637,6 @@ CREATE TEMPORARY FUNCTION best_of(k BIGINT) RETURNS STRING RETURN (SELECT max(v)
 CREATE SCHEMA {schema}_too;
 CREATE FUNCTION {schema}_too.plus_y(a STRING) RETURNS STRING RETURN concat(a, 'y');
 CREATE FUNCTION {schema}_too.hive_abs AS 'org.apache.hadoop.hive.ql.udf.generic.GenericUDFAbs';
-CREATE TABLE nested (n STRUCT<id: BIGINT, w: STRING>, m MAP<STRING, STRING>) USING delta;
 CREATE TEMPORARY VIEW py_view AS SELECT id, py_up(v) AS v FROM src;
 DECLARE VARIABLE least_id BIGINT DEFAULT 3;
 CACHE LAZY TABLE cached_src;
@@ -682,10 +673,9 @@ def open_shop(spark: Any, places: Path, user_defined_function: Any) -> Shop:
     names = {
         "schema": f"decisions_{uuid.uuid4().hex[:8]}",
         "wide": ", ".join(f"c{n} INT" for n in range(40)),
-        "dpath": str(places / "delta"),
+        "dpath": str(places / "it's (.delta.) x"),
         "cpath": str(places / "cached"),
         "parquet_path": str(places / "parquet"),
-        "odd": str(places / "it's (.delta.) x"),
     }
     shop = Shop(spark, names)
     spark.udf.register("py_up", lambda s: s.upper(), StringType())

@@ -13,7 +13,7 @@ from engine.explain import Explained
 from engine.parse import parse_merge
 from engine.should_materialize_source import should_materialize_source
 from engine.values import Decision
-from tests.engine.source_shapes import SHAPES, UPSERT, Shape, Shop, open_shop
+from tests.engine.source_shapes import INFERRED, SHAPES, UPSERT, Shape, Shop, open_shop
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +50,13 @@ def test_the_decision_is_the_same_over_connect(connect_shop: Shop, shape: Shape)
     assert (decision.reason, decision.certainty) == (shape.reason, "exact"), decision.because
 
 
+@pytest.mark.parametrize("source", INFERRED)
+def test_what_the_print_does_not_tell_is_inferred_and_frozen(shop: Shop, source: str) -> None:
+    """To freeze a source that Delta would not is harmless; to trust one that it would is not."""
+    decision = decide(shop, f"MERGE INTO tgt AS t USING {source} AS s ON t.id = s.id {UPSERT}")
+    assert (decision.materialize, decision.certainty) == (True, "inferred")
+
+
 def test_the_sentence_names_what_caused_it(shop: Shop) -> None:
     def because(source: str) -> str:
         return decide(shop, f"MERGE INTO tgt AS t USING {source} AS s ON t.id = s.id {UPSERT}").because
@@ -64,10 +71,20 @@ def test_the_sentence_names_what_caused_it(shop: Shop) -> None:
 
 
 def decide(shop: Shop, sql: str) -> Decision:
-    """The decision needs of the analysis only where the source stands."""
-    nothing = Explained("", "", "", "")
-    statement = parse_merge(shop.fill(sql))
-    return should_materialize_source(shop.spark, AnalyzedMerge(statement, 0, "", (), (), (), (), (), nothing))
+    """The decision needs nothing of the analysis but where the source stands."""
+    merge = AnalyzedMerge(
+        statement=parse_merge(shop.fill(sql)),
+        version=0,
+        path="",
+        target_schema=(),
+        source_schema=(),
+        on=(),
+        keys=(),
+        matched=(),
+        columns_used=(),
+        plan=Explained("", "", "", ""),
+    )
+    return should_materialize_source(shop.spark, merge)
 
 
 def delta_decides(classic: Any, sql: str) -> tuple[bool, str]:

@@ -1,0 +1,45 @@
+"""Where the parts of an operator's SQL begin and end, whatever stands in quotes, brackets and comments."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.sql_text import conjuncts, equality, requalified, split_statements
+
+
+@pytest.mark.parametrize(
+    ("conjunct", "sides"),
+    [
+        ("t.id = s.id", ("t.id", "s.id")),
+        ("t.a<=>s.b", ("t.a", "s.b")),
+        ("t.`x=y` == upper(s.c) /* = */", ("t.`x=y`", "upper(s.c)")),
+        ("date_trunc('=', a) = b", ("date_trunc('=', a)", "b")),
+        ("CASE WHEN a = b THEN 1 END = s.x", ("CASE WHEN a = b THEN 1 END", "s.x")),
+        ("a = b OR c = d", None),
+        ("NOT a = b", None),
+        ("a <= b", None),
+        ("a = b = c", None),
+        ("a BETWEEN b AND c", None),
+    ],
+)
+def test_an_equality_has_one_sign_at_the_outermost_level(conjunct: str, sides: tuple[str, str] | None) -> None:
+    assert equality(conjunct) == sides
+
+
+def test_conjuncts_are_the_parts_between_outermost_ands() -> None:
+    condition = "((a = b AND (c OR d AND e)) AND f BETWEEN 1 AND 2) AND g = 'x AND y' -- AND h"
+    assert conjuncts(condition) == ("a = b", "c OR d AND e", "f BETWEEN 1 AND 2", "g = 'x AND y'")
+    assert conjuncts("a AND b OR c") == ("a AND b OR c",)
+
+
+def test_statements_end_at_semicolons_outside_quotes_and_comments() -> None:
+    text = "SET a = ';';\n-- one; two\nMERGE INTO `t;` USING s ON true /* ; */;\n;"
+    assert [one.splitlines()[-1] for one in split_statements(text)] == [
+        "SET a = ';'",
+        "MERGE INTO `t;` USING s ON true /* ; */",
+    ]
+
+
+def test_a_dotted_qualifier_is_shortened_where_it_is_one() -> None:
+    text = "cat.db.t.id = s.id AND db.t.v = 'db.t.v' AND other.t.x > db.tt.x"
+    assert requalified(text, ("cat", "db", "t"), "t") == "t.id = s.id AND t.v = 'db.t.v' AND other.t.x > db.tt.x"
