@@ -552,13 +552,13 @@ SHAPES = (
     Shape("an_unknown_hint_below", OPERATORS, "(SELECT * FROM (SELECT /*+ FASTER(src) */ * FROM src) x WHERE id > 1)"),
     Shape(
         "an_unknown_hint_in_an_in_subquery",
-        OPERATORS,
+        AUTO,
         "(SELECT * FROM src WHERE id IN (SELECT /*+ FASTER(tgt) */ id FROM tgt))",
     ),
     Shape("an_unknown_hint_in_a_cte", OPERATORS, "(WITH c AS (SELECT /*+ FASTER(src) */ * FROM src) SELECT * FROM c)"),
     Shape("a_literal_that_looks_like_an_unknown_hint", AUTO, "(SELECT id, '/*+ FASTER(src) */' AS v FROM src)"),
-    Shape("an_hint_for_shuffle_hash", OPERATORS, "(SELECT /*+ SHUFFLE_HASH(src) */ * FROM src)"),
-    Shape("a_python_function_called_like_a_built_in_one", UDF, "(SELECT id, lcase(v) AS v FROM src)"),
+    Shape("a_hint_for_shuffle_hash", OPERATORS, "(SELECT /*+ SHUFFLE_HASH(src) */ * FROM src)"),
+    Shape("a_python_function_called_like_a_built_in_one", AUTO, "(SELECT id, lcase(v) AS v FROM src)"),
     Shape("a_correlated_sql_function", OPERATORS, "(SELECT id, best_of(id) AS v FROM src)"),
     Shape("an_sql_function_in_another_schema", AUTO, "(SELECT id, {schema}_too.plus_y(v) AS v FROM src)"),
     Shape(
