@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.sql_text import conjuncts, equality, requalified, split_statements
+from engine.sql_text import called_functions, conjuncts, equality, quoted_values, requalified, split_statements
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,15 @@ def test_statements_end_at_semicolons_outside_quotes_and_comments() -> None:
 def test_a_dotted_qualifier_is_shortened_where_it_is_one() -> None:
     text = "cat.db.t.id = s.id AND db.t.v = 'db.t.v' AND other.t.x > db.tt.x"
     assert requalified(text, ("cat", "db", "t"), "t") == "t.id = s.id AND t.v = 'db.t.v' AND other.t.x > db.tt.x"
+
+
+def test_a_function_is_called_where_a_bracket_follows_its_name() -> None:
+    text = (
+        "SELECT a.b.F (x), `rand`(), 'uuid()', \"now()\", s.col /* shuffle() */ FROM t -- version()\nWHERE g(1) > (2)"
+    )
+    assert called_functions(text) == {("a", "b", "f"), ("rand",), ("g",)}
+
+
+def test_the_value_of_a_literal_has_its_escapes_resolved() -> None:
+    text = r"""SELECT 'a\nb', "it's", r'c\n', '\u0072and\101', '50\%', `x``y`""".replace("\\\\", "\\")
+    assert quoted_values(text) == ("a\nb", "it's", "c\\n", "randA", "50\\%", "x`y")
