@@ -15,7 +15,7 @@ from engine.errors import EngineError
 from engine.explain import DELTA_AT, Explained, explain
 from engine.parse import MergeStatement, Relation
 from engine.spark_errors import translate
-from engine.sql_text import conjuncts, tokenize
+from engine.sql_text import conjuncts, requalified, tokenize
 from engine.values import Column
 
 if TYPE_CHECKING:
@@ -69,6 +69,16 @@ class AnalyzedMerge:
 
 def aliased(relation: Relation) -> str:
     return f"{relation.text} AS {relation.alias}" if relation.alias else relation.text
+
+
+def qualified(merge: AnalyzedMerge, text: str) -> str:
+    """``text`` with the target's dotted name as a qualifier shortened to what the subquery is called."""
+    target, source = merge.statement.target, merge.statement.source
+    if target.alias is None:
+        text = requalified(text, target.parts, target.reference)
+    if source.alias is None and source.parts:
+        text = requalified(text, source.parts, source.reference)
+    return text
 
 
 def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.analyze import AnalyzedMerge
+from engine.analyze import AnalyzedMerge, qualified
 from engine.checkpoint import checkpoint
 from engine.confs import confs_set, for_rows
 from engine.delta_log import LogFile
@@ -20,7 +20,6 @@ from engine.parse import MergeClause
 from engine.prepare_delta_scan import DeltaScan
 from engine.prepare_source import PreparedSource
 from engine.spark_errors import translate
-from engine.sql_text import requalified
 from engine.values import ConflictKey
 
 if TYPE_CHECKING:
@@ -147,16 +146,6 @@ def target_relation(merge: AnalyzedMerge, *, columns: str = "*") -> str:
         f"{qualified(merge, by_source)} AS {BY_SOURCE_CLAUSE} "
         f"FROM {merge.target_sql} AS {reference}{where}) AS {reference}"
     )
-
-
-def qualified(merge: AnalyzedMerge, text: str) -> str:
-    """``text`` with the target's dotted name as a qualifier shortened to what the subquery is called."""
-    target, source = merge.statement.target, merge.statement.source
-    if target.alias is None:
-        text = requalified(text, target.parts, target.reference)
-    if source.alias is None and source.parts:
-        text = requalified(text, source.parts, source.reference)
-    return text
 
 
 def first_clause(clauses: Sequence[MergeClause], first: int) -> str:

@@ -17,6 +17,8 @@ from engine.errors import EngineError
 from engine.find_touched_files import Matches, conflict_keys, count_inserts, find_touched_files
 from engine.foresee import ambiguity
 from engine.params import fill
+from engine.generated_columns import generated_predicate
+from engine.logged_schema import LoggedColumn, logged_schema, logical_partitions
 from engine.parse import MergeStatement, Script, parse_merge, parse_script
 from engine.plan_writes import TableTraits, plan_writes, runs_insert_only
 from engine.prepare_delta_scan import DeltaScan, prepare_delta_scan
@@ -86,10 +88,14 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
     with clock.phase("describe_target"):
         detail = spark.sql(f"DESCRIBE DETAIL {statement.target.text}").collect()[0]
         files = list_files(spark, merge.path, merge.version)
-    with clock.phase("prepare_delta_scan"):
-        scan = prepare_delta_scan(spark, merge, files)
+        columns = target_columns(spark, merge, detail)
+        files = logical_partitions(files, columns)
     with clock.phase("prepare_source", "MERGE operation - materialize source"):
         source = prepare_source(spark, merge, decision, planned)
+    with clock.phase("prepare_delta_scan"):
+        scan = prepare_delta_scan(
+            spark, merge, source.view, files, detail["partitionColumns"] or (), detail["tableFeatures"] or ()
+        )
     splice = source_splice(merge, source, decision)
     insert_only = runs_insert_only(statement, confs)
     refused: Refused | None = None
@@ -115,6 +121,7 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
         else (),
     )
     refused = refused or ambiguity(statement, conflicts)
+    implied = generated_predicate(spark, merge, scan, matches, columns)
     with clock.phase("samples"):
         samples = () if refused or private else sample_rows(spark, merge, source, matches, rows)
     typed = statement_value(statement, script, params)
@@ -143,13 +150,19 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
         estimates=promise.estimates,
         refused=refused,
         warnings=warnings,
-        advice=advice,
+        advice=(*advice, implied) if implied else advice,
         samples=samples,
         confs=confs,
         splices=(splice,) if splice else (),
         session=session_ref(spark, source.view),
         timings=clock.timings,
     )
+def target_columns(spark: SparkSession, merge: AnalyzedMerge, detail: Any) -> tuple[LoggedColumn, ...]:
+    """The log's columns of a table that maps or generates some; () for others, of which queries tell all."""
+    told = {"columnMapping", "generatedColumns"}.intersection(detail["tableFeatures"] or ())
+    return logged_schema(spark, merge.path, merge.version) if told else ()
+
+
 
 
 # what says nothing of the MERGE: a query of ours that does not parse is our fault, not the operator's

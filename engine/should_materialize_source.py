@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge
-from engine.confs import confs_set, read_confs
+from engine.confs import confs_set, read_confs, without_rules
 from engine.explain import Explained, Node, explain, nodes
 from engine.sql_text import function_names, string_literals
 from engine.values import Decision
@@ -26,26 +26,22 @@ STORAGE_LEVEL = "spark.databricks.delta.merge.materializeSource.rddStorageLevel"
 OPTIMIZE_INSERT_ONLY = "spark.databricks.delta.merge.optimizeInsertOnlyMerge.enabled"
 UNREADABLE = "spark.databricks.delta.merge.forceSourceMaterializationWithUnreadableFilesConfig"
 CACHED = "spark.databricks.delta.merge.materializeCachedSource"
-EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 IGNORE_CONFS = ("spark.sql.files.ignoreMissingFiles", "spark.sql.files.ignoreCorruptFiles")
 
 # Without these rules the optimizer keeps every scan of the source in the physical plan, however it is filtered.
-KEEP_SCANS = ",".join(
-    f"org.apache.spark.sql.catalyst.optimizer.{rule}"
-    for rule in (
-        "PruneFilters",
-        "PropagateEmptyRelation",
-        "ConvertToLocalRelation",
-        "OptimizeLimitZero",
-        "ColumnPruning",
-        "LimitPushDown",
-        "EliminateLimits",
-        "ReplaceExceptWithFilter",
-        "RewriteExceptAll",
-        "CombineUnions",
-        "OptimizeOneRowPlan",
-        "InferFiltersFromConstraints",
-    )
+KEEP_SCANS = (
+    "PruneFilters",
+    "PropagateEmptyRelation",
+    "ConvertToLocalRelation",
+    "OptimizeLimitZero",
+    "ColumnPruning",
+    "LimitPushDown",
+    "EliminateLimits",
+    "ReplaceExceptWithFilter",
+    "RewriteExceptAll",
+    "CombineUnions",
+    "OptimizeOneRowPlan",
+    "InferFiltersFromConstraints",
 )
 # DeltaSparkPlanUtils.findFirstNonDeterministicNode lets only these through. A CTE is inlined before Delta looks.
 DETERMINISTIC_NODES = frozenset(
@@ -189,8 +185,7 @@ def is_on(confs: dict[str, str], key: str, default: str = "true") -> bool:
 def source_plan(spark: SparkSession, merge: AnalyzedMerge) -> SourcePlan:
     """Explain ``SELECT * FROM source`` with every scan kept visible."""
     query = f"{merge.statement.before_select}SELECT * FROM {merge.source_sql}"
-    excluded = read_confs(spark, (EXCLUDED_RULES,)).get(EXCLUDED_RULES)
-    with confs_set(spark, {EXCLUDED_RULES: f"{excluded},{KEEP_SCANS}" if excluded else KEEP_SCANS}):
+    with confs_set(spark, without_rules(spark, KEEP_SCANS)):
         explained = explain(spark, query)
     functions = function_names(query)
     tree = tuple(nodes(explained.analyzed.partition("\n")[2]))

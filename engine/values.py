@@ -99,14 +99,20 @@ class Decision(Value):
 
 
 class Scan(Value):
-    """What data skipping leaves of the target (OptimisticTransaction.filterFiles)."""
+    """What data skipping leaves of the target (OptimisticTransaction.filterFiles).
+
+    ``files_after_of_a_read``: what a read under the same predicates keeps, which uses partition filters derived from
+    generated columns where a MERGE does not; None in the plans of older versions.
+    """
 
     predicates: tuple[str, ...]
     files_before: int
     files_after: int
     bytes_before: int
     bytes_after: int
+    partitions_before: int | None = None
     partitions_after: int
+    files_after_of_a_read: int | None = None
     accuracy: Accuracy = "exact"
     why: str = ""
 
