@@ -16,5 +16,7 @@ def ambiguity(statement: MergeStatement, conflicts: Conflicts) -> Refused | None
         condition=AMBIGUOUS,
         message=f"{conflicts.count:,} target rows are matched by more than one source row.",
         rows=tuple({**key.key, "source rows": str(key.source_rows)} for key in conflicts.keys),
-        hint="Keep one source row for each key: QUALIFY row_number() OVER (PARTITION BY keys ORDER BY …) = 1.",
+        hint=f"Keep one source row for each key. {conflicts.dedupe.choice} Put this after USING: {conflicts.dedupe.sql}"
+        if conflicts.dedupe
+        else "Keep one source row for each target row, by what ON compares.",
     )

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 from engine.advice import advise
 from engine.analyze import AnalyzedMerge, analyze
 from engine.delta_log import list_files
+from engine.duplicate_keys import find_conflicts
 from engine.errors import EngineError
-from engine.find_touched_files import Matches, conflict_keys, count_inserts, find_touched_files
+from engine.find_touched_files import Matches, count_inserts, find_touched_files
 from engine.foresee import ambiguity
-from engine.params import fill
 from engine.generated_columns import generated_predicate
 from engine.logged_schema import LoggedColumn, logged_schema, logical_partitions
+from engine.params import fill
 from engine.parse import MergeStatement, Script, parse_merge, parse_script
 from engine.plan_writes import TableTraits, plan_writes, runs_insert_only
 from engine.prepare_delta_scan import DeltaScan, prepare_delta_scan
@@ -29,7 +30,6 @@ from engine.should_materialize_source import should_materialize_source, source_p
 from engine.spark_errors import translate
 from engine.splice import source_splice, spliced
 from engine.values import (
-    Conflicts,
     Engines,
     OnProgress,
     Plan,
@@ -113,21 +113,16 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
         refused = Refused(condition=error.condition, message=error.message, hint=error.hint)
     traits = table_traits(detail)
     promise = plan_writes(merge, matches, source.num_rows, traits, confs)
-    conflicts = Conflicts(
-        count=matches.conflicts,
-        true_count=sum(file.true_conflicts for file in matches.files),
-        keys=conflict_keys(spark, merge, source, matches.view, 0 if private else 20)
-        if matches.view and any(f.true_conflicts for f in matches.files)
-        else (),
-    )
+    with clock.phase("find_conflicts"):
+        conflicts = find_conflicts(spark, merge, source, matches, rows, private)
     refused = refused or ambiguity(statement, conflicts)
-    implied = generated_predicate(spark, merge, scan, matches, columns)
     with clock.phase("samples"):
         samples = () if refused or private else sample_rows(spark, merge, source, matches, rows)
     typed = statement_value(statement, script, params)
     target = target_value(merge, detail, scan)
     frozen = source_value(merge, source)
     warnings, advice = advise(merge, source, decision, matches, promise, conflicts, dict(detail["properties"] or {}))
+    implied = generated_predicate(spark, merge, scan, matches, columns)
     return Plan(
         plan_id=plan_id(typed, target, frozen, confs),
         created_at=datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
@@ -157,16 +152,16 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
         session=session_ref(spark, source.view),
         timings=clock.timings,
     )
-def target_columns(spark: SparkSession, merge: AnalyzedMerge, detail: Any) -> tuple[LoggedColumn, ...]:
-    """The log's columns of a table that maps or generates some; () for others, of which queries tell all."""
-    told = {"columnMapping", "generatedColumns"}.intersection(detail["tableFeatures"] or ())
-    return logged_schema(spark, merge.path, merge.version) if told else ()
-
-
 
 
 # what says nothing of the MERGE: a query of ours that does not parse is our fault, not the operator's
 NOT_REFUSALS = ("CANCELLED", "SPARK_UNREACHABLE", "MATERIALIZE_SOURCE_OUT_OF_DISK", "PARSE_SYNTAX_ERROR")
+
+
+def target_columns(spark: SparkSession, merge: AnalyzedMerge, detail: Any) -> tuple[LoggedColumn, ...]:
+    """The log's columns of a table that maps or generates some; () for others, of which queries tell all."""
+    told = {"columnMapping", "generatedColumns"}.intersection(detail["tableFeatures"] or ())
+    return logged_schema(spark, merge.path, merge.version) if told else ()
 
 
 def statement_value(statement: MergeStatement, script: Script, params: dict[str, str]) -> Statement:
