@@ -16,7 +16,6 @@ def ambiguity(statement: MergeStatement, conflicts: Conflicts) -> Refused | None
         condition=AMBIGUOUS,
         message=f"{conflicts.count:,} target rows are matched by more than one source row.",
         rows=tuple({**key.key, "source rows": str(key.source_rows)} for key in conflicts.keys),
-        hint=f"Keep one source row for each key. {conflicts.dedupe.choice} Put this after USING: {conflicts.dedupe.sql}"
-        if conflicts.dedupe
-        else "Keep one source row for each target row, by what ON compares.",
+        hint="Keep one source row for each key"
+        + (": the plan's conflicts hold a source that does, to paste after USING." if conflicts.dedupe else "."),
     )
