@@ -15,7 +15,7 @@ from engine.errors import EngineError
 from engine.explain import DELTA_AT, Explained, explain
 from engine.parse import MergeStatement, Relation
 from engine.spark_errors import translate
-from engine.sql_text import conjuncts, equality, tokenize
+from engine.sql_text import conjuncts, equality, requalified, tokenize
 from engine.values import Column
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class Key:
 
     source: Expression
     target: Expression
+    null_safe: bool
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,16 @@ def aliased(relation: Relation) -> str:
     return f"{relation.text} AS {relation.alias}" if relation.alias else relation.text
 
 
+def qualified(merge: AnalyzedMerge, text: str) -> str:
+    """``text`` with the target's dotted name as a qualifier shortened to what the subquery is called."""
+    target, source = merge.statement.target, merge.statement.source
+    if target.alias is None:
+        text = requalified(text, target.parts, target.reference)
+    if source.alias is None and source.parts:
+        text = requalified(text, source.parts, source.reference)
+    return text
+
+
 def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
     """Ask Spark. What Delta refuses at analysis raises an EngineError with Delta's class and a position."""
     plan = explain(spark, statement.sql)
@@ -100,7 +111,8 @@ def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
 
     on_texts = conjuncts(statement.condition)
     matched_texts = [conjuncts(c.condition) if c.condition else () for c in statement.matched]
-    sides = [side for text in on_texts for side in equality(text) or ()]
+    equalities = [parts for text in on_texts if (parts := equality(text))]
+    sides = [side for left, _, right in equalities for side in (left, right)]
     in_both = [
         *on_texts,
         *sides,
@@ -127,20 +139,20 @@ def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
         target_schema=target_schema,
         source_schema=source_schema,
         on=tuple(on),
-        keys=keys_of(both[len(on_texts) : len(on_texts) + len(sides)]),
+        keys=keys_of(both[len(on_texts) : len(on_texts) + len(sides)], [sign for _, sign, _ in equalities]),
         matched=tuple(matched),
         columns_used=referenced_source_columns(statement, [*both, *inserted], source_schema, target_schema),
         plan=plan,
     )
 
 
-def keys_of(sides: Sequence[Expression]) -> tuple[Key, ...]:
-    """``sides`` are the left and right sides of the equalities of ON, in pairs."""
+def keys_of(sides: Sequence[Expression], signs: Sequence[str]) -> tuple[Key, ...]:
+    """``sides`` are the left and right sides of the equalities of ON, in pairs, ``signs`` what stands between."""
     found = []
-    for left, right in zip(sides[::2], sides[1::2], strict=True):
+    for left, right, sign in zip(sides[::2], sides[1::2], signs, strict=True):
         for source, target in ((left, right), (right, left)):
             if source.source_columns and target.target_columns and not (source.target_columns or target.source_columns):
-                found.append(Key(source, target))
+                found.append(Key(source, target, sign == "<=>"))
     return tuple(found)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 # Adaptive execution runs every shuffle as a job of its own and plans again after it, and each task costs
 # milliseconds whatever it holds: for an aggregate over a few rows that is most of the time.
 ONE_JOB = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "2"}
@@ -40,3 +41,10 @@ def confs_set(spark: SparkSession, confs: Mapping[str, str]) -> Iterator[None]:
                 spark.conf.unset(key)
             else:
                 spark.conf.set(key, old)
+
+
+def without_rules(spark: SparkSession, rules: Iterable[str]) -> dict[str, str]:
+    """The conf under which Spark's optimizer leaves out ``rules`` (short names) beside those it leaves out already."""
+    already = read_confs(spark, (EXCLUDED_RULES,)).get(EXCLUDED_RULES)
+    names = [f"org.apache.spark.sql.catalyst.optimizer.{rule}" for rule in rules]
+    return {EXCLUDED_RULES: ",".join([*([already] if already else []), *names])}

@@ -11,17 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.analyze import AnalyzedMerge
+from engine.analyze import AnalyzedMerge, qualified
 from engine.checkpoint import checkpoint
 from engine.confs import confs_set, for_rows
 from engine.delta_log import LogFile
-from engine.names import quote
 from engine.parse import MergeClause
 from engine.prepare_delta_scan import DeltaScan
 from engine.prepare_source import PreparedSource, pairs_view
 from engine.spark_errors import translate
-from engine.sql_text import requalified
-from engine.values import ConflictKey
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -149,16 +146,6 @@ def target_relation(merge: AnalyzedMerge, *, columns: str = "*") -> str:
     )
 
 
-def qualified(merge: AnalyzedMerge, text: str) -> str:
-    """``text`` with the target's dotted name as a qualifier shortened to what the subquery is called."""
-    target, source = merge.statement.target, merge.statement.source
-    if target.alias is None:
-        text = requalified(text, target.parts, target.reference)
-    if source.alias is None and source.parts:
-        text = requalified(text, source.parts, source.reference)
-    return text
-
-
 def first_clause(clauses: Sequence[MergeClause], first: int) -> str:
     """A CASE that gives the number of the first clause whose condition holds, or 0."""
     if not clauses:
@@ -277,20 +264,3 @@ def unmatched_source(merge: AnalyzedMerge, source: PreparedSource, view: str | N
         f"{source_relation(merge, source)} LEFT ANTI JOIN {target_relation(merge)} "
         f"ON {qualified(merge, merge.statement.condition)}\n"
     )
-
-
-def conflict_keys(
-    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, view: str, limit: int
-) -> tuple[ConflictKey, ...]:
-    """Up to ``limit`` target rows that several source rows match, by the source's columns in ON."""
-    names = list(dict.fromkeys(name for e in merge.on for name in e.source_columns))
-    if not names or limit <= 0:
-        return ()
-    columns = ", ".join(f"CAST(s.{quote(name)} AS STRING) AS {quote(name)}" for name in names)
-    rows = spark.sql(
-        f"SELECT c.n AS __dm_n, {columns} FROM (SELECT min({SOURCE_ROW}) AS first, count({SOURCE_ROW}) AS n "
-        f"FROM {view} GROUP BY {FILE}, {TARGET_ROW} HAVING count({SOURCE_ROW}) > 1 LIMIT {limit}) AS c "
-        f"JOIN (SELECT *, monotonically_increasing_id() AS {SOURCE_ROW} FROM {source.view}) AS s "
-        f"ON s.{SOURCE_ROW} = c.first"
-    ).collect()
-    return tuple(ConflictKey(key={name: row[name] for name in names}, source_rows=int(row["__dm_n"])) for row in rows)

@@ -16,5 +16,6 @@ def ambiguity(statement: MergeStatement, conflicts: Conflicts) -> Refused | None
         condition=AMBIGUOUS,
         message=f"{conflicts.count:,} target rows are matched by more than one source row.",
         rows=tuple({**key.key, "source rows": str(key.source_rows)} for key in conflicts.keys),
-        hint="Keep one source row for each key: QUALIFY row_number() OVER (PARTITION BY keys ORDER BY …) = 1.",
+        hint="Keep one source row for each key"
+        + (": the plan's conflicts hold a source that does, to paste after USING." if conflicts.dedupe else "."),
     )

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from engine.advice import advise
 from engine.analyze import AnalyzedMerge, analyze
-from engine.delta_log import list_files
+from engine.delta_log import LogFile, list_files
+from engine.duplicate_keys import find_conflicts
 from engine.errors import EngineError
-from engine.find_touched_files import Matches, conflict_keys, count_inserts, find_touched_files
+from engine.find_touched_files import Matches, count_inserts, find_touched_files
 from engine.foresee import ambiguity
+from engine.generated_columns import generated_predicate
+from engine.logged_schema import LoggedColumn, logged_schema, logical_partitions
 from engine.params import fill
 from engine.parse import MergeStatement, Script, parse_merge, parse_script
 from engine.plan_writes import TableTraits, plan_writes, runs_insert_only
@@ -90,8 +93,8 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
     with clock.phase("describe_target"):
         detail = spark.sql(f"DESCRIBE DETAIL {statement.target.text}").collect()[0]
         files = list_files(spark, merge.path, merge.version)
-    with clock.phase("prepare_delta_scan"):
-        scan = prepare_delta_scan(spark, merge, files)
+        columns = target_columns(spark, merge, detail)
+        files = logical_partitions(files, columns)
     view = new_view_name()
 
     def prepare(attempt: Attempt) -> PreparedSource:
@@ -99,14 +102,14 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
             return prepare_source(spark, merge, decision, planned, view=view, level=attempt.storage_level)
 
     def look(attempt: Attempt, source: PreparedSource) -> Looked:
-        return look_at(spark, merge, attempt, source, scan, confs, rows, private, clock)
+        return look_at(spark, merge, attempt, source, files, detail, confs, rows, private, clock)
 
     try:
         looked = run_with_source_lost_retries(spark, prepare, look)
     except BaseException as error:
         free_source(spark, view, error)
         raise
-    source, matches, conflicts = looked.source, looked.matches, looked.conflicts
+    source, scan, matches, conflicts = looked.source, looked.scan, looked.matches, looked.conflicts
     if decision.materialize:
         decision = decision.model_copy(update=asdict(looked.attempt))
     promise = plan_writes(merge, matches, source.num_rows, table_traits(detail), confs)
@@ -115,6 +118,7 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
     target = target_value(merge, detail, scan)
     frozen = source_value(merge, source)
     warnings, advice = advise(merge, source, decision, matches, promise, conflicts, dict(detail["properties"] or {}))
+    implied = generated_predicate(spark, merge, scan, matches, columns)
     return Plan(
         plan_id=plan_id(typed, target, frozen, confs),
         created_at=datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
@@ -137,7 +141,7 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
         estimates=promise.estimates,
         refused=looked.refused,
         warnings=warnings,
-        advice=advice,
+        advice=(*advice, implied) if implied else advice,
         samples=looked.samples,
         confs=confs,
         splices=(splice,) if splice else (),
@@ -152,6 +156,7 @@ class Looked:
 
     attempt: Attempt
     source: PreparedSource
+    scan: DeltaScan
     matches: Matches
     conflicts: Conflicts
     refused: Refused | None
@@ -163,14 +168,22 @@ def look_at(
     merge: AnalyzedMerge,
     attempt: Attempt,
     source: PreparedSource,
-    scan: DeltaScan,
+    files: tuple[LogFile, ...],
+    detail: Any,
     confs: Mapping[str, str],
     rows: int,
     private: bool,
     clock: Clock,
 ) -> Looked:
-    """The steps that read the frozen source: they run again together where its blocks were lost."""
+    """The steps that read the frozen source: they run again together where its blocks were lost.
+
+    ``detail`` is the row of DESCRIBE DETAIL.
+    """
     statement = merge.statement
+    with clock.phase("prepare_delta_scan"):
+        scan = prepare_delta_scan(
+            spark, merge, source.view, files, detail["partitionColumns"] or (), detail["tableFeatures"] or ()
+        )
     refused: Refused | None = None
     matches = Matches(None, None, (), {}, None)
     try:
@@ -186,21 +199,22 @@ def look_at(
         if lost_blocks(error):
             raise
         refused = Refused(condition=error.condition, message=error.message, hint=error.hint)
-    conflicts = Conflicts(
-        count=matches.conflicts,
-        true_count=sum(file.true_conflicts for file in matches.files),
-        keys=conflict_keys(spark, merge, source, matches.view, 0 if private else 20)
-        if matches.view and any(f.true_conflicts for f in matches.files)
-        else (),
-    )
+    with clock.phase("find_conflicts"):
+        conflicts = find_conflicts(spark, merge, source, matches, rows, private)
     refused = refused or ambiguity(statement, conflicts)
     with clock.phase("samples"):
         samples = () if refused or private else sample_rows(spark, merge, source, matches, rows)
-    return Looked(attempt, source, matches, conflicts, refused, samples)
+    return Looked(attempt, source, scan, matches, conflicts, refused, samples)
 
 
 # what says nothing of the MERGE: a query of ours that does not parse is our fault, not the operator's
 NOT_REFUSALS = ("CANCELLED", "SPARK_UNREACHABLE", "MATERIALIZE_SOURCE_OUT_OF_DISK", "PARSE_SYNTAX_ERROR")
+
+
+def target_columns(spark: SparkSession, merge: AnalyzedMerge, detail: Any) -> tuple[LoggedColumn, ...]:
+    """The log's columns of a table that maps or generates some; () for others, of which queries tell all."""
+    told = {"columnMapping", "generatedColumns"}.intersection(detail["tableFeatures"] or ())
+    return logged_schema(spark, merge.path, merge.version) if told else ()
 
 
 def statement_value(statement: MergeStatement, script: Script, params: dict[str, str]) -> Statement:

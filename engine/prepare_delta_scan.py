@@ -1,18 +1,20 @@
 """AnalyzedMerge → DeltaScan: the files that data skipping leaves, as OptimisticTransaction.filterFiles keeps them.
 
-MERGE does not use the partition filters that PrepareDeltaScan derives for reads from generated columns; they are
-switched off here, so that the read which is asked for its files keeps what the MERGE would.
+A MERGE and a read both end in ``snapshot.filesForScan``, but not with the same filters: a read gets more of them from
+Spark's optimizer and from generated columns. What only reads get is switched off here, so that the read which is asked
+for its files keeps what the MERGE would; how many a read as it is would keep is told beside it.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from engine.analyze import AnalyzedMerge, Expression
-from engine.confs import confs_set
+from engine.analyze import AnalyzedMerge, Expression, qualified
+from engine.confs import confs_set, without_rules
 from engine.delta_log import LogFile, partitions_of
 from engine.spark_errors import translate
 from engine.values import Scan
@@ -21,16 +23,31 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 GENERATED_FILTERS = "spark.databricks.delta.generatedColumn.partitionFilterOptimization.enabled"
+STATS_SKIPPING = "spark.databricks.delta.stats.skipping"
+# They make further filters out of those of a Filter or a Join; the condition of a MERGE is neither.
+ONLY_IN_READS = (
+    "InferFiltersFromConstraints",
+    "ConstantPropagation",
+    "PushExtraPredicateThroughJoin",
+    "ReplaceNullWithFalseInPredicate",
+)
+COMPARISON = re.compile(r"^\s*[\w.`]+\s*(=|==|<=>|<|>|<=|>=|<>|!=)\s*[\w.`]+\s*$")
 
 
 @dataclass(frozen=True)
 class DeltaScan:
-    """``before``: all files of the version; ``after``: those that skipping keeps; ``predicates`` as typed."""
+    """``before``: all files of the version; ``after``: those that skipping keeps; ``predicates`` as typed.
+
+    ``read``: paths of the files that a plain read under the same predicates keeps, None where it was not asked
+    because it cannot differ.
+    """
 
     predicates: tuple[str, ...]
     before: tuple[LogFile, ...]
     after: tuple[LogFile, ...]
-    exact: bool
+    read: frozenset[str] | None = None
+    estimated_because: str = ""
+    note: str = ""
 
     def value(self) -> Scan:
         return Scan(
@@ -39,51 +56,136 @@ class DeltaScan:
             files_after=len(self.after),
             bytes_before=sum(file.bytes for file in self.before),
             bytes_after=sum(file.bytes for file in self.after),
+            partitions_before=partitions_of(self.before),
             partitions_after=partitions_of(self.after),
-            accuracy="exact" if self.exact else "estimated",
-            why="" if self.exact else "a read and a MERGE may differ where two columns are compared",
+            files_after_of_a_read=len(self.after) if self.read is None else len(self.read),
+            accuracy="estimated" if self.estimated_because else "exact",
+            why=self.estimated_because or self.note,
         )
 
 
-def prepare_delta_scan(spark: SparkSession, merge: AnalyzedMerge, files: tuple[LogFile, ...]) -> DeltaScan:
-    """Ask Delta which of ``files`` a read under the MERGE's target-only predicates keeps. Reads no data."""
+def prepare_delta_scan(
+    spark: SparkSession,
+    merge: AnalyzedMerge,
+    source_view: str,
+    files: tuple[LogFile, ...],
+    partition_columns: Collection[str],
+    features: Collection[str],
+) -> DeltaScan:
+    """Ask Delta which of ``files`` it keeps under the MERGE's target-only predicates. Reads no data.
+
+    ``source_view`` is the frozen source, ``features`` the table features of the target.
+    """
+    if merge.statement.not_matched_by_source:
+        return DeltaScan((), files, files, note="NOT MATCHED BY SOURCE makes Delta read every file")
     predicates = target_only_predicates(merge)
-    if merge.statement.not_matched_by_source or not predicates:
-        return DeltaScan(predicates=(), before=files, after=files, exact=True)
-    where = " AND ".join(f"({text}\n)" for text in predicates)
-    reference = merge.statement.target.reference
-    query = f"SELECT * FROM {merge.target_sql} AS {reference} WHERE {where}"
-    try:
-        with confs_set(spark, {GENERATED_FILTERS: "false"}):
-            kept = {normal(path) for path in spark.sql(query).inputFiles()}
-    except Exception as error:
-        raise translate(error) from error
-    root = merge.path.rstrip("/")
-    after = tuple(file for file in files if normal(_decoded(root, file.path)) in kept)
-    compared = [e for e in _target_only_expressions(merge) if len(e.target_columns) > 1]
-    return DeltaScan(predicates=predicates, before=files, after=after, exact=not compared)
+    hidden = any(may_hide_a_predicate(e) for e in _joined_conditions(merge))
+    skipping = str(spark.conf.get(STATS_SKIPPING, "true")).lower() == "true"
+    if not skipping:
+        return _by_partition_alone(spark, merge, files, predicates, partition_columns, hidden)
+    if not predicates and not hidden:
+        return DeltaScan((), files, files, estimated_because=_several_clauses(merge))
+    texts = tuple(e.text for e in predicates)
+    after = kept_files(spark, merge, files, _joined(merge, source_view), as_merge=True)
+    generated = bool(partition_columns) and "generatedColumns" in features
+    inferred = any(len(e.target_columns) > 1 for e in predicates)
+    read = None
+    if texts and (generated or inferred):
+        read = frozenset(f.path for f in kept_files(spark, merge, files, where(merge, texts), as_merge=False))
+    return DeltaScan(texts, files, after, read, estimated_because=_several_clauses(merge))
 
 
-def target_only_predicates(merge: AnalyzedMerge) -> tuple[str, ...]:
+def _by_partition_alone(
+    spark: SparkSession,
+    merge: AnalyzedMerge,
+    files: tuple[LogFile, ...],
+    predicates: Sequence[Expression],
+    partition_columns: Collection[str],
+    hidden: bool,
+) -> DeltaScan:
+    """With statistics switched off a MERGE still prunes partitions (a read does so only when it is executed)."""
+    names = {name.lower() for name in partition_columns}
+    texts = tuple(e.text for e in predicates if {name.lower() for name in e.target_columns} <= names)
+    off = f"{STATS_SKIPPING} is false: only partition columns prune"
+    after = kept_files(spark, merge, files, where(merge, texts), as_merge=True) if texts else files
+    because = f"{off}, and the optimizer may draw more from a condition on both tables" if hidden else ""
+    return DeltaScan(texts, files, after, estimated_because=because, note=off)
+
+
+def target_only_predicates(merge: AnalyzedMerge) -> tuple[Expression, ...]:
     """MergeIntoCommandBase.getTargetOnlyPredicates, as typed.
 
     The conjuncts of ON that refer to the target alone; for a matched-only MERGE also the OR over its clauses of
     their target-only conjuncts, which a clause without any makes TRUE.
     """
-    on = tuple(e.text for e in merge.on if e.target_only)
-    if not merge.statement.matched_only:
+    on = tuple(e for e in merge.on if e.target_only)
+    by_clause = [[e for e in clause if e.target_only] for clause in merge.matched]
+    if not merge.statement.matched_only or not all(by_clause):
         return on
-    by_clause = [[e.text for e in clause if e.target_only] for clause in merge.matched]
-    if not all(by_clause):
-        return on
+    either = Expression(
+        text=" OR ".join("(" + " AND ".join(f"({e.text}\n)" for e in of_one) + ")" for of_one in by_clause),
+        source_columns=(),
+        target_columns=tuple(dict.fromkeys(name for of_one in by_clause for e in of_one for name in e.target_columns)),
+    )
+    return (*on, either if len(by_clause) > 1 or len(by_clause[0]) > 1 else by_clause[0][0])
+
+
+def _joined_conditions(merge: AnalyzedMerge) -> tuple[Expression, ...]:
+    """The conjuncts that :func:`_joined` gives to Spark's optimizer whole."""
+    matched = merge.matched if merge.statement.matched_only and len(merge.matched) == 1 else ()
+    return (*merge.on, *(e for clause in matched for e in clause))
+
+
+def _several_clauses(merge: AnalyzedMerge) -> str:
+    """Why the predicates of several clauses are not certain, in words, or ""."""
+    if not merge.statement.matched_only or len(merge.matched) == 1:
+        return ""
+    if not any(may_hide_a_predicate(e) for clause in merge.matched for e in clause):
+        return ""
+    return "the optimizer may draw more predicates out of the clauses' conditions on both tables"
+
+
+def may_hide_a_predicate(e: Expression) -> bool:
+    """Whether the optimizer might draw a target-only conjunct out of a conjunct that names both tables, as out of
+    ``(t.a = 1 AND s.b = 2) OR (t.a = 1 AND s.b = 3)`` or ``NOT (t.a < 1 OR s.b = 2)``."""
+    return bool(e.source_columns and e.target_columns) and not COMPARISON.match(e.text)
+
+
+def _joined(merge: AnalyzedMerge, source_view: str) -> str:
+    """The MERGE's own condition over both sides: Spark reshapes it as it does the MERGE's, and pushes to the target
+    what refers to it alone."""
+    statement = merge.statement
+    condition = f"({qualified(merge, statement.condition)}\n)"
+    if statement.matched_only and len(statement.matched) == 1 and statement.matched[0].condition:
+        condition += f" AND ({qualified(merge, statement.matched[0].condition)}\n)"
+    elif statement.matched_only:
+        condition += "".join(f" AND ({qualified(merge, e.text)}\n)" for e in target_only_predicates(merge))
     return (
-        *on,
-        " OR ".join("(" + " AND ".join(f"({text}\n)" for text in texts) + ")" for texts in by_clause),
+        f"SELECT 1 FROM {merge.target_sql} AS {statement.target.reference} JOIN {source_view} AS "
+        f"{statement.source.reference or '__dm_source'} ON {condition}"
     )
 
 
-def _target_only_expressions(merge: AnalyzedMerge) -> list[Expression]:
-    return [e for e in (*merge.on, *(e for clause in merge.matched for e in clause)) if e.target_only]
+def where(merge: AnalyzedMerge, texts: Sequence[str]) -> str:
+    """A read of the target under some predicates."""
+    condition = " AND ".join(f"({qualified(merge, text)}\n)" for text in texts)
+    return f"SELECT * FROM {merge.target_sql} AS {merge.statement.target.reference} WHERE {condition}"
+
+
+def kept_files(
+    spark: SparkSession, merge: AnalyzedMerge, files: Sequence[LogFile], query: str, *, as_merge: bool
+) -> tuple[LogFile, ...]:
+    """Which of ``files`` Delta leaves in the scan of ``query``: with the filters that a MERGE has, or with a read's."""
+    confs: Mapping[str, str] = {}
+    if as_merge:
+        confs = {GENERATED_FILTERS: "false", STATS_SKIPPING: "true", **without_rules(spark, ONLY_IN_READS)}
+    try:
+        with confs_set(spark, confs):
+            kept = {normal(path) for path in spark.sql(query).inputFiles()}
+    except Exception as error:
+        raise translate(error) from error
+    root = merge.path.rstrip("/")
+    return tuple(file for file in files if normal(_decoded(root, file.path)) in kept)
 
 
 def normal(path: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from engine.analyze import AnalyzedMerge
+from engine.analyze import AnalyzedMerge, qualified
 from engine.find_touched_files import (
     BY_SOURCE,
     BY_SOURCE_CLAUSE,
@@ -15,7 +15,6 @@ from engine.find_touched_files import (
     SOURCE_ROW,
     Matches,
     first_clause,
-    qualified,
     source_relation,
     target_relation,
     unmatched_source,

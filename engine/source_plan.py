@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge
-from engine.confs import confs_set, read_confs
+from engine.confs import confs_set, without_rules
 from engine.errors import EngineError
 from engine.explain import Explained, Node, explain, one_line_names, tree
 from engine.names import quote
@@ -17,24 +17,20 @@ from engine.sql_text import called_functions
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 # Without these rules the optimizer keeps every scan of the source in its plan, however it is filtered.
-KEEP_SCANS = ",".join(
-    f"org.apache.spark.sql.catalyst.optimizer.{rule}"
-    for rule in (
-        "PruneFilters",
-        "PropagateEmptyRelation",
-        "ConvertToLocalRelation",
-        "OptimizeLimitZero",
-        "ColumnPruning",
-        "LimitPushDown",
-        "EliminateLimits",
-        "ReplaceExceptWithFilter",
-        "RewriteExceptAll",
-        "CombineUnions",
-        "OptimizeOneRowPlan",
-        "InferFiltersFromConstraints",
-    )
+KEEP_SCANS = (
+    "PruneFilters",
+    "PropagateEmptyRelation",
+    "ConvertToLocalRelation",
+    "OptimizeLimitZero",
+    "ColumnPruning",
+    "LimitPushDown",
+    "EliminateLimits",
+    "ReplaceExceptWithFilter",
+    "RewriteExceptAll",
+    "CombineUnions",
+    "OptimizeOneRowPlan",
+    "InferFiltersFromConstraints",
 )
 # a session that is not ours prints 25 columns and drops the others
 WHOLE = {"spark.sql.debug.maxToStringFields": "10000"}
@@ -120,9 +116,7 @@ def is_deterministic(spark: SparkSession, plan: SourcePlan) -> bool | None:
 
 def explain_scans(spark: SparkSession, plan: SourcePlan) -> Explained:
     """The optimized and physical plan, with every scan kept and cached data put in its place."""
-    excluded = read_confs(spark, (EXCLUDED_RULES,)).get(EXCLUDED_RULES)
-    rules = {EXCLUDED_RULES: f"{excluded},{KEEP_SCANS}" if excluded else KEEP_SCANS}
-    with confs_set(spark, {**rules, **WHOLE, **NO_SKIPPING}):
+    with confs_set(spark, {**without_rules(spark, KEEP_SCANS), **WHOLE, **NO_SKIPPING}):
         return explain(spark, f"{plan.before}SELECT * FROM {plan.source}")
 
 

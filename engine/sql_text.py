@@ -121,8 +121,8 @@ def conjuncts(condition: str) -> tuple[str, ...]:
     return tuple(inner for part in parts for inner in conjuncts(part))
 
 
-def equality(conjunct: str) -> tuple[str, str] | None:
-    """(left, right) of a conjunct that is one ``=``, ``==`` or ``<=>`` at the outermost level, else None."""
+def equality(conjunct: str) -> tuple[str, str, str] | None:
+    """(left, sign, right) of a conjunct that is one ``=``, ``==`` or ``<=>`` at the outermost level, else None."""
     tokens = tokenize(conjunct)
     outer = [token for _, token, depth in depths(tokens) if depth == 0]
     if any(token.word in NOT_ONE_EQUALITY or token.text in OTHER_COMPARISONS for token in outer):
@@ -131,7 +131,8 @@ def equality(conjunct: str) -> tuple[str, str] | None:
     if len(signs) != 1:
         return None
     left, right = tokens[: signs[0]], tokens[signs[0] + 1 :]
-    return (text_of(conjunct, left), text_of(conjunct, right)) if left and right else None
+    sign = tokens[signs[0]].text
+    return (text_of(conjunct, left), sign, text_of(conjunct, right)) if left and right else None
 
 
 EQUALITIES = ("=", "==", "<=>")

@@ -64,6 +64,10 @@ def _verdict(plan: Plan) -> Iterator[str]:
         told = ", ".join(f"{name}={value}" for name, value in key.key.items())
         yield f"  - {code(told)} is matched by {count(key.source_rows, 'source row')}"
     yield f"- undo: {code(sentences.undo(plan))}"
+    if found := plan.find_touched_files.conflicts.dedupe:
+        body = "\n\n".join((*map(plain, sentences.dedupe(plan)), fenced(found.sql, "sql")))
+        yield ""
+        yield from _details("The source without duplicates", body)
 
 
 def _remarks(title: str, remarks: Sequence[Remark]) -> Iterator[str]:
@@ -83,6 +87,7 @@ def _files(plan: Plan) -> Iterator[str]:
     told = [
         f"Data skipping leaves {left} ({size(scan.bytes_after)} of {size(scan.bytes_before)}), {scan.accuracy}.",
         *(f"- by {code(predicate)}" for predicate in scan.predicates),
+        *([f"- {plain(more)}"] if (more := sentences.scan(plan)) else []),
         "",
     ]
     if files:

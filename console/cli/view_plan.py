@@ -39,7 +39,7 @@ def page(plan: Plan, glyphs: Glyphs, width: int) -> RenderableType:
     parts: list[RenderableType] = [summary(plan, glyphs, width), Text(_made(plan, glyphs), QUIET)]
     for title, body in (
         ("Files", [*_files(plan, glyphs, width)]),
-        ("Conflicts", [*_conflicts(plan)]),
+        ("Conflicts", [*_conflicts(plan, glyphs)]),
         ("Write", [*_write(plan, glyphs)]),
         ("Promise", [*_promise(plan, glyphs)]),
         ("Rows", [*_samples(plan, glyphs, width)]),
@@ -109,6 +109,8 @@ def _files(plan: Plan, glyphs: Glyphs, width: int) -> Iterator[RenderableType]:
     )
     for predicate in scan.predicates:
         yield Text(f"by {sentences.one_line(predicate)}")
+    if more := sentences.scan(plan):
+        yield Text(more)
     if scan.why:
         yield Text(visible(scan.why), QUIET)
     if not files:
@@ -128,7 +130,7 @@ def _files(plan: Plan, glyphs: Glyphs, width: int) -> Iterator[RenderableType]:
         yield Text(f"{glyphs.ellipsis} and {number(len(files) - MAX_FILES)} more", QUIET)
 
 
-def _conflicts(plan: Plan) -> Iterator[RenderableType]:
+def _conflicts(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
     conflicts, refused = plan.find_touched_files.conflicts, plan.refused
     if refused is not None:
         # as Delta would say it, to be searched for
@@ -139,10 +141,10 @@ def _conflicts(plan: Plan) -> Iterator[RenderableType]:
         if conflicts.count != conflicts.true_count:
             yield Text(f"Delta itself counts {number(conflicts.count)}.", QUIET)
     if conflicts.keys:
-        names = list(dict.fromkeys(name for key in conflicts.keys for name in key.key))
-        found = table(*map(visible, names), "source rows", right=("source rows",))
-        for key in conflicts.keys:
-            found.add_row(*(_cell(key.key.get(name)) for name in names), number(key.source_rows))
+        names, rows = sentences.rivals(plan, glyphs, all_columns=False)
+        found = table(*map(visible, names), right=("source rows",))
+        for cells in rows:
+            found.add_row(*map(_cell, cells))
         yield found
     elif refused is not None and refused.rows:
         names = list(refused.rows[0])
@@ -150,6 +152,10 @@ def _conflicts(plan: Plan) -> Iterator[RenderableType]:
         for row in refused.rows:
             found.add_row(*(_cell(row.get(name)) for name in names))
         yield found
+    for told in sentences.dedupe(plan):
+        yield Text(told, QUIET)
+    if conflicts.dedupe:
+        yield Text(visible(conflicts.dedupe.sql, lines=True))
 
 
 def _write(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:

@@ -33,6 +33,8 @@ def files_page(plan: Plan, glyphs: Glyphs) -> Page:
         ),
         *(sentence(f"by {predicate}", "bold") for predicate in scan.predicates),
     ]
+    if more := sentences.scan(plan):
+        head.append(sentence(more))
     if scan.why:
         head.append(sentence(scan.why, "$foreground-muted"))
     columns = [
@@ -110,21 +112,20 @@ def conflicts_page(plan: Plan, glyphs: Glyphs) -> Page:
         head.append(sentence(told))
         if conflicts.count != conflicts.true_count:
             head.append(sentence(f"Delta itself counts {number(conflicts.count)}.", "$foreground-muted"))
+    head += [sentence(told, "$foreground-muted") for told in sentences.dedupe(plan)]
+    sql = conflicts.dedupe.sql if conflicts.dedupe else None
     if conflicts.keys:
-        names = list(conflicts.keys[0].key)
-        columns = [*(Column(name) for name in names), Column("source rows", align="right")]
-        rows: list[Row] = [
-            (*(_cell(key.key.get(name)) for name in names), number(key.source_rows)) for key in conflicts.keys
-        ]
-        return Page(tuple(head), Table(columns, rows))
+        names, rows = sentences.rivals(plan, glyphs, all_columns=True)
+        columns = [Column(name, align="right" if name == "source rows" else "left") for name in names]
+        return Page(tuple(head), Table(columns, [tuple(row) for row in rows]), sql)
     if refused is not None and refused.rows:
         names = list(refused.rows[0])
-        rows = [tuple(_cell(row.get(name)) for name in names) for row in refused.rows]
-        return Page(tuple(head), Table([Column(name) for name in names], rows))
+        cells = [tuple(_cell(row.get(name)) for name in names) for row in refused.rows]
+        return Page(tuple(head), Table([Column(name) for name in names], cells))
     if not head:
         nothing = "No target row is matched twice, and no constraint is broken."
         head.append(signed(glyphs.ok, "$text-success", nothing))
-    return Page(tuple(head))
+    return Page(tuple(head), sql=sql)
 
 
 def write_page(plan: Plan, _glyphs: Glyphs) -> Page:

@@ -55,6 +55,62 @@ def rewrite(plan: Plan) -> str:
     return f"rewrites {where}: {bulk}, copying {count(copied, 'row')}"
 
 
+def scan(plan: Plan) -> str:
+    """``12 of 30 partitions; a read would keep 4 files``: what there is to say beside the files, or ""."""
+    found, removed = plan.scan, plan.find_touched_files.partitions_removed_from
+    parts = []
+    if found.partitions_before is not None and found.partitions_before > 1:
+        gone = f", files removed from {number(removed)}" if removed else ""
+        parts.append(f"{number(found.partitions_after)} of {count(found.partitions_before, 'partition')}{gone}")
+    read = found.files_after_of_a_read
+    if read is not None and read != found.files_after:
+        parts.append(f"a read would keep {count(read, 'file')}: it derives filters that a MERGE does not")
+    return "; ".join(parts)
+
+
+def rivals(plan: Plan, glyphs: Glyphs, *, all_columns: bool) -> tuple[list[str], list[list[str | None]]]:
+    """Column names and rows of the source rows that fight for a target row, those of a key one below the other.
+
+    The keys come first, then how many rows there are of a key (in its first row), then the other columns, or only
+    those in which some rows differ. A cell in which the rows of its key differ is marked. None is NULL.
+    """
+    keys = plan.find_touched_files.conflicts.keys
+    of_keys = list(dict.fromkeys(name for key in keys for name in key.key))
+    differing = {name for key in keys for name in key.differing}
+    others = [
+        name
+        for name in dict.fromkeys(name for key in keys for row in key.rivals for name in row)
+        if name not in of_keys and (all_columns or name in differing)
+    ]
+    rows: list[list[str | None]] = []
+    for key in keys:
+        for index, row in enumerate(key.rivals or (key.key,)):
+            cells: list[str | None] = [_shown(row.get(name)) for name in of_keys]
+            cells.append("" if index else number(key.source_rows))
+            for name in others:
+                cell = _shown(row.get(name))
+                cells.append(f"{glyphs.changed} {cell or 'NULL'}" if name in key.differing else cell)
+            rows.append(cells)
+    return [*of_keys, "source rows", *others], rows
+
+
+def _shown(cell: str | None) -> str | None:
+    return None if cell is None else visible(cell)
+
+
+def dedupe(plan: Plan) -> list[str]:
+    """What the source without duplicates would do, in sentences; its SQL is not among them. [] where there is none."""
+    found = plan.find_touched_files.conflicts.dedupe
+    if found is None:
+        return []
+    told = [visible(found.choice), f"Put this after USING: it drops {count(found.rows_dropped, 'source row')}."]
+    if found.conflicts_left:
+        told.append(f"{count(found.conflicts_left, 'target row')} would still be matched twice.")
+    if found.matches_lost:
+        told.append(f"{count(found.matches_lost, 'target row')} would be matched by no source row any more.")
+    return told
+
+
 def decision(plan: Plan) -> str:
     """Whether the source is materialized, and why, in one line."""
     decided = plan.decision
@@ -79,7 +135,8 @@ def conflict(plan: Plan) -> str:
             return f"cannot be committed: {_matched(plan)} by more than one source row"
         return f"cannot be committed: {visible(plan.refused.message)}"
     if conflicts.true_count:
-        return f"{_matched(plan)} by more than one source row, which Delta allows here"
+        known = "allows here" if conflicts.count else "does not notice"
+        return f"{_matched(plan)} by more than one source row, which Delta {known}"
     return "no row matched twice, no constraint broken"
 
 
@@ -132,4 +189,6 @@ def as_text(plan: Plan, glyphs: Glyphs) -> str:
     ]
     lines += [f"warning [{visible(one.code)}] {visible(one.sentence)}" for one in plan.warnings]
     lines += [f"advice [{visible(one.code)}] {visible(one.sentence)}" for one in plan.advice]
+    if found := plan.find_touched_files.conflicts.dedupe:
+        lines += ["", *(f"-- {told}" for told in dedupe(plan)), visible(found.sql, lines=True)]
     return "\n".join([*lines, "", plan.statement.sql])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.plan_file import write_plan
-from engine.values import ConflictKey, Conflicts, Plan, Refused, Remark, Sample, TouchedFile, TouchedFiles
+from engine.values import ConflictKey, Conflicts, Dedupe, Plan, Refused, Remark, Sample, TouchedFile, TouchedFiles
 from tests.cli.running import Shell
 from tests.engine.plans import make_plan
 
@@ -89,6 +89,39 @@ def test_refused_plan(shell: Shell, tmp_path: Path) -> None:
     markdown = shell("show", saved(tmp_path, plan), "--markdown").out
     assert "❌ **cannot be committed**: `DELTA_MULTIPLE`" in markdown
     assert "`k=0` is matched by 2 source rows" in markdown
+
+
+def test_rivals_stand_below_one_another_with_a_source_to_paste(shell: Shell, tmp_path: Path) -> None:
+    rivals: tuple[dict[str, str | None], ...] = ({"k": "1", "v": "a", "w": "x"}, {"k": "1", "v": None, "w": "x"})
+    key = ConflictKey(key={"k": "1"}, source_rows=5, rivals=rivals, differing=("v",))
+    sql = "(SELECT * FROM feed AS s QUALIFY row_number() OVER (PARTITION BY s.k ORDER BY s.`ts` DESC) = 1) AS s"
+    dedupe = Dedupe(
+        sql=sql, keys=("s.k",), order_by="ts", choice="The latest ts stays.", rows_dropped=4, conflicts_left=1,
+        matches_lost=0,
+    )  # fmt: skip
+    conflicts = Conflicts(count=1, true_count=1, keys=(key,), dedupe=dedupe)
+    touched = TouchedFiles(join_type="inner", matched_predicate=None, conflicts=conflicts)
+    file = saved(tmp_path, make_plan(find_touched_files=touched))
+    out = shell("show", file).out
+    lines = [line.split() for line in out.splitlines()]
+    assert ["k", "source", "rows", "v"] in lines
+    assert ["1", "5", "▸", "a"] in lines
+    assert ["1", "▸", "NULL"] in lines
+    assert sql in " ".join(out.split())
+    assert "The latest ts stays." in out
+    assert "it drops 4 source rows" in out
+    assert "1 target row would still be matched twice." in out
+    assert f"```sql\n{sql}\n```" in shell("show", file, "--markdown").out
+
+
+def test_what_a_read_would_keep_and_the_partitions_are_told(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    plan = make_plan()
+    scan = plan.scan.model_copy(update={"partitions_before": 30, "files_after_of_a_read": 1})
+    out = shell("show", saved(tmp_path, plan.model_copy(update={"scan": scan}))).out
+    assert "2 of 30 partitions; a read would keep 1 file: it derives filters that a MERGE does not" in out
 
 
 def test_text_that_is_not_ours(shell: Shell, tmp_path: Path) -> None:

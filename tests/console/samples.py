@@ -9,6 +9,7 @@ from engine.values import (
     Conflicts,
     DataFile,
     Decision,
+    Dedupe,
     Deviation,
     Engines,
     Estimate,
@@ -120,7 +121,9 @@ def a_plan(sql: str = MERGE_SQL, **changes: object) -> Plan:
             files_after=5,
             bytes_before=934_000_000,
             bytes_after=116_000_000,
+            partitions_before=30,
             partitions_after=2,
+            files_after_of_a_read=5,
             why="1 conjunct derived from the keys of the frozen source",
         ),
         executor="ClassicMergeExecutor",
@@ -182,8 +185,34 @@ def a_refused_plan() -> Plan:
                 count=2,
                 true_count=2,
                 keys=(
-                    ConflictKey(key={"order_id": "10001", "order_date": "2026-11-19"}, source_rows=2),
-                    ConflictKey(key={"order_id": "[/x]", "order_date": None}, source_rows=3),
+                    ConflictKey(
+                        key={"order_id": "[/x]", "order_date": None},
+                        source_rows=3,
+                        rivals=(
+                            {"order_id": "[/x]", "order_date": None, "status": "paid", "amount": "1.00"},
+                            {"order_id": "[/x]", "order_date": None, "status": None, "amount": "1.00"},
+                        ),
+                        differing=("status",),
+                    ),
+                    ConflictKey(
+                        key={"order_id": "10001", "order_date": "2026-11-19"},
+                        source_rows=2,
+                        rivals=tuple(
+                            {"order_id": "10001", "order_date": "2026-11-19", "status": "shipped", "amount": amount}
+                            for amount in ("129.90", "119.90")
+                        ),
+                        differing=("amount",),
+                    ),
+                ),
+                dedupe=Dedupe(
+                    sql="(SELECT * FROM orders_feed AS s QUALIFY row_number() OVER (PARTITION BY s.order_id, "
+                    "s.order_date ORDER BY s.`updated_at` DESC) = 1) AS s",
+                    keys=("s.order_id", "s.order_date"),
+                    order_by="updated_at",
+                    choice="Of each key the row with the greatest updated_at stays.",
+                    rows_dropped=3,
+                    conflicts_left=0,
+                    matches_lost=0,
                 ),
             ),
         ),

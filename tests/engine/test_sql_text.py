@@ -8,13 +8,13 @@ from engine.sql_text import called_functions, conjuncts, equality, quoted_values
 
 
 @pytest.mark.parametrize(
-    ("conjunct", "sides"),
+    ("conjunct", "parts"),
     [
-        ("t.id = s.id", ("t.id", "s.id")),
-        ("t.a<=>s.b", ("t.a", "s.b")),
-        ("t.`x=y` == upper(s.c) /* = */", ("t.`x=y`", "upper(s.c)")),
-        ("date_trunc('=', a) = b", ("date_trunc('=', a)", "b")),
-        ("CASE WHEN a = b THEN 1 END = s.x", ("CASE WHEN a = b THEN 1 END", "s.x")),
+        ("t.id = s.id", ("t.id", "=", "s.id")),
+        ("t.a<=>s.b", ("t.a", "<=>", "s.b")),
+        ("t.`x=y` == upper(s.c) /* = */", ("t.`x=y`", "==", "upper(s.c)")),
+        ("date_trunc('=', a) = b", ("date_trunc('=', a)", "=", "b")),
+        ("CASE WHEN a = b THEN 1 END = s.x", ("CASE WHEN a = b THEN 1 END", "=", "s.x")),
         ("a = b OR c = d", None),
         ("NOT a = b", None),
         ("a <= b", None),
@@ -22,8 +22,8 @@ from engine.sql_text import called_functions, conjuncts, equality, quoted_values
         ("a BETWEEN b AND c", None),
     ],
 )
-def test_an_equality_has_one_sign_at_the_outermost_level(conjunct: str, sides: tuple[str, str] | None) -> None:
-    assert equality(conjunct) == sides
+def test_an_equality_has_one_sign_at_the_outermost_level(conjunct: str, parts: tuple[str, str, str] | None) -> None:
+    assert equality(conjunct) == parts
 
 
 def test_conjuncts_are_the_parts_between_outermost_ands() -> None:

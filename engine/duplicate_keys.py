@@ -1,0 +1,215 @@
+"""TouchedFiles → Conflicts: the source rows that fight for one target row, and the source without them, to paste.
+
+Delta says only that several source rows matched (delta-io/delta #1232). The pairs are still there, so the keys, their
+rivals and what a deduplicated source would change are asked of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from engine.analyze import AnalyzedMerge, qualified
+from engine.errors import CancelledError, EngineError, UnreachableError
+from engine.find_touched_files import FILE, SOURCE_ROW, TARGET_ROW, Matches
+from engine.names import quote
+from engine.prepare_source import PreparedSource
+from engine.spark_errors import translate
+from engine.values import Cells, Column, ConflictKey, Conflicts, Dedupe
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MAX_KEYS = 20
+MAX_RIVALS = 4
+VERSION_NAME = re.compile(
+    r"(^|_)(version|ver|revision|rev|sequence|seq|seqno|lsn|scn|offset|_commit_version)($|_)", re.IGNORECASE
+)
+TIME_NAME = re.compile(
+    r"(^|_)(ts|time|timestamp|at|updated|modified|changed|event|ingested|loaded|date|dt)($|_)", re.IGNORECASE
+)
+COUNTING = re.compile(r"^(bigint|int|smallint|decimal\(.*\))$")
+UNORDERABLE = re.compile(r"map<|variant|interval|geo", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class PartitionKey:
+    """What ON compares of the source, as SQL. A NULL in one that is no ``null_safe`` matches nothing."""
+
+    text: str
+    null_safe: bool
+
+
+def find_conflicts(
+    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, matches: Matches, rows: int, private: bool
+) -> Conflicts:
+    """Count the conflicts; where there are some, name up to 20 keys with a few rivals each, and write the dedupe.
+
+    No rivals with ``rows`` 0; no values at all when ``private``.
+    """
+    true_count = sum(file.true_conflicts for file in matches.files)
+    if not matches.view or not true_count:
+        return Conflicts(count=matches.conflicts, true_count=true_count)
+    try:
+        return Conflicts(
+            count=matches.conflicts,
+            true_count=true_count,
+            keys=() if private else conflict_keys(spark, merge, source, matches.view, MAX_RIVALS if rows else 0),
+            dedupe=dedupe(spark, merge, source, matches.view),
+        )
+    except EngineError:
+        raise
+    except Exception as error:
+        raise translate(error) from error
+
+
+def conflict_keys(
+    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, view: str, rivals: int
+) -> tuple[ConflictKey, ...]:
+    """The keys with most source rows first: the source's columns in ON, and up to ``rivals`` of the rows."""
+    names = list(dict.fromkeys(name for e in merge.on for name in e.source_columns))
+    if not names:
+        return ()
+    columns = ", ".join(f"CAST(s.{quote(c.name)} AS STRING) AS {quote(c.name)}" for c in source.columns)
+    by_target = (
+        f"SELECT {FILE}, {TARGET_ROW}, min({SOURCE_ROW}) AS first, count({SOURCE_ROW}) AS n FROM {view} "
+        f"GROUP BY {FILE}, {TARGET_ROW} HAVING count({SOURCE_ROW}) > 1"
+    )
+    by_key = (
+        f"SELECT first, max(n) AS n, count(*) AS targets, min(struct({FILE}, {TARGET_ROW})) AS one "
+        f"FROM ({by_target}) GROUP BY first ORDER BY n DESC, first LIMIT {MAX_KEYS}"
+    )
+    rows = spark.sql(
+        f"SELECT c.first AS __dm_first, c.n AS __dm_n, c.targets AS __dm_targets, {columns} FROM "
+        f"(SELECT k.*, p.{SOURCE_ROW}, row_number() OVER (PARTITION BY k.first ORDER BY p.{SOURCE_ROW}) AS place "
+        f"FROM ({by_key}) AS k JOIN {view} AS p ON p.{FILE} = k.one.{FILE} AND p.{TARGET_ROW} = k.one.{TARGET_ROW} "
+        f"AND p.{SOURCE_ROW} IS NOT NULL) AS c JOIN {numbered(source)} AS s ON s.{SOURCE_ROW} = c.{SOURCE_ROW} "
+        f"WHERE c.place <= {max(rivals, 1)} ORDER BY c.n DESC, c.first, c.place"
+    ).collect()
+    groups: dict[int, list[Any]] = {}
+    for row in rows:
+        groups.setdefault(int(row["__dm_first"]), []).append(row)
+    return tuple(_conflict_key(names, source.columns, group, rivals) for group in groups.values())
+
+
+def _conflict_key(names: Sequence[str], columns: Sequence[Column], group: Sequence[Any], rivals: int) -> ConflictKey:
+    cells: list[Cells] = [{c.name: row[c.name] for c in columns} for row in group]
+    return ConflictKey(
+        key={name: group[0][name] for name in names},
+        source_rows=int(group[0]["__dm_n"]),
+        target_rows=int(group[0]["__dm_targets"]),
+        rivals=tuple(cells) if rivals else (),
+        differing=tuple(c.name for c in columns if rivals and len({one[c.name] for one in cells}) > 1),
+    )
+
+
+def numbered(source: PreparedSource) -> str:
+    """The frozen source with the row ids that the pairs have, as a subquery without an alias."""
+    return f"(SELECT *, monotonically_increasing_id() AS {SOURCE_ROW} FROM {source.view})"
+
+
+def dedupe(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, view: str) -> Dedupe | None:
+    """The source with one row for each key, in SQL that this Spark analyzes; None where ON has no equality to key by.
+
+    What it would do is counted over the frozen rows, not promised.
+    """
+    keys = partition_keys(merge)
+    if not keys:
+        return None
+    written = merge.statement.source
+    prefix = f"{written.reference}." if written.reference else ""
+    frozen = {column.name for column in source.columns}
+    latest = order_column(merge.source_schema, {name for e in merge.on for name in e.source_columns})
+    rest = [c.name for c in source.columns if not UNORDERABLE.search(c.type)]
+    order = [f"{prefix}{quote(latest.name)} DESC"] if latest else [f"{prefix}{quote(name)}" for name in rest]
+    by = ", ".join(key.text for key in keys)
+    window = f"PARTITION BY {by} ORDER BY {', '.join(order) or by}"
+    unkeyed = " OR ".join(f"{key.text} IS NULL" for key in keys if not key.null_safe) or "FALSE"
+    judged = (
+        f"(SELECT {SOURCE_ROW}, row_number() OVER w AS place, rank() OVER w AS level, ({unkeyed}) AS unkeyed FROM "
+        f"{numbered(source)} AS {written.reference or '__dm_source'} WINDOW w AS "
+        f"({window if latest is None or latest.name in frozen else f'PARTITION BY {by} ORDER BY {SOURCE_ROW}'}))"
+    )
+    counts = spark.sql(
+        "SELECT count_if(place > 1 AND NOT unkeyed) AS dropped, count_if(place = 2 AND level = 1 AND NOT unkeyed) "
+        f"AS ties, count_if(unkeyed) AS unkeyed FROM {judged}"
+    ).collect()[0]
+    after = spark.sql(
+        f"SELECT count_if(n > 1) AS conflicts, count_if(n = 0) AS unmatched FROM (SELECT count(s.{SOURCE_ROW}) AS n "
+        f"FROM {view} AS p LEFT JOIN (SELECT * FROM {judged} WHERE place = 1 OR unkeyed) AS s "
+        f"ON s.{SOURCE_ROW} = p.{SOURCE_ROW} WHERE p.{SOURCE_ROW} IS NOT NULL GROUP BY p.{FILE}, p.{TARGET_ROW})"
+    ).collect()[0]
+    # rows that match nothing are no duplicates of one another
+    keep = f" OR {unkeyed}" if counts["unkeyed"] else ""
+    alias = f" AS {written.reference}" if written.reference else ""
+    sql = f"(SELECT * FROM {merge.source_sql} QUALIFY row_number() OVER ({window}) = 1{keep}){alias}"
+    if not _analyzes(spark, f"{merge.statement.before_select}SELECT * FROM {sql}"):
+        return None
+    return Dedupe(
+        sql=sql,
+        keys=tuple(key.text for key in keys),
+        order_by=latest.name if latest else "",
+        rows_dropped=int(counts["dropped"]),
+        conflicts_left=int(after["conflicts"]),
+        matches_lost=int(after["unmatched"]),
+        choice=_choice(latest, latest is not None and latest.name in frozen, int(counts["ties"]), bool(rest)),
+    )
+
+
+def _choice(latest: Column | None, counted: bool, ties: int, ordered: bool) -> str:
+    """Which row of each key stays, in words; never left unsaid."""
+    if latest is None:
+        told = "by the order of its other columns, for want of a time or a version" if ordered else "any one"
+        return f"Of each key one row stays, {told}: say in ORDER BY which one it should be."
+    if not counted:
+        return f"Of each key the row with the greatest {latest.name} stays; whether some are equal was not counted."
+    if ties:
+        return (
+            f"Of each key the row with the greatest {latest.name} stays; for {ties:,} keys several rows have the same, "
+            "and any of them stays: add a column to ORDER BY."
+        )
+    return f"Of each key the row with the greatest {latest.name} stays."
+
+
+def partition_keys(merge: AnalyzedMerge) -> tuple[PartitionKey, ...]:
+    """The source's side of each equality of ON, and its conditions on the source alone: a row that fails one of these
+    must not win over a row that matches. () where ON has no equality."""
+    equalities = [PartitionKey(qualified(merge, key.source.text), key.null_safe) for key in merge.keys]
+    if not equalities:
+        return ()
+    conditions = [
+        PartitionKey(f"({qualified(merge, e.text)})", True)
+        for e in merge.on
+        if e.source_columns and not e.target_columns
+    ]
+    return tuple(dict.fromkeys([*equalities, *conditions]))
+
+
+def order_column(columns: Sequence[Column], keys: set[str]) -> Column | None:
+    """The column that most likely tells the latest row: a version, then a time by its name, then any time, a date."""
+    others = [column for column in columns if column.name not in keys]
+    times = [column for column in others if column.type.startswith("timestamp")]
+    dates = [column for column in others if column.type == "date"]
+    ranked = (
+        [c for c in others if COUNTING.match(c.type) and VERSION_NAME.search(c.name)],
+        [c for c in times if TIME_NAME.search(c.name)],
+        times,
+        [c for c in dates if TIME_NAME.search(c.name)],
+        dates,
+        [c for c in others if COUNTING.match(c.type) and TIME_NAME.search(c.name)],
+    )
+    return next((found[0] for found in ranked if found), None)
+
+
+def _analyzes(spark: SparkSession, query: str) -> bool:
+    """Whether this Spark takes ``query``; nothing of it runs."""
+    try:
+        spark.sql(query).schema  # noqa: B018  asking for the schema is the question
+    except Exception as error:
+        translated = translate(error)
+        if isinstance(translated, (UnreachableError, CancelledError)):
+            raise translated from error
+        return False
+    return True

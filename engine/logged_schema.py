@@ -1,0 +1,76 @@
+"""The columns of a table as its log has them: physical names and generation expressions, which no query shows."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from engine.delta_log import LogFile, LogSegment, log_segment
+from engine.errors import EngineError
+from engine.names import quote
+from engine.spark_errors import translate
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+METADATA = "STRUCT<metaData: STRUCT<schemaString: STRING>>"
+
+
+@dataclass(frozen=True)
+class LoggedColumn:
+    """A top-level column. ``physical_name`` is what files, partition values and statistics call it."""
+
+    name: str
+    physical_name: str
+    generated_as: str | None = None
+
+
+def logged_schema(spark: SparkSession, path: str, version: int) -> tuple[LoggedColumn, ...]:
+    """The columns of ``version`` of the table at ``path``, by its newest metaData action up to then."""
+    try:
+        text = _schema_string(spark, log_segment(spark, path, version))
+    except EngineError:
+        raise
+    except Exception as error:
+        raise translate(error) from error
+    return tuple(_column(field) for field in json.loads(text)["fields"])
+
+
+def _column(field: Mapping[str, Any]) -> LoggedColumn:
+    metadata = field.get("metadata") or {}
+    name = str(field["name"])
+    return LoggedColumn(
+        name=name,
+        physical_name=str(metadata.get("delta.columnMapping.physicalName", name)),
+        generated_as=metadata.get("delta.generationExpression"),
+    )
+
+
+def _schema_string(spark: SparkSession, segment: LogSegment) -> str:
+    if segment.commits:
+        place = quote(f"{segment.directory}/{{{','.join(segment.commits)}}}")
+        newest = spark.sql(
+            f"SELECT max_by(from_json(value, '{METADATA}').metaData.schemaString, _metadata.file_name) "
+            f"FROM text.{place} WHERE value LIKE '{{\"metaData\"%'"
+        ).collect()[0][0]
+        if newest is not None:
+            return str(newest)
+    place = quote(f"{segment.directory}/{{{','.join(segment.checkpoint_files)}}}")
+    actions = (
+        f"(SELECT from_json(value, '{METADATA}').metaData FROM text.{place})"
+        if segment.checkpoint_format == "json"
+        else f"parquet.{place}"
+    )
+    return str(spark.sql(f"SELECT metaData.schemaString FROM {actions} WHERE metaData IS NOT NULL").collect()[0][0])
+
+
+def logical_partitions(files: Iterable[LogFile], columns: Iterable[LoggedColumn]) -> tuple[LogFile, ...]:
+    """``files`` with their partition values under the names that people know."""
+    names = {column.physical_name: column.name for column in columns}
+    return tuple(
+        dataclasses.replace(file, partition={names.get(name, name): value for name, value in file.partition.items()})
+        for file in files
+    )

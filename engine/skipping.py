@@ -1,0 +1,183 @@
+"""Why Delta kept or skipped a file: asked of a plan when somebody wants to know, never stored for every file.
+
+The verdicts are Delta's own: each predicate is asked for its files by itself, so strings are compared as far as the log
+keeps them, timestamps with their millisecond, and a file without a statistic is kept. What is shown beside a verdict is
+what the log holds of the columns that the predicate names.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from engine.analyze import AnalyzedMerge, analyze, probe
+from engine.delta_log import LogFile, list_files
+from engine.logged_schema import LoggedColumn, logged_schema
+from engine.parse import parse_merge
+from engine.plan_merge import run_setup
+from engine.prepare_delta_scan import kept_files, where
+from engine.values import Column, Plan
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+INDEXED_BY = ("delta.dataSkippingStatsColumns", "delta.dataSkippingNumIndexedCols")
+STRING_PREFIX = 32  # delta.dataSkippingStringPrefixLength, unless a table sets another
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """What the log holds of one column in one file.
+
+    ``partition`` is true for a partition column, whose one value is both ``low`` and ``high``; ``nulls`` counts rows.
+    All are None where there are no statistics. ``note`` says what to mind when comparing.
+    """
+
+    column: str
+    partition: bool
+    low: str | None
+    high: str | None
+    nulls: int | None
+    note: str = ""
+
+    def __str__(self) -> str:
+        if self.partition:
+            told = f"{self.column} = {'NULL' if self.low is None else self.low}"
+        elif self.low is None and self.high is None:
+            told = self.column
+        else:
+            told = f"{self.column} from {self.low} to {self.high}"
+        return f"{told} ({self.note})" if self.note else told
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One predicate and one file: whether Delta keeps the file for it, and the facts it judged by."""
+
+    predicate: str
+    kept: bool
+    facts: tuple[ColumnFacts, ...]
+
+    def __str__(self) -> str:
+        return f"{'kept' if self.kept else 'skipped'} by {self.predicate}: {', '.join(map(str, self.facts))}"
+
+
+@dataclass(frozen=True)
+class FileEvidence:
+    """One file under all predicates of the plan as typed. With none every file is kept."""
+
+    path: str
+    kept: bool
+    rows: int | None
+    evidence: tuple[Evidence, ...]
+
+
+def why_kept(spark: SparkSession, plan: Plan, paths: Collection[str] | None = None) -> tuple[FileEvidence, ...]:
+    """Why each file of the planned version (those with ``paths`` as in the log, or all) was kept or skipped.
+
+    Reads the log's statistics and asks Delta once for each predicate; no data is read. Raises what
+    Spark raises, as an EngineError.
+    """
+    run_setup(spark, plan.statement.setup)
+    # the table may have moved since
+    merge = dataclasses.replace(analyze(spark, parse_merge(plan.statement.sql)), version=plan.target.version)
+    files = list_files(spark, plan.target.path, plan.target.version, with_stats=True)
+    if paths is not None:
+        files = tuple(file for file in files if file.path in set(paths))
+    columns = {column.name: column for column in logged_schema(spark, plan.target.path, plan.target.version)}
+    properties = spark.sql(f"DESCRIBE DETAIL {plan.target.name}").collect()[0]["properties"] or {}
+    indexed = "".join(f"{name} = {properties[name]}" for name in INDEXED_BY if name in properties)
+    predicates = plan.scan.predicates
+    kept_by_all = _kept(spark, merge, files, predicates) if predicates else {file.path for file in files}
+    named = probe(
+        spark,
+        f"SELECT {{}} FROM {merge.target_sql} AS {merge.statement.target.reference}",
+        predicates,
+        merge.target_schema,
+        (),
+    )
+    judged = []
+    for predicate, expression in zip(predicates, named, strict=True):
+        kept = kept_by_all if len(predicates) == 1 else _kept(spark, merge, files, (predicate,))
+        used = [column for column in merge.target_schema if column.name in expression.source_columns]
+        judged.append((predicate, kept, used))
+    partitions = {name.lower() for name in plan.target.partition_columns}
+    return tuple(
+        FileEvidence(
+            path=file.path,
+            kept=file.path in kept_by_all,
+            rows=file.rows,
+            evidence=tuple(
+                Evidence(
+                    predicate,
+                    file.path in kept,
+                    tuple(facts(file, c, columns[c.name], partitions, indexed) for c in used),
+                )
+                for predicate, kept, used in judged
+            ),
+        )
+        for file in files
+    )
+
+
+def _kept(spark: SparkSession, merge: AnalyzedMerge, files: Sequence[LogFile], predicates: Sequence[str]) -> set[str]:
+    return {file.path for file in kept_files(spark, merge, files, where(merge, predicates), as_merge=True)}
+
+
+def facts(
+    file: LogFile, column: Column, logged: LoggedColumn, partitions: Collection[str], indexed: str
+) -> ColumnFacts:
+    """What the log holds of ``column`` in ``file``. Pure.
+
+    ``indexed`` is the table property that limits the columns whose statistics Delta uses, or "": it may have been set
+    after the statistics were written.
+    """
+    if column.name.lower() in partitions:
+        value = file.partition.get(logged.physical_name)
+        return ColumnFacts(column.name, True, value, value, None)
+    if not file.stats:
+        return ColumnFacts(column.name, False, None, None, None, "no statistics, so it is kept")
+    stats: dict[str, Any] = json.loads(file.stats, parse_float=str)
+    low = stats.get("minValues", {}).get(logged.physical_name)
+    high = stats.get("maxValues", {}).get(logged.physical_name)
+    nulls = stats.get("nullCount", {}).get(logged.physical_name)
+    if isinstance(low, dict) or isinstance(high, dict) or isinstance(nulls, dict):
+        return ColumnFacts(column.name, False, None, None, None, "a struct: its fields have statistics of their own")
+    return ColumnFacts(
+        column=column.name,
+        partition=False,
+        low=None if low is None else _text(low),
+        high=None if high is None else _text(high),
+        nulls=None if nulls is None else int(nulls),
+        note=_note(column, low, high, nulls, stats, indexed),
+    )
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _note(column: Column, low: object, high: object, nulls: int | None, stats: dict[str, Any], indexed: str) -> str:
+    notes = []
+    rows = stats.get("numRecords")
+    if low is None and high is None:
+        if nulls is None:
+            notes.append("no statistics of this column, so it is kept")
+        elif nulls == rows:
+            notes.append("only NULLs")
+        else:
+            notes.append("no bounds, so it is kept")
+    if nulls and nulls != rows:
+        notes.append(f"{nulls:,} NULL of {rows:,} rows" if rows is not None else f"{nulls:,} NULL")
+    if column.type == "string" and max(len(str(low or "")), len(str(high or ""))) >= STRING_PREFIX:
+        notes.append(f"cut at {STRING_PREFIX} characters")
+    if column.type.startswith("timestamp") and high is not None:
+        notes.append("Delta adds 1 ms to the maximum")
+    if stats.get("tightBounds") is False:
+        notes.append("wider than the live rows: a deletion vector marks some")
+    if indexed:
+        notes.append(f"used only if the column is indexed: {indexed}")
+    return ", ".join(notes)

@@ -1,0 +1,242 @@
+"""Several source rows for one target row: who they are, what Delta makes of them, and the source without them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from engine.apply_plan import apply
+from engine.duplicate_keys import MAX_KEYS, MAX_RIVALS, order_column
+from engine.errors import EngineError, RefusedError
+from engine.plan_merge import plan
+from engine.values import Column, Plan
+
+AMBIGUOUS = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
+CODE = "NULL_CONDITION_WRONG_RESULT"
+VECTORS = "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
+UPSERT = "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)"
+
+
+@pytest.fixture(scope="module")
+def shop(spark: Any) -> Iterator[Any]:
+    """A schema with ``tgt``, ids 0 to 9, which no test changes."""
+    name = f"keys_{uuid.uuid4().hex[:8]}"
+    spark.sql(f"CREATE SCHEMA {name}")
+    spark.sql(f"USE {name}")
+    build(spark, "tgt")
+    yield spark
+    spark.sql("USE default")
+    spark.sql(f"DROP SCHEMA {name} CASCADE")
+
+
+def build(spark: Any, table: str, properties: str = "") -> None:
+    spark.sql(
+        f"CREATE TABLE {table} USING delta {properties} AS "
+        "SELECT id, 'old' AS v, TIMESTAMP'2024-01-01 00:00:00' AS ts FROM range(0, 10, 1, 1)"
+    )
+
+
+def values(*rows: str, columns: str = "id, v, ts") -> str:
+    return f"(SELECT * FROM VALUES {', '.join(rows)} AS x({columns}))"
+
+
+def merge(source: str, clauses: str = UPSERT, on: str = "t.id = s.id", table: str = "tgt") -> str:
+    return f"MERGE INTO {table} t USING {source} AS s ON {on} {clauses}"
+
+
+def deduped(looked: Plan, source: str) -> str:
+    """The statement of a plan with its dedupe pasted after USING."""
+    found = looked.find_touched_files.conflicts.dedupe
+    assert found is not None
+    return looked.statement.sql.replace(f"{source} AS s", found.sql)
+
+
+TWICE = values("(1L, 'a', TIMESTAMP'2024-01-02')", "(1L, 'b', TIMESTAMP'2024-01-03')", "(2L, 'c', NULL)")
+
+
+def test_the_rivals_of_a_key_stand_side_by_side_with_what_differs_marked(shop: Any) -> None:
+    looked = plan(shop, merge(TWICE))
+    assert looked.refused is not None
+    assert looked.refused.condition == AMBIGUOUS
+    (key,) = looked.find_touched_files.conflicts.keys
+    assert (key.key, key.source_rows, key.differing) == ({"id": "1"}, 2, ("v",))
+    assert sorted(str(row["v"]) for row in key.rivals) == ["a", "b"]
+
+
+def test_keys_and_rivals_are_few_however_many_there_are(shop: Any) -> None:
+    build(shop, "wide")
+    shop.sql("INSERT INTO wide SELECT id, 'old', NULL FROM range(10, 40)")
+    many = "(SELECT id % 40 AS id, CAST(id AS STRING) AS v FROM range(0, 400, 1, 2))"
+    conflicts = plan(shop, merge(many, table="wide")).find_touched_files.conflicts
+    assert (conflicts.count, conflicts.true_count, len(conflicts.keys)) == (40, 40, MAX_KEYS)
+    assert {(key.source_rows, len(key.rivals)) for key in conflicts.keys} == {(10, MAX_RIVALS)}
+
+
+def test_target_rows_with_the_same_key_are_one_conflict_of_rivals(shop: Any) -> None:
+    build(shop, "twins")
+    shop.sql("INSERT INTO twins VALUES (1, 'twin', NULL)")
+    conflicts = plan(shop, merge(TWICE, table="twins")).find_touched_files.conflicts
+    assert conflicts.true_count == 2
+    assert [(key.source_rows, key.target_rows) for key in conflicts.keys] == [(2, 2)]
+
+
+def test_a_private_plan_holds_no_value_of_a_key_or_a_rival(shop: Any) -> None:
+    shop.sql("CREATE OR REPLACE TEMPORARY VIEW twice AS SELECT * FROM " + TWICE.replace("'b'", "'secret'"))
+    looked = plan(shop, merge("twice"), private=True)
+    conflicts = looked.find_touched_files.conflicts
+    assert (conflicts.true_count, conflicts.keys) == (1, ())
+    assert conflicts.dedupe is not None
+    assert "secret" not in looked.to_json()
+
+
+def test_without_rows_there_are_keys_and_no_rivals(shop: Any) -> None:
+    (key,) = plan(shop, merge(TWICE), rows=0).find_touched_files.conflicts.keys
+    assert (key.key, key.rivals, key.differing) == ({"id": "1"}, (), ())
+
+
+def test_the_dedupe_keeps_the_latest_row_and_the_merge_then_plans_without_conflict(shop: Any) -> None:
+    looked = plan(shop, merge(TWICE))
+    found = looked.find_touched_files.conflicts.dedupe
+    assert found is not None
+    assert (found.keys, found.order_by, found.rows_dropped, found.conflicts_left) == (("s.id",), "ts", 1, 0)
+    assert "greatest ts" in found.choice
+    again = plan(shop, deduped(looked, TWICE))
+    assert again.refused is None
+    assert again.find_touched_files.conflicts.true_count == 0
+    assert sorted(str(one.after["v"]) for one in again.samples if one.after) == ["b", "c"]
+
+
+def test_a_row_whose_key_is_null_matches_nothing_and_is_no_duplicate(shop: Any) -> None:
+    source = values("(1L, 'a', NULL)", "(1L, 'b', NULL)", "(CAST(NULL AS BIGINT), 'c', NULL)", "(NULL, 'd', NULL)")
+    looked = plan(shop, merge(source))
+    found = looked.find_touched_files.conflicts.dedupe
+    assert found is not None
+    assert (found.rows_dropped, "OR s.id IS NULL" in found.sql) == (1, True)
+    assert plan(shop, deduped(looked, source)).promise["numTargetRowsInserted"] == 2
+
+
+def test_a_row_that_cannot_match_wins_over_none(shop: Any) -> None:
+    """The row that ON leaves out is the later one: by the key alone it would have won."""
+    source = values("(1L, 'a', 1, true)", "(1L, 'b', 2, true)", "(1L, 'c', 3, false)", columns="id, v, version, valid")
+    looked = plan(shop, merge(source, on="t.id = s.id AND s.valid", clauses="WHEN MATCHED THEN UPDATE SET v = s.v"))
+    found = looked.find_touched_files.conflicts.dedupe
+    assert found is not None
+    assert (found.keys, found.order_by, found.matches_lost) == (("s.id", "(s.valid)"), "version", 0)
+    assert plan(shop, deduped(looked, source)).promise["numTargetRowsUpdated"] == 1
+
+
+def test_a_key_that_is_computed_is_the_key_of_the_dedupe(shop: Any) -> None:
+    source = values("('01', 'a', NULL)", "('1', 'b', NULL)")
+    looked = plan(shop, merge(source, on="t.id = CAST(s.id AS BIGINT)", clauses="WHEN MATCHED THEN DELETE "
+                              "WHEN NOT MATCHED BY SOURCE AND t.id = 100 THEN DELETE"))  # fmt: skip
+    found = looked.find_touched_files.conflicts.dedupe
+    assert found is not None
+    assert (found.keys, found.conflicts_left) == (("CAST(s.id AS BIGINT)",), 0)
+    assert plan(shop, deduped(looked, source)).find_touched_files.conflicts.true_count == 0
+
+
+def test_the_row_is_never_picked_silently(shop: Any) -> None:
+    tied = plan(shop, merge(values("(1L, 'a', 7)", "(1L, 'b', 7)", columns="id, v, version"), clauses=UPSERT.replace(
+        "s.v W", "concat(s.v, s.version) W")))  # fmt: skip
+    found = tied.find_touched_files.conflicts.dedupe
+    assert found is not None
+    assert "for 1 keys several rows have the same" in found.choice
+    unordered = plan(shop, merge(values("(1L, 'a')", "(1L, 'b')", columns="id, v")))
+    found = unordered.find_touched_files.conflicts.dedupe
+    assert found is not None
+    assert (found.order_by, "say in ORDER BY" in found.choice) == ("", True)
+
+
+def test_without_an_equality_in_on_no_dedupe_is_offered(shop: Any) -> None:
+    looked = plan(shop, merge(TWICE, on="t.id < s.id", clauses="WHEN MATCHED THEN UPDATE SET v = s.v"))
+    conflicts = looked.find_touched_files.conflicts
+    assert (conflicts.true_count > 0, conflicts.dedupe) == (True, None)
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ({"id": "bigint", "ts": "timestamp", "version": "int"}, "version"),
+        ({"id": "bigint", "created": "timestamp", "updated_at": "timestamp"}, "updated_at"),
+        ({"id": "bigint", "birth": "date", "seen": "timestamp_ntz"}, "seen"),
+        ({"id": "bigint", "event_time": "bigint", "name": "string"}, "event_time"),
+        ({"id": "bigint", "version": "string", "amount": "decimal(10,2)"}, None),
+    ],
+)
+def test_the_column_that_tells_the_latest_row(columns: dict[str, str], expected: str | None) -> None:
+    found = order_column([Column(name=name, type=type_) for name, type_ in columns.items()], {"id"})
+    assert (found.name if found else None) == expected
+
+
+def test_duplicates_that_only_delete_are_counted_once_and_let_pass(shop: Any) -> None:
+    """multipleMatchDeleteOnlyOvercount."""
+    build(shop, "only_deletes")
+    looked = plan(shop, merge(TWICE, clauses="WHEN MATCHED THEN DELETE", table="only_deletes"), rows=0)
+    conflicts = looked.find_touched_files.conflicts
+    assert (conflicts.count, conflicts.true_count, looked.refused) == (1, 1, None)
+    assert looked.promise["numTargetRowsDeleted"] == 2
+    assert apply(shop, looked).kept
+
+
+NULL_FLAG = values("(1L, 'a', 1)", "(1L, 'b', NULL)", "(5L, 'c', 2)", columns="id, v, f")
+DELETES = "WHEN MATCHED AND s.f = 1 THEN DELETE"
+UPDATES_AND_DELETES = "WHEN MATCHED AND s.f = 1 THEN UPDATE SET v = 'new' WHEN MATCHED AND s.f = 2 THEN DELETE"
+UPDATES = "WHEN MATCHED AND s.f = 1 THEN UPDATE SET v = 'new'"
+FORMS = {
+    "delete": (DELETES, ["old"], []),
+    "update-and-delete": (UPDATES_AND_DELETES, ["new", "old"], ["new"]),
+    "update": (UPDATES, None, ["new"]),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_null_condition_makes_delta_commit_a_wrong_result_so_it_must_be_accepted(shop: Any, form: str) -> None:
+    """DELTA_MERGE.md §0.1, (a) to (c): two source rows for one target row, the condition NULL for one of them."""
+    clauses, wrong, _ = FORMS[form]
+    table = f"null_{uuid.uuid4().hex[:6]}"
+    build(shop, table)
+    looked = plan(shop, merge(NULL_FLAG, clauses, table=table), rows=0)
+    conflicts = looked.find_touched_files.conflicts
+    assert (conflicts.count, conflicts.true_count, looked.refused) == (0, 1, None)
+    assert CODE in [one.code for one in looked.warnings]
+    with pytest.raises(RefusedError, match="NULL"):
+        apply(shop, looked)
+    assert shop.sql(f"SELECT count(*) FROM {table} WHERE v = 'old'").collect()[0][0] == 10
+    if wrong is None:
+        with pytest.raises(EngineError) as raised:
+            apply(shop, looked, accept=[CODE])
+        assert raised.value.condition.startswith("DELTA_NUM_RECORDS_MISMATCH")
+        return
+    outcome = apply(shop, looked, accept=[CODE])
+    assert outcome.metrics["numTargetRowsDeleted"] == 1
+    assert sorted(row.v for row in shop.sql(f"SELECT v FROM {table} WHERE id = 1").collect()) == wrong
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_with_deletion_vectors_the_result_is_right_and_nothing_is_warned_of(shop: Any, form: str) -> None:
+    clauses, _, right = FORMS[form]
+    table = f"null_{uuid.uuid4().hex[:6]}"
+    build(shop, table, VECTORS)
+    looked = plan(shop, merge(NULL_FLAG, clauses, table=table), rows=0)
+    assert CODE not in [one.code for one in looked.warnings]
+    assert apply(shop, looked).kept
+    assert [row.v for row in shop.sql(f"SELECT v FROM {table} WHERE id = 1").collect()] == right
+
+
+def test_a_late_row_without_its_time_is_such_a_null_condition(shop: Any) -> None:
+    source = values("(1L, 'a', TIMESTAMP'2024-01-02')", "(1L, 'b', NULL)")
+    looked = plan(shop, merge(source, "WHEN MATCHED AND s.ts > t.ts THEN UPDATE SET v = s.v"), rows=0)
+    assert [one.code for one in looked.warnings if one.code == CODE] == [CODE]
+    with pytest.raises(RefusedError):
+        apply(shop, looked)
+
+
+def test_a_null_condition_beside_an_insert_clause_is_an_ambiguity_that_delta_sees(shop: Any) -> None:
+    """Only in matched-only merges are the clauses' conditions part of Delta's count."""
+    clauses = f"{DELETES} WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)"
+    looked = plan(shop, merge(NULL_FLAG, clauses), rows=0)
+    assert looked.refused is not None
+    assert looked.refused.condition == AMBIGUOUS
