@@ -15,7 +15,7 @@ from engine.errors import EngineError
 from engine.explain import DELTA_AT, Explained, explain
 from engine.parse import MergeStatement, Relation
 from engine.spark_errors import translate
-from engine.sql_text import conjuncts, requalified, tokenize
+from engine.sql_text import conjuncts, equality, requalified, tokenize
 from engine.values import Column
 
 if TYPE_CHECKING:
@@ -39,10 +39,20 @@ class Expression:
 
 
 @dataclass(frozen=True)
+class Key:
+    """An equality of ON that ties an expression of the source alone to one of the target alone."""
+
+    source: Expression
+    target: Expression
+    null_safe: bool
+
+
+@dataclass(frozen=True)
 class AnalyzedMerge:
     """A MERGE that Delta accepts.
 
-    ``version`` and ``path`` are the target's as the analyzer saw them; ``on`` the conjuncts of the condition;
+    ``version`` and ``path`` are the target's as the analyzer saw them; ``on`` the conjuncts of the condition,
+    ``keys`` those that Spark can join by, as ExtractEquiJoinKeys finds them;
     ``matched`` the conjuncts of each WHEN MATCHED clause's condition, () for one without.
     """
 
@@ -52,6 +62,7 @@ class AnalyzedMerge:
     target_schema: tuple[Column, ...]
     source_schema: tuple[Column, ...]
     on: tuple[Expression, ...]
+    keys: tuple[Key, ...]
     matched: tuple[tuple[Expression, ...], ...]
     columns_used: tuple[str, ...]
     plan: Explained
@@ -100,8 +111,11 @@ def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
 
     on_texts = conjuncts(statement.condition)
     matched_texts = [conjuncts(c.condition) if c.condition else () for c in statement.matched]
+    equalities = [parts for text in on_texts if (parts := equality(text))]
+    sides = [side for left, _, right in equalities for side in (left, right)]
     in_both = [
         *on_texts,
+        *sides,
         *(text for texts in matched_texts for text in texts),
         *(text for clause in statement.matched for _, text in clause.assignments),
     ]
@@ -113,7 +127,7 @@ def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
     ]
     inserted = probe(spark, f"{prefix}SELECT {{}} FROM {source}", of_inserts, source_schema, ())
 
-    on, rest = both[: len(on_texts)], both[len(on_texts) :]
+    on, rest = both[: len(on_texts)], both[len(on_texts) + len(sides) :]
     matched = []
     for texts in matched_texts:
         matched.append(tuple(rest[: len(texts)]))
@@ -125,10 +139,21 @@ def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
         target_schema=target_schema,
         source_schema=source_schema,
         on=tuple(on),
+        keys=keys_of(both[len(on_texts) : len(on_texts) + len(sides)], [sign for _, sign, _ in equalities]),
         matched=tuple(matched),
         columns_used=referenced_source_columns(statement, [*both, *inserted], source_schema, target_schema),
         plan=plan,
     )
+
+
+def keys_of(sides: Sequence[Expression], signs: Sequence[str]) -> tuple[Key, ...]:
+    """``sides`` are the left and right sides of the equalities of ON, in pairs, ``signs`` what stands between."""
+    found = []
+    for left, right, sign in zip(sides[::2], sides[1::2], signs, strict=True):
+        for source, target in ((left, right), (right, left)):
+            if source.source_columns and target.target_columns and not (source.target_columns or target.source_columns):
+                found.append(Key(source, target, sign == "<=>"))
+    return tuple(found)
 
 
 def referenced_source_columns(

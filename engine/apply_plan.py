@@ -10,10 +10,11 @@ from engine.advice import MUST_ACCEPT
 from engine.analyze import analyze
 from engine.commits import Commit, commits_since, user_metadata
 from engine.confs import confs_set, read_confs
-from engine.errors import CancelledError, EngineError, RefusedError, StalePlanError, UnreachableError
+from engine.errors import CancelledError, EngineError, RefusedError, StalePlanError
 from engine.parse import parse_merge
 from engine.plan_merge import run_setup, running_sql
-from engine.prepare_source import prepare_source
+from engine.prepare_source import free_source, get_merge_source, prepare_source
+from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
 from engine.session_state import tagged
 from engine.should_materialize_source import MODE
 from engine.spark_errors import translate
@@ -49,16 +50,22 @@ def apply(
 
     A stale plan raises StalePlanError, a refused one or a warning that was not accepted RefusedError; in both
     cases nothing ran. A plan that is committed already changes nothing and says so. ``accept`` holds the codes of
-    warnings that need it; ``history`` records it.
+    warnings that need it; ``history`` records it. The frozen source is dropped from the session at the end, also
+    after a failure, but not where the plan is only refused.
     """
     say = on_progress or (lambda _: None)
     with tagged(spark, tag):
         try:
-            return _apply(spark, plan, history, tuple(accept), say)
-        except EngineError:
-            raise
+            outcome = _apply(spark, plan, history, tuple(accept), say)
+        except RefusedError:
+            raise  # nothing ran: once it is accepted, the source that was previewed is merged
         except Exception as error:
+            free_source(spark, plan.session.source_view, error)
+            if isinstance(error, EngineError):
+                raise
             raise translate(error) from error
+        free_source(spark, plan.session.source_view)
+        return outcome
 
 
 def _apply(
@@ -91,9 +98,28 @@ def _run(
     spark: SparkSession, plan: Plan, history: History | None, op_id: str, state: Staleness, say: OnProgress
 ) -> Outcome:
     began = time.monotonic()
-    try:
+
+    def merge() -> None:
         with confs_set(spark, run_confs(spark, plan, op_id)):
             spark.sql(running_sql(plan)).collect()
+
+    def prepare(attempt: Attempt) -> None:
+        if attempt.attempt > 1:
+            prepare_lost(spark, plan, attempt, state, say)
+
+    def merge_frozen(_: Attempt, __: None) -> None:
+        try:
+            merge()
+        except Exception as error:
+            # blocks may be lost after the commit as well, and then there is nothing to run again
+            if not lost_blocks(error) or committed(spark, plan) is None:
+                raise
+
+    try:
+        if plan.decision.materialize:
+            run_with_source_lost_retries(spark, prepare, merge_frozen)
+        else:
+            merge()
     except Exception as error:
         return _failed(spark, plan, history, op_id, state, translate(error), began, error)
     say(Progress(phase=COMPARING))
@@ -185,8 +211,26 @@ def prepare_again(spark: SparkSession, plan: Plan, say: OnProgress) -> None:
         return  # pinned by VERSION AS OF in the statement itself
     say(Progress(phase="MERGE operation - materialize source"))
     run_setup(spark, plan.statement.setup)
+    prepare_as_planned(spark, plan, plan.decision.storage_level)
+
+
+def prepare_lost(spark: SparkSession, plan: Plan, attempt: Attempt, state: Staleness, say: OnProgress) -> None:
+    """Prepare the source again after its blocks were lost, under the same name at the attempt's storage level."""
+    say(Progress(phase=f"MERGE operation - materialize source, attempt {attempt.attempt} ({attempt.storage_level})"))
+    version, _ = commits_since(spark, plan.target.name, plan.target.version)
+    if version != state.version:
+        raise StalePlanError(
+            "STALE_PLAN",
+            f"{plan.target.name} moved from v{state.version} to v{version} while its source was lost.",
+            "Plan again and look at what changed.",
+        )
+    prepare_as_planned(spark, plan, attempt.storage_level)
+
+
+def prepare_as_planned(spark: SparkSession, plan: Plan, level: str | None) -> None:
+    """Prepare the source under the plan's name for it; refuses one that is not what was planned."""
     merge = analyze(spark, parse_merge(plan.statement.sql))
-    source = prepare_source(spark, merge, plan.decision, view=view)
+    source = prepare_source(spark, merge, plan.decision, view=plan.session.source_view, level=level)
     if source.fingerprint != plan.source.fingerprint:
         raise StalePlanError(
             "SOURCE_CHANGED",
@@ -198,10 +242,8 @@ def prepare_again(spark: SparkSession, plan: Plan, say: OnProgress) -> None:
 
 def has_view(spark: SparkSession, view: str) -> bool:
     try:
-        spark.sql(f"SELECT * FROM {view}").schema  # noqa: B018  asking for the schema is the question
-    except Exception as error:
-        if isinstance(translate(error), UnreachableError):
-            raise
+        get_merge_source(spark, view)
+    except RuntimeError:
         return False
     return True
 

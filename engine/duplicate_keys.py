@@ -17,7 +17,6 @@ from engine.find_touched_files import FILE, SOURCE_ROW, TARGET_ROW, Matches
 from engine.names import quote
 from engine.prepare_source import PreparedSource
 from engine.spark_errors import translate
-from engine.sql_text import split_top_level, tokenize
 from engine.values import Cells, Column, ConflictKey, Conflicts, Dedupe
 
 if TYPE_CHECKING:
@@ -116,7 +115,7 @@ def dedupe(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, vi
 
     What it would do is counted over the frozen rows, not promised.
     """
-    keys = partition_keys(spark, merge, source)
+    keys = partition_keys(merge)
     if not keys:
         return None
     written = merge.statement.source
@@ -174,10 +173,10 @@ def _choice(latest: Column | None, counted: bool, ties: int, ordered: bool) -> s
     return f"Of each key the row with the greatest {latest.name} stays."
 
 
-def partition_keys(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource) -> tuple[PartitionKey, ...]:
+def partition_keys(merge: AnalyzedMerge) -> tuple[PartitionKey, ...]:
     """The source's side of each equality of ON, and its conditions on the source alone: a row that fails one of these
     must not win over a row that matches. () where ON has no equality."""
-    equalities = [key for e in merge.on if e.target_columns and (key := _equality(spark, merge, source, e.text))]
+    equalities = [PartitionKey(qualified(merge, key.source.text), key.null_safe) for key in merge.keys]
     if not equalities:
         return ()
     conditions = [
@@ -186,20 +185,6 @@ def partition_keys(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSo
         if e.source_columns and not e.target_columns
     ]
     return tuple(dict.fromkeys([*equalities, *conditions]))
-
-
-def _equality(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, text: str) -> PartitionKey | None:
-    tokens = tokenize(text)
-    reference = merge.statement.source.reference or "__dm_source"
-    for sign in ("=", "==", "<=>"):
-        sides = split_top_level(text, tokens, sign)
-        if len(sides) != 2:
-            continue
-        for side in sides:
-            wanted = qualified(merge, side)
-            if _analyzes(spark, f"SELECT ({wanted}) FROM {source.view} AS {reference}"):
-                return PartitionKey(wanted, sign == "<=>")
-    return None
 
 
 def order_column(columns: Sequence[Column], keys: set[str]) -> Column | None:

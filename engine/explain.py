@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import EngineError
 from engine.spark_errors import translate
+from engine.sql_text import quoted_values
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,15 +32,22 @@ class Explained:
 
 @dataclass(frozen=True)
 class Node:
-    """One node of a printed plan: its whole line(s), and its depth in the tree (root 0)."""
+    """One operator of a printed plan: its line, its inputs, and the plans of the subqueries in its expressions."""
 
     text: str
-    depth: int
+    children: tuple[Node, ...] = ()
+    subqueries: tuple[Node, ...] = ()
 
     @property
     def name(self) -> str:
-        """The operator: the first word of the line."""
-        return re.split(r"[\s(\[]", self.text, maxsplit=1)[0].lstrip("'*")
+        """The operator: the first word of the line. Spark marks what is not resolved by ``'`` or ``!``."""
+        return re.split(r"[\s(\[]", self.text, maxsplit=1)[0].lstrip("'*!")
+
+    def walk(self) -> Iterator[Node]:
+        """Every node, top down: Delta looks at a plan before it looks at its subqueries."""
+        yield self
+        for below in (*self.children, *self.subqueries):
+            yield from below.walk()
 
 
 def explain(spark: SparkSession, sql: str, params: Mapping[str, Any] | None = None) -> Explained:
@@ -53,7 +61,7 @@ def explain(spark: SparkSession, sql: str, params: Mapping[str, Any] | None = No
         text = str(frame.collect()[0][0])
     except Exception as error:
         raise _shifted(translate(error), sql) from error
-    sections = _sections(text)
+    sections = _sections(one_line_names(text, sql))
     if FAILED.match(sections.get("Analyzed Logical", text).lstrip()):
         raise _shifted(translate(RuntimeError(sections.get("Analyzed Logical", text))), sql)
     return Explained(
@@ -62,6 +70,14 @@ def explain(spark: SparkSession, sql: str, params: Mapping[str, Any] | None = No
         optimized=sections.get("Optimized Logical", ""),
         physical=sections.get("Physical", ""),
     )
+
+
+def one_line_names(text: str, sql: str) -> str:
+    """``text`` with the line breaks taken out of the literals and names of ``sql``, which plans print as they are."""
+    broken = {value for value in quoted_values(sql) if "\n" in value}
+    for value in sorted(broken, key=len, reverse=True):
+        text = text.replace(value, value.replace("\n", " "))
+    return text
 
 
 def _shifted(error: EngineError, sql: str) -> EngineError:
@@ -80,24 +96,31 @@ def _sections(text: str) -> dict[str, str]:
     return {mark.group(1): text[mark.end() : end].strip("\n") for mark, end in zip(marks, ends, strict=True)}
 
 
-def nodes(plan: str) -> Iterator[Node]:
-    """The nodes of a printed plan, top down.
+def tree(plan: str) -> Node | None:
+    """The tree of a printed plan, None where the print is not one.
 
-    A line that is no branch continues the one before it (a literal with a line break).
+    Inputs stand one step to the right of their operator, plans of subqueries two steps. A line that is no branch
+    continues the one before it.
     """
-    lines = plan.split("\n")
-    current: list[str] = []
-    depth = 0
-    for line in lines:
+    lines: list[tuple[int, str]] = []
+    for line in plan.strip("\n").split("\n"):
         branch = BRANCH.match(line)
-        if branch is None and current:
-            current.append(line)
-            continue
-        if current:
-            yield Node("\n".join(current), depth)
-        if branch is None:
-            current, depth = [line], 0
+        if branch:
+            lines.append((len(branch.group(1)) // 3 + 1, branch.group(2)))
+        elif lines:
+            lines[-1] = (lines[-1][0], f"{lines[-1][1]}\n{line}")
         else:
-            current, depth = [branch.group(2)], len(branch.group(1)) // 3 + 1
-    if current:
-        yield Node("\n".join(current), depth)
+            lines.append((0, line))
+    found, end = _subtree(lines, 0)
+    return found if end == len(lines) else None
+
+
+def _subtree(lines: Sequence[tuple[int, str]], start: int) -> tuple[Node, int]:
+    depth, text = lines[start]
+    below: dict[int, list[Node]] = {1: [], 2: []}
+    at = start + 1
+    while at < len(lines) and lines[at][0] - depth in below:
+        node, after = _subtree(lines, at)
+        below[lines[at][0] - depth].append(node)
+        at = after
+    return Node(text, tuple(below[1]), tuple(below[2])), at

@@ -17,7 +17,7 @@ from engine.confs import confs_set, for_rows
 from engine.delta_log import LogFile
 from engine.parse import MergeClause
 from engine.prepare_delta_scan import DeltaScan
-from engine.prepare_source import PreparedSource
+from engine.prepare_source import PreparedSource, pairs_view
 from engine.spark_errors import translate
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Matches:
 
 def find_touched_files(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, scan: DeltaScan) -> Matches:
     """Run the join. Anything that fails while running (a cast, an overflow) raises Delta's error."""
-    view = source.view.replace("_source_", "_pairs_")
+    view = pairs_view(source.view)
     checkpoint(spark, pairs_sql(merge, source), "DISK_ONLY", view)
     try:
         with confs_set(spark, for_rows(source.num_rows + _lone_rows(merge, scan))):

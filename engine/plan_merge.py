@@ -7,12 +7,13 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from engine.advice import advise
 from engine.analyze import AnalyzedMerge, analyze
-from engine.delta_log import list_files
+from engine.delta_log import LogFile, list_files
 from engine.duplicate_keys import find_conflicts
 from engine.errors import EngineError
 from engine.find_touched_files import Matches, count_inserts, find_touched_files
@@ -23,18 +24,22 @@ from engine.params import fill
 from engine.parse import MergeStatement, Script, parse_merge, parse_script
 from engine.plan_writes import TableTraits, plan_writes, runs_insert_only
 from engine.prepare_delta_scan import DeltaScan, prepare_delta_scan
-from engine.prepare_source import PreparedSource, prepare_source
+from engine.prepare_source import PreparedSource, free_source, new_view_name, prepare_source
+from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
 from engine.samples import sample_rows
 from engine.session_state import kept_confs, session_ref, tagged
-from engine.should_materialize_source import should_materialize_source, source_plan
+from engine.should_materialize_source import should_materialize_source
+from engine.source_plan import source_plan
 from engine.spark_errors import translate
 from engine.splice import source_splice, spliced
 from engine.values import (
+    Conflicts,
     Engines,
     OnProgress,
     Plan,
     Progress,
     Refused,
+    Sample,
     Source,
     Statement,
     Target,
@@ -90,34 +95,25 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
         files = list_files(spark, merge.path, merge.version)
         columns = target_columns(spark, merge, detail)
         files = logical_partitions(files, columns)
-    with clock.phase("prepare_source", "MERGE operation - materialize source"):
-        source = prepare_source(spark, merge, decision, planned)
-    with clock.phase("prepare_delta_scan"):
-        scan = prepare_delta_scan(
-            spark, merge, source.view, files, detail["partitionColumns"] or (), detail["tableFeatures"] or ()
-        )
-    splice = source_splice(merge, source, decision)
-    insert_only = runs_insert_only(statement, confs)
-    refused: Refused | None = None
-    matches = Matches(None, None, (), {}, None)
+    view = new_view_name()
+
+    def prepare(attempt: Attempt) -> PreparedSource:
+        with clock.phase("prepare_source", "MERGE operation - materialize source"):
+            return prepare_source(spark, merge, decision, planned, view=view, level=attempt.storage_level)
+
+    def look(attempt: Attempt, source: PreparedSource) -> Looked:
+        return look_at(spark, merge, attempt, source, files, detail, confs, rows, private, clock)
+
     try:
-        with clock.phase("find_touched_files", "MERGE operation - scanning files for matches"):
-            if insert_only:
-                inserts = count_inserts(spark, merge, source, None)
-                matches = Matches(None, None, (), inserts, None)
-            else:
-                matches = find_touched_files(spark, merge, source, scan)
-    except EngineError as error:
-        if not error.condition or not error.condition.isupper() or error.condition in NOT_REFUSALS:
-            raise
-        refused = Refused(condition=error.condition, message=error.message, hint=error.hint)
-    traits = table_traits(detail)
-    promise = plan_writes(merge, matches, source.num_rows, traits, confs)
-    with clock.phase("find_conflicts"):
-        conflicts = find_conflicts(spark, merge, source, matches, rows, private)
-    refused = refused or ambiguity(statement, conflicts)
-    with clock.phase("samples"):
-        samples = () if refused or private else sample_rows(spark, merge, source, matches, rows)
+        looked = run_with_source_lost_retries(spark, prepare, look)
+    except BaseException as error:
+        free_source(spark, view, error)
+        raise
+    source, scan, matches, conflicts = looked.source, looked.scan, looked.matches, looked.conflicts
+    if decision.materialize:
+        decision = decision.model_copy(update=asdict(looked.attempt))
+    promise = plan_writes(merge, matches, source.num_rows, table_traits(detail), confs)
+    splice = source_splice(merge, source, decision)
     typed = statement_value(statement, script, params)
     target = target_value(merge, detail, scan)
     frozen = source_value(merge, source)
@@ -143,15 +139,72 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
         write=promise.write,
         promise=promise.metrics,
         estimates=promise.estimates,
-        refused=refused,
+        refused=looked.refused,
         warnings=warnings,
         advice=(*advice, implied) if implied else advice,
-        samples=samples,
+        samples=looked.samples,
         confs=confs,
         splices=(splice,) if splice else (),
         session=session_ref(spark, source.view),
         timings=clock.timings,
     )
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What the frozen source showed, in the attempt that kept its blocks."""
+
+    attempt: Attempt
+    source: PreparedSource
+    scan: DeltaScan
+    matches: Matches
+    conflicts: Conflicts
+    refused: Refused | None
+    samples: tuple[Sample, ...]
+
+
+def look_at(
+    spark: SparkSession,
+    merge: AnalyzedMerge,
+    attempt: Attempt,
+    source: PreparedSource,
+    files: tuple[LogFile, ...],
+    detail: Any,
+    confs: Mapping[str, str],
+    rows: int,
+    private: bool,
+    clock: Clock,
+) -> Looked:
+    """The steps that read the frozen source: they run again together where its blocks were lost.
+
+    ``detail`` is the row of DESCRIBE DETAIL.
+    """
+    statement = merge.statement
+    with clock.phase("prepare_delta_scan"):
+        scan = prepare_delta_scan(
+            spark, merge, source.view, files, detail["partitionColumns"] or (), detail["tableFeatures"] or ()
+        )
+    refused: Refused | None = None
+    matches = Matches(None, None, (), {}, None)
+    try:
+        with clock.phase("find_touched_files", "MERGE operation - scanning files for matches"):
+            if runs_insert_only(statement, confs):
+                inserts = count_inserts(spark, merge, source, None)
+                matches = Matches(None, None, (), inserts, None)
+            else:
+                matches = find_touched_files(spark, merge, source, scan)
+    except EngineError as error:
+        if not error.condition or not error.condition.isupper() or error.condition in NOT_REFUSALS:
+            raise
+        if lost_blocks(error):
+            raise
+        refused = Refused(condition=error.condition, message=error.message, hint=error.hint)
+    with clock.phase("find_conflicts"):
+        conflicts = find_conflicts(spark, merge, source, matches, rows, private)
+    refused = refused or ambiguity(statement, conflicts)
+    with clock.phase("samples"):
+        samples = () if refused or private else sample_rows(spark, merge, source, matches, rows)
+    return Looked(attempt, source, scan, matches, conflicts, refused, samples)
 
 
 # what says nothing of the MERGE: a query of ours that does not parse is our fault, not the operator's
@@ -267,4 +320,5 @@ class Clock:
         self._say(Progress(phase=label or name.replace("_", " ")))
         began = time.monotonic()
         yield
-        self.timings[name] = round((time.monotonic() - began) * 1000)
+        # a phase may run again, after blocks of the source were lost
+        self.timings[name] = self.timings.get(name, 0) + round((time.monotonic() - began) * 1000)

@@ -71,11 +71,15 @@ def plan_writes(
     }
     if not traits.change_data_feed or not touched:
         metrics["numTargetChangeFilesAdded"] = 0
+    estimates = file_estimates(metrics["numOutputRows"])
+    if touched and not merge.keys:
+        # without a key Spark joins by nested loops, which may read the source twice: Delta counts both
+        estimates["numSourceRows"] = Estimate(low=num_source_rows, high=2 * metrics.pop("numSourceRows"))
     return Promise(
         executor="ClassicMergeExecutor",
         write=write,
         metrics=metrics,
-        estimates=file_estimates(metrics["numOutputRows"]),
+        estimates=estimates,
         files=tuple(touched_file(f, statement, vectors) for f in touched),
         partitions_removed_from=partitions_of(f.file for f in gone),
     )

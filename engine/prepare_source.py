@@ -7,6 +7,7 @@ merges from it as well is the MaterializeDecision's.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import uuid
 from collections.abc import Sequence
@@ -17,14 +18,16 @@ from engine.analyze import AnalyzedMerge
 from engine.checkpoint import checkpoint
 from engine.commits import current_version
 from engine.confs import ONE_JOB, confs_set, read_confs
+from engine.errors import UnreachableError
 from engine.names import quote
-from engine.should_materialize_source import RANDOM, RELATION, STORAGE_LEVEL, SourcePlan, source_plan
+from engine.should_materialize_source import RANDOM, STORAGE_LEVEL
+from engine.source_plan import SourcePlan, delta_tables, root_hint, source_plan
 from engine.spark_errors import translate
 from engine.sql_text import function_names
 from engine.values import Column, Decision
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 VOLATILE = RANDOM | {
     *("current_timestamp", "now", "localtimestamp", "unix_timestamp"),
@@ -40,7 +43,7 @@ ATOMIC = re.compile(
 class PreparedSource:
     """The frozen source: a temporary view of the session it was prepared in.
 
-    ``fingerprint`` is an order-free checksum of all its rows.
+    ``fingerprint`` is an order-free checksum of all its rows, ``hint`` the join hint at the root of the source.
     """
 
     view: str
@@ -50,6 +53,7 @@ class PreparedSource:
     pinned_versions: dict[str, int]
     pinned_table: str | None
     volatile: tuple[str, ...]
+    hint: str | None
 
 
 def new_view_name() -> str:
@@ -63,15 +67,19 @@ def prepare_source(
     plan: SourcePlan | None = None,
     *,
     view: str | None = None,
+    level: str | None = None,
 ) -> PreparedSource:
-    """Freeze the source under ``view`` (a new name unless given) and take its row count and fingerprint."""
+    """Freeze the source under ``view`` (a new name unless given) and take its row count and fingerprint.
+
+    ``level`` is the storage level of the attempt, the first one's unless given.
+    """
     view = view or new_view_name()
     pinned: dict[str, int] = {}
     table: str | None = None
     if not decision.materialize:
         pinned, table = delta_versions(spark, merge, plan or source_plan(spark, merge))
     query = pruned_source_sql(merge, table, pinned)
-    level = decision.storage_level or read_confs(spark, (STORAGE_LEVEL,)).get(STORAGE_LEVEL, "DISK_ONLY")
+    level = level or decision.storage_level or read_confs(spark, (STORAGE_LEVEL,)).get(STORAGE_LEVEL, "DISK_ONLY")
     checkpoint(spark, query, level, view)
     columns = used_columns(merge)
     num_rows, fingerprint = source_fingerprint(spark, view, columns)
@@ -83,7 +91,40 @@ def prepare_source(
         pinned_versions=pinned,
         pinned_table=table,
         volatile=tuple(sorted(function_names(merge.statement.before_select + merge.source_sql) & VOLATILE)),
+        hint=root_hint(plan) if plan else None,
     )
+
+
+def get_merge_source(spark: SparkSession, view: str | None) -> DataFrame:
+    """The frozen source (MergeIntoMaterializeSource.getMergeSource).
+
+    Raises RuntimeError, Delta's IllegalStateException, where this session has not prepared it.
+    """
+    try:
+        found = spark.sql(f"SELECT * FROM {view}")
+        found.schema  # noqa: B018  a Connect session looks only when it is asked
+    except Exception as error:
+        if isinstance(told := translate(error), UnreachableError):
+            raise told from error
+        raise RuntimeError("The source was not initialized! Call prepare_source before.") from error
+    return found
+
+
+def pairs_view(view: str) -> str:
+    """The view of the matched pairs that belongs to a frozen source."""
+    return view.replace("_source_", "_pairs_")
+
+
+def free_source(spark: SparkSession, view: str | None, after: BaseException | None = None) -> None:
+    """Drop the frozen source and its pairs from the session. It comes after all else, so it never fails.
+
+    ``after`` is what ended the work: a Spark that is gone has nothing to drop.
+    """
+    if after is not None and isinstance(translate(after), UnreachableError):
+        return
+    for name in (view, pairs_view(view)) if view else ():
+        with contextlib.suppress(Exception):
+            spark.sql(f"DROP VIEW IF EXISTS {name}").collect()
 
 
 def used_columns(merge: AnalyzedMerge) -> tuple[Column, ...]:
@@ -126,18 +167,11 @@ def source_fingerprint(spark: SparkSession, view: str, columns: Sequence[Column]
 
 def delta_versions(spark: SparkSession, merge: AnalyzedMerge, source: SourcePlan) -> tuple[dict[str, int], str | None]:
     """({Delta table the source reads: its version now}, the one table that can be pinned by VERSION AS OF or None)."""
-    versions: dict[str, int] = {}
-    for index, node in enumerate(source.nodes):
-        relation = RELATION.match(node.text)
-        if relation is None or relation["format"] != "parquet":
-            continue
-        name = (relation["name"] or "").strip()
-        above = source.nodes[index - 1].text if index else ""
-        if not name and ".delta.`" in above:
-            name = "delta.`" + above.partition(".delta.`")[2]
-        if name:
-            versions[name] = current_version(spark, name)
+    versions = {name: current_version(spark, name) for name in delta_tables(spark, source)}
     written = merge.statement.source
-    if written.parts and not written.is_query and len(versions) == 1:
+    # the name of a view or of a WITH query takes no version
+    views = source.root is None or any(node.name == "View" for node in source.root.walk())
+    is_table = written.parts and not merge.statement.prefix and not views
+    if is_table and len(versions) == 1:
         return {written.text: next(iter(versions.values()))}, written.text
     return versions, None

@@ -1,21 +1,32 @@
 """Whether Delta materializes the source, and why: MergeIntoMaterializeSource.shouldMaterializeSource.
 
-Delta walks the analyzed source plan in the JVM. Over SQL only its printed form can be had, so the rules are
-applied to that: in Delta's order, on the tree of the analyzed plan, with the physical plan telling a Delta
-scan from a plain Parquet one. Where the print is ambiguous the answer is marked ``inferred``.
+Delta walks the analyzed source plan in the JVM. Over SQL only its print can be had, so the rules are applied to
+that, in Delta's order; what the print leaves out Spark is asked. Where it stays ambiguous the answer is marked
+``inferred``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge
-from engine.confs import confs_set, read_confs, without_rules
-from engine.explain import Explained, Node, explain, nodes
-from engine.sql_text import function_names, string_literals
+from engine.confs import read_confs
+from engine.errors import CancelledError, UnreachableError
+from engine.explain import Node, tree
+from engine.names import quote
+from engine.source_plan import (
+    RELATION,
+    SourcePlan,
+    explain_scans,
+    is_delta,
+    is_deterministic,
+    leaves,
+    source_plan,
+)
+from engine.spark_errors import translate
+from engine.sql_text import called_functions, quoted_values
 from engine.values import Decision
 
 if TYPE_CHECKING:
@@ -28,76 +39,24 @@ UNREADABLE = "spark.databricks.delta.merge.forceSourceMaterializationWithUnreada
 CACHED = "spark.databricks.delta.merge.materializeCachedSource"
 IGNORE_CONFS = ("spark.sql.files.ignoreMissingFiles", "spark.sql.files.ignoreCorruptFiles")
 
-# Without these rules the optimizer keeps every scan of the source in the physical plan, however it is filtered.
-KEEP_SCANS = (
-    "PruneFilters",
-    "PropagateEmptyRelation",
-    "ConvertToLocalRelation",
-    "OptimizeLimitZero",
-    "ColumnPruning",
-    "LimitPushDown",
-    "EliminateLimits",
-    "ReplaceExceptWithFilter",
-    "RewriteExceptAll",
-    "CombineUnions",
-    "OptimizeOneRowPlan",
-    "InferFiltersFromConstraints",
-)
-# DeltaSparkPlanUtils.findFirstNonDeterministicNode lets only these through. A CTE is inlined before Delta looks.
+# DeltaSparkPlanUtils.findFirstNonDeterministicNode lets only these through.
 DETERMINISTIC_NODES = frozenset(
-    (
-        "Distinct",
-        "Project",
-        "Filter",
-        "Union",
-        "SubqueryAlias",
-        "Relation",
-        "OneRowRelation",
-        "WithCTE",
-        "CTERelationDef",
-        "CTERelationRef",
-    )
-)
-LEAVES_OF_DATA = frozenset(
-    (
-        "LocalRelation",
-        "Range",
-        "LogicalRDD",
-        "RelationV2",
-        "HiveTableRelation",
-        "InMemoryRelation",
-        "StreamingRelation",
-        "DataSourceV2Relation",
-        "ExternalRDD",
-        "ResolvedInlineTable",
-        "UnresolvedInlineTable",
-        "OneRowRelation",
-        "Relation",
-        "Scan",
-        "EmptyRelation",
-        "PythonDataSource",
-    )
+    ("Distinct", "Project", "Filter", "Union", "SubqueryAlias", "Relation", "OneRowRelation"),
 )
 RANDOM = frozenset(("rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle"))
+# Only for words: Spark says whether there is one. These are all of Spark 4.2, found by its own examples.
 NON_DETERMINISTIC = RANDOM | {
     *("monotonically_increasing_id", "spark_partition_id"),
     *("input_file_name", "input_file_block_start", "input_file_block_length"),
     *("reflect", "java_method", "try_reflect"),
 }
-RELATION = re.compile(r"^Relation (?:(?P<name>[^\[]+))?\[(?P<columns>.*)\] (?P<format>\S+)$", re.DOTALL)
-SCAN = re.compile(r"FileScan \S+ [^\[]*\[([^\]]*)\].*?Location: (\w+)")
-FIRST_ID = re.compile(r"#(\d+)")
-
-
-@dataclass(frozen=True)
-class SourcePlan:
-    """The source's plan as printed, and what the session says besides."""
-
-    nodes: tuple[Node, ...]
-    explained: Explained
-    functions: frozenset[str]
-    literals: tuple[str, ...]
-    user_functions: frozenset[str]
+HINTS = frozenset(
+    (
+        *("BROADCAST", "BROADCASTJOIN", "MAPJOIN", "MERGE", "SHUFFLE_MERGE", "MERGEJOIN", "SHUFFLE_HASH"),
+        *("SHUFFLE_REPLICATE_NL", "COALESCE", "REPARTITION", "REPARTITION_BY_RANGE", "REBALANCE"),
+    )
+)
+OUTER = re.compile(r"\bouter\(.+?#\d+L?\)(?!#)")
 
 
 def should_materialize_source(spark: SparkSession, merge: AnalyzedMerge, source: SourcePlan | None = None) -> Decision:
@@ -129,177 +88,117 @@ def should_materialize_source(spark: SparkSession, merge: AnalyzedMerge, source:
             False, "NOT_MATERIALIZED_AUTO_INSERT_ONLY", "The MERGE only inserts, so its source is read once."
         )
     source = source or source_plan(spark, merge)
-    doubtful = bool([text for text in source.literals if "\n" in text or "\\n" in text])
+    if source.root is None:
+        return decided(
+            True,
+            "UNKNOWN",
+            "Spark's plan of the source cannot be read: a text in it has lines that look like a plan.",
+            "Write such a text without line breaks.",
+            inferred=True,
+        )
 
-    leaf = first_non_delta_scan(spark, source)
+    leaf = first_non_delta_scan(spark, source, source.root)
     if leaf is not None:
         return decided(
             True,
             "NON_DETERMINISTIC_SOURCE_NON_DELTA",
             f"The source reads {leaf}, which is not a Delta table: nothing pins what a second read would give.",
             "Load it into a Delta table and merge from that table.",
-            doubtful,
         )
-    node = first_non_deterministic_node(source)
-    if node is not None:
-        return decided(True, "NON_DETERMINISTIC_SOURCE_OPERATORS", *node, doubtful)
-    if is_on(confs, UNREADABLE):
-        ignoring = next((conf for conf in IGNORE_CONFS if is_on(confs, conf, default="false")), None)
-        if ignoring:
-            return decided(
-                True,
-                "IGNORE_UNREADABLE_FILES_CONFIGS_ARE_SET",
-                f"{ignoring} is on: a file may be left out of one read and not of the next.",
-                f"Set {ignoring} to false.",
-                doubtful,
-            )
-    udf = sorted(source.functions & source.user_functions)
+    operator = first_non_deterministic_operator(source.root)
+    if operator is not None:
+        return decided(True, "NON_DETERMINISTIC_SOURCE_OPERATORS", *operator)
+    hint = unknown_hint(source)
+    if hint is not None:
+        return decided(
+            True,
+            "NON_DETERMINISTIC_SOURCE_OPERATORS",
+            f"The source has the hint {hint}, which Spark does not know: it stays in a MERGE's plan.",
+            "Leave the hint out.",
+            inferred=source.unused_with,
+        )
+    if has_outer_reference(source.root):
+        return decided(
+            True,
+            "NON_DETERMINISTIC_SOURCE_OPERATORS",
+            "The source has a correlated subquery, which Delta treats as a join.",
+            "Use IN with a subquery that is not correlated.",
+            inferred=any(OUTER.search(value) for value in quoted_values(source.source)),
+        )
+    deterministic = is_deterministic(spark, source)
+    calls = reached_calls(spark, source, source.root)
+    random = next((call for call in calls if call.function in NON_DETERMINISTIC), None)
+    udf = next((call for call in calls if call.user_defined), None)
+    if not deterministic and not (source.unused_with and not random and not udf):
+        return decided(
+            True,
+            "NON_DETERMINISTIC_SOURCE_OPERATORS",
+            f"The source calls {random}, which gives another value each time it is read."
+            if random
+            else f"The source calls {udf or 'a function'}, which is registered as not deterministic.",
+            "Store its result in a Delta table, or compute it in SET.",
+            inferred=deterministic is None or source.unused_with,
+        )
+    ignoring = next((conf for conf in IGNORE_CONFS if is_on(confs, conf, default="false")), None)
+    if is_on(confs, UNREADABLE) and ignoring:
+        return decided(
+            True,
+            "IGNORE_UNREADABLE_FILES_CONFIGS_ARE_SET",
+            f"{ignoring} is on: a file may be left out of one read and not of the next.",
+            f"Set {ignoring} to false.",
+        )
     if udf:
         return decided(
             True,
             "NON_DETERMINISTIC_SOURCE_WITH_DETERMINISTIC_UDF",
-            f"The source calls the user-defined function {udf[0]}, whose results nothing guarantees.",
+            f"The source calls the user-defined function {udf}, whose results nothing guarantees.",
             "Use built-in functions, or store its result in a Delta table.",
-            doubtful,
         )
-    if is_on(confs, CACHED) and "InMemoryRelation" in source.explained.optimized:
+    if is_on(confs, CACHED) and uses_cached_data(spark, source):
         return decided(
             True,
             "SOURCE_CACHED",
             "The source uses cached data, and a cache does not pin the version of its tables.",
             "UNCACHE the table before merging.",
-            doubtful or any(node.depth and "[" in node.name for node in source.nodes),
         )
     return decided(
         False,
         "NOT_MATERIALIZED_AUTO",
         "The source only filters and projects Delta tables, so a second read gives the same rows.",
-        inferred=doubtful,
     )
 
 
 def is_on(confs: dict[str, str], key: str, default: str = "true") -> bool:
-    return confs.get(key, default).lower() == "true"
+    return confs.get(key, default).strip().lower() == "true"
 
 
-def source_plan(spark: SparkSession, merge: AnalyzedMerge) -> SourcePlan:
-    """Explain ``SELECT * FROM source`` with every scan kept visible."""
-    query = f"{merge.statement.before_select}SELECT * FROM {merge.source_sql}"
-    with confs_set(spark, without_rules(spark, KEEP_SCANS)):
-        explained = explain(spark, query)
-    functions = function_names(query)
-    tree = tuple(nodes(explained.analyzed.partition("\n")[2]))
-    return SourcePlan(
-        nodes=tree,
-        explained=explained,
-        functions=functions,
-        literals=string_literals(query),
-        user_functions=session_functions(spark, functions) if functions else frozenset(),
-    )
+def first_non_delta_scan(spark: SparkSession, source: SourcePlan, root: Node) -> str | None:
+    """DeltaSparkPlanUtils.findFirstNonDeltaScan: the first leaf that is no Delta table, in words."""
+    for leaf, parent in leaves(root):
+        if leaf.name != "OneRowRelation" and not is_delta(spark, source, leaf, parent):
+            return describe_leaf(leaf)
+    return None
 
 
-def session_functions(spark: SparkSession, called: frozenset[str]) -> frozenset[str]:
-    """Lower-case names of the user-defined functions among ``called``; SQL functions are inlined and not of them."""
-    rows = spark.sql("SHOW USER FUNCTIONS").collect()
-    names = {str(row[0]).rpartition(".")[2].lower() for row in rows} & called
-    return frozenset(name for name in names if not is_sql_function(spark, name))
-
-
-def is_sql_function(spark: SparkSession, name: str) -> bool:
-    text = "\n".join(str(row[0]) for row in spark.sql(f"DESCRIBE FUNCTION EXTENDED `{name}`").collect())
-    return bool(re.search(r"^(Body|Language: *SQL)", text, re.MULTILINE))
-
-
-def first_non_delta_scan(spark: SparkSession, source: SourcePlan) -> str | None:
-    """DeltaSparkPlanUtils.findFirstNonDeltaScan: the first leaf that is no Delta table, in words; subqueries last."""
-    delta = delta_scan_ids(source.explained.physical)
-    leaves: list[tuple[bool, str]] = []
-    for node, parent, in_subquery in with_parents(source.nodes):
-        if node.name == "OneRowRelation" or node.name not in LEAVES_OF_DATA:
-            continue
-        relation = RELATION.match(node.text)
-        if node.name == "Relation" and relation and is_delta(spark, relation, parent, delta):
-            continue
-        leaves.append((in_subquery, describe_leaf(node, relation)))
-    return min(leaves, key=lambda leaf: leaf[0])[1] if leaves else None
-
-
-def with_parents(tree: Sequence[Node]) -> list[tuple[Node, Node | None, bool]]:
-    """(node, its parent, whether it is inside a subquery expression's plan).
-
-    A subquery's plan is printed as an extra child before the real ones, which the print cannot tell apart; a
-    node with one input and two printed children has one.
-    """
-    result: list[tuple[Node, Node | None, bool]] = []
-    path: list[tuple[Node, bool]] = []
-    children = [sum(1 for d in _children(tree, i)) for i in range(len(tree))]
-    seen: dict[int, int] = {}
-    for index, node in enumerate(tree):
-        path = path[: node.depth]
-        parent, inside = path[-1] if path else (None, False)
-        if parent is not None:
-            at = max(i for i in range(index) if tree[i] is parent)
-            seen[at] = seen.get(at, 0) + 1
-            inside = inside or (parent.name in UNARY and seen[at] < children[at])
-        result.append((node, parent, inside))
-        path.append((node, inside))
-    return result
-
-
-UNARY = frozenset(("Project", "Filter", "Aggregate", "Sort", "Generate", "Window", "Distinct", "SubqueryAlias"))
-
-
-def _children(tree: Sequence[Node], index: int) -> list[int]:
-    depth, found = tree[index].depth, []
-    for later in range(index + 1, len(tree)):
-        if tree[later].depth <= depth:
-            break
-        if tree[later].depth == depth + 1:
-            found.append(later)
-    return found
-
-
-def delta_scan_ids(physical: str) -> dict[int, bool]:
-    """First column id of each file scan → whether a Delta index lists its files."""
-    found = {}
-    for columns, index in SCAN.findall(physical):
-        first = FIRST_ID.search(columns)
-        if first:
-            found[int(first.group(1))] = "Delta" in index or index.startswith(("Tahoe", "Cdc"))
-    return found
-
-
-def is_delta(spark: SparkSession, relation: re.Match[str], parent: Node | None, scans: dict[int, bool]) -> bool:
-    if relation["format"] != "parquet":
-        return False
-    first = FIRST_ID.search(relation["columns"])
-    if first and int(first.group(1)) in scans:
-        return scans[int(first.group(1))]
-    if relation["name"]:
-        return provider(spark, relation["name"].strip()) == "delta"
-    return parent is not None and ".delta.`" in parent.text
-
-
-def provider(spark: SparkSession, name: str) -> str:
-    rows = spark.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
-    return next((str(row[1]).lower() for row in rows if row[0] == "Provider"), "")
-
-
-def describe_leaf(node: Node, relation: re.Match[str] | None) -> str:
+def describe_leaf(leaf: Node) -> str:
+    relation = RELATION.match(leaf.text)
     if relation:
         name = (relation["name"] or "").strip().removeprefix("spark_catalog.")
         return f"{name} ({relation['format']})" if name else f"{relation['format']} files"
+    if "DeltaCDFRelation" in leaf.text:
+        return "a change data feed (table_changes)"
     return {
         "LocalRelation": "literal rows (VALUES)",
         "Range": "range(…)",
         "LogicalRDD": "rows of a DataFrame or checkpoint",
-        "InMemoryRelation": "cached rows",
         "HiveTableRelation": "a Hive table",
-    }.get(node.name, node.name)
+        "CTERelationRef": "a WITH inside a subquery or view",
+        "UnionLoopRef": "a recursive WITH",
+    }.get(leaf.name, leaf.name)
 
 
+STORED = "Store the result in a Delta table first."
 WORDS = {
-    "View": ("a view", "Name the view's query in USING (…), or its table."),
     "Aggregate": ("an aggregate (GROUP BY)", "Store the aggregate in a Delta table first."),
     "Window": ("a window function", "Store the deduplicated rows in a Delta table first."),
     "Sort": ("ORDER BY", "Leave ORDER BY out: MERGE ignores the order."),
@@ -307,35 +206,100 @@ WORDS = {
     "LocalLimit": ("LIMIT", "Filter by a column instead of LIMIT."),
     "Offset": ("OFFSET", "Filter by a column instead of OFFSET."),
     "Join": ("a join", "Store the joined rows in a Delta table first."),
+    "LateralJoin": ("a lateral join", "Store the joined rows in a Delta table first."),
     "Generate": ("explode or another generator", "Store the exploded rows in a Delta table first."),
     "Sample": ("TABLESAMPLE", "Filter by a column instead of sampling."),
     "ResolvedHint": ("a hint", "Leave the hint out."),
-    "UnresolvedHint": ("a hint", "Leave the hint out."),
-    "Except": ("EXCEPT", "Use NOT IN over Delta tables, or a Delta table."),
-    "Intersect": ("INTERSECT", "Use IN over Delta tables, or a Delta table."),
-    "Pivot": ("PIVOT", "Store the result in a Delta table first."),
+    "Except": ("EXCEPT", "Use NOT IN over Delta tables."),
+    "Intersect": ("INTERSECT", "Use IN over Delta tables."),
+    "Expand": ("UNPIVOT or grouping sets", STORED),
+    "Repartition": ("a COALESCE or REPARTITION hint", "Leave the hint out."),
+    "RepartitionByExpression": ("DISTRIBUTE BY or a REPARTITION hint", "Leave it out: MERGE places rows itself."),
+    "RebalancePartitions": ("a REBALANCE hint", "Leave the hint out."),
+    "SQLFunctionNode": ("a table function", "Put the function's query in USING (…)."),
 }
 
 
-def first_non_deterministic_node(source: SourcePlan) -> tuple[str, str] | None:
-    """DeltaSparkPlanUtils.findFirstNonDeterministicNode: (sentence, what avoids it), or None."""
-    for node in source.nodes:
-        if node.name not in DETERMINISTIC_NODES:
-            words, avoid = WORDS.get(node.name, (node.name, "Store the result in a Delta table first."))
-            return f"The source has {words}, which Delta does not trust to give the same rows twice.", avoid
-        if node.name in ("Project", "Filter"):
-            text = node.text
-            for content in source.literals:
-                text = text.replace(content, "") if content else text
-            if "outer(" in text:
-                return (
-                    "The source has a correlated subquery, which Delta treats as a join.",
-                    "Use IN with an uncorrelated subquery.",
-                )
-            called = [f for f in re.findall(r"(\w+)\(", text) if f.lower() in NON_DETERMINISTIC]
-            if called:
-                return (
-                    f"The source calls {called[0]}(), which gives another value each time it is read.",
-                    "Store its result in a Delta table, or compute it in SET.",
-                )
+def first_non_deterministic_operator(root: Node) -> tuple[str, str] | None:
+    """The operators of DeltaSparkPlanUtils.findFirstNonDeterministicNode: (sentence, what avoids it), or None."""
+    for node in root.walk():
+        if node.name == "View":
+            view = re.match(r"View \(`?(.*?)`?, \[", node.text)
+            words, avoid = f"a view{f' ({view.group(1)})' if view else ''}", "Name the view's query in USING (…)."
+        elif node.name not in DETERMINISTIC_NODES:
+            words, avoid = WORDS.get(node.name, (node.name, STORED))
+        else:
+            continue
+        return f"The source has {words}, which Delta does not trust to give the same rows twice.", avoid
     return None
+
+
+def unknown_hint(source: SourcePlan) -> str | None:
+    """A hint that Spark does not know leaves a query's plan but not a MERGE's, where Delta finds it."""
+    return next((hint for hint in source.hints if hint.upper() not in HINTS), None)
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function that the source calls, or that the body of the SQL function ``through`` calls."""
+
+    function: str
+    through: str
+    user_defined: bool
+
+    def __str__(self) -> str:
+        return f"{self.function}()" if self.through == self.function else f"{self.through}(), and so {self.function}()"
+
+
+def reached_calls(spark: SparkSession, source: SourcePlan, root: Node) -> tuple[Call, ...]:
+    """The functions that the analyzed source calls, those in the bodies of SQL functions with them."""
+    text = "\n".join(node.text for node in root.walk()).lower()
+    found = []
+    for called in sorted(source.functions):
+        # a Hive function prints as its class; what an unused WITH calls is not in the plan
+        if f"{called[-1]}(" not in text and "udf#" not in text:
+            continue
+        todo, seen = [called], {called}
+        while todo:
+            name = todo.pop()
+            ours, body = described(spark, name)
+            found.append(Call(name[-1], called[-1], ours and body is None))
+            inner = called_functions(body) - seen if body else frozenset()
+            seen |= inner
+            todo += sorted(inner)
+    return tuple(found)
+
+
+def described(spark: SparkSession, name: tuple[str, ...]) -> tuple[bool, str | None]:
+    """(whether a function is the user's, its body if it is an SQL function). The user's may hide built-in ones."""
+    try:
+        rows = spark.sql(f"DESCRIBE FUNCTION EXTENDED {'.'.join(quote(part) for part in name)}").collect()
+    except Exception as error:
+        if isinstance(told := translate(error), (UnreachableError, CancelledError)):
+            raise told from error
+        return False, None  # a word before a bracket that is no function: IN, VARCHAR
+    text = "\n".join(str(row[0]) for row in rows)
+    body = re.search(r"^Body: *(.*)", text, re.MULTILINE | re.DOTALL)
+    built_in = re.search(
+        r"^Class: (org\.apache\.spark\.sql\.catalyst\.|org\.apache\.spark\.sql\.delta\.|$)", text, re.MULTILINE
+    )
+    return not built_in, body.group(1) if body else None
+
+
+def has_outer_reference(root: Node) -> bool:
+    """Whether a subquery of an expression refers to the plan around it."""
+    inside = [below for node in root.walk() for query in node.subqueries for below in query.walk()]
+    return any(OUTER.search(node.text) for node in inside)
+
+
+def uses_cached_data(spark: SparkSession, source: SourcePlan) -> bool:
+    """DeltaSparkPlanUtils.planContainsCachedRelation, which does not look into subqueries: neither those of
+    expressions nor those that the optimizer made a join of."""
+    optimized = tree(explain_scans(spark, source).optimized)
+    nodes = [optimized] if optimized else []
+    while nodes:
+        node = nodes.pop()
+        if node.name == "InMemoryRelation":
+            return True
+        nodes += node.children[:1] if node.name == "Join" else node.children
+    return False

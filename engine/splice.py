@@ -15,10 +15,12 @@ def source_splice(merge: AnalyzedMerge, source: PreparedSource, decision: Decisi
     written = merge.statement.source
     alias = f" AS {written.reference}" if written.reference else ""
     if decision.materialize:
+        # Delta puts the hints of the source back on its checkpoint (MergeIntoMaterializeSource.addHintsToPlan)
+        hinted = f"(SELECT /*+ {source.hint}({source.view}) */ * FROM {source.view})"
         return Splice(
             start=written.start,
             end=written.end_alias,
-            text=f"{source.view}{alias}",
+            text=f"{hinted if source.hint else source.view}{alias}",
             why="the frozen source, so that the rows that were previewed are those that are merged",
         )
     if source.pinned_table:

@@ -5,7 +5,7 @@ sqlglot only tells where tokens begin and end (DESIGN.md §3): it never parses, 
 
 from __future__ import annotations
 
-import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -121,6 +121,25 @@ def conjuncts(condition: str) -> tuple[str, ...]:
     return tuple(inner for part in parts for inner in conjuncts(part))
 
 
+def equality(conjunct: str) -> tuple[str, str, str] | None:
+    """(left, sign, right) of a conjunct that is one ``=``, ``==`` or ``<=>`` at the outermost level, else None."""
+    tokens = tokenize(conjunct)
+    outer = [token for _, token, depth in depths(tokens) if depth == 0]
+    if any(token.word in NOT_ONE_EQUALITY or token.text in OTHER_COMPARISONS for token in outer):
+        return None
+    signs = [index for index, token, depth in depths(tokens) if depth == 0 and token.text in EQUALITIES]
+    if len(signs) != 1:
+        return None
+    left, right = tokens[: signs[0]], tokens[signs[0] + 1 :]
+    sign = tokens[signs[0]].text
+    return (text_of(conjunct, left), sign, text_of(conjunct, right)) if left and right else None
+
+
+EQUALITIES = ("=", "==", "<=>")
+OTHER_COMPARISONS = ("<", ">", "<=", ">=", "<>", "!=", "!")
+NOT_ONE_EQUALITY = ("AND", "OR", "NOT", "IS", "IN", "BETWEEN", "LIKE", "ILIKE", "RLIKE", "REGEXP")
+
+
 def _wrapped(tokens: Sequence[Token]) -> bool:
     if len(tokens) < 3 or tokens[0].text != "(" or tokens[-1].text != ")":
         return False
@@ -161,18 +180,52 @@ def requalified(sql: str, parts: Sequence[str], reference: str) -> str:
 
 
 def function_names(sql: str) -> frozenset[str]:
-    """Lower-case names that are followed by a bracket, outside quotes and comments."""
-    tokens = tokenize(sql)
-    return frozenset(
-        token.name.lower()
-        for token, following in itertools.pairwise(tokens)
-        if following.text == "(" and (token.word or token.text.startswith("`"))
+    """Lower-case last names of :func:`called_functions`."""
+    return frozenset(parts[-1] for parts in called_functions(sql))
+
+
+def called_functions(sql: str) -> frozenset[tuple[str, ...]]:
+    """Lower-case dotted names that are followed by a bracket, outside quotes and comments."""
+    called = set()
+    names: tuple[str, ...] = ()
+    previous = ""
+    for token in tokenize(sql):
+        if token.text == "(" and names:
+            called.add(names)
+        if token.word or (token.text.startswith("`") and len(token.text) > 1):
+            names = (*names, token.name.lower()) if previous == "." else (token.name.lower(),)
+        elif token.text != "." or previous == ".":
+            names = ()
+        previous = token.text
+    return frozenset(called)
+
+
+def quoted_values(sql: str) -> tuple[str, ...]:
+    """The values of the string literals and back-quoted names, escapes resolved."""
+    return tuple(
+        _unescaped(token.text) if token.is_string else token.name
+        for token in tokenize(sql)
+        if token.is_string or token.text.startswith("`")
     )
 
 
-def string_literals(sql: str) -> tuple[str, ...]:
-    """The contents of the string literals, as typed between their quotes."""
-    return tuple(token.text.strip("rRxX")[1:-1] for token in tokenize(sql) if token.is_string)
+ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2}|.)", re.DOTALL)
+ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "0": "\0", "Z": "\x1a", "%": "\\%", "_": "\\_"}
+
+
+def _unescaped(literal: str) -> str:
+    """Spark's unescapeSQLString; a raw literal has no escapes."""
+    if literal[0] in "rR":
+        return literal[2:-1]
+
+    def value(found: re.Match[str]) -> str:
+        code = found.group(1)
+        if code[0] in "uU" and len(code) > 1:
+            return chr(int(code[1:], 16))
+        return chr(int(code, 8)) if len(code) == 3 else ESCAPED.get(code, code)
+
+    quote = "" if literal[0] in "'\"" else literal[0]
+    return ESCAPE.sub(value, literal[len(quote) + 1 : -1])
 
 
 def parameter_names(sql: str) -> tuple[str, ...]:

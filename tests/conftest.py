@@ -25,6 +25,10 @@ TEST_CONFS = {
 }
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--merges", type=int, help="How many random merges to plan and apply on each kind of session.")
+
+
 @pytest.fixture(scope="session")
 def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The home of the suite's server: its log, metastore and warehouse.

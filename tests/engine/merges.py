@@ -33,9 +33,11 @@ class Case:
     on: str
     clauses: str
     table: str = PLAIN
+    before: str = ""
+    confs: tuple[tuple[str, str], ...] = ()
 
     def into(self, target: str) -> str:
-        return f"MERGE INTO {target} t USING {self.source} s ON {self.on} {self.clauses}"
+        return f"{self.before}MERGE INTO {target} t USING {self.source} s ON {self.on} {self.clauses}"
 
 
 def _cases() -> list[Case]:
@@ -93,7 +95,24 @@ def _cases() -> list[Case]:
         Case("null-safe-key", DELTA, "t.id <=> s.id AND t.k <=> s.k", UPSERT),
         Case("or-in-on", DELTA, "t.id = s.id AND (t.k = 1 OR s.k = 1)", UPSERT),
         Case("empty-source-upsert", EMPTY, ids, UPSERT),
-        Case("insert-only-optimization-off", DELTA, ids, "WHEN NOT MATCHED THEN INSERT *"),
+        Case(
+            "insert-only-optimization-off",
+            DELTA,
+            ids,
+            "WHEN NOT MATCHED THEN INSERT *",
+            confs=(("spark.databricks.delta.merge.optimizeInsertOnlyMerge.enabled", "false"),),
+        ),
+        # found by random merges
+        Case(
+            "insert-only-from-a-view-that-takes-no-version",
+            "fresh",
+            ids,
+            "WHEN NOT MATCHED THEN INSERT *",
+            before="CREATE OR REPLACE TEMPORARY VIEW fresh AS SELECT * FROM src;\n",
+        ),
+        Case("insert-only-from-parquet-that-has-no-version", "src_parquet", ids, "WHEN NOT MATCHED THEN INSERT *"),
+        Case("a-with-query-takes-no-version", "w", ids, UPSERT, before="WITH w AS (SELECT * FROM src WHERE k > 0) "),
+        Case("no-key-to-join-by", DELTA, "t.id = s.id OR t.id = s.id - 900", "WHEN MATCHED THEN UPDATE SET v = s.v"),
     ]
     return cases
 
@@ -108,11 +127,12 @@ CASES = [case for case in _cases() if case.name not in SAME]
 
 
 def build_source(spark: Any) -> None:
-    """``src``: 200 rows, half of which match. No merge changes it, so one serves for all."""
+    """``src``: 200 rows, half of which match, and the same in Parquet. No merge changes them, so they serve for all."""
     spark.sql(
         "CREATE TABLE IF NOT EXISTS src USING delta AS SELECT id + 900 AS id, CAST(id % 3 AS INT) AS k, 'new' AS v, "
         "DATE'2024-01-02' AS d FROM range(0, 200, 1, 2)"
     )
+    spark.sql("CREATE TABLE IF NOT EXISTS src_parquet USING parquet AS SELECT * FROM src")
 
 
 def build_target(spark: Any, name: str, table: str) -> None:

@@ -1,0 +1,89 @@
+"""Random merges into random tables keep their promise: ``pytest -m fidelity --merges N`` runs any number of them.
+
+Some merges of a fixed seed run always. With ``--merges`` the seed is new; ``--hypothesis-seed`` repeats one.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from tests.engine.fidelity import check_merge
+from tests.engine.random_merges import ODD_NAMES, PLAIN_NAMES, Story, source_statements, stories
+
+IN_EACH_STORY = 4
+IN_CI = 40
+GOOD = ("committed", "nothing to do", "must accept")
+
+
+@pytest.fixture(scope="module")
+def connect_shop(spark: Any) -> Iterator[Any]:
+    """The Connect session in a schema that has the sources."""
+    yield from _shop(spark)
+
+
+@pytest.fixture(scope="module")
+def classic_shop(classic: Any) -> Iterator[Any]:
+    yield from _shop(classic)
+
+
+def _shop(spark: Any) -> Iterator[Any]:
+    name = f"random_{uuid.uuid4().hex[:8]}"
+    spark.sql(f"CREATE SCHEMA {name}")
+    spark.sql(f"USE {name}")
+    for names in (PLAIN_NAMES, ODD_NAMES):
+        for statement in source_statements(names):
+            spark.sql(statement)
+    yield spark
+    spark.sql("USE default")
+    spark.sql(f"DROP SCHEMA {name} CASCADE")
+
+
+@pytest.mark.fidelity
+@pytest.mark.parametrize("kind", ["connect", "classic"])
+def test_random_merges_keep_their_promise(kind: str, request: pytest.FixtureRequest) -> None:
+    wanted = request.config.getoption("--merges")
+    if wanted is None and kind == "classic":
+        pytest.skip("the fixed seed runs over Connect; --merges runs both")
+    spark = request.getfixturevalue(f"{kind}_shop")
+    seen: Counter[str] = Counter()
+
+    @settings(
+        max_examples=(wanted or IN_CI) // IN_EACH_STORY,
+        derandomize=wanted is None,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(stories(IN_EACH_STORY))
+    def run(story: Story) -> None:
+        seen.update(check_story(spark, story))
+
+    run()
+    print(f"{kind}: {seen.total()} merges, {dict(seen)}")
+    assert seen["committed"] > seen.total() // 2, "most merges should do something"
+
+
+def check_story(spark: Any, story: Story) -> list[str]:
+    """Run it; what fails comes with the SQL that repeats it."""
+    table = f"t_{uuid.uuid4().hex[:10]}"
+    ran = story.table.statements(table)
+    found = []
+    for statement in ran:
+        spark.sql(statement)
+    for merge in story.merges:
+        script = merge.script(table)
+        ran.append(script)
+        try:
+            found.append(check_merge(spark, table, script))
+        except Exception as error:
+            error.add_note("To repeat it:\n" + ";\n".join(ran)) if hasattr(error, "add_note") else None
+            raise
+    spark.sql(f"DROP TABLE {table}")
+    return found
