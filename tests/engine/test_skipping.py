@@ -84,6 +84,15 @@ def test_the_advised_predicate_makes_the_merge_skip_as_a_read_does_and_changes_n
     assert shop.sql("SELECT count(*) - count(DISTINCT id) FROM mine").collect()[0][0] == 0
 
 
+def test_a_target_without_an_alias_may_be_named_with_its_schema(shop: Any) -> None:
+    table = f"{shop.catalog.currentDatabase()}.days"
+    on = f"{table}.id = src.id AND {table}.ts >= '2024-01-09'"
+    looked = plan(shop, f"MERGE INTO {table} USING src ON {on} WHEN MATCHED THEN DELETE", rows=2)
+    assert looked.scan.predicates == (f"{table}.ts >= '2024-01-09'",)
+    assert (looked.scan.files_after_of_a_read, looked.promise["numTargetRowsDeleted"]) == (4, 2)
+    assert "Add AND `days`.`d` >= " in next(one.evidence for one in looked.advice if one.code == CODE)
+
+
 @pytest.mark.parametrize(
     ("on", "advised"),
     [
