@@ -25,7 +25,8 @@ def advise(
     """(warnings, advice)."""
     warnings: list[Remark] = []
     advice: list[Remark] = []
-    wrong = sum(file.null_conflicts for file in matches.files)
+    # what is in no touched file is not written, and so stays right
+    wrong = sum(file.null_conflicts for file in matches.touched)
     if wrong and not promise.write.deletion_vectors and merge.statement.matched_only:
         warnings.append(
             Remark(

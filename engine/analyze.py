@@ -6,6 +6,7 @@ The MERGE itself is explained first, so that whatever Delta refuses is refused i
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -83,13 +84,12 @@ def aliased(relation: Relation) -> str:
 
 
 def qualified(merge: AnalyzedMerge, text: str) -> str:
-    """``text`` with the target's dotted name as a qualifier shortened to what the subquery is called."""
-    target, source = merge.statement.target, merge.statement.source
-    if target.alias is None:
-        text = requalified(text, target.parts, target.reference)
-    if source.alias is None and source.parts:
-        text = requalified(text, source.parts, source.reference)
-    return text
+    """``text`` with the dotted name of either side as a qualifier shortened to what its subquery is called."""
+    return _by_reference(merge.statement.source, _by_reference(merge.statement.target, text))
+
+
+def _by_reference(relation: Relation, text: str) -> str:
+    return text if relation.alias else requalified(text, relation.parts, relation.reference)
 
 
 def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
@@ -119,7 +119,10 @@ def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
         *(text for texts in matched_texts for text in texts),
         *(text for clause in statement.matched for _, text in clause.assignments),
     ]
-    both = probe(spark, f"{prefix}SELECT {{}} FROM {source} CROSS JOIN {target}", in_both, source_schema, target_schema)
+    shortened = [_by_reference(statement.target, text) for text in in_both]
+    query = f"{prefix}SELECT {{}} FROM {source} CROSS JOIN {target}"
+    probed = probe(spark, query, shortened, source_schema, target_schema)
+    both = [dataclasses.replace(found, text=text) for found, text in zip(probed, in_both, strict=True)]
     of_inserts = [
         text
         for clause in statement.not_matched

@@ -167,8 +167,8 @@ def _choice(latest: Column | None, counted: bool, ties: int, ordered: bool) -> s
         return f"Of each key the row with the greatest {latest.name} stays; whether some are equal was not counted."
     if ties:
         return (
-            f"Of each key the row with the greatest {latest.name} stays; for {ties:,} keys several rows have the same, "
-            "and any of them stays: add a column to ORDER BY."
+            f"Of each key the row with the greatest {latest.name} stays; several rows tie for it in {ties:,} of the "
+            "keys, and any of them stays: add a column to ORDER BY."
         )
     return f"Of each key the row with the greatest {latest.name} stays."
 

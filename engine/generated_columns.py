@@ -27,9 +27,10 @@ FLIPPED = {"=": "=", "==": "=", ">": "<", ">=": "<=", "<": ">", "<=": ">="}
 LOOSE = {"=": "=", "==": "=", ">": ">=", ">=": ">=", "<": "<=", "<=": "<="}
 # Expressions whose value never falls while the column's grows. Others keep only an equality.
 GROWING = re.compile(
-    r"^(cast\( *{c} +as +date *\)|year\( *{c} *\)|trunc\( *{c} *, *'\w+' *\)|date_trunc\( *'\w+' *, *{c} *\)"
-    r"|date_format\( *{c} *, *'yyyy(-mm(-dd(-hh)?)?)?' *\))$".replace("{c}", r"[\w.`]+"),
-    re.IGNORECASE,
+    r"^((?i:cast)\( *{c} +(?i:as +date) *\)|(?i:year)\( *{c} *\)|(?i:trunc)\( *{c} *, *'\w+' *\)"
+    r"|(?i:date_trunc)\( *'\w+' *, *{c} *\)|(?i:date_format)\( *{c} *, *'yyyy(-MM(-dd(-HH)?)?)?' *\))$".replace(
+        "{c}", r"[\w.`]+"
+    )
 )
 TIMES = ("date", "timestamp", "timestamp_ntz")
 

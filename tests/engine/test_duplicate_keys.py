@@ -143,7 +143,7 @@ def test_the_row_is_never_picked_silently(shop: Any) -> None:
         "s.v W", "concat(s.v, s.version) W")))  # fmt: skip
     found = tied.find_touched_files.conflicts.dedupe
     assert found is not None
-    assert "for 1 keys several rows have the same" in found.choice
+    assert "tie for it in 1 of the keys" in found.choice
     unordered = plan(shop, merge(values("(1L, 'a')", "(1L, 'b')", columns="id, v")))
     found = unordered.find_touched_files.conflicts.dedupe
     assert found is not None
@@ -224,6 +224,21 @@ def test_with_deletion_vectors_the_result_is_right_and_nothing_is_warned_of(shop
     assert CODE not in [one.code for one in looked.warnings]
     assert apply(shop, looked).kept
     assert [row.v for row in shop.sql(f"SELECT v FROM {table} WHERE id = 1").collect()] == right
+
+
+def test_a_row_that_no_clause_takes_is_doubled_if_its_file_is_rewritten(shop: Any) -> None:
+    source = values("(1L, 0)", "(1L, NULL)", "(5L, 1)", columns="id, f")
+    build(shop, "doubled")
+    looked = plan(shop, merge(source, DELETES, table="doubled"), rows=0)
+    assert CODE in [one.code for one in looked.warnings]
+    assert apply(shop, looked, accept=[CODE]).kept
+    assert shop.sql("SELECT count(*) FROM doubled WHERE id = 1").collect()[0][0] == 2
+
+
+def test_where_no_file_is_touched_a_null_condition_harms_nothing(shop: Any) -> None:
+    looked = plan(shop, merge(values("(1L, 0)", "(1L, NULL)", columns="id, f"), DELETES), rows=0)
+    assert looked.warnings == ()
+    assert not looked.changes_something
 
 
 def test_a_late_row_without_its_time_is_such_a_null_condition(shop: Any) -> None:

@@ -8,8 +8,14 @@ from typing import Any
 import pytest
 
 from engine.plan_merge import plan
+from engine.values import Scan
 
-AFTER_SKIPPING = "number of target files after skipping"
+AFTER_SKIPPING = (
+    "number of target files after skipping",
+    "number of target bytes after skipping",
+    "number of target partitions after skipping",
+)
+REMOVED_FROM = "number of target partitions from which files were removed"
 NOTHING_MATCHES = "(SELECT id - 1000 AS id, 0 AS b, CAST(NULL AS TIMESTAMP) AS at FROM range(3))"
 DELETE = "WHEN MATCHED THEN DELETE"
 
@@ -63,15 +69,15 @@ CASES = [
 ]
 
 
-def build(spark: Any) -> None:
-    """``tgt``: ids 0 to 99 in ten files, each its own partition ``p``; ``m`` is the id but NULL in the first file;
+def build(spark: Any, table: str) -> None:
+    """Ids 0 to 99 in ten files, each its own partition ``p``; ``m`` is the id but NULL in the first file;
     the column ``late`` has no statistics; ``at`` is an hour for each id."""
     spark.sql(
-        "CREATE TABLE tgt (id BIGINT, m BIGINT, name STRING, at TIMESTAMP, late BIGINT, p INT) USING delta "
+        f"CREATE TABLE {table} (id BIGINT, m BIGINT, name STRING, at TIMESTAMP, late BIGINT, p INT) USING delta "
         "PARTITIONED BY (p) TBLPROPERTIES ('delta.dataSkippingNumIndexedCols' = '4')"
     )
     spark.sql(
-        "INSERT INTO tgt SELECT /*+ REPARTITION(1) */ id, CASE WHEN id >= 10 THEN id END, concat('n', id), "
+        f"INSERT INTO {table} SELECT /*+ REPARTITION(1) */ id, CASE WHEN id >= 10 THEN id END, concat('n', id), "
         "timestamp_millis(1704067200000 + id * 3600000), id, CAST(id DIV 10 AS INT) FROM range(0, 100, 1, 1)"
     )
 
@@ -81,14 +87,14 @@ def oracle(classic: Any) -> Iterator[Any]:
     """A classic session, whose SQL metrics say what a MERGE kept (DESCRIBE HISTORY does not)."""
     classic.sql("CREATE SCHEMA scan_oracle")
     classic.sql("USE scan_oracle")
-    build(classic)
+    build(classic, "tgt")
     yield classic
     classic.sql("USE default")
     classic.sql("DROP SCHEMA scan_oracle CASCADE")
 
 
-def files_after_skipping(classic: Any, merge: str) -> int:
-    """Run ``merge`` and read the SQL metric numTargetFilesAfterSkipping of its execution."""
+def sql_metrics(classic: Any, merge: str) -> dict[str, int]:
+    """Run ``merge`` and read the SQL metrics of its execution, of which DESCRIBE HISTORY has only some."""
     store = classic._jsparkSession.sharedState().statusStore()
     before = store.executionsCount()
     classic.sql(merge).collect()
@@ -98,20 +104,29 @@ def files_after_skipping(classic: Any, merge: str) -> int:
         execution = executions.apply(index)
         metrics = execution.metrics()
         values = store.executionMetrics(execution.executionId())
+        found = {}
         for at in range(metrics.size()):
             metric = metrics.apply(at)
-            found = values.get(metric.accumulatorId()) if metric.name() == AFTER_SKIPPING else None
-            if found is not None and found.isDefined():
-                return int(str(found.get()).replace(",", ""))
-    raise AssertionError(f"no execution of {merge} has the metric")
+            value = values.get(metric.accumulatorId())
+            if value.isDefined() and metric.name() in (*AFTER_SKIPPING, REMOVED_FROM):
+                found[metric.name()] = int(str(value.get()).replace(",", ""))
+        if AFTER_SKIPPING[0] in found:
+            return found
+    raise AssertionError(f"no execution of {merge} has the metrics")
+
+
+def agree(scan: Scan, metrics: dict[str, int]) -> None:
+    promised = (scan.files_after, scan.bytes_after, scan.partitions_after)
+    assert promised == tuple(metrics[name] for name in AFTER_SKIPPING)
+    assert scan.accuracy == "exact"
 
 
 @pytest.mark.parametrize(("on", "clauses"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_the_promised_files_are_those_that_the_merge_keeps(oracle: Any, on: str, clauses: str) -> None:
     merge = f"MERGE INTO tgt t USING {NOTHING_MATCHES} s ON {on} {clauses}"
     scan = plan(oracle, merge, rows=0).scan
-    assert (scan.files_before, scan.accuracy) == (10, "exact")
-    assert scan.files_after == files_after_skipping(oracle, merge)
+    assert scan.files_before == 10
+    agree(scan, sql_metrics(oracle, merge))
 
 
 def test_with_statistics_off_a_merge_prunes_partitions_alone(oracle: Any) -> None:
@@ -120,8 +135,19 @@ def test_with_statistics_off_a_merge_prunes_partitions_alone(oracle: Any) -> Non
     try:
         scan = plan(oracle, merge, rows=0).scan
         assert scan.predicates == ("t.p < 6",)
-        assert (scan.files_after, scan.accuracy) == (6, "exact")
         assert "stats.skipping is false" in scan.why
-        assert scan.files_after == files_after_skipping(oracle, merge)
+        assert scan.files_after == 6
+        agree(scan, sql_metrics(oracle, merge))
     finally:
         oracle.conf.unset("spark.databricks.delta.stats.skipping")
+
+
+def test_not_matched_by_source_keeps_every_file_and_partitions_are_counted_as_they_lose_files(oracle: Any) -> None:
+    build(oracle, "whole")
+    clauses = "WHEN NOT MATCHED BY SOURCE AND t.id = 5 THEN DELETE"
+    merge = f"MERGE INTO whole t USING {NOTHING_MATCHES} s ON t.id = s.id AND t.p = 3 {clauses}"
+    looked = plan(oracle, merge, rows=0)
+    assert (looked.scan.files_after, looked.scan.predicates) == (10, ())
+    metrics = sql_metrics(oracle, merge)
+    agree(looked.scan, metrics)
+    assert looked.find_touched_files.partitions_removed_from == metrics[REMOVED_FROM]

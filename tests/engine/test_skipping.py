@@ -10,7 +10,7 @@ import pytest
 
 from engine.apply_plan import apply
 from engine.confs import confs_set
-from engine.generated_columns import CODE
+from engine.generated_columns import CODE, GROWING
 from engine.plan_merge import plan
 from engine.skipping import why_kept
 
@@ -84,6 +84,15 @@ def test_the_advised_predicate_makes_the_merge_skip_as_a_read_does_and_changes_n
     assert shop.sql("SELECT count(*) - count(DISTINCT id) FROM mine").collect()[0][0] == 0
 
 
+def test_a_target_without_an_alias_may_be_named_with_its_schema(shop: Any) -> None:
+    table = f"{shop.catalog.currentDatabase()}.days"
+    on = f"{table}.id = src.id AND {table}.ts >= '2024-01-09'"
+    looked = plan(shop, f"MERGE INTO {table} USING src ON {on} WHEN MATCHED THEN DELETE", rows=2)
+    assert looked.scan.predicates == (f"{table}.ts >= '2024-01-09'",)
+    assert (looked.scan.files_after_of_a_read, looked.promise["numTargetRowsDeleted"]) == (4, 2)
+    assert "Add AND `days`.`d` >= " in next(one.evidence for one in looked.advice if one.code == CODE)
+
+
 @pytest.mark.parametrize(
     ("on", "advised"),
     [
@@ -98,6 +107,23 @@ def test_the_advised_predicate_makes_the_merge_skip_as_a_read_does_and_changes_n
 def test_only_what_on_implies_of_a_generated_column_is_advised(shop: Any, on: str, advised: bool) -> None:
     looked = plan(shop, merge(on), rows=0)
     assert bool([one for one in looked.advice if one.code == CODE]) is advised
+
+
+@pytest.mark.parametrize(
+    ("generated_as", "growing"),
+    [
+        ("CAST(ts AS DATE)", True),
+        ("year(ts)", True),
+        ("date_trunc('HOUR', ts)", True),
+        ("trunc(d, 'MONTH')", True),
+        ("date_format(ts, 'yyyy-MM')", True),
+        ("date_format(ts, 'yyyy-mm')", False),
+        ("month(ts)", False),
+        ("CAST(ts AS STRING)", False),
+    ],
+)
+def test_a_bound_carries_over_to_what_grows_with_its_column_alone(generated_as: str, growing: bool) -> None:
+    assert bool(GROWING.match(generated_as)) is growing
 
 
 def test_a_base_column_that_is_bounded_in_a_clause_alone_is_no_reason_to_narrow_on(shop: Any) -> None:
