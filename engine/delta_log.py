@@ -129,6 +129,34 @@ def log_segment(spark: SparkSession, path: str, version: int) -> LogSegment:
     )
 
 
+def schema_string(spark: SparkSession, path: str, version: int) -> str:
+    """The schema of ``version`` as the log holds it (JSON): with the generation expressions and identity columns that
+    Delta leaves out of what a read shows."""
+    try:
+        segment = log_segment(spark, path, version)
+        if segment.commits:
+            place = quote(f"{segment.directory}/{{{','.join(segment.commits)}}}")
+            rows = spark.sql(
+                "SELECT get_json_object(value, '$.metaData.schemaString') AS s, _metadata.file_name AS f "
+                f"FROM text.{place} WHERE value LIKE '{{\"metaData\"%'"
+            ).collect()
+            if rows:
+                return str(max(rows, key=lambda row: str(row["f"]))["s"])
+        place = quote(f"{segment.directory}/{{{','.join(segment.checkpoint_files)}}}")
+        is_json = segment.checkpoint_format == "json"
+        found = spark.sql(
+            f"SELECT get_json_object(value, '$.metaData.schemaString') FROM text.{place} "
+            "WHERE value LIKE '{\"metaData\"%'"
+            if is_json
+            else f"SELECT metaData.schemaString FROM parquet.{place} WHERE metaData IS NOT NULL"
+        ).collect()
+    except EngineError:
+        raise
+    except Exception as error:
+        raise translate(error) from error
+    return str(found[0][0])
+
+
 def _complete(files: list[tuple[str, re.Match[str]]]) -> tuple[str, ...]:
     for name, found in files:
         if found.group(2) is None:

@@ -6,7 +6,7 @@ sqlglot only tells where tokens begin and end (DESIGN.md §3): it never parses, 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.errors import UsageError
@@ -157,6 +157,27 @@ def requalified(sql: str, parts: Sequence[str], reference: str) -> str:
                 end = tokens[index + 2 * length - 2].end
                 break
         index = max(run, index + 1) if names else index + 1
+    return "".join(out) + sql[end:]
+
+
+def substituted(sql: str, values: Mapping[str, str]) -> str:
+    """``sql`` with each column of ``values`` (lower-case name → expression) replaced by its expression in brackets.
+
+    Function names, struct fields after a dot and a lambda's own variables are no columns.
+    """
+    tokens = tokenize(sql)
+    variables = {one.name.lower() for one, arrow in itertools.pairwise(tokens) if arrow.text == "->"}
+    out: list[str] = []
+    end = 0
+    for previous, token, following in zip(("", *(t.text for t in tokens)), tokens, (*tokens[1:], None), strict=False):
+        name = token.name.lower()
+        is_name = bool(token.word) or token.text.startswith("`")
+        if not is_name or token.is_string or previous == "." or name not in values or name in variables:
+            continue
+        if following is not None and following.text == "(":
+            continue
+        out += [sql[end : token.start], f"({values[name]}\n)"]
+        end = token.end
     return "".join(out) + sql[end:]
 
 
