@@ -46,7 +46,8 @@ class AnalyzedMerge:
 
     ``version`` and ``path`` are the target's as the analyzer saw them; ``on`` the conjuncts of the condition;
     ``matched`` the conjuncts of each WHEN MATCHED clause's condition, () for one without. ``type_after`` is the
-    target's schema as the MERGE leaves it, ``target_type`` itself where it does not evolve.
+    target's schema as the MERGE leaves it, ``target_type`` itself where it does not evolve. ``updates`` are the
+    expressions that each WHEN MATCHED clause assigns by name.
     """
 
     statement: MergeStatement
@@ -57,6 +58,7 @@ class AnalyzedMerge:
     type_after: StructType
     on: tuple[Expression, ...]
     matched: tuple[tuple[Expression, ...], ...]
+    updates: tuple[tuple[Expression, ...], ...]
     columns_used: tuple[str, ...]
     plan: Explained
 
@@ -118,10 +120,13 @@ def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
     inserted = probe(spark, f"{prefix}SELECT {{}} FROM {source}", of_inserts, source_schema, ())
 
     on, rest = both[: len(on_texts)], both[len(on_texts) :]
-    matched = []
+    matched, updates = [], []
     for texts in matched_texts:
         matched.append(tuple(rest[: len(texts)]))
         rest = rest[len(texts) :]
+    for clause in statement.matched:
+        updates.append(tuple(rest[: len(clause.assignments)]))
+        rest = rest[len(clause.assignments) :]
     return AnalyzedMerge(
         statement=statement,
         version=version,
@@ -131,6 +136,7 @@ def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
         type_after=type_after,
         on=tuple(on),
         matched=tuple(matched),
+        updates=tuple(updates),
         columns_used=referenced_source_columns(statement, [*both, *inserted], source_schema, columns_of(type_after)),
         plan=plan,
     )

@@ -7,48 +7,57 @@ evolution adds. Nothing runs: Spark is asked for the types of the expressions on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from engine.analyze import AnalyzedMerge, schema_of
 from engine.find_touched_files import qualified
 from engine.names import quote, string
 from engine.parse import MergeClause
-from engine.sql_text import substituted, tokenize
+from engine.prepare_source import VOLATILE
+from engine.sql_text import function_names, names_in, substituted, tokenize
 from engine.store_types import can_up_cast, ddl, is_same, plain
 from engine.target_rules import StoreCast, TargetColumn, TargetRules
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
     from pyspark.sql.types import DataType, StructType
 
-    from pyspark.sql import SparkSession
-
+LEGACY = "a cast under spark.sql.storeAssignmentPolicy LEGACY"
+# functions that need no brackets
+NILADIC = ("CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "LOCALTIMESTAMP")
 Origin = Literal["kept", "given", "default", "generated", "identity"]
 
 
 @dataclass(frozen=True)
 class Given:
-    """An expression as the statement gives it: its text, its type, and whether it can be NULL."""
+    """An expression as the statement gives it: its text, its type, whether it can be NULL, and whether it refers to
+    the target row."""
 
     text: str
     type: DataType
     nullable: bool
+    of_target: bool
 
 
 @dataclass(frozen=True)
 class Assignment:
     """What one column gets. ``value`` is SQL of the column's type over the clause's rows, None for an identity value.
 
-    ``origin``: ``kept`` from the target row, ``given`` by the clause, its ``default``, ``generated`` from the other
-    columns, or an ``identity`` value that only the commit knows. ``given`` holds the whole column's expression
-    before the cast, where there is one.
+    ``unknown`` says why the commit's value will be another one, "" where it is this one; ``of_target`` whether the
+    target row is read for it. ``origin``: ``kept`` from
+    the target row, ``given`` by the clause, its ``default``, ``generated`` from the other columns, or an ``identity``
+    value that only the commit knows. ``given`` holds the whole column's expression before the cast, where there is
+    one. A generated column of none but kept ones is kept.
     """
 
     column: TargetColumn
     value: str | None
     origin: Origin
     given: Given | None = None
+    unknown: str = ""
+    of_target: bool = False
 
     @property
     def read_value(self) -> str:
@@ -57,7 +66,8 @@ class Assignment:
             return f"CAST(NULL AS {ddl(self.column.type)})"
         if self.column.padded is None or self.origin == "kept":
             return self.value
-        return f"(CASE WHEN length({self.value}) < {self.column.padded} THEN rpad({self.value}, {self.column.padded}) ELSE {self.value} END)"
+        n = self.column.padded
+        return f"(CASE WHEN length({self.value}) < {n} THEN rpad({self.value}, {n}) ELSE {self.value} END)"
 
 
 @dataclass(frozen=True)
@@ -66,22 +76,37 @@ class ClauseAssignments:
 
     clause: MergeClause
     columns: tuple[Assignment, ...]
+    given: tuple[tuple[tuple[str, ...], Given], ...]
 
 
 def assignments(spark: SparkSession, merge: AnalyzedMerge, rules: TargetRules) -> tuple[ClauseAssignments, ...]:
     """Those of the statement's UPDATE and INSERT clauses, in its order."""
     given = _given(spark, merge)
     return tuple(
-        ClauseAssignments(clause, _assigned(merge, rules, clause, given[index]))
+        ClauseAssignments(clause, _assigned(merge, rules, clause, given[index]), given[index])
         for index, clause in enumerate(merge.statement.clauses)
         if clause.action_kind != "delete"
     )
 
 
+def never_failing(merge: AnalyzedMerge, rules: TargetRules, one: ClauseAssignments) -> ClauseAssignments:
+    """The same, a value that does not fit its column made NULL where Delta raises an error."""
+    if not rules.cast.can_fail:
+        return one
+    lenient = replace(rules, cast=StoreCast("try_cast", can_fail=False))
+    return replace(one, columns=_assigned(merge, lenient, one.clause, one.given))
+
+
+def volatile(text: str) -> str:
+    """The functions in ``text`` that give other values each time, "" where there are none."""
+    called = function_names(text) | {token.word.lower() for token in tokenize(text) if token.word in NILADIC}
+    return ", ".join(f"{name}()" for name in sorted(called & VOLATILE))
+
+
 def kept(merge: AnalyzedMerge, rules: TargetRules) -> tuple[Assignment, ...]:
     """A target row that is not changed, in the schema after: what is new is NULL."""
     reference = merge.statement.target.reference
-    return tuple(Assignment(c, _kept(reference, c, rules.cast), "kept") for c in rules.columns)
+    return tuple(Assignment(c, _kept(reference, c, rules.cast), "kept", of_target=True) for c in rules.columns)
 
 
 def _given(spark: SparkSession, merge: AnalyzedMerge) -> dict[int, tuple[tuple[tuple[str, ...], Given], ...]]:
@@ -89,23 +114,25 @@ def _given(spark: SparkSession, merge: AnalyzedMerge) -> dict[int, tuple[tuple[t
     source = merge.statement.source.reference or "__dm_source"
     after = {field.name.lower() for field in merge.type_after.fields}
     star = tuple(
-        ((field.name,), Given(f"{source}.{quote(field.name)}", field.dataType, field.nullable))
+        ((field.name,), Given(f"{source}.{quote(field.name)}", field.dataType, field.nullable, of_target=False))
         for field in merge.source_type.fields
         if field.name.lower() in after
     )
     types = _types(spark, merge)
-    return {
-        index: star
-        if clause.star
-        else tuple(
-            (
-                _path(merge, column),
-                Given(qualified(merge, text), types[index].fields[i].dataType, types[index].fields[i].nullable),
+    found = {}
+    for index, clause in enumerate(merge.statement.clauses):
+        named = []
+        for i, (column, text) in enumerate(clause.assignments):
+            field = types[index].fields[i]
+            if clause.kind == "matched":
+                of_target = bool(merge.updates[merge.statement.matched.index(clause)][i].target_columns)
+            else:
+                of_target = clause.kind == "not_matched_by_source"
+            named.append(
+                (_path(merge, column), Given(qualified(merge, text), field.dataType, field.nullable, of_target))
             )
-            for i, (column, text) in enumerate(clause.assignments)
-        )
-        for index, clause in enumerate(merge.statement.clauses)
-    }
+        found[index] = star if clause.star else tuple(named)
+    return found
 
 
 def _types(spark: SparkSession, merge: AnalyzedMerge) -> dict[int, StructType]:
@@ -122,7 +149,7 @@ def _types(spark: SparkSession, merge: AnalyzedMerge) -> dict[int, StructType]:
     found: dict[int, StructType] = {}
     for kind, relation in relations.items():
         clauses = [(i, c) for i, c in enumerate(statement.clauses) if c.kind == kind and c.assignments]
-        texts = [f"({text}\n)" for _, clause in clauses for _, text in clause.assignments]
+        texts = [f"({qualified(merge, text)}\n)" for _, clause in clauses for _, text in clause.assignments]
         if not texts:
             continue
         items = ", ".join(f"{text} AS c{n}" for n, text in enumerate(texts))
@@ -159,27 +186,34 @@ def _assigned(
             )
             one = ops[0][1]
             value = stored(one.text, one.type, column.type, rules.cast, kept_value, column.before)
-            found.append(Assignment(column, value, "given", one))
+            unknown = volatile(value) or ("" if rules.cast.exact or can_up_cast(one.type, column.type) else LEGACY)
+            found.append(Assignment(column, value, "given", one, unknown, one.of_target))
         elif ops:
             value = _with_fields(f"{reference}.{quote(column.name)}", column.before, column.type, ops, rules.cast)
-            found.append(Assignment(column, value, "given"))
+            found.append(Assignment(column, value, "given", unknown=volatile(value), of_target=True))
         elif column.generated_as is not None:
             found.append(None)
         elif updates:
-            found.append(Assignment(column, _kept(reference, column, rules.cast), "kept"))
+            found.append(Assignment(column, _kept(reference, column, rules.cast), "kept", of_target=True))
         elif column.identity:
-            found.append(Assignment(column, None, "identity"))
+            found.append(Assignment(column, None, "identity", unknown="an identity value"))
         else:
-            default = column.default or "NULL"
-            found.append(Assignment(column, f"{rules.cast.function}({default} AS {ddl(column.type)})", "default"))
-    values = {a.column.name.lower(): a.value or "NULL" for a in found if a}
-    return tuple(a or _generated(column, values) for a, column in zip(found, rules.columns, strict=True))
+            value = f"{rules.cast.function}({column.default or 'NULL'} AS {ddl(column.type)})"
+            found.append(Assignment(column, value, "default", unknown=volatile(value)))
+    known = [a for a in found if a]
+    return tuple(a or _generated(column, known) for a, column in zip(found, rules.columns, strict=True))
 
 
-def _generated(column: TargetColumn, values: Mapping[str, str]) -> Assignment:
+def _generated(column: TargetColumn, known: Sequence[Assignment]) -> Assignment:
     """generateUpdateExprsForGeneratedColumns: the generation expression over the new values."""
-    text = substituted(column.generated_as or "NULL", values)
-    return Assignment(column, f"CAST({text} AS {ddl(column.type)})", "generated")
+    text = column.generated_as or "NULL"
+    value = (
+        f"CAST({substituted(text, {a.column.name.lower(): a.value or 'NULL' for a in known})} AS {ddl(column.type)})"
+    )
+    words = names_in(text)
+    used = [a for a in known if a.column.name.lower() in words]
+    origin: Origin = "kept" if used and all(a.origin == "kept" for a in used) else "generated"
+    return Assignment(column, value, origin, unknown=volatile(value), of_target=any(a.of_target for a in used))
 
 
 def _kept(reference: str, column: TargetColumn, cast: StoreCast) -> str:
@@ -244,7 +278,8 @@ def stored(
         return f"transform(({text}\n), {x} -> {item})"
     if isinstance(given, MapType) and isinstance(wanted, MapType):
         k, v = f"__dm_k{depth}", f"__dm_v{depth}"
-        keys = f"transform_keys(({text}\n), ({k}, {v}) -> {stored(k, given.keyType, wanted.keyType, cast, depth=depth + 1)})"
+        key = stored(k, given.keyType, wanted.keyType, cast, depth=depth + 1)
+        keys = f"transform_keys(({text}\n), ({k}, {v}) -> {key})"
         value = stored(v, given.valueType, wanted.valueType, cast, depth=depth + 1)
         return f"transform_values({keys}, ({k}, {v}) -> {value})"
     function = "CAST" if can_up_cast(given, wanted) else cast.function

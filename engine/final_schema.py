@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructField, StructType
 
 START = re.compile(r", StructType\((?=StructField\()")
-END = re.compile(r"(?:, \{[^}]*\})?, (true|false)")
+EVOLVES = re.compile(r"(?:, \{[^}]*\})?, true")
+STAYS = re.compile(r"\)(?:, \{[^}]*\})?, false\s*$")
 FIELD = re.compile(r"StructField\((.*?),(?=[A-Z]\w*Type\b)", re.DOTALL)
 NAME = re.compile(r"[A-Z]\w*Type")
 FLAG = re.compile(r",(true|false)\)")
@@ -29,17 +30,16 @@ def final_schema(analyzed: str, before: StructType) -> StructType:
     """
     from pyspark.sql.types import StructField, StructType
 
+    if STAYS.search(analyzed):
+        return before
     for start in reversed([*START.finditer(analyzed)]):
         reader = _Reader(analyzed, start.start() + 2)
         try:
             after = reader.type()
         except _NotUnderstoodError:
             continue
-        end = END.match(analyzed, reader.at)
-        if end is None or not isinstance(after, StructType):
+        if not EVOLVES.match(analyzed, reader.at) or not isinstance(after, StructType):
             continue
-        if end.group(1) == "false":
-            return before
         known = {field.name.lower(): field for field in before.fields}
         return StructType(
             [

@@ -11,11 +11,13 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from engine.advice import advise
-from engine.analyze import AnalyzedMerge, analyze
+from engine.analyze import AnalyzedMerge, analyze, columns_of
+from engine.assignments import assignments
+from engine.check_rows import check_rows
 from engine.delta_log import list_files
 from engine.errors import EngineError
 from engine.find_touched_files import Matches, conflict_keys, count_inserts, find_touched_files
-from engine.foresee import ambiguity
+from engine.foresee import ambiguity, append_only, reserved_names
 from engine.params import fill
 from engine.parse import MergeStatement, Script, parse_merge, parse_script
 from engine.plan_writes import TableTraits, plan_writes, runs_insert_only
@@ -26,7 +28,9 @@ from engine.session_state import kept_confs, session_ref, tagged
 from engine.should_materialize_source import should_materialize_source, source_plan
 from engine.spark_errors import translate
 from engine.splice import source_splice, spliced
+from engine.target_rules import target_rules
 from engine.values import (
+    ColumnAfter,
     Conflicts,
     Engines,
     OnProgress,
@@ -86,6 +90,8 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
     with clock.phase("describe_target"):
         detail = spark.sql(f"DESCRIBE DETAIL {statement.target.text}").collect()[0]
         files = list_files(spark, merge.path, merge.version)
+        rules = target_rules(spark, merge, detail)
+        assigned = assignments(spark, merge, rules)
     with clock.phase("prepare_delta_scan"):
         scan = prepare_delta_scan(spark, merge, files)
     with clock.phase("prepare_source", "MERGE operation - materialize source"):
@@ -114,13 +120,23 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
         if matches.view and any(f.true_conflicts for f in matches.files)
         else (),
     )
-    refused = refused or ambiguity(statement, conflicts)
+    if refused is None:
+        with clock.phase("check_rows"):
+            copies = promise.write.unmodified_rows_written and bool(promise.metrics["numTargetRowsCopied"])
+            refused = (
+                reserved_names(merge, decision, matches, insert_only)
+                or ambiguity(statement, conflicts)
+                or check_rows(spark, merge, source, matches, rules, assigned, copies=copies, private=private)
+                or (append_only(promise.metrics) if rules.append_only else None)
+            )
     with clock.phase("samples"):
-        samples = () if refused or private else sample_rows(spark, merge, source, matches, rows)
+        samples = () if refused or private else sample_rows(spark, merge, source, matches, assigned, rows)
     typed = statement_value(statement, script, params)
     target = target_value(merge, detail, scan)
     frozen = source_value(merge, source)
-    warnings, advice = advise(merge, source, decision, matches, promise, conflicts, dict(detail["properties"] or {}))
+    warnings, advice = advise(
+        merge, source, decision, matches, promise, conflicts, assigned, dict(detail["properties"] or {}), confs
+    )
     return Plan(
         plan_id=plan_id(typed, target, frozen, confs),
         created_at=datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
@@ -138,7 +154,7 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
             conflicts=conflicts,
             partitions_removed_from=promise.partitions_removed_from,
         ),
-        write=promise.write,
+        write=promise.write.model_copy(update={"schema_after": schema_after(merge)}),
         promise=promise.metrics,
         estimates=promise.estimates,
         refused=refused,
@@ -167,6 +183,16 @@ def statement_value(statement: MergeStatement, script: Script, params: dict[str,
         matched_only=statement.matched_only,
         schema_evolution=statement.schema_evolution,
     )
+
+
+def schema_after(merge: AnalyzedMerge) -> tuple[ColumnAfter, ...]:
+    """The columns that the MERGE leaves, () where it does not change them."""
+    before = {column.name.lower(): column.type for column in merge.target_schema}
+    after = tuple(
+        ColumnAfter(name=column.name, type=column.type, type_before=before.get(column.name.lower()))
+        for column in columns_of(merge.type_after)
+    )
+    return () if all(column.type == column.type_before for column in after) else after
 
 
 def target_value(merge: AnalyzedMerge, detail: Any, scan: DeltaScan) -> Target:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge
 from engine.assignments import Assignment, ClauseAssignments, kept
+from engine.confs import confs_set
 from engine.find_touched_files import (
     BY_SOURCE,
     BY_SOURCE_CLAUSE,
@@ -27,7 +28,7 @@ from engine.find_touched_files import (
 from engine.names import quote, string
 from engine.parse import MergeClause
 from engine.prepare_source import PreparedSource
-from engine.target_rules import TargetRules
+from engine.target_rules import ANSI, TargetRules
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -45,7 +46,7 @@ def rows_after(
     """What ``SELECT * FROM target`` would give after the commit, in the schema after."""
     untouched = _select(kept(merge, rules), unchanged_rows(merge, source))
     written = [_select(one.columns, clause_rows(merge, source, one.clause)) for one in assigned]
-    return spark.sql("\nUNION ALL\n".join((untouched, *written)))
+    return _frame(spark, source, rules, (untouched, *written))
 
 
 def change_feed(
@@ -72,16 +73,30 @@ def change_feed(
         else:
             once = merge.statement.only_one_unconditional_delete and clause.kind == "matched"
             parts.append(_select(before, _matched_once(merge, source) if once else rows, "delete"))
-    return spark.sql("\nUNION ALL\n".join(parts))
+    return _frame(spark, source, rules, parts)
 
 
-def clause_rows(merge: AnalyzedMerge, source: PreparedSource, clause: MergeClause) -> str:
-    """What follows FROM: the rows that ``clause`` takes, the sides it may name in scope under their own names."""
+def _frame(spark: SparkSession, source: PreparedSource, rules: TargetRules, parts: Sequence[str]) -> DataFrame:
+    """A view keeps the confs that it was made under: under LEGACY its CAST is the one that the write does."""
+    query = "\nUNION ALL\n".join(parts)
+    if rules.cast.exact:
+        return spark.sql(query)
+    view = source.view.replace("_source_", "_rows_") + f"_{len(parts)}"
+    with confs_set(spark, {ANSI: "false"}):
+        spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW {view} AS {query}").collect()
+    return spark.sql(f"SELECT * FROM {view}")
+
+
+def clause_rows(merge: AnalyzedMerge, source: PreparedSource, clause: MergeClause, pairs: str | None = None) -> str:
+    """What follows FROM: the rows that ``clause`` takes, the sides it may name in scope under their own names.
+
+    ``pairs`` is the view of the pairs, which spares an insert clause the target, where they were found before.
+    """
     statement = merge.statement
     on = qualified(merge, statement.condition)
     number = statement.of_kind(clause.kind).index(clause) + 1
     if clause.kind == "not_matched":
-        return f"{unmatched_source(merge, source, None)} WHERE {INSERT_CLAUSE} = {number}"
+        return f"{unmatched_source(merge, source, pairs)} WHERE {INSERT_CLAUSE} = {number}"
     if clause.kind == "not_matched_by_source":
         joined = f"{target_relation(merge)} LEFT ANTI JOIN {source_relation(merge, source)} ON {on}\n"
         return f"{joined}WHERE {BY_SOURCE_CLAUSE} = {BY_SOURCE + number}"

@@ -191,6 +191,34 @@ def function_names(sql: str) -> frozenset[str]:
     )
 
 
+def names_in(sql: str) -> frozenset[str]:
+    """The bare or back-quoted words, lower-case: the columns that ``sql`` may name are among them."""
+    return frozenset(token.name.lower() for token in tokenize(sql) if token.word or token.text.startswith("`"))
+
+
+def cannot_fail(sql: str) -> bool:
+    """Whether computing an expression raises no error, whatever the rows hold: it is made of names, literals and
+    functions that take any value. Of everything else one must be afraid."""
+    tokens = tokenize(sql.strip().lstrip("-"))
+    return function_names(sql) <= TAKE_ANYTHING and all(
+        token.text in ("(", ")", ",", ".", "||")
+        or token.is_string
+        or (token.text[0].isalnum() and token.word not in MAY_FAIL)
+        or token.text[0] in "_`"
+        for token in tokens
+    )
+
+
+TAKE_ANYTHING = frozenset(
+    (
+        *("upper", "lower", "trim", "ltrim", "rtrim", "initcap", "concat", "concat_ws", "length", "md5", "xxhash64"),
+        *("named_struct", "struct", "current_timestamp", "now", "current_date", "current_user", "uuid", "rand"),
+    )
+)
+# words that compute or compare, so that values are cast to one type
+MAY_FAIL = ("CAST", "DIV", "MOD", "INTERVAL", "BETWEEN", "IN", "CASE")
+
+
 def string_literals(sql: str) -> tuple[str, ...]:
     """The contents of the string literals, as typed between their quotes."""
     return tuple(token.text.strip("rRxX")[1:-1] for token in tokenize(sql) if token.is_string)

@@ -42,7 +42,7 @@ def is_same(one: DataType, other: DataType) -> bool:
 def can_up_cast(given: DataType, wanted: DataType) -> bool:
     """Cast.canUpCast for atomic types: no value is lost or refused. False where unsure."""
     one, other = given.simpleString(), wanted.simpleString()
-    if one == other or one == "void":
+    if one in (other, "void"):
         return True
     if one in NUMERIC and other in NUMERIC:
         return NUMERIC.index(one) <= NUMERIC.index(other)
@@ -55,3 +55,22 @@ def can_up_cast(given: DataType, wanted: DataType) -> bool:
     if other == "string" and not one.startswith(("struct", "array", "map", "variant")):
         return True
     return (one, other) in (("date", "timestamp"), ("date", "timestamp_ntz"), ("timestamp_ntz", "timestamp"))
+
+
+def is_atomic(data_type: DataType) -> bool:
+    """Neither struct, array, map nor variant."""
+    return not data_type.simpleString().startswith(("struct", "array", "map", "variant"))
+
+
+def holds_integers(data_type: DataType) -> bool:
+    """UpdateExpressionsSupport.containsIntegralOrDecimalType: whether a cast to it can overflow."""
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    if isinstance(data_type, StructType):
+        return any(holds_integers(field.dataType) for field in data_type.fields)
+    if isinstance(data_type, ArrayType):
+        return holds_integers(data_type.elementType)
+    if isinstance(data_type, MapType):
+        return holds_integers(data_type.keyType) or holds_integers(data_type.valueType)
+    name = data_type.simpleString()
+    return name in INTEGRAL or bool(DECIMAL.fullmatch(name))

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from engine.apply_plan import apply
+from engine.delta_log import log_segment, schema_string
+from engine.plan_merge import plan
 from tests.engine.test_rows_after import check
 
 WIDE = (
@@ -39,8 +42,10 @@ def test_columns_that_are_picked_omitted_generated_and_nested(tgt: Any) -> None:
         "tgt",
         "MERGE INTO tgt AS t USING src AS s ON t.id = s.id "
         "WHEN MATCHED AND s.id < 3 THEN UPDATE SET t.k = s.txt, st.b.x = s.id + 0.6, price = s.dec, c = 'z' "
-        "WHEN MATCHED THEN UPDATE SET st = named_struct('b', named_struct('y', 1, 'x', '5'), 'a', s.id), id = s.id + 100 "
-        "WHEN NOT MATCHED AND s.id = 4 THEN INSERT (id, k, arr) VALUES (s.id, s.txt, array(named_struct('q', 1L, 'p', '2'))) "
+        "WHEN MATCHED THEN UPDATE SET st = named_struct('b', named_struct('y', 1, 'x', '5'), 'a', s.id), "
+        "id = s.id + 100 "
+        "WHEN NOT MATCHED AND s.id = 4 THEN INSERT (id, k, arr) "
+        "VALUES (s.id, s.txt, array(named_struct('q', 1L, 'p', '2'))) "
         "WHEN NOT MATCHED THEN INSERT (mp, id) VALUES (map(s.id, named_struct('q', s.txt, 'p', 1)), s.id)",
     )
     assert sorted(v for v in after["v"] if v == "dflt") == ["dflt", "dflt"]
@@ -72,7 +77,8 @@ def test_schema_evolution_adds_columns_and_fields_and_keeps_what_only_the_target
         tgt,
         "tgt",
         "MERGE WITH SCHEMA EVOLUTION INTO tgt t USING src s ON t.id = s.id "
-        "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT * WHEN NOT MATCHED BY SOURCE THEN UPDATE SET k = 0",
+        "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT * "
+        "WHEN NOT MATCHED BY SOURCE THEN UPDATE SET k = 0",
     )
     assert "twice_more" in after
     assert {s["z"] for s in after["st"] if s is not None} == {None, "new"}
@@ -94,6 +100,34 @@ def test_schema_evolution_by_conf_and_by_named_columns(tgt: Any) -> None:
     assert "ignored" not in after
 
 
+def test_a_schema_that_evolves_is_in_the_plan_and_is_committed_without_any_row(tgt: Any) -> None:
+    looked = plan(
+        tgt,
+        "MERGE WITH SCHEMA EVOLUTION INTO tgt t USING (SELECT -5L AS id, named_struct('z', 1) AS st, 2 AS more) s "
+        "ON t.id = s.id WHEN MATCHED THEN UPDATE SET *",
+        rows=0,
+    )
+    after = {column.name: column for column in looked.write.schema_after}
+    assert after["more"].type_before is None
+    assert after["st"].type == "struct<a:int,b:struct<x:int,y:string>,z:int>"
+    assert after["st"].type_before == "struct<a:int,b:struct<x:int,y:string>>"
+    assert after["id"].type_before == "bigint"
+    assert looked.changes_something
+    assert apply(tgt, looked).version == looked.target.version + 1
+    assert "more" in tgt.sql("SELECT * FROM tgt").columns
+
+
+def test_generation_expressions_are_read_from_a_checkpoint_too(spark: Any, schema: str) -> None:
+    spark.sql(
+        "CREATE TABLE tgt (id BIGINT, g BIGINT GENERATED ALWAYS AS (id + 1)) USING delta "
+        "TBLPROPERTIES ('delta.checkpointInterval' = '1')"
+    )
+    spark.sql("INSERT INTO tgt (id) VALUES (1)")
+    path = spark.sql("DESCRIBE DETAIL tgt").collect()[0]["location"]
+    assert not log_segment(spark, path, 1).commits
+    assert '"delta.generationExpression":"id + 1"' in schema_string(spark, path, 1)
+
+
 def test_casts_follow_the_store_assignment_and_not_the_session(spark: Any, schema: str) -> None:
     """Under the policy ANSI a write casts as ANSI does, whatever spark.sql.ansi.enabled says."""
     spark.sql("CREATE TABLE tgt USING delta AS SELECT id, 0 AS n, DATE'2026-01-01' AS d FROM range(3)")
@@ -107,3 +141,18 @@ def test_casts_follow_the_store_assignment_and_not_the_session(spark: Any, schem
         )
     finally:
         spark.conf.unset("spark.sql.ansi.enabled")
+
+
+def test_under_legacy_what_does_not_fit_is_cut(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE tgt USING delta AS SELECT id, 0 AS n, 1S AS small FROM range(3)")
+    spark.sql("CREATE TABLE src USING delta AS SELECT id, 'x' AS n, id + 70000 AS small FROM range(5)")
+    spark.conf.set("spark.sql.storeAssignmentPolicy", "LEGACY")
+    try:
+        after = check(
+            spark,
+            "tgt",
+            "MERGE INTO tgt USING src ON tgt.id = src.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+        )
+    finally:
+        spark.conf.unset("spark.sql.storeAssignmentPolicy")
+    assert after["n"] == [None] * 5
