@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from engine.analyze import AnalyzedMerge
 from engine.find_touched_files import Matches
 from engine.parse import MergeStatement
-from engine.values import Conflicts, Decision, Refused
+from engine.values import Conflicts, Decision, Refused, WritePlan
 
 AMBIGUOUS = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
 APPEND_ONLY = "DELTA_CANNOT_MODIFY_APPEND_ONLY"
@@ -39,14 +39,14 @@ def append_only(metrics: Mapping[str, int]) -> Refused | None:
     )
 
 
-def reserved_names(merge: AnalyzedMerge, decision: Decision, matches: Matches, insert_only: bool) -> Refused | None:
+def reserved_names(merge: AnalyzedMerge, decision: Decision, matches: Matches, write: WritePlan) -> Refused | None:
     """Columns that are called like those that ClassicMergeExecutor adds to the target or the source while it runs.
 
     ``_row_id_`` and ``_file_name_`` collide in findTouchedFiles if the source has them, the others in
-    writeAllChanges, if there is something to write. A source that is materialized has its used columns only.
-    InsertOnlyMergeExecutor adds none.
+    writeAllChanges, if there is something to write: seen by running each on either side, with and without deletion
+    vectors. A source that is materialized has its used columns only. InsertOnlyMergeExecutor adds none.
     """
-    if insert_only:
+    if write.join_type == "leftanti":
         return None
     target = {column.name.lower() for column in merge.target_schema}
     source = {column.name.lower() for column in merge.source_schema}
@@ -61,7 +61,10 @@ def reserved_names(merge: AnalyzedMerge, decision: Decision, matches: Matches, i
     ambiguous += _found(source, "source", "_target_row_present_")
     if ambiguous:
         return _reserved(AMBIGUOUS_NAME, ambiguous)
-    missing = _found(target, "target", "_target_row_present_") + _found(source, "source", "_source_row_present_")
+    used = {name.lower() for name in merge.columns_used}
+    missing = _found(used, "source", "_source_row_present_")
+    if write.join_type != "inner":
+        missing += _found(target, "target", "_target_row_present_")
     return _reserved(MISSING, missing) if missing else None
 
 

@@ -124,7 +124,7 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
         with clock.phase("check_rows"):
             copies = promise.write.unmodified_rows_written and bool(promise.metrics["numTargetRowsCopied"])
             refused = (
-                reserved_names(merge, decision, matches, insert_only)
+                reserved_names(merge, decision, matches, promise.write)
                 or ambiguity(statement, conflicts)
                 or check_rows(spark, merge, source, matches, rules, assigned, copies=copies, private=private)
                 or (append_only(promise.metrics) if rules.append_only else None)

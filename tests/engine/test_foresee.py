@@ -157,6 +157,7 @@ def test_an_append_only_table_takes_inserts_only(shop: Any) -> None:
         ("_file_name_", "source", "AMBIGUOUS_REFERENCE"),
         ("_source_row_present_", "target", "AMBIGUOUS_REFERENCE"),
         ("_row_dropped_", "target", "AMBIGUOUS_REFERENCE"),
+        ("_target_row_present_", "target", "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION"),
         ("_source_row_present_", "source", "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION"),
     ],
 )
