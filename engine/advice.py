@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from engine.analyze import AnalyzedMerge
+from engine.assignments import ClauseAssignments
 from engine.find_touched_files import Matches
 from engine.plan_writes import Promise
 from engine.prepare_source import PreparedSource
@@ -20,7 +21,9 @@ def advise(
     matches: Matches,
     promise: Promise,
     conflicts: Conflicts,
+    assigned: Sequence[ClauseAssignments],
     properties: Mapping[str, str],
+    confs: Mapping[str, str],
 ) -> tuple[tuple[Remark, ...], tuple[Remark, ...]]:
     """(warnings, advice)."""
     warnings: list[Remark] = []
@@ -51,6 +54,15 @@ def advise(
                 evidence=", ".join(source.volatile),
             )
         )
+    unknown = {a.column.name: a.unknown for one in assigned for a in one.columns if a.unknown}
+    if unknown:
+        warnings.append(
+            Remark(
+                code="VALUES_UNKNOWN",
+                sentence=f"Only the commit knows the values of {', '.join(unknown)}: samples leave them out.",
+                evidence="; ".join(f"{name}: {why}" for name, why in unknown.items()),
+            )
+        )
     rows = sum(file.rows for file in promise.files)
     copied = promise.metrics["numTargetRowsCopied"]
     if rows and copied / rows > 0.9 and copied > 1_000:
@@ -73,9 +85,9 @@ def advise(
         )
     if decision.materialize and decision.avoid:
         advice.append(Remark(code=decision.reason, sentence=decision.because, evidence=decision.avoid))
-    if (
-        properties.get("delta.autoOptimize.optimizeWrite") == "true"
-        or properties.get("delta.autoOptimize.autoCompact") == "true"
+    if any(
+        "true" in (properties.get(f"delta.autoOptimize.{name}"), confs.get(f"spark.databricks.delta.{name}.enabled"))
+        for name in ("optimizeWrite", "autoCompact")
     ):
         advice.append(
             Remark(

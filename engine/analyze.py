@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import EngineError
 from engine.explain import DELTA_AT, Explained, explain
+from engine.final_schema import final_schema
 from engine.parse import MergeStatement, Relation
 from engine.spark_errors import translate
 from engine.sql_text import conjuncts, equality, requalified, tokenize
@@ -21,6 +22,7 @@ from engine.values import Column
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
 
 IDS = re.compile(r"#(\d+)L?")
 
@@ -54,19 +56,31 @@ class AnalyzedMerge:
 
     ``version`` and ``path`` are the target's as the analyzer saw them; ``on`` the conjuncts of the condition,
     ``keys`` those that Spark can join by, as ExtractEquiJoinKeys finds them;
-    ``matched`` the conjuncts of each WHEN MATCHED clause's condition, () for one without.
+    ``matched`` the conjuncts of each WHEN MATCHED clause's condition, () for one without. ``type_after`` is the
+    target's schema as the MERGE leaves it, ``target_type`` itself where it does not evolve. ``updates`` are the
+    expressions that each WHEN MATCHED clause assigns by name.
     """
 
     statement: MergeStatement
     version: int
     path: str
-    target_schema: tuple[Column, ...]
-    source_schema: tuple[Column, ...]
+    target_type: StructType
+    source_type: StructType
+    type_after: StructType
     on: tuple[Expression, ...]
     keys: tuple[Key, ...]
     matched: tuple[tuple[Expression, ...], ...]
+    updates: tuple[tuple[Expression, ...], ...]
     columns_used: tuple[str, ...]
     plan: Explained
+
+    @property
+    def target_schema(self) -> tuple[Column, ...]:
+        return columns_of(self.target_type)
+
+    @property
+    def source_schema(self) -> tuple[Column, ...]:
+        return columns_of(self.source_type)
 
     @property
     def target_sql(self) -> str:
@@ -106,8 +120,10 @@ def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
     prefix = statement.before_select
     source = aliased(statement.source)
     target = f"{statement.target.text} VERSION AS OF {version} AS {statement.target.reference}"
-    source_schema = schema_of(spark, f"{prefix}SELECT * FROM {source}")
-    target_schema = schema_of(spark, f"SELECT * FROM {target}")
+    source_type = schema_of(spark, f"{prefix}SELECT * FROM {source}")
+    target_type = schema_of(spark, f"SELECT * FROM {target}")
+    source_schema, target_schema = columns_of(source_type), columns_of(target_type)
+    type_after = final_schema(plan.analyzed, target_type)
 
     on_texts = conjuncts(statement.condition)
     matched_texts = [conjuncts(c.condition) if c.condition else () for c in statement.matched]
@@ -131,20 +147,25 @@ def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
     inserted = probe(spark, f"{prefix}SELECT {{}} FROM {source}", of_inserts, source_schema, ())
 
     on, rest = both[: len(on_texts)], both[len(on_texts) + len(sides) :]
-    matched = []
+    matched, updates = [], []
     for texts in matched_texts:
         matched.append(tuple(rest[: len(texts)]))
         rest = rest[len(texts) :]
+    for clause in statement.matched:
+        updates.append(tuple(rest[: len(clause.assignments)]))
+        rest = rest[len(clause.assignments) :]
     return AnalyzedMerge(
         statement=statement,
         version=version,
         path=path,
-        target_schema=target_schema,
-        source_schema=source_schema,
+        target_type=target_type,
+        source_type=source_type,
+        type_after=type_after,
         on=tuple(on),
         keys=keys_of(both[len(on_texts) : len(on_texts) + len(sides)], [sign for _, sign, _ in equalities]),
         matched=tuple(matched),
-        columns_used=referenced_source_columns(statement, [*both, *inserted], source_schema, target_schema),
+        updates=tuple(updates),
+        columns_used=referenced_source_columns(statement, [*both, *inserted], source_schema, columns_of(type_after)),
         plan=plan,
     )
 
@@ -163,26 +184,28 @@ def referenced_source_columns(
     statement: MergeStatement,
     expressions: Sequence[Expression],
     source_schema: Sequence[Column],
-    target_schema: Sequence[Column],
+    schema_after: Sequence[Column],
 ) -> tuple[str, ...]:
     """MergeIntoMaterializeSource.getReferencedSourceColumns: in the source's order, stars as what they expand to."""
     used = {column for expression in expressions for column in expression.source_columns}
     if any(clause.star for clause in statement.clauses):
-        in_target = {column.name.lower() for column in target_schema}
-        used |= {
-            column.name for column in source_schema if statement.schema_evolution or column.name.lower() in in_target
-        }
+        in_target = {column.name.lower() for column in schema_after}
+        used |= {column.name for column in source_schema if column.name.lower() in in_target}
     return tuple(column.name for column in source_schema if column.name in used)
 
 
-def schema_of(spark: SparkSession, query: str) -> tuple[Column, ...]:
-    """The columns of a query, types as Spark prints them in DDL."""
+def schema_of(spark: SparkSession, query: str) -> StructType:
+    """The schema of a query, without running it."""
     try:
-        fields = spark.sql(query).schema.fields
+        return spark.sql(query).schema
     except Exception as error:
         raise translate(error) from error
+
+
+def columns_of(schema: StructType) -> tuple[Column, ...]:
+    """The columns of a schema, types as Spark prints them in DDL."""
     return tuple(
-        Column(name=field.name, type=field.dataType.simpleString(), nullable=field.nullable) for field in fields
+        Column(name=field.name, type=field.dataType.simpleString(), nullable=field.nullable) for field in schema.fields
     )
 
 

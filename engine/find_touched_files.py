@@ -127,8 +127,9 @@ def source_relation(merge: AnalyzedMerge, source: PreparedSource) -> str:
     )
 
 
-def target_relation(merge: AnalyzedMerge, *, columns: str = "*") -> str:
-    """The target at its version with row ids and file hashes, the target-only conjuncts of ON applied below them.
+def target_relation(merge: AnalyzedMerge, *, whole: bool = False) -> str:
+    """The target at its version with row ids and file hashes, the target-only conjuncts of ON applied below them
+    unless the ``whole`` of it is wanted.
 
     A non-deterministic column keeps filters above it, so they are written where they can reach the scan.
     """
@@ -136,11 +137,11 @@ def target_relation(merge: AnalyzedMerge, *, columns: str = "*") -> str:
     reference = statement.target.reference
     by_source = first_clause(statement.not_matched_by_source, BY_SOURCE + 1)
     where = ""
-    if not statement.not_matched_by_source:
+    if not (statement.not_matched_by_source or whole):
         texts = [qualified(merge, e.text) for e in merge.on if e.target_only]
         where = " WHERE " + " AND ".join(f"({text}\n)" for text in texts) if texts else ""
     return (
-        f"(SELECT {columns}, xxhash64(_metadata.file_path) AS {FILE}, monotonically_increasing_id() AS {TARGET_ROW}, "
+        f"(SELECT *, xxhash64(_metadata.file_path) AS {FILE}, monotonically_increasing_id() AS {TARGET_ROW}, "
         f"{qualified(merge, by_source)} AS {BY_SOURCE_CLAUSE} "
         f"FROM {merge.target_sql} AS {reference}{where}) AS {reference}"
     )

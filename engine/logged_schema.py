@@ -26,6 +26,7 @@ class LoggedColumn:
     name: str
     physical_name: str
     generated_as: str | None = None
+    identity: bool = False
 
 
 def logged_schema(spark: SparkSession, path: str, version: int) -> tuple[LoggedColumn, ...]:
@@ -46,6 +47,7 @@ def _column(field: Mapping[str, Any]) -> LoggedColumn:
         name=name,
         physical_name=str(metadata.get("delta.columnMapping.physicalName", name)),
         generated_as=metadata.get("delta.generationExpression"),
+        identity="delta.identity.start" in metadata,
     )
 
 

@@ -12,17 +12,19 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from engine.advice import advise
-from engine.analyze import AnalyzedMerge, analyze
+from engine.analyze import AnalyzedMerge, analyze, columns_of
+from engine.assignments import ClauseAssignments, assignments
+from engine.check_rows import check_rows
 from engine.delta_log import LogFile, list_files
 from engine.duplicate_keys import find_conflicts
 from engine.errors import EngineError
 from engine.find_touched_files import Matches, count_inserts, find_touched_files
-from engine.foresee import ambiguity
+from engine.foresee import ambiguity, append_only, reserved_names
 from engine.generated_columns import generated_predicate
 from engine.logged_schema import LoggedColumn, logged_schema, logical_partitions
 from engine.params import fill
 from engine.parse import MergeStatement, Script, parse_merge, parse_script
-from engine.plan_writes import TableTraits, plan_writes, runs_insert_only
+from engine.plan_writes import Promise, TableTraits, plan_writes, runs_insert_only
 from engine.prepare_delta_scan import DeltaScan, prepare_delta_scan
 from engine.prepare_source import PreparedSource, free_source, new_view_name, prepare_source
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
@@ -32,8 +34,11 @@ from engine.should_materialize_source import should_materialize_source
 from engine.source_plan import source_plan
 from engine.spark_errors import translate
 from engine.splice import source_splice, spliced
+from engine.target_rules import TargetRules, target_rules
 from engine.values import (
+    ColumnAfter,
     Conflicts,
+    Decision,
     Engines,
     OnProgress,
     Plan,
@@ -94,7 +99,16 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
         detail = spark.sql(f"DESCRIBE DETAIL {statement.target.text}").collect()[0]
         files = list_files(spark, merge.path, merge.version)
         columns = target_columns(spark, merge, detail)
-        files = logical_partitions(files, columns)
+        rules = target_rules(spark, merge, columns, detail)
+        known = Known(
+            merge=merge,
+            decision=decision,
+            detail=detail,
+            files=logical_partitions(files, columns),
+            rules=rules,
+            assigned=assignments(spark, merge, rules),
+            confs=confs,
+        )
     view = new_view_name()
 
     def prepare(attempt: Attempt) -> PreparedSource:
@@ -102,22 +116,29 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
             return prepare_source(spark, merge, decision, planned, view=view, level=attempt.storage_level)
 
     def look(attempt: Attempt, source: PreparedSource) -> Looked:
-        return look_at(spark, merge, attempt, source, files, detail, confs, rows, private, clock)
+        return look_at(spark, known, attempt, source, rows, private, clock)
 
     try:
         looked = run_with_source_lost_retries(spark, prepare, look)
     except BaseException as error:
         free_source(spark, view, error)
         raise
-    source, scan, matches, conflicts = looked.source, looked.scan, looked.matches, looked.conflicts
+    source, scan, matches, conflicts, promise = (
+        looked.source,
+        looked.scan,
+        looked.matches,
+        looked.conflicts,
+        looked.promise,
+    )
     if decision.materialize:
         decision = decision.model_copy(update=asdict(looked.attempt))
-    promise = plan_writes(merge, matches, source.num_rows, table_traits(detail), confs)
     splice = source_splice(merge, source, decision)
     typed = statement_value(statement, script, params)
     target = target_value(merge, detail, scan)
     frozen = source_value(merge, source)
-    warnings, advice = advise(merge, source, decision, matches, promise, conflicts, dict(detail["properties"] or {}))
+    warnings, advice = advise(
+        merge, source, decision, matches, promise, conflicts, known.assigned, dict(detail["properties"] or {}), confs
+    )
     implied = generated_predicate(spark, merge, scan, matches, columns)
     return Plan(
         plan_id=plan_id(typed, target, frozen, confs),
@@ -136,7 +157,7 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
             conflicts=conflicts,
             partitions_removed_from=promise.partitions_removed_from,
         ),
-        write=promise.write,
+        write=promise.write.model_copy(update={"schema_after": schema_after(merge)}),
         promise=promise.metrics,
         estimates=promise.estimates,
         refused=looked.refused,
@@ -151,6 +172,19 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
 
 
 @dataclass(frozen=True)
+class Known:
+    """What the steps before the source was frozen gave. ``detail`` is the row of DESCRIBE DETAIL."""
+
+    merge: AnalyzedMerge
+    decision: Decision
+    detail: Any
+    files: tuple[LogFile, ...]
+    rules: TargetRules
+    assigned: tuple[ClauseAssignments, ...]
+    confs: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Looked:
     """What the frozen source showed, in the attempt that kept its blocks."""
 
@@ -158,6 +192,7 @@ class Looked:
     source: PreparedSource
     scan: DeltaScan
     matches: Matches
+    promise: Promise
     conflicts: Conflicts
     refused: Refused | None
     samples: tuple[Sample, ...]
@@ -165,30 +200,25 @@ class Looked:
 
 def look_at(
     spark: SparkSession,
-    merge: AnalyzedMerge,
+    known: Known,
     attempt: Attempt,
     source: PreparedSource,
-    files: tuple[LogFile, ...],
-    detail: Any,
-    confs: Mapping[str, str],
     rows: int,
     private: bool,
     clock: Clock,
 ) -> Looked:
-    """The steps that read the frozen source: they run again together where its blocks were lost.
-
-    ``detail`` is the row of DESCRIBE DETAIL.
-    """
+    """The steps that read the frozen source: they run again together where its blocks were lost."""
+    merge, detail, rules, assigned = known.merge, known.detail, known.rules, known.assigned
     statement = merge.statement
     with clock.phase("prepare_delta_scan"):
         scan = prepare_delta_scan(
-            spark, merge, source.view, files, detail["partitionColumns"] or (), detail["tableFeatures"] or ()
+            spark, merge, source.view, known.files, detail["partitionColumns"] or (), detail["tableFeatures"] or ()
         )
     refused: Refused | None = None
     matches = Matches(None, None, (), {}, None)
     try:
         with clock.phase("find_touched_files", "MERGE operation - scanning files for matches"):
-            if runs_insert_only(statement, confs):
+            if runs_insert_only(statement, known.confs):
                 inserts = count_inserts(spark, merge, source, None)
                 matches = Matches(None, None, (), inserts, None)
             else:
@@ -199,12 +229,21 @@ def look_at(
         if lost_blocks(error):
             raise
         refused = Refused(condition=error.condition, message=error.message, hint=error.hint)
+    promise = plan_writes(merge, matches, source.num_rows, table_traits(detail), known.confs)
     with clock.phase("find_conflicts"):
         conflicts = find_conflicts(spark, merge, source, matches, rows, private)
-    refused = refused or ambiguity(statement, conflicts)
+    if refused is None:
+        with clock.phase("check_rows"):
+            copies = promise.write.unmodified_rows_written and bool(promise.metrics["numTargetRowsCopied"])
+            refused = (
+                reserved_names(merge, known.decision, matches, promise.write)
+                or ambiguity(statement, conflicts)
+                or check_rows(spark, merge, source, matches, rules, assigned, copies=copies, private=private)
+                or (append_only(promise.metrics) if rules.append_only else None)
+            )
     with clock.phase("samples"):
-        samples = () if refused or private else sample_rows(spark, merge, source, matches, rows)
-    return Looked(attempt, source, scan, matches, conflicts, refused, samples)
+        samples = () if refused or private else sample_rows(spark, merge, source, matches, assigned, rows)
+    return Looked(attempt, source, scan, matches, promise, conflicts, refused, samples)
 
 
 # what says nothing of the MERGE: a query of ours that does not parse is our fault, not the operator's
@@ -212,8 +251,8 @@ NOT_REFUSALS = ("CANCELLED", "SPARK_UNREACHABLE", "MATERIALIZE_SOURCE_OUT_OF_DIS
 
 
 def target_columns(spark: SparkSession, merge: AnalyzedMerge, detail: Any) -> tuple[LoggedColumn, ...]:
-    """The log's columns of a table that maps or generates some; () for others, of which queries tell all."""
-    told = {"columnMapping", "generatedColumns"}.intersection(detail["tableFeatures"] or ())
+    """The log's columns of a table that maps or generates some; () for others, of which a query tells all."""
+    told = {"columnMapping", "generatedColumns", "identityColumns"}.intersection(detail["tableFeatures"] or ())
     return logged_schema(spark, merge.path, merge.version) if told else ()
 
 
@@ -228,6 +267,16 @@ def statement_value(statement: MergeStatement, script: Script, params: dict[str,
         matched_only=statement.matched_only,
         schema_evolution=statement.schema_evolution,
     )
+
+
+def schema_after(merge: AnalyzedMerge) -> tuple[ColumnAfter, ...]:
+    """The columns that the MERGE leaves, () where it does not change them."""
+    before = {column.name.lower(): column.type for column in merge.target_schema}
+    after = tuple(
+        ColumnAfter(name=column.name, type=column.type, type_before=before.get(column.name.lower()))
+        for column in columns_of(merge.type_after)
+    )
+    return () if all(column.type == column.type_before for column in after) else after
 
 
 def target_value(merge: AnalyzedMerge, detail: Any, scan: DeltaScan) -> Target:

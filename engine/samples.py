@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from engine.analyze import AnalyzedMerge, qualified
+from engine.assignments import Assignment, ClauseAssignments
 from engine.find_touched_files import (
     BY_SOURCE,
     BY_SOURCE_CLAUSE,
@@ -23,31 +25,44 @@ from engine.names import quote, string
 from engine.parse import MergeClause
 from engine.plan_writes import action_of
 from engine.prepare_source import PreparedSource
-from engine.values import Cells, Column, Sample
+from engine.values import ActionKind, Cells, Sample
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+Writes = Mapping[MergeClause, tuple[Assignment, ...]]
 SAME_COLUMNS = re.compile(r"^\s*[\w.`]+\s*=\s*[\w.`]+\s*$")
 
 
 def sample_rows(
-    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, matches: Matches, limit: int
+    spark: SparkSession,
+    merge: AnalyzedMerge,
+    source: PreparedSource,
+    matches: Matches,
+    assigned: Sequence[ClauseAssignments],
+    limit: int,
 ) -> tuple[Sample, ...]:
-    """Up to ``limit`` rows for each clause that takes some. Cells are strings as Spark casts them."""
+    """Up to ``limit`` rows for each clause that takes some. Cells are strings as Spark casts them; those that the
+    commit will give another value are named in ``unknown`` and left out of ``after``."""
     if limit <= 0:
         return ()
+    writes = {one.clause: one.columns for one in assigned}
     samples: list[Sample] = []
     if matches.view:
-        samples += _matched(spark, merge, source, matches, limit)
-        samples += _by_source(spark, merge, source, matches, limit)
+        samples += _matched(spark, merge, source, matches, writes, limit)
+        samples += _by_source(spark, merge, source, matches, writes, limit)
     if any(n for clause, n in matches.inserts.items() if clause):
-        samples += _inserted(spark, merge, source, matches, limit)
+        samples += _inserted(spark, merge, source, matches, writes, limit)
     return tuple(samples)
 
 
 def _matched(
-    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, matches: Matches, limit: int
+    spark: SparkSession,
+    merge: AnalyzedMerge,
+    source: PreparedSource,
+    matches: Matches,
+    writes: Writes,
+    limit: int,
 ) -> list[Sample]:
     wanted = []
     for number in range(1, len(merge.statement.matched) + 1):
@@ -76,15 +91,20 @@ def _matched(
     # the operator's names resolve one level down, where both sides are in scope
     query = (
         f"SELECT {CLAUSE}, __dm_before, {after} FROM (SELECT *, {matched} AS {CLAUSE}, {_struct(merge, reference)} AS "
-        f"__dm_before, {_expressions(merge, statement.matched)} FROM {source_relation(merge, source)} INNER JOIN "
+        f"__dm_before, {_expressions(statement.matched, writes)} FROM {source_relation(merge, source)} INNER JOIN "
         f"{target_relation(merge)} ON {qualified(merge, statement.condition)}\nWHERE {where}) "
         f"WHERE {CLAUSE} > 0 LIMIT {4 * limit * max(1, len(statement.matched))}"
     )
-    return _rows(merge, spark.sql(query).collect(), limit)
+    return _rows(merge, spark.sql(query).collect(), writes, limit)
 
 
 def _by_source(
-    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, matches: Matches, limit: int
+    spark: SparkSession,
+    merge: AnalyzedMerge,
+    source: PreparedSource,
+    matches: Matches,
+    writes: Writes,
+    limit: int,
 ) -> list[Sample]:
     clauses = merge.statement.not_matched_by_source
     if not any(n for f in matches.files for c, n in f.clause_pairs.items() if c > BY_SOURCE):
@@ -95,27 +115,32 @@ def _by_source(
     for number, clause in numbered:
         query = (
             f"SELECT {number} AS {CLAUSE}, {_struct(merge, reference)} AS __dm_before, "
-            f"{_one_after(merge, clause)} AS __dm_after FROM {target_relation(merge)} LEFT ANTI JOIN "
+            f"{_one_after(writes.get(clause))} AS __dm_after FROM {target_relation(merge)} LEFT ANTI JOIN "
             f"{source_relation(merge, source)} ON {qualified(merge, merge.statement.condition)}\n"
             f"WHERE {BY_SOURCE_CLAUSE} = {number} LIMIT {limit}"
         )
-        samples += _rows(merge, spark.sql(query).collect(), limit)
+        samples += _rows(merge, spark.sql(query).collect(), writes, limit)
     return samples
 
 
 def _inserted(
-    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, matches: Matches, limit: int
+    spark: SparkSession,
+    merge: AnalyzedMerge,
+    source: PreparedSource,
+    matches: Matches,
+    writes: Writes,
+    limit: int,
 ) -> list[Sample]:
     samples: list[Sample] = []
     for index, clause in enumerate(merge.statement.not_matched):
         if not matches.inserts.get(index + 1):
             continue
         query = (
-            f"SELECT {_one_after(merge, clause)} AS after FROM {unmatched_source(merge, source, matches.view)} "
+            f"SELECT {_one_after(writes.get(clause))} AS after FROM {unmatched_source(merge, source, matches.view)} "
             f"WHERE {INSERT_CLAUSE} = {index + 1} LIMIT {limit}"
         )
         samples += [
-            Sample(action="insert", clause=merge.statement.clauses.index(clause), after=_cells(row["after"]))
+            _sample(merge, "insert", merge.statement.clauses.index(clause), None, _cells(row["after"]), writes)
             for row in spark.sql(query).collect()
         ]
     return samples
@@ -164,18 +189,19 @@ def _struct(merge: AnalyzedMerge, reference: str) -> str:
     return f"named_struct({parts})"
 
 
-def _one_after(merge: AnalyzedMerge, clause: MergeClause) -> str:
-    if clause.action_kind == "delete":
+def _one_after(columns: tuple[Assignment, ...] | None) -> str:
+    """The row that a clause writes as a struct of strings, NULL for a DELETE."""
+    if columns is None:
         return "CAST(NULL AS STRING)"
     parts = ", ".join(
-        f"{string(column.name)}, CAST(CAST({expression} AS {column.type}) AS STRING)"
-        for column, expression in assigned(merge, clause)
+        f"{string(one.column.name)}, {'CAST(NULL' if one.unknown else f'CAST({one.read_value}'} AS STRING)"
+        for one in columns
     )
     return f"named_struct({parts})"
 
 
-def _expressions(merge: AnalyzedMerge, clauses: tuple[MergeClause, ...]) -> str:
-    return ", ".join(f"{_one_after(merge, clause)} AS __dm_after_{i + 1}" for i, clause in enumerate(clauses))
+def _expressions(clauses: tuple[MergeClause, ...], writes: Writes) -> str:
+    return ", ".join(f"{_one_after(writes.get(clause))} AS __dm_after_{i + 1}" for i, clause in enumerate(clauses))
 
 
 def _after(clauses: tuple[MergeClause, ...]) -> str:
@@ -188,32 +214,7 @@ def _after(clauses: tuple[MergeClause, ...]) -> str:
     return f"CASE {CLAUSE} {arms} END AS __dm_after"
 
 
-def assigned(merge: AnalyzedMerge, clause: MergeClause) -> list[tuple[Column, str]]:
-    """(target column, the expression it gets) for each column of the target, as an UPDATE or INSERT assigns them."""
-    reference = merge.statement.target.reference
-    source = merge.statement.source.reference or "__dm_source"
-    in_source = {c.name.lower(): c.name for c in merge.source_schema}
-    given = {_last_name(column).lower(): qualified(merge, text) for column, text in clause.assignments}
-    result = []
-    for column in merge.target_schema:
-        kept = f"{reference}.{quote(column.name)}" if clause.action_kind == "update" else "NULL"
-        if clause.star:
-            expression = (
-                f"{source}.{quote(in_source[column.name.lower()])}" if column.name.lower() in in_source else kept
-            )
-        else:
-            expression = given.get(column.name.lower(), kept)
-        result.append((column, expression))
-    return result
-
-
-def _last_name(column: str) -> str:
-    from engine.sql_text import tokenize
-
-    return tokenize(column)[-1].name
-
-
-def _rows(merge: AnalyzedMerge, rows: list[Any], limit: int) -> list[Sample]:
+def _rows(merge: AnalyzedMerge, rows: list[Any], writes: Writes, limit: int) -> list[Sample]:
     import json
 
     samples: list[Sample] = []
@@ -224,15 +225,19 @@ def _rows(merge: AnalyzedMerge, rows: list[Any], limit: int) -> list[Sample]:
             continue
         taken[clause] = taken.get(clause, 0) + 1
         after = row["__dm_after"]
-        samples.append(
-            Sample(
-                action=action_of(merge.statement, clause),
-                clause=_position(merge, clause),
-                before=_cells(row["__dm_before"]),
-                after=None if after is None else json.loads(after) if isinstance(after, str) else _cells(after),
-            )
-        )
+        cells = None if after is None else json.loads(after) if isinstance(after, str) else _cells(after)
+        action, place = action_of(merge.statement, clause), _position(merge, clause)
+        samples.append(_sample(merge, action, place, _cells(row["__dm_before"]), cells, writes))
     return samples
+
+
+def _sample(
+    merge: AnalyzedMerge, action: ActionKind, place: int, before: Cells | None, after: Cells | None, writes: Writes
+) -> Sample:
+    columns = writes.get(merge.statement.clauses[place], ())
+    unknown = tuple(one.column.name for one in columns if one.unknown)
+    known = None if after is None else {name: cell for name, cell in after.items() if name not in unknown}
+    return Sample(action=action, clause=place, before=before, after=known, unknown=unknown)
 
 
 def _position(merge: AnalyzedMerge, number: int) -> int:

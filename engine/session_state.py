@@ -25,6 +25,8 @@ KEPT_CONFS = (
     f"{MERGE}deletionVectors.persistent",
     f"{MERGE}preserveNullSourceStructs",
     "spark.databricks.delta.schema.autoMerge.enabled",
+    "spark.databricks.delta.optimizeWrite.enabled",
+    "spark.databricks.delta.autoCompact.enabled",
     "spark.databricks.delta.stats.skipping",
     "spark.databricks.delta.numRecordsValidation.enabled",
     "spark.databricks.delta.resolveMergeUpdateStructsByName.enabled",

@@ -38,12 +38,19 @@ HINTS = {
 }
 
 
+# Spark's word for any failure of a task that writes; what failed is its cause.
+WRITE_FAILED = "TASK_WRITE_FAILED"
+CAUSE = re.compile(r"^Caused by: [\w.$]+: (\[[A-Z].*)", re.MULTILINE)
+
+
 def translate(error: BaseException) -> EngineError:
     """Any failure of a Spark call as an EngineError. Never raises."""
     if isinstance(error, EngineError):
         return error
     text = _text(error)
     condition, message = _condition_of(error), ""
+    if WRITE_FAILED in text and (causes := CAUSE.findall(text)):
+        text, condition = causes[-1], ""
     found = CONDITION.search(text)
     if found:
         condition = condition or found.group(1)

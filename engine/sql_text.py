@@ -5,8 +5,9 @@ sqlglot only tells where tokens begin and end (DESIGN.md §3): it never parses, 
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.errors import UsageError
@@ -179,6 +180,27 @@ def requalified(sql: str, parts: Sequence[str], reference: str) -> str:
     return "".join(out) + sql[end:]
 
 
+def substituted(sql: str, values: Mapping[str, str]) -> str:
+    """``sql`` with each column of ``values`` (lower-case name → expression) replaced by its expression in brackets.
+
+    Function names, struct fields after a dot and a lambda's own variables are no columns.
+    """
+    tokens = tokenize(sql)
+    variables = {one.name.lower() for one, arrow in itertools.pairwise(tokens) if arrow.text == "->"}
+    out: list[str] = []
+    end = 0
+    for previous, token, following in zip(("", *(t.text for t in tokens)), tokens, (*tokens[1:], None), strict=False):
+        name = token.name.lower()
+        is_name = bool(token.word) or token.text.startswith("`")
+        if not is_name or token.is_string or previous == "." or name not in values or name in variables:
+            continue
+        if following is not None and following.text == "(":
+            continue
+        out += [sql[end : token.start], f"({values[name]}\n)"]
+        end = token.end
+    return "".join(out) + sql[end:]
+
+
 def function_names(sql: str) -> frozenset[str]:
     """Lower-case last names of :func:`called_functions`."""
     return frozenset(parts[-1] for parts in called_functions(sql))
@@ -226,6 +248,34 @@ def _unescaped(literal: str) -> str:
 
     quote = "" if literal[0] in "'\"" else literal[0]
     return ESCAPE.sub(value, literal[len(quote) + 1 : -1])
+
+
+def names_in(sql: str) -> frozenset[str]:
+    """The bare or back-quoted words, lower-case: the columns that ``sql`` may name are among them."""
+    return frozenset(token.name.lower() for token in tokenize(sql) if token.word or token.text.startswith("`"))
+
+
+def cannot_fail(sql: str) -> bool:
+    """Whether computing an expression raises no error, whatever the rows hold: it is made of names, literals and
+    functions that take any value. Of everything else one must be afraid."""
+    tokens = tokenize(sql.strip().lstrip("-"))
+    return function_names(sql) <= TAKE_ANYTHING and all(
+        token.text in ("(", ")", ",", ".", "||")
+        or token.is_string
+        or (token.text[0].isalnum() and token.word not in MAY_FAIL)
+        or token.text[0] in "_`"
+        for token in tokens
+    )
+
+
+TAKE_ANYTHING = frozenset(
+    (
+        *("upper", "lower", "trim", "ltrim", "rtrim", "initcap", "concat", "concat_ws", "length", "md5", "xxhash64"),
+        *("named_struct", "struct", "current_timestamp", "now", "current_date", "current_user", "uuid", "rand"),
+    )
+)
+# words that compute or compare, so that values are cast to one type
+MAY_FAIL = ("CAST", "DIV", "MOD", "INTERVAL", "BETWEEN", "IN", "CASE")
 
 
 def parameter_names(sql: str) -> tuple[str, ...]:

@@ -182,6 +182,15 @@ class TouchedFiles(Value):
     partitions_removed_from: int = 0
 
 
+class ColumnAfter(Value):
+    """One column of the target as the MERGE leaves it. ``type_before`` is None where schema evolution adds it; it
+    differs from ``type`` where evolution adds fields to it."""
+
+    name: str
+    type: str
+    type_before: str | None
+
+
 class WritePlan(Value):
     """How the changes are written (ClassicMergeExecutor.writeAllChanges, InsertOnlyMergeExecutor)."""
 
@@ -190,6 +199,8 @@ class WritePlan(Value):
     deletion_vectors: bool
     change_data_feed: bool
     unmodified_rows_written: bool
+    schema_after: tuple[ColumnAfter, ...] = ()
+    """Empty where the schema stays as it is."""
 
 
 class Estimate(Value):
@@ -219,13 +230,20 @@ class Remark(Value):
 class Sample(Value):
     """One row before and after. Inserted rows have no ``before``, deleted ones no ``after``.
 
-    ``clause`` counts the statement's clauses from 0.
+    ``clause`` counts the statement's clauses from 0. ``unknown`` names the columns whose value only the commit knows
+    (rand, current_timestamp, identity); ``after`` leaves them out.
     """
 
     action: ActionKind
     clause: int
     before: Cells | None = None
     after: Cells | None = None
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def shown_after(self) -> Cells | None:
+        """``after`` to be looked at: cells that only the commit knows say so."""
+        return None if self.after is None else {**self.after, **dict.fromkeys(self.unknown, "(known at the commit)")}
 
 
 class SessionRef(Value):
@@ -275,8 +293,8 @@ class Plan(Value):
 
     @property
     def changes_something(self) -> bool:
-        """Whether applying commits a new version."""
-        return bool(self.promise.get("numTargetFilesRemoved")) or any(
+        """Whether applying commits a new version. A schema that evolves is committed even where no row changes."""
+        return bool(self.promise.get("numTargetFilesRemoved") or self.write.schema_after) or any(
             self.promise.get(metric)
             for metric in ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted")
         )

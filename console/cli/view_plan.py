@@ -215,7 +215,7 @@ def _samples(plan: Plan, glyphs: Glyphs, width: int) -> Iterator[RenderableType]
 
 def sample_text(sample: Sample, glyphs: Glyphs) -> str:
     """``id=7, name=x: price 1.00 → 2.00``: enough to tell the row, then what changes in it."""
-    before, after = sample.before, sample.after
+    before, after = sample.before, sample.shown_after
     if before is None or after is None:
         return _pairs(before or after or {})
     changed = [name for name in dict.fromkeys([*before, *after]) if before.get(name) != after.get(name)]

@@ -236,19 +236,19 @@ def _cells_of(part: int, whole: int, width: int) -> int:
 def _column_names(samples: tuple[Sample, ...]) -> list[str]:
     names: dict[str, None] = {}
     for sample in samples:
-        names.update(dict.fromkeys([*(sample.before or {}), *(sample.after or {})]))
+        names.update(dict.fromkeys([*(sample.before or {}), *(sample.shown_after or {})]))
     return list(names)
 
 
 def _sample_row(sample: Sample, names: list[str], glyphs: Glyphs) -> Row:
     sign = {"update": glyphs.update, "insert": glyphs.insert, "delete": glyphs.delete}[sample.action]
-    cells = (_change(sample.before, sample.after, name, glyphs) for name in names)
+    cells = (_change(sample.before, sample.shown_after, name, glyphs) for name in names)
     return (sign, sample.action, str(sample.clause + 1), *cells)
 
 
 def sample_lines(sample: Sample) -> list[tuple[str, str | None, str | None]]:
     """One sample in full: each column before and after. An insert or a delete has one side only."""
-    before, after = sample.before or sample.after or {}, sample.after or sample.before or {}
+    before, after = sample.before or sample.shown_after or {}, sample.shown_after or sample.before or {}
     return [(name, before.get(name), after.get(name)) for name in dict.fromkeys([*before, *after])]
 
 

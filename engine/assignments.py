@@ -1,0 +1,335 @@
+"""What each clause writes: for every column of the target one SQL expression over the clause's own rows.
+
+Mirrors PreprocessTableMerge and UpdateExpressionsSupport (generateUpdateExpressions, castIfNeeded): casts as the
+store assignment does, struct fields by name, defaults, generated columns from the new values, and what schema
+evolution adds. Nothing runs: Spark is asked for the types of the expressions only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from engine.analyze import AnalyzedMerge, qualified, schema_of
+from engine.names import quote, string
+from engine.parse import MergeClause
+from engine.prepare_source import VOLATILE
+from engine.sql_text import function_names, names_in, substituted, tokenize
+from engine.store_types import can_up_cast, ddl, is_same, plain
+from engine.target_rules import StoreCast, TargetColumn, TargetRules
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import DataType, StructType
+
+LEGACY = "a cast under spark.sql.storeAssignmentPolicy LEGACY"
+# functions that need no brackets
+NILADIC = ("CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "LOCALTIMESTAMP")
+Origin = Literal["kept", "given", "default", "generated", "identity"]
+
+
+@dataclass(frozen=True)
+class Given:
+    """An expression as the statement gives it: its text, its type, whether it can be NULL, and whether it refers to
+    the target row."""
+
+    text: str
+    type: DataType
+    nullable: bool
+    of_target: bool
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What one column gets. ``value`` is SQL of the column's type over the clause's rows, None for an identity value.
+
+    ``unknown`` says why the commit's value will be another one, "" where it is this one; ``of_target`` whether the
+    target row is read for it. ``origin``: ``kept`` from
+    the target row, ``given`` by the clause, its ``default``, ``generated`` from the other columns, or an ``identity``
+    value that only the commit knows. ``given`` holds the whole column's expression before the cast, where there is
+    one. A generated column of none but kept ones is kept.
+    """
+
+    column: TargetColumn
+    value: str | None
+    origin: Origin
+    given: Given | None = None
+    unknown: str = ""
+    of_target: bool = False
+
+    @property
+    def read_value(self) -> str:
+        """The value as a read shows it: CHAR padded, and NULL of the column's type for what is not known."""
+        if self.value is None:
+            return f"CAST(NULL AS {ddl(self.column.type)})"
+        if self.column.padded is None or self.origin == "kept":
+            return self.value
+        n = self.column.padded
+        return f"(CASE WHEN length({self.value}) < {n} THEN rpad({self.value}, {n}) ELSE {self.value} END)"
+
+
+@dataclass(frozen=True)
+class ClauseAssignments:
+    """One UPDATE or INSERT clause and what it writes, a column after the other in the order of the schema after."""
+
+    clause: MergeClause
+    columns: tuple[Assignment, ...]
+    given: tuple[tuple[tuple[str, ...], Given], ...]
+
+
+def assignments(spark: SparkSession, merge: AnalyzedMerge, rules: TargetRules) -> tuple[ClauseAssignments, ...]:
+    """Those of the statement's UPDATE and INSERT clauses, in its order."""
+    given = _given(spark, merge)
+    return tuple(
+        ClauseAssignments(clause, _assigned(merge, rules, clause, given[index]), given[index])
+        for index, clause in enumerate(merge.statement.clauses)
+        if clause.action_kind != "delete"
+    )
+
+
+def never_failing(merge: AnalyzedMerge, rules: TargetRules, one: ClauseAssignments) -> ClauseAssignments:
+    """The same, a value that does not fit its column made NULL where Delta raises an error."""
+    if not rules.cast.can_fail:
+        return one
+    lenient = replace(rules, cast=StoreCast("try_cast", can_fail=False))
+    return replace(one, columns=_assigned(merge, lenient, one.clause, one.given))
+
+
+def volatile(text: str) -> str:
+    """The functions in ``text`` that give other values each time, "" where there are none."""
+    called = function_names(text) | {token.word.lower() for token in tokenize(text) if token.word in NILADIC}
+    return ", ".join(f"{name}()" for name in sorted(called & VOLATILE))
+
+
+def kept(merge: AnalyzedMerge, rules: TargetRules) -> tuple[Assignment, ...]:
+    """A target row that is not changed, in the schema after: what is new is NULL."""
+    reference = merge.statement.target.reference
+    return tuple(Assignment(c, _kept(reference, c, rules.cast), "kept", of_target=True) for c in rules.columns)
+
+
+def _given(spark: SparkSession, merge: AnalyzedMerge) -> dict[int, tuple[tuple[tuple[str, ...], Given], ...]]:
+    """By clause, the ((column, nested field…), expression) that it names, a star as what it expands to."""
+    source = merge.statement.source.reference or "__dm_source"
+    after = {field.name.lower() for field in merge.type_after.fields}
+    star = tuple(
+        ((field.name,), Given(f"{source}.{quote(field.name)}", field.dataType, field.nullable, of_target=False))
+        for field in merge.source_type.fields
+        if field.name.lower() in after
+    )
+    types = _types(spark, merge)
+    found = {}
+    for index, clause in enumerate(merge.statement.clauses):
+        named = []
+        for i, (column, text) in enumerate(clause.assignments):
+            field = types[index].fields[i]
+            if clause.kind == "matched":
+                of_target = bool(merge.updates[merge.statement.matched.index(clause)][i].target_columns)
+            else:
+                of_target = clause.kind == "not_matched_by_source"
+            named.append(
+                (_path(merge, column), Given(qualified(merge, text), field.dataType, field.nullable, of_target))
+            )
+        found[index] = star if clause.star else tuple(named)
+    return found
+
+
+def _types(spark: SparkSession, merge: AnalyzedMerge) -> dict[int, StructType]:
+    """The types of the expressions of each clause: one question to the analyzer for each kind of clause."""
+    from pyspark.sql.types import StructType
+
+    statement = merge.statement
+    target = f"{merge.target_sql} AS {statement.target.reference}"
+    relations = {
+        "matched": f"{merge.source_sql} CROSS JOIN {target}",
+        "not_matched": merge.source_sql,
+        "not_matched_by_source": target,
+    }
+    found: dict[int, StructType] = {}
+    for kind, relation in relations.items():
+        clauses = [(i, c) for i, c in enumerate(statement.clauses) if c.kind == kind and c.assignments]
+        texts = [f"({qualified(merge, text)}\n)" for _, clause in clauses for _, text in clause.assignments]
+        if not texts:
+            continue
+        items = ", ".join(f"{text} AS c{n}" for n, text in enumerate(texts))
+        fields = schema_of(spark, f"{statement.before_select}SELECT {items} FROM {relation}").fields
+        for index, clause in clauses:
+            found[index] = StructType(fields[: len(clause.assignments)])
+            fields = fields[len(clause.assignments) :]
+    return found
+
+
+def _path(merge: AnalyzedMerge, column: str) -> tuple[str, ...]:
+    """``t.a.b`` as ("a", "b"): the column's name and the fields below it, without the target's own name."""
+    names = [t.name for t in tokenize(qualified(merge, column)) if t.text != "."]
+    reference = tokenize(merge.statement.target.reference)[0].name
+    if len(names) > 1 and names[0].lower() == reference.lower():
+        names = names[1:]
+    return tuple(names)
+
+
+def _assigned(
+    merge: AnalyzedMerge,
+    rules: TargetRules,
+    clause: MergeClause,
+    given: Sequence[tuple[tuple[str, ...], Given]],
+) -> tuple[Assignment, ...]:
+    reference = merge.statement.target.reference
+    updates = clause.action_kind == "update"
+    found: list[Assignment | None] = []
+    for column in rules.columns:
+        ops = [(path[1:], one) for path, one in given if path[0].lower() == column.name.lower()]
+        if ops and not ops[0][0]:
+            kept_value = (
+                f"{reference}.{quote(column.name)}" if updates and clause.star and column.before is not None else None
+            )
+            one = ops[0][1]
+            value = stored(one.text, one.type, column.type, rules.cast, kept_value, column.before)
+            unknown = volatile(value) or ("" if rules.cast.exact or can_up_cast(one.type, column.type) else LEGACY)
+            found.append(Assignment(column, value, "given", one, unknown, one.of_target))
+        elif ops:
+            value = _with_fields(f"{reference}.{quote(column.name)}", column.before, column.type, ops, rules.cast)
+            found.append(Assignment(column, value, "given", unknown=volatile(value), of_target=True))
+        elif column.generated_as is not None:
+            found.append(None)
+        elif updates:
+            found.append(Assignment(column, _kept(reference, column, rules.cast), "kept", of_target=True))
+        elif column.identity:
+            found.append(Assignment(column, None, "identity", unknown="an identity value"))
+        else:
+            value = f"{rules.cast.function}({column.default or 'NULL'} AS {ddl(column.type)})"
+            found.append(Assignment(column, value, "default", unknown=volatile(value)))
+    known = [a for a in found if a]
+    return tuple(a or _generated(column, known) for a, column in zip(found, rules.columns, strict=True))
+
+
+def _generated(column: TargetColumn, known: Sequence[Assignment]) -> Assignment:
+    """generateUpdateExprsForGeneratedColumns: the generation expression over the new values."""
+    text = column.generated_as or "NULL"
+    value = (
+        f"CAST({substituted(text, {a.column.name.lower(): a.value or 'NULL' for a in known})} AS {ddl(column.type)})"
+    )
+    words = names_in(text)
+    used = [a for a in known if a.column.name.lower() in words]
+    origin: Origin = "kept" if used and all(a.origin == "kept" for a in used) else "generated"
+    return Assignment(column, value, origin, unknown=volatile(value), of_target=any(a.of_target for a in used))
+
+
+def _kept(reference: str, column: TargetColumn, cast: StoreCast) -> str:
+    if column.before is None:
+        return f"CAST(NULL AS {ddl(column.type)})"
+    return stored(f"{reference}.{quote(column.name)}", column.before, column.type, cast)
+
+
+def _with_fields(
+    kept_value: str,
+    before: DataType | None,
+    after: DataType,
+    ops: Sequence[tuple[tuple[str, ...], Given]],
+    cast: StoreCast,
+) -> str:
+    """A struct with some of its fields assigned (``SET a.b = …``). A NULL struct becomes one of NULL fields."""
+    from pyspark.sql.types import StructType
+
+    if not isinstance(after, StructType):
+        raise AssertionError(f"no struct: {after}")  # the analyzer has refused it
+    old = {f.name.lower(): f for f in before.fields} if isinstance(before, StructType) else {}
+    parts = []
+    for field in after.fields:
+        own = [(path[1:], one) for path, one in ops if path[0].lower() == field.name.lower()]
+        known = old.get(field.name.lower())
+        inner = f"{kept_value}.{quote(known.name)}" if known else "NULL"
+        if own and not own[0][0]:
+            value = stored(own[0][1].text, own[0][1].type, field.dataType, cast)
+        elif own:
+            value = _with_fields(inner, known.dataType if known else None, field.dataType, own, cast)
+        elif known:
+            value = stored(inner, known.dataType, field.dataType, cast)
+        else:
+            value = f"CAST(NULL AS {ddl(field.dataType)})"
+        parts.append(f"{string(field.name)}, {value}")
+    return f"named_struct({', '.join(parts)})"
+
+
+def stored(
+    text: str,
+    given: DataType,
+    wanted: DataType,
+    cast: StoreCast,
+    kept_value: str | None = None,
+    kept_type: DataType | None = None,
+    depth: int = 0,
+) -> str:
+    """castIfNeeded: ``text`` of type ``given`` as it is stored in a column of type ``wanted``.
+
+    Structs go by name, in arrays and maps too. ``kept_value``, of UPDATE SET * alone, keeps the fields of a struct
+    that only the target has.
+    """
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    if is_same(given, wanted):
+        return text if plain(text) else f"({text}\n)"
+    if isinstance(given, StructType) and isinstance(wanted, StructType):
+        return _struct(text, given, wanted, cast, kept_value, kept_type, depth)
+    if isinstance(given, ArrayType) and isinstance(wanted, ArrayType) and isinstance(wanted.elementType, StructType):
+        x = f"__dm_x{depth}"
+        item = stored(x, given.elementType, wanted.elementType, cast, depth=depth + 1)
+        return f"transform(({text}\n), {x} -> {item})"
+    if isinstance(given, MapType) and isinstance(wanted, MapType):
+        k, v = f"__dm_k{depth}", f"__dm_v{depth}"
+        key = stored(k, given.keyType, wanted.keyType, cast, depth=depth + 1)
+        keys = f"transform_keys(({text}\n), ({k}, {v}) -> {key})"
+        value = stored(v, given.valueType, wanted.valueType, cast, depth=depth + 1)
+        return f"transform_values({keys}, ({k}, {v}) -> {value})"
+    function = "CAST" if can_up_cast(given, wanted) else cast.function
+    return f"{function}(({text}\n) AS {ddl(wanted)})"
+
+
+def _struct(
+    text: str,
+    given: StructType,
+    wanted: StructType,
+    cast: StoreCast,
+    kept_value: str | None,
+    kept_type: DataType | None,
+    depth: int,
+) -> str:
+    from pyspark.sql.types import StructType
+
+    known = {f.name.lower(): f for f in given.fields}
+    old = {f.name.lower(): f for f in kept_type.fields} if kept_value and isinstance(kept_type, StructType) else {}
+    parts = []
+    for field in wanted.fields:
+        mine, kept_field = known.get(field.name.lower()), old.get(field.name.lower())
+        kept_text = f"{kept_value}.{quote(kept_field.name)}" if kept_field else None
+        if mine is not None:
+            value = stored(
+                f"({text}\n).{quote(mine.name)}",
+                mine.dataType,
+                field.dataType,
+                cast,
+                kept_text,
+                kept_field.dataType if kept_field else None,
+                depth,
+            )
+        else:
+            value = f"CAST({kept_text or 'NULL'} AS {ddl(field.dataType)})"
+        parts.append(f"{string(field.name)}, {value}")
+    null = f"(({text}\n) IS NULL)"
+    if kept_value and old and _has_extra(given, wanted):
+        null = f"({null} AND ({kept_value} IS NULL))"
+    return f"(CASE WHEN {null} THEN CAST(NULL AS {ddl(wanted)}) ELSE named_struct({', '.join(parts)}) END)"
+
+
+def _has_extra(given: StructType, wanted: StructType) -> bool:
+    """Whether ``wanted`` has a field, at any depth of structs, that ``given`` lacks."""
+    from pyspark.sql.types import StructType
+
+    known = {f.name.lower(): f.dataType for f in given.fields}
+    for field in wanted.fields:
+        mine = known.get(field.name.lower())
+        if mine is None:
+            return True
+        if isinstance(mine, StructType) and isinstance(field.dataType, StructType) and _has_extra(mine, field.dataType):
+            return True
+    return False

@@ -1,0 +1,124 @@
+"""The target's schema after a MERGE, read from the MergeIntoCommand that EXPLAIN prints.
+
+Only the analyzer knows what schema evolution adds (ResolveDeltaMergeInto, MergeIntoCommand.migratedSchema); it
+prints the schema as Scala prints a StructType.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType, StructField, StructType
+
+START = re.compile(r", StructType\((?=StructField\()")
+EVOLVES = re.compile(r"(?:, \{[^}]*\})?, true")
+STAYS = re.compile(r"\)(?:, \{[^}]*\})?, false\s*$")
+FIELD = re.compile(r"StructField\((.*?),(?=[A-Z]\w*Type\b)", re.DOTALL)
+NAME = re.compile(r"[A-Z]\w*Type")
+FLAG = re.compile(r",(true|false)\)")
+ARGUMENTS = re.compile(r"\(([^()]*)\)")
+
+
+def final_schema(analyzed: str, before: StructType) -> StructType:
+    """The schema that the MERGE leaves: ``before`` itself, metadata and all, where it does not evolve.
+
+    ``analyzed`` is the analyzed plan's text. Columns that stay keep their metadata and their place.
+    """
+    from pyspark.sql.types import StructField, StructType
+
+    if STAYS.search(analyzed):
+        return before
+    for start in reversed([*START.finditer(analyzed)]):
+        reader = _Reader(analyzed, start.start() + 2)
+        try:
+            after = reader.type()
+        except _NotUnderstoodError:
+            continue
+        if not EVOLVES.match(analyzed, reader.at) or not isinstance(after, StructType):
+            continue
+        known = {field.name.lower(): field for field in before.fields}
+        return StructType(
+            [
+                StructField(
+                    f.name,
+                    f.dataType,
+                    f.nullable,
+                    known[f.name.lower()].metadata if f.name.lower() in known else None,
+                )
+                for f in after.fields
+            ]
+        )
+    raise EngineError(
+        "PLAN_NOT_UNDERSTOOD",
+        "The schema after the MERGE could not be read from Spark's plan.",
+        "Please report this statement.",
+    )
+
+
+class _NotUnderstoodError(Exception):
+    pass
+
+
+class _Reader:
+    """Reads one printed DataType from ``at`` on."""
+
+    def __init__(self, text: str, at: int) -> None:
+        self.text, self.at = text, at
+
+    def type(self) -> DataType:
+        from pyspark.sql import types
+
+        name = self._take(NAME).group(0)
+        if name == "StructType":
+            return types.StructType(self._fields())
+        if name == "ArrayType":
+            self._skip("(")
+            element = self.type()
+            return types.ArrayType(element, self._flag())
+        if name == "MapType":
+            self._skip("(")
+            key = self.type()
+            self._skip(",")
+            value = self.type()
+            return types.MapType(key, value, self._flag())
+        made = getattr(types, name, None)
+        if made is None:
+            raise _NotUnderstoodError(name)
+        arguments = ARGUMENTS.match(self.text, self.at)
+        if arguments is None:
+            return made()  # type: ignore[no-any-return]
+        self.at = arguments.end()
+        return made(*(int(a) if a.strip().isdigit() else a for a in arguments.group(1).split(",")))  # type: ignore[no-any-return]
+
+    def _fields(self) -> list[StructField]:
+        from pyspark.sql.types import StructField
+
+        self._skip("(")
+        fields = []
+        while not self.text.startswith(")", self.at):
+            name = self._take(FIELD).group(1)
+            data_type = self.type()
+            fields.append(StructField(name, data_type, self._flag()))
+            if self.text.startswith(",", self.at):
+                self.at += 1
+        self.at += 1
+        return fields
+
+    def _flag(self) -> bool:
+        return self._take(FLAG).group(1) == "true"
+
+    def _take(self, pattern: re.Pattern[str]) -> re.Match[str]:
+        found = pattern.match(self.text, self.at)
+        if found is None:
+            raise _NotUnderstoodError(self.text[self.at : self.at + 40])
+        self.at = found.end()
+        return found
+
+    def _skip(self, sign: str) -> None:
+        if not self.text.startswith(sign, self.at):
+            raise _NotUnderstoodError(self.text[self.at : self.at + 40])
+        self.at += len(sign)

@@ -1,0 +1,129 @@
+"""The table's rows after the MERGE, and the rows of its change feed, computed and not committed.
+
+SQL over the frozen source and the target at its version: each part is one clause's own rows, joined as
+writeAllChanges and writeOnlyInserts join them. What only the commit knows (identity values) is NULL, and what gives
+other values each time (rand, current_timestamp) gives others than the commit's. Where several source rows match one
+target row the plan is refused (or warned of, NULL_CONDITION_WRONG_RESULT), and these rows mean nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from engine.analyze import AnalyzedMerge, qualified
+from engine.assignments import Assignment, ClauseAssignments, kept
+from engine.confs import confs_set
+from engine.find_touched_files import (
+    BY_SOURCE,
+    BY_SOURCE_CLAUSE,
+    INSERT_CLAUSE,
+    SOURCE_ROW,
+    first_clause,
+    source_relation,
+    target_relation,
+    unmatched_source,
+)
+from engine.names import quote, string
+from engine.parse import MergeClause
+from engine.prepare_source import PreparedSource
+from engine.target_rules import ANSI, TargetRules
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+CHANGE = "_change_type"
+
+
+def rows_after(
+    spark: SparkSession,
+    merge: AnalyzedMerge,
+    source: PreparedSource,
+    rules: TargetRules,
+    assigned: Sequence[ClauseAssignments],
+) -> DataFrame:
+    """What ``SELECT * FROM target`` would give after the commit, in the schema after."""
+    untouched = _select(kept(merge, rules), unchanged_rows(merge, source))
+    written = [_select(one.columns, clause_rows(merge, source, one.clause)) for one in assigned]
+    return _frame(spark, source, rules, (untouched, *written))
+
+
+def change_feed(
+    spark: SparkSession,
+    merge: AnalyzedMerge,
+    source: PreparedSource,
+    rules: TargetRules,
+    assigned: Sequence[ClauseAssignments],
+) -> DataFrame:
+    """What ``table_changes`` would give of the commit: the columns after, and ``_change_type``.
+
+    An updated row has two images even where no value changes; a row that several source rows delete is one row.
+    """
+    before = kept(merge, rules)
+    by_clause = {merge.statement.clauses.index(one.clause): one.columns for one in assigned}
+    parts = []
+    for index, clause in enumerate(merge.statement.clauses):
+        rows = clause_rows(merge, source, clause)
+        if clause.action_kind == "update":
+            parts.append(_select(before, rows, "update_preimage"))
+            parts.append(_select(by_clause[index], rows, "update_postimage"))
+        elif clause.action_kind == "insert":
+            parts.append(_select(by_clause[index], rows, "insert"))
+        else:
+            once = merge.statement.only_one_unconditional_delete and clause.kind == "matched"
+            parts.append(_select(before, _matched_once(merge, source) if once else rows, "delete"))
+    return _frame(spark, source, rules, parts)
+
+
+def _frame(spark: SparkSession, source: PreparedSource, rules: TargetRules, parts: Sequence[str]) -> DataFrame:
+    """A view keeps the confs that it was made under: under LEGACY its CAST is the one that the write does."""
+    query = "\nUNION ALL\n".join(parts)
+    if rules.cast.exact:
+        return spark.sql(query)
+    view = source.view.replace("_source_", "_rows_") + f"_{len(parts)}"
+    with confs_set(spark, {ANSI: "false"}):
+        spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW {view} AS {query}").collect()
+    return spark.sql(f"SELECT * FROM {view}")
+
+
+def clause_rows(merge: AnalyzedMerge, source: PreparedSource, clause: MergeClause, pairs: str | None = None) -> str:
+    """What follows FROM: the rows that ``clause`` takes, the sides it may name in scope under their own names.
+
+    ``pairs`` is the view of the pairs, which spares an insert clause the target, where they were found before.
+    """
+    statement = merge.statement
+    on = qualified(merge, statement.condition)
+    number = statement.of_kind(clause.kind).index(clause) + 1
+    if clause.kind == "not_matched":
+        return f"{unmatched_source(merge, source, pairs)} WHERE {INSERT_CLAUSE} = {number}"
+    if clause.kind == "not_matched_by_source":
+        joined = f"{target_relation(merge)} LEFT ANTI JOIN {source_relation(merge, source)} ON {on}\n"
+        return f"{joined}WHERE {BY_SOURCE_CLAUSE} = {BY_SOURCE + number}"
+    taken = qualified(merge, first_clause(statement.matched, 1))
+    joined = f"{source_relation(merge, source)} INNER JOIN {target_relation(merge)} ON {on}\n"
+    return f"{joined}WHERE {taken} = {number}"
+
+
+def unchanged_rows(merge: AnalyzedMerge, source: PreparedSource) -> str:
+    """What follows FROM: the target rows that no clause takes, copied or in files that are not touched."""
+    statement = merge.statement
+    target = target_relation(merge, whole=True)
+    if statement.insert_only:
+        return target
+    taken = qualified(merge, first_clause(statement.matched, 1))
+    return (
+        f"{source_relation(merge, source)} RIGHT OUTER JOIN {target} ON {qualified(merge, statement.condition)}\n"
+        f"WHERE CASE WHEN {SOURCE_ROW} IS NULL THEN {BY_SOURCE_CLAUSE} ELSE {taken} END = 0"
+    )
+
+
+def _matched_once(merge: AnalyzedMerge, source: PreparedSource) -> str:
+    on = qualified(merge, merge.statement.condition)
+    return f"{target_relation(merge)} LEFT SEMI JOIN {source_relation(merge, source)} ON {on}\n"
+
+
+def _select(columns: Sequence[Assignment], rows: str, change: str | None = None) -> str:
+    items = [f"{one.read_value} AS {quote(one.column.name)}" for one in columns]
+    if change is not None:
+        items.append(f"{string(change)} AS {CHANGE}")
+    return f"SELECT {', '.join(items)} FROM {rows}"

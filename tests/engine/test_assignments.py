@@ -1,0 +1,159 @@
+"""Each column gets what Delta gives it: every rule by a MERGE that is computed, run, and compared row for row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.apply_plan import apply
+from engine.delta_log import log_segment
+from engine.logged_schema import logged_schema
+from engine.plan_merge import plan
+from tests.engine.test_rows_after import check
+
+WIDE = (
+    "CREATE TABLE tgt (id BIGINT NOT NULL, k INT, v STRING DEFAULT 'dflt', c CHAR(3), price DECIMAL(6,2), "
+    "st STRUCT<a: INT, b: STRUCT<x: INT, y: STRING>>, twice BIGINT GENERATED ALWAYS AS (id * 2 + coalesce(k, 0)), "
+    "arr ARRAY<STRUCT<p: INT, q: INT>>, mp MAP<STRING, STRUCT<p: INT, q: INT>>) USING delta TBLPROPERTIES "
+    "('delta.feature.allowColumnDefaults' = 'supported', 'delta.enableChangeDataFeed' = 'true')"
+)
+ROWS = (
+    "INSERT INTO tgt (id, k, v, c, price, st, arr, mp) VALUES "
+    "(1, 10, 'one', 'a', 1.5, named_struct('a', 1, 'b', named_struct('x', 1, 'y', 'y')), array(), map()), "
+    "(2, 20, 'two', 'bb', 2.5, NULL, NULL, NULL), "
+    "(3, 30, 'three', NULL, NULL, named_struct('a', 3, 'b', NULL), array(named_struct('p', 1, 'q', 2)), NULL)"
+)
+
+
+@pytest.fixture
+def tgt(spark: Any, schema: str) -> Any:
+    del schema
+    spark.sql(WIDE)
+    spark.sql(ROWS)
+    return spark
+
+
+def test_columns_that_are_picked_omitted_generated_and_nested(tgt: Any) -> None:
+    """Casts as the store assignment does; a field set in a NULL struct makes a struct of NULLs; an omitted insert
+    column gets its DEFAULT or NULL; a generated column follows the new values; CHAR reads padded."""
+    tgt.sql("CREATE TABLE src USING delta AS SELECT id, concat('', id * 7) AS txt, id * 1.005 AS dec FROM range(1, 6)")
+    after = check(
+        tgt,
+        "tgt",
+        "MERGE INTO tgt AS t USING src AS s ON t.id = s.id "
+        "WHEN MATCHED AND s.id < 3 THEN UPDATE SET t.k = s.txt, st.b.x = s.id + 0.6, price = s.dec, c = 'z' "
+        "WHEN MATCHED THEN UPDATE SET st = named_struct('b', named_struct('y', 1, 'x', '5'), 'a', s.id), "
+        "id = s.id + 100 "
+        "WHEN NOT MATCHED AND s.id = 4 THEN INSERT (id, k, arr) "
+        "VALUES (s.id, s.txt, array(named_struct('q', 1L, 'p', '2'))) "
+        "WHEN NOT MATCHED THEN INSERT (mp, id) VALUES (map(s.id, named_struct('q', s.txt, 'p', 1)), s.id)",
+    )
+    assert sorted(v for v in after["v"] if v == "dflt") == ["dflt", "dflt"]
+    assert 103 * 2 + 30 in after["twice"]
+    assert "z  " in after["c"]
+
+
+def test_star_takes_what_both_sides_have(tgt: Any) -> None:
+    tgt.sql(
+        "CREATE TABLE src USING delta AS SELECT id, CAST(id AS STRING) AS k, 'n' AS V, 'q' AS c, 1 AS price, "
+        "named_struct('B', named_struct('y', 'n', 'x', 7L), 'a', 1) AS st, "
+        "id * 2 + id AS twice, array(named_struct('q', 9, 'p', 8)) AS arr, "
+        "CAST(NULL AS MAP<STRING, STRUCT<q: INT, p: INT>>) AS mp, 'not taken' AS extra FROM range(2, 5)"
+    )
+    after = check(
+        tgt,
+        "tgt",
+        "MERGE INTO tgt USING src ON tgt.id = src.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+    )
+    assert "extra" not in after
+
+
+def test_schema_evolution_adds_columns_and_fields_and_keeps_what_only_the_target_has(tgt: Any) -> None:
+    tgt.sql(
+        "CREATE TABLE src USING delta AS SELECT id, CAST(id AS INT) AS k, IF(id = 2, NULL, "
+        "named_struct('z', 'new', 'b', named_struct('x', 5, 'w', 6L))) AS st, id AS twice_more FROM range(2, 5)"
+    )
+    after = check(
+        tgt,
+        "tgt",
+        "MERGE WITH SCHEMA EVOLUTION INTO tgt t USING src s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT * "
+        "WHEN NOT MATCHED BY SOURCE THEN UPDATE SET k = 0",
+    )
+    assert "twice_more" in after
+    assert {s["z"] for s in after["st"] if s is not None} == {None, "new"}
+
+
+def test_schema_evolution_by_conf_and_by_named_columns(tgt: Any) -> None:
+    tgt.sql("CREATE TABLE src USING delta AS SELECT id, id * 10 AS added, 'unused' AS ignored FROM range(2, 5)")
+    tgt.conf.set("spark.databricks.delta.schema.autoMerge.enabled", "true")
+    try:
+        after = check(
+            tgt,
+            "tgt",
+            "MERGE INTO tgt t USING src s ON t.id = s.id WHEN MATCHED THEN UPDATE SET added = s.added "
+            "WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)",
+        )
+    finally:
+        tgt.conf.unset("spark.databricks.delta.schema.autoMerge.enabled")
+    assert "added" in after
+    assert "ignored" not in after
+
+
+def test_a_schema_that_evolves_is_in_the_plan_and_is_committed_without_any_row(tgt: Any) -> None:
+    looked = plan(
+        tgt,
+        "MERGE WITH SCHEMA EVOLUTION INTO tgt t USING (SELECT -5L AS id, named_struct('z', 1) AS st, 2 AS more) s "
+        "ON t.id = s.id WHEN MATCHED THEN UPDATE SET *",
+        rows=0,
+    )
+    after = {column.name: column for column in looked.write.schema_after}
+    assert after["more"].type_before is None
+    assert after["st"].type == "struct<a:int,b:struct<x:int,y:string>,z:int>"
+    assert after["st"].type_before == "struct<a:int,b:struct<x:int,y:string>>"
+    assert after["id"].type_before == "bigint"
+    assert looked.changes_something
+    assert apply(tgt, looked).version == looked.target.version + 1
+    assert "more" in tgt.sql("SELECT * FROM tgt").columns
+
+
+def test_generation_expressions_are_read_from_a_checkpoint_too(spark: Any, schema: str) -> None:
+    spark.sql(
+        "CREATE TABLE tgt (id BIGINT, g BIGINT GENERATED ALWAYS AS (id + 1)) USING delta "
+        "TBLPROPERTIES ('delta.checkpointInterval' = '1')"
+    )
+    spark.sql("INSERT INTO tgt (id) VALUES (1)")
+    path = spark.sql("DESCRIBE DETAIL tgt").collect()[0]["location"]
+    assert not log_segment(spark, path, 1).commits
+    assert [column.generated_as for column in logged_schema(spark, path, 1)] == [None, "id + 1"]
+
+
+def test_casts_follow_the_store_assignment_and_not_the_session(spark: Any, schema: str) -> None:
+    """Under the policy ANSI a write casts as ANSI does, whatever spark.sql.ansi.enabled says."""
+    spark.sql("CREATE TABLE tgt USING delta AS SELECT id, 0 AS n, DATE'2026-01-01' AS d FROM range(3)")
+    spark.sql("CREATE TABLE src USING delta AS SELECT id, ' 12 ' AS n, '2026-02-03' AS d FROM range(5)")
+    spark.conf.set("spark.sql.ansi.enabled", "false")
+    try:
+        check(
+            spark,
+            "tgt",
+            "MERGE INTO tgt USING src ON tgt.id = src.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+        )
+    finally:
+        spark.conf.unset("spark.sql.ansi.enabled")
+
+
+def test_under_legacy_what_does_not_fit_is_cut(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE tgt USING delta AS SELECT id, 0 AS n, 1S AS small FROM range(3)")
+    spark.sql("CREATE TABLE src USING delta AS SELECT id, 'x' AS n, id + 70000 AS small FROM range(5)")
+    spark.conf.set("spark.sql.storeAssignmentPolicy", "LEGACY")
+    try:
+        after = check(
+            spark,
+            "tgt",
+            "MERGE INTO tgt USING src ON tgt.id = src.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+        )
+    finally:
+        spark.conf.unset("spark.sql.storeAssignmentPolicy")
+    assert after["n"] == [None] * 5

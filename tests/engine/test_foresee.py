@@ -1,0 +1,243 @@
+"""What Delta would raise only while running is foreseen: the plan is refused with Delta's very condition and some of
+the rows, and the plain MERGE then raises it. Each has a twin that is allowed, and commits as promised."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from engine.apply_plan import apply
+from engine.errors import EngineError, RefusedError
+from engine.plan_merge import plan
+from engine.spark_errors import translate
+from engine.values import Plan
+
+NOT_NULL = "DELTA_NOT_NULL_CONSTRAINT_VIOLATED"
+VIOLATED = "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES"
+TOO_LONG = "DELTA_EXCEED_CHAR_VARCHAR_LIMIT"
+OVERFLOW = "DELTA_CAST_OVERFLOW_IN_TABLE_WRITE"
+INVALID = "CAST_INVALID_INPUT"
+
+
+@pytest.fixture(scope="module")
+def shop(spark: Any) -> Iterator[Any]:
+    """``src``: a Delta table of five rows, each column with a value that some target column cannot hold."""
+    name = f"foresee_{uuid.uuid4().hex[:8]}"
+    spark.sql(f"CREATE SCHEMA {name}")
+    spark.sql(f"USE {name}")
+    spark.sql(
+        "CREATE TABLE src USING delta AS SELECT id, CAST(id AS INT) AS n, id * 1000000000 AS big, "
+        "IF(id = 3, 'x', concat('', id)) AS txt, repeat('a', CAST(id AS INT)) AS word, 3 - id AS zero, "
+        "nullif(id, 3) AS hole, IF(id = 3, -5L, id) AS neg FROM range(5)"
+    )
+    make_target(spark, "base")
+    yield spark
+    spark.sql("USE default")
+    spark.sql(f"DROP SCHEMA {name} CASCADE")
+
+
+def make_target(spark: Any, table: str) -> None:
+    """Three rows under every kind of constraint."""
+    spark.sql(
+        f"CREATE TABLE {table} (id BIGINT, n INT NOT NULL, dec DECIMAL(4, 2), v VARCHAR(3), c CHAR(3), "
+        "st STRUCT<a: INT, b: INT>, twice BIGINT GENERATED ALWAYS AS (id * 2)) USING delta"
+    )
+    spark.sql(f"ALTER TABLE {table} ADD CONSTRAINT positive CHECK (coalesce(n, 0) >= 0 AND id < 1000)")
+    spark.sql(
+        f"INSERT INTO {table} (id, n, dec, v, c, st) VALUES (2, 2, 2, 'b', 'b', named_struct('a', 1, 'b', 1)), "
+        "(3, 3, 3, 'c', 'c', named_struct('a', 1, 'b', 1)), (50, 5, 5, 'z', 'z', named_struct('a', 1, 'b', 1))"
+    )
+
+
+def a_target(spark: Any) -> str:
+    """A table like ``base``, rows and constraints and all, in one commit."""
+    table = f"tgt_{uuid.uuid4().hex[:8]}"
+    spark.sql(f"CREATE TABLE {table} SHALLOW CLONE base")
+    return table
+
+
+def merge(table: str, clauses: str, source: str = "src") -> str:
+    return f"MERGE INTO {table} t USING {source} s ON t.id = s.id {clauses}"
+
+
+UPDATE = "WHEN MATCHED THEN UPDATE SET "
+INSERT = "WHEN NOT MATCHED THEN INSERT "
+REFUSED = {
+    "not null": (UPDATE + "n = s.hole", NOT_NULL, {"id": "3", "n": None}),
+    "not null by omission": (INSERT + "(id) VALUES (s.id)", NOT_NULL, {"id": "0", "n": None}),
+    "check": (UPDATE + "n = s.neg", VIOLATED, {"id": "3", "n": "-5"}),
+    "check of an insert": (INSERT + "(id, n) VALUES (s.id, s.n - 1)", VIOLATED, {"id": "0", "n": "-1"}),
+    "check not matched by source": (
+        "WHEN NOT MATCHED BY SOURCE THEN UPDATE SET n = t.n - 6",
+        VIOLATED,
+        {"id": "50", "n": "-1"},
+    ),
+    "varchar": (UPDATE + "v = concat(s.word, ' ')", TOO_LONG, {"id": "3", "v": "aaa "}),
+    "char": (INSERT + "(id, n, c) VALUES (s.id, 1, s.word)", TOO_LONG, {"id": "4", "c": "aaaa"}),
+    "overflow": (UPDATE + "n = s.big", OVERFLOW, {"id": "3", "n": "3000000000"}),
+    "overflow of a decimal": (UPDATE + "dec = s.big", OVERFLOW, {"id": "2", "dec": "2000000000"}),
+    "invalid input": (UPDATE + "n = s.txt", INVALID, {"id": "3", "n": "x"}),
+    "division by zero below a cast": (UPDATE + "n = 1 / s.zero", OVERFLOW, None),
+    "division by zero": (UPDATE + "v = 1 DIV s.zero", "DIVIDE_BY_ZERO", None),
+    "the statement's own cast": (UPDATE + "n = CAST(s.txt AS INT)", INVALID, None),
+    "generated mismatch": (UPDATE + "twice = s.id * 3", VIOLATED, {"id": "2", "twice": "6"}),
+}
+ALLOWED = (
+    "WHEN MATCHED AND s.id = 2 THEN UPDATE SET n = s.hole, dec = s.id, v = s.txt, twice = s.id * 2 "
+    "WHEN MATCHED THEN UPDATE SET n = abs(s.neg), v = s.word, dec = s.big / 1000000000, st.b = s.hole "
+    "WHEN NOT MATCHED AND s.id < 4 THEN INSERT (id, n, c) VALUES (s.id, 1 DIV s.zero, s.word) "
+    "WHEN NOT MATCHED THEN INSERT (id, n) VALUES (s.id, CAST(s.txt AS INT)) "
+    "WHEN NOT MATCHED BY SOURCE THEN UPDATE SET n = t.n - 5"
+)
+
+
+@pytest.mark.parametrize(("clauses", "condition", "row"), REFUSED.values(), ids=REFUSED)
+def test_what_a_written_row_would_raise_is_foreseen(
+    shop: Any, clauses: str, condition: str, row: dict[str, str | None] | None
+) -> None:
+    table = a_target(shop)
+    looked = foreseen(shop, merge(table, clauses), condition)
+    assert looked.refused is not None
+    if row is not None:
+        assert any(row.items() <= shown.items() for shown in looked.refused.rows), looked.refused.rows
+
+
+def test_the_same_assignments_over_rows_that_they_suit_commit(shop: Any) -> None:
+    """The twin of all of them: each clause could break something, and none of its rows does."""
+    commits(shop, merge(a_target(shop), ALLOWED))
+
+
+def foreseen(spark: Any, sql: str, condition: str) -> Plan:
+    """The plan is refused with ``condition``, apply will not run it, and the plain MERGE raises the same."""
+    looked = plan(spark, sql, rows=1)
+    assert looked.refused is not None
+    assert looked.refused.condition == condition
+    assert looked.refused.hint
+    assert looked.samples == ()
+    with pytest.raises(RefusedError):
+        apply(spark, looked)
+    assert raised(spark, sql) == condition
+    return looked
+
+
+def raised(spark: Any, sql: str) -> str:
+    try:
+        spark.sql(sql).collect()
+    except Exception as error:
+        return translate(error).condition
+    return ""
+
+
+def commits(spark: Any, sql: str) -> None:
+    looked = plan(spark, sql, rows=1)
+    assert looked.refused is None, looked.refused
+    assert apply(spark, looked).kept
+
+
+def test_a_not_null_field_asks_for_its_struct_as_well(shop: Any) -> None:
+    shop.sql("CREATE TABLE nested (id BIGINT, st STRUCT<a: INT NOT NULL, b: INT>) USING delta")
+    foreseen(shop, merge("nested", INSERT + "(id, st) VALUES (s.id, named_struct('a', s.hole, 'b', 1))"), NOT_NULL)
+    commits(shop, merge("nested", INSERT + "(id, st) VALUES (s.id, named_struct('a', 1, 'b', s.hole))"))
+
+
+def test_an_append_only_table_takes_inserts_only(shop: Any) -> None:
+    shop.sql("CREATE TABLE log (id BIGINT, n INT) USING delta TBLPROPERTIES ('delta.appendOnly' = 'true')")
+    commits(shop, merge("log", UPDATE + "n = 1 " + INSERT + "(id) VALUES (s.id)"))
+    foreseen(shop, merge("log", UPDATE + "n = s.n"), "DELTA_CANNOT_MODIFY_APPEND_ONLY")
+
+
+@pytest.mark.parametrize(
+    ("name", "side", "condition"),
+    [
+        ("_row_id_", "source", "AMBIGUOUS_REFERENCE"),
+        ("_file_name_", "source", "AMBIGUOUS_REFERENCE"),
+        ("_source_row_present_", "target", "AMBIGUOUS_REFERENCE"),
+        ("_row_dropped_", "target", "AMBIGUOUS_REFERENCE"),
+        ("_target_row_present_", "target", "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION"),
+        ("_source_row_present_", "source", "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION"),
+    ],
+)
+def test_reserved_names_break_a_merge_that_updates_and_not_one_that_inserts(
+    shop: Any, name: str, side: str, condition: str
+) -> None:
+    table = f"named_{uuid.uuid4().hex[:8]}"
+    shop.sql(f"CREATE TABLE {table} USING delta AS SELECT id, id AS {name if side == 'target' else 'x'} FROM range(2)")
+    other = f"(SELECT id, n AS {name if side == 'source' else 'x'} FROM src)"
+    sets = f"{name} = s.x" if side == "target" else f"x = s.{name}"
+    foreseen(shop, merge(table, UPDATE + sets, other), condition)
+    commits(shop, merge(table, INSERT + "(id) VALUES (s.id)", other))
+
+
+def test_a_check_over_the_clock_is_asked_of_copied_rows_too(shop: Any) -> None:
+    """Delta checks every row that it writes again, and this one has grown old since."""
+    shop.sql("CREATE TABLE clock USING delta AS SELECT id, current_timestamp() AS at FROM range(2, 6, 1, 1)")
+    shop.sql("ALTER TABLE clock ADD CONSTRAINT fresh CHECK (at > current_timestamp() - INTERVAL 5 SECONDS)")
+    time.sleep(5)
+    fresh = UPDATE + "at = current_timestamp()"
+    looked = foreseen(shop, merge("clock", fresh), VIOLATED)
+    assert looked.refused is not None
+    assert looked.refused.message.startswith("1 row violate")
+    shop.sql("ALTER TABLE clock SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    commits(shop, merge("clock", fresh))
+
+
+@pytest.mark.parametrize(("policy", "condition"), [("LEGACY", ""), ("STRICT", "CANNOT_UP_CAST_DATATYPE")])
+def test_the_store_assignment_policy_says_what_fits(shop: Any, policy: str, condition: str) -> None:
+    """LEGACY cuts what does not fit, STRICT refuses at analysis what might not."""
+    sql = merge(a_target(shop), UPDATE + "dec = s.big")
+    shop.conf.set("spark.sql.storeAssignmentPolicy", policy)
+    try:
+        if condition:
+            with pytest.raises(EngineError) as refused:
+                plan(shop, sql)
+            assert refused.value.condition == condition == raised(shop, sql)
+        else:
+            commits(shop, sql)
+    finally:
+        shop.conf.unset("spark.sql.storeAssignmentPolicy")
+
+
+@pytest.mark.parametrize(
+    ("clauses", "on", "condition"),
+    [
+        (UPDATE + "n = 1", "t.c = s.word", "DELTA_MERGE_RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT"),
+        ("WHEN MATCHED AND t.c = 'b' THEN DELETE", "t.id = s.id", "DELTA_MERGE_RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT"),
+        (UPDATE + "n = 1", "t.id IN (SELECT id FROM src)", "DELTA_UNSUPPORTED_SUBQUERY"),
+        ("WHEN MATCHED AND rand() < 2 THEN DELETE", "t.id = s.id", "DELTA_NON_DETERMINISTIC_FUNCTION_NOT_SUPPORTED"),
+    ],
+)
+def test_what_delta_refuses_at_analysis_is_an_error_at_once(shop: Any, clauses: str, on: str, condition: str) -> None:
+    sql = f"MERGE INTO base t USING src s ON {on} {clauses}"
+    with pytest.raises(EngineError) as refused:
+        plan(shop, sql)
+    assert refused.value.condition == condition == raised(shop, sql)
+
+
+def test_identity_columns_take_no_values_of_ours(shop: Any) -> None:
+    shop.sql("CREATE TABLE numbered (key BIGINT GENERATED ALWAYS AS IDENTITY, id BIGINT, n INT) USING delta")
+    for clauses, condition in (
+        (UPDATE + "key = s.id", "DELTA_IDENTITY_COLUMNS_UPDATE_NOT_SUPPORTED"),
+        (INSERT + "(key, id) VALUES (s.id, s.id)", "DELTA_IDENTITY_COLUMNS_EXPLICIT_INSERT_NOT_SUPPORTED"),
+    ):
+        with pytest.raises(EngineError) as refused:
+            plan(shop, merge("numbered", clauses))
+        assert refused.value.condition == condition == raised(shop, merge("numbered", clauses))
+    sql = merge("numbered", INSERT + "(id, n) VALUES (s.id, s.n)")
+    assert {sample.unknown for sample in plan(shop, sql, rows=1).samples} == {("key",)}
+    commits(shop, sql)
+
+
+def test_values_that_differ_each_time_are_unknown_and_warned_of(shop: Any) -> None:
+    looked = plan(shop, merge(a_target(shop), UPDATE + "n = CAST(rand() * 9 AS INT), v = upper(s.txt)"), rows=1)
+    (sample,) = looked.samples
+    assert sample.unknown == ("n",)
+    assert sample.after is not None
+    assert "n" not in sample.after
+    assert sample.after["v"] in ("2", "X")
+    (warning,) = (w for w in looked.warnings if w.code == "VALUES_UNKNOWN")
+    assert "n" in warning.sentence
+    assert "rand()" in warning.evidence

@@ -1,0 +1,88 @@
+"""Types and expressions as text: what Spark prints is read back, and what cannot fail is known."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import types as t
+
+from engine.errors import EngineError
+from engine.final_schema import final_schema
+from engine.sql_text import cannot_fail, substituted
+from engine.store_types import can_up_cast, ddl
+
+BEFORE = t.StructType([t.StructField("id", t.LongType(), False, {"comment": "the key"})])
+PRINTED = (
+    "MergeIntoCommand SubqueryAlias s, [Insert [actions: [`id` = id#1L]]], StructType(StructField(id,LongType,false),"
+    "StructField(a, b,StructType(StructField(x,DecimalType(4,2),true),StructField(m,MapType(StringType,ArrayType("
+    "StructType(StructField(q,DateType,true)),true),false),true)),true),StructField(ts,TimestampNTZType,true)){}, {}"
+)
+
+
+def test_the_schema_after_is_read_from_the_printed_command() -> None:
+    after = final_schema(PRINTED.format(", {id, n}", "true"), BEFORE)
+    assert [f.name for f in after.fields] == ["id", "a, b", "ts"]
+    assert after["id"].metadata == {"comment": "the key"}
+    assert not after["id"].nullable
+    assert after["a, b"].dataType.simpleString() == "struct<x:decimal(4,2),m:map<string,array<struct<q:date>>>>"
+
+
+def test_without_evolution_the_schema_stays_what_it_is() -> None:
+    assert final_schema(PRINTED.format("", "false"), BEFORE) is BEFORE
+
+
+def test_a_command_that_cannot_be_read_is_told() -> None:
+    with pytest.raises(EngineError, match="could not be read"):
+        final_schema("MergeIntoCommand StructType(StructField(id,NewType(", BEFORE)
+
+
+def test_field_names_are_quoted_in_a_cast() -> None:
+    assert ddl(t.StructType([t.StructField("a`b", t.ArrayType(t.IntegerType()))])) == "struct<`a``b`: array<int>>"
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted", "can"),
+    [
+        (t.IntegerType(), t.LongType(), True),
+        (t.LongType(), t.IntegerType(), False),
+        (t.IntegerType(), t.DecimalType(10, 0), True),
+        (t.IntegerType(), t.DecimalType(10, 2), False),
+        (t.DecimalType(4, 2), t.DecimalType(6, 2), True),
+        (t.DecimalType(4, 2), t.DecimalType(6, 1), False),
+        (t.DateType(), t.StringType(), True),
+        (t.StringType(), t.DateType(), False),
+        (t.NullType(), t.DateType(), True),
+    ],
+)
+def test_up_casts_lose_nothing(given: t.DataType, wanted: t.DataType, can: bool) -> None:
+    assert can_up_cast(given, wanted) is can
+
+
+@pytest.mark.parametrize(
+    ("sql", "safe"),
+    [
+        ("s.a", True),
+        ("'x'", True),
+        ("-1", True),
+        ("NULL", True),
+        ("upper(concat(s.`a b`, '1/0'))", True),
+        ("s.a || 'x'", True),
+        ("DATE'2026-01-01'", True),
+        ("s.a + 1", False),
+        ("1 / s.a", False),
+        ("s.a DIV 2", False),
+        ("CAST(s.a AS INT)", False),
+        ("s.a::int", False),
+        ("s.arr[3]", False),
+        ("raise_error('x')", False),
+        ("CASE WHEN s.a THEN 1 END", False),
+    ],
+)
+def test_what_may_fail_while_it_is_computed(sql: str, safe: bool) -> None:
+    assert cannot_fail(sql) is safe
+
+
+def test_columns_are_replaced_where_they_are_columns() -> None:
+    values = {"id": "s.id", "x": "1", "upper": "2"}
+    assert substituted("upper(ID) || t.id || exists(a, x -> x > `id`) || 'id'", values) == (
+        "upper((s.id\n)) || t.id || exists(a, x -> x > (s.id\n)) || 'id'"
+    )
