@@ -241,3 +241,12 @@ def test_values_that_differ_each_time_are_unknown_and_warned_of(shop: Any) -> No
     (warning,) = (w for w in looked.warnings if w.code == "VALUES_UNKNOWN")
     assert "n" in warning.sentence
     assert "rand()" in warning.evidence
+
+
+def test_it_is_the_same_on_a_classic_session(classic: Any, classic_schema: str) -> None:
+    classic.sql("CREATE TABLE src USING delta AS SELECT id, IF(id = 3, 'x', '1') AS txt FROM range(5)")
+    classic.sql("CREATE TABLE tgt (id BIGINT, n INT) USING delta")
+    classic.sql("ALTER TABLE tgt ADD CONSTRAINT small CHECK (id < 4)")
+    foreseen(classic, merge("tgt", INSERT + "(id) VALUES (s.id)"), VIOLATED)
+    foreseen(classic, merge("tgt", INSERT + "(id, n) VALUES (0, s.txt)"), INVALID)
+    commits(classic, merge("tgt", INSERT + "(id, n) VALUES (s.id % 4, length(s.txt))"))
