@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge
 from engine.assignments import Assignment, ClauseAssignments, kept, never_failing, volatile
-from engine.confs import ONE_JOB, confs_set
+from engine.confs import confs_set, for_rows
 from engine.errors import EngineError
 from engine.find_touched_files import BY_SOURCE, CLAUSE, FILE, SOURCE_ROW, Matches, source_relation
 from engine.names import quote
@@ -97,10 +97,11 @@ def check_rows(
     if not looked:
         return None
     # under LEGACY, CAST is the one that the write does; the operator's own expressions keep the session's confs
-    confs = ONE_JOB if rules.cast.exact else {**ONE_JOB, ANSI: "false"}
+    size = for_rows(source.num_rows + sum(file.rows for file in matches.touched))
+    confs = size if rules.cast.exact else {**size, ANSI: "false"}
     try:
         if not rules.cast.exact:
-            _counts(spark, ONE_JOB, [replace(one, checks=()) for one in looked])
+            _counts(spark, size, [replace(one, checks=()) for one in looked])
             looked = [replace(one, risky=()) for one in looked]
         counts = _counts(spark, confs, looked)
     except Exception as error:

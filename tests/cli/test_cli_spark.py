@@ -22,7 +22,8 @@ OPTIONS = ("--master", "local[2]", *(word for conf in TEST_CONFS.items() for wor
 
 # about a minute of work that a task notices the end of between two rows
 SLOW = "(SELECT id % 10 AS k, CAST(max(hash(id)) AS BIGINT) AS v FROM range(200000000000) GROUP BY 1)"
-SLOW_VALUE = "aggregate(sequence(1, 200000 + s.v % 2), 0L, (a, x) -> a + x)"
+# slow to write, and nothing that a plan would have to try: none of it can fail
+SLOW_VALUE = "length(concat(" + ", ".join(f"md5(concat(s.v, '{n}'))" for n in range(1000)) + "))"
 
 
 @pytest.fixture
