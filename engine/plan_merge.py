@@ -15,6 +15,7 @@ from engine.advice import advise
 from engine.analyze import AnalyzedMerge, analyze, columns_of
 from engine.assignments import ClauseAssignments, assignments
 from engine.check_rows import check_rows
+from engine.confs import confs_set, for_rows
 from engine.delta_log import LogFile, list_files
 from engine.duplicate_keys import find_conflicts
 from engine.errors import EngineError
@@ -241,7 +242,8 @@ def look_at(
                 or check_rows(spark, merge, source, matches, rules, assigned, copies=copies, private=private)
                 or (append_only(promise.metrics) if rules.append_only else None)
             )
-    with clock.phase("samples"):
+    few = for_rows(source.num_rows + sum(file.rows for file in matches.touched))
+    with clock.phase("samples"), confs_set(spark, few):
         samples = () if refused or private else sample_rows(spark, merge, source, matches, assigned, rows)
     return Looked(attempt, source, scan, matches, promise, conflicts, refused, samples)
 
