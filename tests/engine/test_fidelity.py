@@ -36,7 +36,15 @@ def _shop(spark: Any) -> Iterator[Any]:
     spark.sql(f"DROP SCHEMA {name} CASCADE")
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+# random merges have vectors and change feeds as well
+THOROUGH = ("vectors-", "feed-")
+PARAMETERS = [
+    pytest.param(case, id=case.name, marks=[pytest.mark.thorough] if case.name.startswith(THOROUGH) else [])
+    for case in CASES
+]
+
+
+@pytest.mark.parametrize("case", PARAMETERS)
 def test_promise_equals_describe_history(connect_shop: Any, case: Case) -> None:
     check(connect_shop, case)
 

@@ -17,7 +17,7 @@ from tests.engine.fidelity import check_merge
 from tests.engine.random_merges import ODD_NAMES, PLAIN_NAMES, Story, source_statements, stories
 
 IN_EACH_STORY = 4
-IN_CI = 40
+IN_CI = 24
 GOOD = ("committed", "nothing to do", "must accept")
 
 

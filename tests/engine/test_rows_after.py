@@ -20,18 +20,13 @@ from engine.target_rules import target_rules
 from tests.engine.merges import CASES, Case, build_source, build_target
 
 QUICK = (
-    "plain-some-each",
-    "vectors-upsert",
     "vectors_feed-some-each",
-    "feed-upsert",
-    "feed-some-each",
     "feed-delete-with-duplicates",
     "feed-not-matched-by-source",
     "vectors_feed-by-source-delete-empty-source",
     "plain-insert-only",
     "vectors_feed-insert-two-clauses",
     "insert-clause-rewrites-all-matches",
-    "null-safe-key",
 )
 NOT_ROWS = ("_commit_version", "_commit_timestamp")
 

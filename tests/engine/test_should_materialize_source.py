@@ -34,7 +34,14 @@ def connect_shop(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     opened.close()
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+# every other shape in CI, all of them with -m "thorough or not thorough"
+PARAMETERS = [
+    pytest.param(shape, id=shape.name, marks=[pytest.mark.thorough] if index % 2 else [])
+    for index, shape in enumerate(SHAPES)
+]
+
+
+@pytest.mark.parametrize("shape", PARAMETERS)
 def test_the_decision_is_deltas_own(shop: Shop, shape: Shape) -> None:
     with confs_set(shop.spark, dict(shape.confs)):
         materialize, reason = delta_decides(shop.spark, shop.fill(shape.sql))
@@ -43,7 +50,7 @@ def test_the_decision_is_deltas_own(shop: Shop, shape: Shape) -> None:
     assert (decision.reason, decision.certainty) == (shape.reason, "exact")
 
 
-@pytest.mark.parametrize("shape", SHAPES[::6], ids=lambda shape: shape.name)
+@pytest.mark.parametrize("shape", SHAPES[::12], ids=lambda shape: shape.name)
 def test_the_decision_is_the_same_over_connect(connect_shop: Shop, shape: Shape) -> None:
     with confs_set(connect_shop.spark, dict(shape.confs)):
         decision = decide(connect_shop, shape.sql)
