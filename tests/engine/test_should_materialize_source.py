@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from pyspark.sql.types import StructType
 
 from engine.analyze import AnalyzedMerge
 from engine.confs import confs_set
@@ -83,11 +84,13 @@ def decide(shop: Shop, sql: str) -> Decision:
         statement=parse_merge(shop.fill(sql)),
         version=0,
         path="",
-        target_schema=(),
-        source_schema=(),
+        target_type=StructType(),
+        source_type=StructType(),
+        type_after=StructType(),
         on=(),
         keys=(),
         matched=(),
+        updates=(),
         columns_used=(),
         plan=Explained("", "", "", ""),
     )
