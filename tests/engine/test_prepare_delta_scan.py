@@ -93,15 +93,24 @@ def oracle(classic: Any) -> Iterator[Any]:
     classic.sql("DROP SCHEMA scan_oracle CASCADE")
 
 
+def newest_execution(classic: Any) -> int:
+    classic._jsc.sc().listenerBus().waitUntilEmpty()
+    executions = classic._jsparkSession.sharedState().statusStore().executionsList()
+    return max((int(executions.apply(i).executionId()) for i in range(executions.size())), default=-1)
+
+
 def sql_metrics(classic: Any, merge: str) -> dict[str, int]:
     """Run ``merge`` and read the SQL metrics of its execution, of which DESCRIBE HISTORY has only some."""
     store = classic._jsparkSession.sharedState().statusStore()
-    before = store.executionsCount()
+    # by their ids: the store forgets the oldest of many
+    before = newest_execution(classic)
     classic.sql(merge).collect()
     classic._jsc.sc().listenerBus().waitUntilEmpty()
     executions = store.executionsList()
-    for index in range(before, executions.size()):
+    for index in range(executions.size()):
         execution = executions.apply(index)
+        if execution.executionId() <= before:
+            continue
         metrics = execution.metrics()
         values = store.executionMetrics(execution.executionId())
         found = {}
