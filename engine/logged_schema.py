@@ -16,8 +16,6 @@ from engine.spark_errors import translate
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-METADATA = "STRUCT<metaData: STRUCT<schemaString: STRING>>"
-
 
 @dataclass(frozen=True)
 class LoggedColumn:
@@ -29,15 +27,46 @@ class LoggedColumn:
     identity: bool = False
 
 
+@dataclass(frozen=True)
+class LoggedMetadata:
+    """The newest metaData and protocol actions of a version, as far as a MERGE depends on them.
+
+    ``fields`` are the schema's, by name, each as JSON; ``protocol`` the versions and features.
+    """
+
+    table_id: str
+    fields: Mapping[str, str]
+    partition_columns: tuple[str, ...]
+    properties: Mapping[str, str]
+    protocol: tuple[str, ...]
+
+
 def logged_schema(spark: SparkSession, path: str, version: int) -> tuple[LoggedColumn, ...]:
     """The columns of ``version`` of the table at ``path``, by its newest metaData action up to then."""
-    try:
-        text = _schema_string(spark, log_segment(spark, path, version))
-    except EngineError:
-        raise
-    except Exception as error:
-        raise translate(error) from error
-    return tuple(_column(field) for field in json.loads(text)["fields"])
+    metadata = _newest(spark, path, version, "metaData")
+    return tuple(_column(field) for field in json.loads(metadata["schemaString"])["fields"])
+
+
+def logged_metadata(spark: SparkSession, path: str, version: int) -> LoggedMetadata:
+    """What ``version`` of the table at ``path`` is, beside its files."""
+    metadata, protocol = (_newest(spark, path, version, action) for action in ("metaData", "protocol"))
+    features = (*(protocol.get("readerFeatures") or ()), *(protocol.get("writerFeatures") or ()))
+    return LoggedMetadata(
+        table_id=str(metadata["id"]),
+        fields={str(field["name"]): _meaning(field) for field in json.loads(metadata["schemaString"])["fields"]},
+        partition_columns=tuple(metadata.get("partitionColumns") or ()),
+        properties=dict(metadata.get("configuration") or {}),
+        protocol=(
+            f"reader {protocol['minReaderVersion']}, writer {protocol['minWriterVersion']}",
+            *sorted(set(features)),
+        ),
+    )
+
+
+def _meaning(field: Mapping[str, Any]) -> str:
+    # each write into an identity column moves this mark, and changes nothing else
+    metadata = {k: v for k, v in (field.get("metadata") or {}).items() if k != "delta.identity.highWaterMark"}
+    return json.dumps({**field, "metadata": metadata}, sort_keys=True)
 
 
 def _column(field: Mapping[str, Any]) -> LoggedColumn:
@@ -51,22 +80,32 @@ def _column(field: Mapping[str, Any]) -> LoggedColumn:
     )
 
 
-def _schema_string(spark: SparkSession, segment: LogSegment) -> str:
+def _newest(spark: SparkSession, path: str, version: int, action: str) -> dict[str, Any]:
+    """The newest action of that name (metaData, protocol) up to ``version``. Raises EngineError."""
+    try:
+        segment = log_segment(spark, path, version)
+        found = json.loads(_newest_text(spark, segment, action))
+    except EngineError:
+        raise
+    except Exception as error:
+        raise translate(error) from error
+    return dict(found[action])
+
+
+def _newest_text(spark: SparkSession, segment: LogSegment, action: str) -> str:
+    like = f"value LIKE '{{\"{action}\"%'"
     if segment.commits:
         place = quote(f"{segment.directory}/{{{','.join(segment.commits)}}}")
-        newest = spark.sql(
-            f"SELECT max_by(from_json(value, '{METADATA}').metaData.schemaString, _metadata.file_name) "
-            f"FROM text.{place} WHERE value LIKE '{{\"metaData\"%'"
-        ).collect()[0][0]
+        query = f"SELECT max_by(value, _metadata.file_name) FROM text.{place} WHERE {like}"
+        newest = spark.sql(query).collect()[0][0]
         if newest is not None:
             return str(newest)
     place = quote(f"{segment.directory}/{{{','.join(segment.checkpoint_files)}}}")
-    actions = (
-        f"(SELECT from_json(value, '{METADATA}').metaData FROM text.{place})"
-        if segment.checkpoint_format == "json"
-        else f"parquet.{place}"
-    )
-    return str(spark.sql(f"SELECT metaData.schemaString FROM {actions} WHERE metaData IS NOT NULL").collect()[0][0])
+    if segment.checkpoint_format == "json":
+        query = f"SELECT value FROM text.{place} WHERE {like}"
+    else:
+        query = f"SELECT to_json(struct({action})) FROM parquet.{place} WHERE {action} IS NOT NULL"
+    return str(spark.sql(query).collect()[0][0])
 
 
 def logical_partitions(files: Iterable[LogFile], columns: Iterable[LoggedColumn]) -> tuple[LogFile, ...]:

@@ -16,7 +16,7 @@ from engine.analyze import AnalyzedMerge, analyze, columns_of
 from engine.assignments import ClauseAssignments, assignments
 from engine.check_rows import check_rows
 from engine.confs import confs_set, for_rows
-from engine.delta_log import LogFile, list_files
+from engine.delta_log import LogFile, list_files, live_rows
 from engine.duplicate_keys import find_conflicts
 from engine.errors import EngineError
 from engine.find_touched_files import Matches, count_inserts, find_touched_files
@@ -291,6 +291,7 @@ def target_value(merge: AnalyzedMerge, detail: Any, scan: DeltaScan) -> Target:
         features=tuple(detail["tableFeatures"] or ()),
         num_files=len(scan.before),
         num_bytes=sum(file.bytes for file in scan.before),
+        num_rows=live_rows(scan.before),
         partition_columns=tuple(detail["partitionColumns"] or ()),
         clustering_columns=tuple(detail["clusteringColumns"] or ()),
     )
