@@ -88,7 +88,7 @@ def test_stdin(shell: Shell) -> None:
         ("--remote", "sc://x", "server", "status"),
         ("--profile", "nope", "history"),
         ("plan", "x.sql", "--freeze"),
-        ("undo", "x"),
+        ("undo",),
         (),
         ("demo",),
     ],
