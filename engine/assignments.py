@@ -110,7 +110,7 @@ def kept(merge: AnalyzedMerge, rules: TargetRules) -> tuple[Assignment, ...]:
 
 def _given(spark: SparkSession, merge: AnalyzedMerge) -> dict[int, tuple[tuple[tuple[str, ...], Given], ...]]:
     """By clause, the ((column, nested field…), expression) that it names, a star as what it expands to."""
-    source = merge.statement.source.reference or "__dm_source"
+    source = merge.source_reference
     after = {field.name.lower() for field in merge.type_after.fields}
     star = tuple(
         ((field.name,), Given(f"{source}.{quote(field.name)}", field.dataType, field.nullable, of_target=False))

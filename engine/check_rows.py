@@ -167,7 +167,7 @@ def _rows_of(
     if one.clause.kind != "matched" or of_target or matches.view is None:
         return clause_rows(merge, source, one.clause, matches.view)
     number = merge.statement.matched.index(one.clause) + 1
-    reference = merge.statement.source.reference or "__dm_source"
+    reference = merge.source_reference
     pairs = f"(SELECT {SOURCE_ROW} AS __dm_seen FROM {matches.view} WHERE {CLAUSE} = {number})"
     return f"{source_relation(merge, source)} INNER JOIN {pairs} ON {reference}.{SOURCE_ROW} = __dm_seen"
 
@@ -179,7 +179,7 @@ def _keys(merge: AnalyzedMerge, one: ClauseAssignments) -> list[tuple[str, str]]
         reference = merge.statement.target.reference
     else:
         names = [name for e in merge.on for name in e.source_columns]
-        reference = merge.statement.source.reference or "__dm_source"
+        reference = merge.source_reference
     return [(name, f"{reference}.{quote(name)}") for name in dict.fromkeys(names)]
 
 

@@ -120,7 +120,7 @@ def matched_predicate(merge: AnalyzedMerge) -> str | None:
 def source_relation(merge: AnalyzedMerge, source: PreparedSource) -> str:
     """The frozen source with its row ids, and the insert clause that would take each row."""
     clauses = first_clause(merge.statement.not_matched, 1)
-    reference = merge.statement.source.reference or "__dm_source"
+    reference = merge.source_reference
     return (
         f"(SELECT *, monotonically_increasing_id() AS {SOURCE_ROW}, {qualified(merge, clauses)} AS {INSERT_CLAUSE} "
         f"FROM {source.view} AS {reference}) AS {reference}"
@@ -257,7 +257,7 @@ def count_inserts(
 
 def unmatched_source(merge: AnalyzedMerge, source: PreparedSource, view: str | None) -> str:
     """The source rows without a match, from the pairs where there are some, else by Delta's left anti join."""
-    reference = merge.statement.source.reference or "__dm_source"
+    reference = merge.source_reference
     if view:
         pairs = f"(SELECT {SOURCE_ROW} AS __dm_seen FROM {view})"
         return f"{source_relation(merge, source)} LEFT ANTI JOIN {pairs} ON {reference}.{SOURCE_ROW} = __dm_seen"

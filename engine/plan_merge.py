@@ -124,13 +124,7 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
     except BaseException as error:
         free_source(spark, view, error)
         raise
-    source, scan, matches, conflicts, promise = (
-        looked.source,
-        looked.scan,
-        looked.matches,
-        looked.conflicts,
-        looked.promise,
-    )
+    source, scan, matches, promise = looked.source, looked.scan, looked.matches, looked.promise
     if decision.materialize:
         decision = decision.model_copy(update=asdict(looked.attempt))
     splice = source_splice(merge, source, decision)
@@ -138,7 +132,15 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
     target = target_value(merge, detail, scan)
     frozen = source_value(merge, source)
     warnings, advice = advise(
-        merge, source, decision, matches, promise, conflicts, known.assigned, dict(detail["properties"] or {}), confs
+        merge,
+        source,
+        decision,
+        matches,
+        promise,
+        looked.conflicts,
+        known.assigned,
+        dict(detail["properties"] or {}),
+        confs,
     )
     implied = generated_predicate(spark, merge, scan, matches, columns)
     return Plan(
@@ -155,7 +157,7 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
             join_type=matches.join_type,
             matched_predicate=matches.matched_predicate,
             files=promise.files,
-            conflicts=conflicts,
+            conflicts=looked.conflicts,
             partitions_removed_from=promise.partitions_removed_from,
         ),
         write=promise.write.model_copy(update={"schema_after": schema_after(merge)}),

@@ -162,7 +162,7 @@ def _joined(merge: AnalyzedMerge, source_view: str) -> str:
         condition += "".join(f" AND ({qualified(merge, e.text)}\n)" for e in target_only_predicates(merge))
     return (
         f"SELECT 1 FROM {merge.target_sql} AS {statement.target.reference} JOIN {source_view} AS "
-        f"{statement.source.reference or '__dm_source'} ON {condition}"
+        f"{merge.source_reference} ON {condition}"
     )
 
 

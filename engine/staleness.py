@@ -7,13 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.analyze import aliased
+from engine.analyze import aliased, by_reference
 from engine.commits import Commit
 from engine.delta_log import list_files
 from engine.parse import parse_merge
 from engine.spark_errors import translate
 from engine.splice import spliced
-from engine.sql_text import requalified
 from engine.values import Plan, Verdict
 
 if TYPE_CHECKING:
@@ -91,9 +90,7 @@ def any_match(spark: SparkSession, plan: Plan, version: int, hashes: Sequence[in
     statement = parse_merge(spliced(plan.statement.sql, plan.splices))
     prefix = statement.before_select
     reference = statement.target.reference
-    condition = statement.condition
-    if statement.target.alias is None:
-        condition = requalified(condition, statement.target.parts, reference)
+    condition = by_reference(statement.target, statement.condition)
     files = ", ".join(f"{h}L" for h in hashes)
     query = (
         f"{prefix}SELECT 1 FROM {aliased(statement.source)} JOIN (SELECT * FROM {statement.target.text} VERSION AS OF "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -70,22 +71,26 @@ def classic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.fixture
 def schema(spark: Any) -> Iterator[str]:
-    """A new schema on the Connect server, current for the test, dropped with all its tables after it."""
-    yield from _schema(spark)
+    """A schema on the Connect server for one test."""
+    with own_schema(spark) as name:
+        yield name
 
 
 @pytest.fixture
 def classic_schema(classic: Any) -> Iterator[str]:
-    yield from _schema(classic)
+    with own_schema(classic) as name:
+        yield name
 
 
-def _schema(session: Any) -> Iterator[str]:
+@contextmanager
+def own_schema(spark: Any) -> Iterator[str]:
+    """A new schema, current meanwhile, dropped with all its tables at the end."""
     name = f"t_{uuid.uuid4().hex[:10]}"
-    session.sql(f"CREATE SCHEMA {name}")
-    session.sql(f"USE {name}")
+    spark.sql(f"CREATE SCHEMA {name}")
+    spark.sql(f"USE {name}")
     yield name
-    session.sql("USE default")
-    session.sql(f"DROP SCHEMA {name} CASCADE")
+    spark.sql("USE default")
+    spark.sql(f"DROP SCHEMA {name} CASCADE")
 
 
 @pytest.fixture(autouse=True)

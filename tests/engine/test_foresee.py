@@ -15,6 +15,7 @@ from engine.errors import EngineError, RefusedError
 from engine.plan_merge import plan
 from engine.spark_errors import translate
 from engine.values import Plan
+from tests.conftest import own_schema
 
 NOT_NULL = "DELTA_NOT_NULL_CONSTRAINT_VIOLATED"
 VIOLATED = "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES"
@@ -26,18 +27,14 @@ INVALID = "CAST_INVALID_INPUT"
 @pytest.fixture(scope="module")
 def shop(spark: Any) -> Iterator[Any]:
     """``src``: a Delta table of five rows, each column with a value that some target column cannot hold."""
-    name = f"foresee_{uuid.uuid4().hex[:8]}"
-    spark.sql(f"CREATE SCHEMA {name}")
-    spark.sql(f"USE {name}")
-    spark.sql(
-        "CREATE TABLE src USING delta AS SELECT id, CAST(id AS INT) AS n, id * 1000000000 AS big, "
-        "IF(id = 3, 'x', concat('', id)) AS txt, repeat('a', CAST(id AS INT)) AS word, 3 - id AS zero, "
-        "nullif(id, 3) AS hole, IF(id = 3, -5L, id) AS neg FROM range(5)"
-    )
-    make_target(spark, "base")
-    yield spark
-    spark.sql("USE default")
-    spark.sql(f"DROP SCHEMA {name} CASCADE")
+    with own_schema(spark):
+        spark.sql(
+            "CREATE TABLE src USING delta AS SELECT id, CAST(id AS INT) AS n, id * 1000000000 AS big, "
+            "IF(id = 3, 'x', concat('', id)) AS txt, repeat('a', CAST(id AS INT)) AS word, 3 - id AS zero, "
+            "nullif(id, 3) AS hole, IF(id = 3, -5L, id) AS neg FROM range(5)"
+        )
+        make_target(spark, "base")
+        yield spark
 
 
 def make_target(spark: Any, table: str) -> None:

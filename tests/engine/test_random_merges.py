@@ -1,4 +1,5 @@
 """Random merges into random tables keep their promise: ``pytest -m fidelity --merges N`` runs any number of them.
+from tests.conftest import own_schema
 
 Some merges of a fixed seed run always. With ``--merges`` the seed is new; ``--hypothesis-seed`` repeats one.
 """
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
+from tests.conftest import own_schema
 from tests.engine.fidelity import check_merge
 from tests.engine.random_merges import ODD_NAMES, PLAIN_NAMES, Story, source_statements, stories
 
@@ -33,15 +35,11 @@ def classic_shop(classic: Any) -> Iterator[Any]:
 
 
 def _shop(spark: Any) -> Iterator[Any]:
-    name = f"random_{uuid.uuid4().hex[:8]}"
-    spark.sql(f"CREATE SCHEMA {name}")
-    spark.sql(f"USE {name}")
-    for names in (PLAIN_NAMES, ODD_NAMES):
-        for statement in source_statements(names):
-            spark.sql(statement)
-    yield spark
-    spark.sql("USE default")
-    spark.sql(f"DROP SCHEMA {name} CASCADE")
+    with own_schema(spark):
+        for names in (PLAIN_NAMES, ODD_NAMES):
+            for statement in source_statements(names):
+                spark.sql(statement)
+        yield spark
 
 
 @pytest.mark.fidelity
@@ -83,7 +81,8 @@ def check_story(spark: Any, story: Story) -> list[str]:
         try:
             found.append(check_merge(spark, table, script))
         except Exception as error:
-            error.add_note("To repeat it:\n" + ";\n".join(ran)) if hasattr(error, "add_note") else None
+            if hasattr(error, "add_note"):  # Python 3.11
+                error.add_note("To repeat it:\n" + ";\n".join(ran))
             raise
     spark.sql(f"DROP TABLE {table}")
     return found

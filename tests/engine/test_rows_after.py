@@ -17,6 +17,7 @@ from engine.prepare_source import prepare_source
 from engine.rows_after import change_feed, rows_after
 from engine.should_materialize_source import should_materialize_source
 from engine.target_rules import target_rules
+from tests.conftest import own_schema
 from tests.engine.merges import CASES, Case, build_source, build_target
 
 QUICK = (
@@ -33,13 +34,9 @@ NOT_ROWS = ("_commit_version", "_commit_timestamp")
 
 @pytest.fixture(scope="module")
 def shop(spark: Any) -> Iterator[Any]:
-    name = f"rows_{uuid.uuid4().hex[:8]}"
-    spark.sql(f"CREATE SCHEMA {name}")
-    spark.sql(f"USE {name}")
-    build_source(spark)
-    yield spark
-    spark.sql("USE default")
-    spark.sql(f"DROP SCHEMA {name} CASCADE")
+    with own_schema(spark):
+        build_source(spark)
+        yield spark
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.name in QUICK], ids=lambda case: case.name)
