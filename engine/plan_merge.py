@@ -222,7 +222,8 @@ def look_at(
     try:
         with clock.phase("find_touched_files", "MERGE operation - scanning files for matches"):
             if runs_insert_only(statement, known.confs):
-                inserts = count_inserts(spark, merge, source, None)
+                with confs_set(spark, for_rows(source.num_rows + sum(file.rows or 0 for file in scan.after))):
+                    inserts = count_inserts(spark, merge, source, None)
                 matches = Matches(None, None, (), inserts, None)
             else:
                 matches = find_touched_files(spark, merge, source, scan)
