@@ -19,7 +19,15 @@ from engine.analyze import AnalyzedMerge
 from engine.assignments import Assignment, ClauseAssignments, kept, never_failing, volatile
 from engine.confs import confs_set, for_rows
 from engine.errors import EngineError
-from engine.find_touched_files import BY_SOURCE, CLAUSE, FILE, SOURCE_ROW, Matches, source_relation
+from engine.find_touched_files import (
+    CLAUSE,
+    FILE,
+    SOURCE_ROW,
+    Matches,
+    clause_number,
+    source_relation,
+    takes_rows,
+)
 from engine.names import quote
 from engine.prepare_source import PreparedSource
 from engine.rows_after import clause_rows, unchanged_rows
@@ -90,7 +98,8 @@ def check_rows(
     looked = [
         found
         for one in assigned
-        if _takes_rows(merge, matches, one) and (found := _clause_checks(merge, source, matches, rules, one))
+        if takes_rows(merge.statement, matches, one.clause)
+        and (found := _clause_checks(merge, source, matches, rules, one))
     ]
     if copies and (found := _copied_checks(merge, source, matches, rules)):
         looked.append(found)
@@ -119,14 +128,6 @@ def _counts(spark: SparkSession, confs: dict[str, str], looked: Sequence[ClauseC
     with confs_set(spark, confs):
         rows = spark.sql("\nUNION ALL\n".join(_count(i, one) for i, one in enumerate(looked))).collect()
     return {int(row["clause"]): [int(n) for n in row["found"]] for row in rows}
-
-
-def _takes_rows(merge: AnalyzedMerge, matches: Matches, one: ClauseAssignments) -> bool:
-    number = merge.statement.of_kind(one.clause.kind).index(one.clause) + 1
-    if one.clause.kind == "not_matched":
-        return bool(matches.inserts.get(number))
-    wanted = number + (BY_SOURCE if one.clause.kind == "not_matched_by_source" else 0)
-    return any(file.clause_pairs.get(wanted) for file in matches.touched)
 
 
 def _clause_checks(
@@ -166,7 +167,7 @@ def _rows_of(
     """The clause's rows; without the target, where that suffices, from the pairs that are known already."""
     if one.clause.kind != "matched" or of_target or matches.view is None:
         return clause_rows(merge, source, one.clause, matches.view)
-    number = merge.statement.matched.index(one.clause) + 1
+    number = clause_number(merge.statement, one.clause)
     reference = merge.source_reference
     pairs = f"(SELECT {SOURCE_ROW} AS __dm_seen FROM {matches.view} WHERE {CLAUSE} = {number})"
     return f"{source_relation(merge, source)} INNER JOIN {pairs} ON {reference}.{SOURCE_ROW} = __dm_seen"

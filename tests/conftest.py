@@ -30,27 +30,42 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--merges", type=int, help="How many random merges to plan and apply on each kind of session.")
 
 
-@pytest.fixture(scope="session")
-def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The home of the suite's server: its log, metastore and warehouse.
+def home_in(base: Path) -> Path:
+    """The home of the suite's server, its log, metastore and warehouse; ``base`` is the run's temporary directory.
 
     DELTAMERGE_TEST_HOME names one whose server is left running, and is warm for the next run.
     """
     kept = os.environ.get("DELTAMERGE_TEST_HOME")
-    return Path(kept) if kept else tmp_path_factory.mktemp("home")
+    return Path(kept) if kept else base / "spark-home"
+
+
+@pytest.fixture(scope="session")
+def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.getbasetemp()
+    # the workers of a run have directories of their own in the run's, and share the server
+    return home_in(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """The last process of a run stops the server, whichever started it."""
+    from engine.session.server import stop_server
+
+    if "PYTEST_XDIST_WORKER" in os.environ or "DELTAMERGE_TEST_HOME" in os.environ:
+        return
+    if session.config._tmp_path_factory._basetemp is not None:
+        stop_server(home_in(session.config._tmp_path_factory.getbasetemp()))
 
 
 @pytest.fixture(scope="session")
 def session(spark_home: Path) -> Iterator[Any]:
-    """A Session of the engine on an embedded Connect server, started once."""
+    """A Session of the engine on an embedded Connect server, started once for all workers."""
     from engine.session.connect import connect
-    from engine.session.server import stop_server
 
+    spark_home.mkdir(mode=0o700, exist_ok=True)
     opened = connect("local[2]", home=spark_home, confs=TEST_CONFS, progress=print)
     yield opened
     opened.close()
-    if "DELTAMERGE_TEST_HOME" not in os.environ:
-        stop_server(spark_home)
 
 
 @pytest.fixture(scope="session")
