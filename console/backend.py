@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from engine.plans import OperationDetail
     from engine.values import (
         DataFile,
         Operation,
-        OperationDetail,
         Outcome,
         Plan,
         Progress,

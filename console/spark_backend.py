@@ -15,11 +15,11 @@ from console.backend import OnProgress
 
 if TYPE_CHECKING:
     from engine.history import History
+    from engine.plans import OperationDetail
     from engine.session.connect import Session, TaskProgress
     from engine.values import (
         DataFile,
         Operation,
-        OperationDetail,
         Outcome,
         Plan,
         RowPage,
@@ -287,7 +287,7 @@ class SparkBackend:
         self, session: Session, operation_id: str, on_progress: OnProgress, work: Callable[[OnProgress], T]
     ) -> T:
         """Run ``work`` with Spark's task counts joined to its phases, cancellable under ``operation_id``."""
-        from engine.apply_plan import COMPARING
+        from engine.apply_create import COMPARING
         from engine.errors import CancelledError
         from engine.values import Progress
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from engine.advice import MUST_ACCEPT
 from engine.analyze import analyze
+from engine.apply_create import COMPARING, apply_create
 from engine.commits import Commit, commits_since, user_metadata
 from engine.confs import confs_set, read_confs
+from engine.create_values import CreatePlan
 from engine.errors import CancelledError, EngineError, RefusedError, StalePlanError
 from engine.parse import parse_merge
 from engine.plan_merge import run_setup, running_sql
@@ -33,13 +35,11 @@ TXN_AUTO_RESET = "spark.databricks.delta.write.txnVersion.autoReset.enabled"
 USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 REWRITING = "MERGE operation - Rewriting"
 """How the phase begins in which Delta's MERGE runs: only Spark can end it."""
-COMPARING = "compare promise and actual"
-"""The phase after the commit: nothing is left to cancel."""
 
 
 def apply(
     spark: SparkSession,
-    plan: Plan,
+    plan: Plan | CreatePlan,
     *,
     history: History | None = None,
     accept: Sequence[str] = (),
@@ -54,6 +54,10 @@ def apply(
     after a failure, but not where the plan is only refused.
     """
     say = on_progress or (lambda _: None)
+    if isinstance(plan, CreatePlan):
+        refuse(plan, accept)
+        with tagged(spark, tag):
+            return apply_create(spark, plan, history, say)
     with tagged(spark, tag):
         try:
             outcome = _apply(spark, plan, history, tuple(accept), say)
@@ -158,7 +162,7 @@ def _asked_twice(question: Callable[[], T]) -> T:
         return question()
 
 
-def refuse(plan: Plan, accept: Sequence[str]) -> None:
+def refuse(plan: Plan | CreatePlan, accept: Sequence[str]) -> None:
     """Raise for a plan that must not run."""
     if plan.refused:
         raise RefusedError(

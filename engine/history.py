@@ -19,12 +19,13 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from engine.errors import EngineError
 from engine.history_store import Store, now
+from engine.plans import AnyPlan, OperationDetail
 from engine.secrets import redact, redact_document
-from engine.values import Operation, OperationDetail, Outcome, Plan, TableRef, TableVersion, Value
+from engine.values import Operation, Outcome, TableRef, TableVersion, Value
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -65,7 +66,7 @@ class History:
 
     # Writing
 
-    def record_planned(self, plan: Plan) -> str:
+    def record_planned(self, plan: AnyPlan) -> str:
         """Remember ``plan`` as planned and return the new operation's id (12 hex digits).
 
         A plan that is planned already and was not begun keeps its row: the same id comes back.
@@ -78,7 +79,7 @@ class History:
 
         return self._store.run(work)
 
-    def begin(self, plan: Plan, op_id: str | None = None) -> str:
+    def begin(self, plan: AnyPlan, op_id: str | None = None) -> str:
         """An apply of ``plan`` starts: status running, started now, owned by this process.
 
         Takes over the row ``op_id``, or else the latest planned one of this plan id; one that was begun
@@ -173,7 +174,7 @@ class History:
             bodies = dict(rows)
             return OperationDetail(
                 operation=found[0],
-                plan=_read(Plan, _unpack(bodies.get("plan"))),
+                plan=_read_plan(_unpack(bodies.get("plan"))),
                 outcome=_read(Outcome, _unpack(bodies.get("outcome"))),
             )
 
@@ -291,7 +292,7 @@ def _text(value: Value) -> str:
     return json.dumps(redact_document(value.model_dump(mode="json")), ensure_ascii=False)
 
 
-def _insert(db: DuckDBPyConnection, plan: Plan, body: bytes, status: str, op_id: str) -> str:
+def _insert(db: DuckDBPyConnection, plan: AnyPlan, body: bytes, status: str, op_id: str) -> str:
     target = plan.target
     db.execute(
         f"""INSERT INTO operation (seq, op_id, plan_id, kind, table_name, table_path, table_id, sql,
@@ -354,6 +355,13 @@ def _read(kind: Any, body: str | None) -> Any:
     """A stored value, or None: one that this version no longer understands must not hide the others."""
     try:
         return None if body is None else kind.model_validate_json(body)
+    except ValidationError:
+        return None
+
+
+def _read_plan(body: str | None) -> AnyPlan | None:
+    try:
+        return None if body is None else TypeAdapter(AnyPlan).validate_json(body)
     except ValidationError:
         return None
 

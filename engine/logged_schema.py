@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 METADATA = "STRUCT<metaData: STRUCT<schemaString: STRING>>"
+TABLE = (
+    "STRUCT<metaData: STRUCT<description: STRING, partitionColumns: ARRAY<STRING>, "
+    "configuration: MAP<STRING, STRING>>, "
+    "protocol: STRUCT<minReaderVersion: INT, minWriterVersion: INT, readerFeatures: ARRAY<STRING>, "
+    "writerFeatures: ARRAY<STRING>>>"
+)
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,60 @@ def logged_schema(spark: SparkSession, path: str, version: int) -> tuple[LoggedC
     except Exception as error:
         raise translate(error) from error
     return tuple(_column(field) for field in json.loads(text)["fields"])
+
+
+@dataclass(frozen=True)
+class LoggedMetadata:
+    """What the log says of a table beside its columns. ``features`` are those that its protocol names, sorted."""
+
+    description: str
+    partition_columns: tuple[str, ...]
+    configuration: dict[str, str]
+    min_reader_version: int
+    min_writer_version: int
+    features: tuple[str, ...]
+
+
+def logged_metadata(spark: SparkSession, path: str, version: int) -> LoggedMetadata:
+    """The newest metaData and protocol actions up to ``version`` of the table at ``path``."""
+    try:
+        segment = log_segment(spark, path, version)
+        rows = _table_actions(spark, segment)
+    except EngineError:
+        raise
+    except Exception as error:
+        raise translate(error) from error
+    metadata = next(row["metaData"] for row in rows if row["metaData"] is not None)
+    protocol = next(row["protocol"] for row in rows if row["protocol"] is not None)
+    named = {*(protocol["readerFeatures"] or ()), *(protocol["writerFeatures"] or ())}
+    return LoggedMetadata(
+        description=metadata["description"] or "",
+        partition_columns=tuple(metadata["partitionColumns"] or ()),
+        configuration=dict(sorted(dict(metadata["configuration"] or {}).items())),
+        min_reader_version=int(protocol["minReaderVersion"]),
+        min_writer_version=int(protocol["minWriterVersion"]),
+        features=tuple(sorted(named)),
+    )
+
+
+def _table_actions(spark: SparkSession, segment: LogSegment) -> list[Any]:
+    """Rows with ``metaData`` or ``protocol``, newest first."""
+    rows: list[Any] = []
+    if segment.commits:
+        place = quote(f"{segment.directory}/{{{','.join(segment.commits)}}}")
+        rows += spark.sql(
+            f"SELECT a.* FROM (SELECT _metadata.file_name AS commit_file, from_json(value, '{TABLE}') AS a "
+            f"FROM text.{place} "
+            "WHERE value LIKE '{\"metaData\"%' OR value LIKE '{\"protocol\"%') ORDER BY commit_file DESC"
+        ).collect()
+    if segment.checkpoint_files:
+        place = quote(f"{segment.directory}/{{{','.join(segment.checkpoint_files)}}}")
+        if segment.checkpoint_format == "json":
+            query = f"SELECT from_json(value, '{TABLE}') AS a FROM text.{place}"
+        else:
+            query = f"SELECT from_json(to_json(struct(metaData, protocol)), '{TABLE}') AS a FROM parquet.{place}"
+        rows += spark.sql(f"SELECT a.* FROM ({query}) WHERE a.metaData IS NOT NULL OR a.protocol IS NOT NULL").collect()
+    return rows
 
 
 def _column(field: Mapping[str, Any]) -> LoggedColumn:

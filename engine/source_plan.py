@@ -70,8 +70,12 @@ class SourcePlan:
 
 
 def source_plan(spark: SparkSession, merge: AnalyzedMerge) -> SourcePlan:
-    """Ask Spark to analyze the source; nothing is optimized, so no table's log is read."""
-    before, source = merge.statement.before_select, merge.source_sql
+    """The plan of a MERGE's source."""
+    return query_plan(spark, merge.statement.before_select, merge.source_sql)
+
+
+def query_plan(spark: SparkSession, before: str, source: str) -> SourcePlan:
+    """Ask Spark to analyze ``{before}SELECT … FROM {source}``; nothing is optimized, so no table's log is read."""
     query = f"{before}SELECT 1 AS one FROM {source}"
     explained = explain_view(spark, query)
     # the command prints its text, whatever lines that has

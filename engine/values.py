@@ -8,9 +8,12 @@ rows are Spark's own string form (``CAST(x AS STRING)``), or ``None`` for NULL.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+if TYPE_CHECKING:
+    from engine.create_values import CreatePlan
 
 FORMAT_VERSION: Final = 1
 
@@ -269,7 +272,7 @@ class Plan(Value):
     format_version: Literal[1] = FORMAT_VERSION
     plan_id: str
     created_at: str
-    kind: Literal["merge", "create_table"] = "merge"
+    kind: Literal["merge"] = "merge"
     engines: Engines
     statement: Statement
     target: Target
@@ -304,17 +307,19 @@ class Plan(Value):
         return self.model_dump_json(indent=2) + "\n"
 
     @classmethod
-    def from_json(cls, text: str) -> Plan:
-        """Read a plan file. Damaged or newer files raise an EngineError that says which."""
+    def from_json(cls, text: str) -> Plan | CreatePlan:
+        """Read a plan file of either kind. Damaged or newer files raise an EngineError that says which."""
         from engine.plan_file import read_plan
 
         return read_plan(text)
 
 
 class Deviation(Value):
+    """What is not as promised: a metric, or (of a CREATE) a part of the table's state as text."""
+
     metric: str
-    promised: int
-    actual: int | None
+    promised: int | str
+    actual: int | str | None
 
 
 class Outcome(Value):
@@ -349,14 +354,6 @@ class Operation(Value):
     finished_at: str | None = None
     kept: bool | None = None
     error: str | None = None
-
-
-class OperationDetail(Value):
-    """One operation in full: its plan and, once it ran, its outcome."""
-
-    operation: Operation
-    plan: Plan | None = None
-    outcome: Outcome | None = None
 
 
 class Progress(Value):

@@ -15,8 +15,9 @@ from console.cli.plan_command import make_plan, planning_options
 from console.cli.streams import glyphs, paper, print_json, show
 
 if TYPE_CHECKING:
+    from engine.plans import AnyPlan
     from engine.session.connect import Session
-    from engine.values import Outcome, Plan
+    from engine.values import Outcome
 
 
 @click.command()
@@ -52,7 +53,7 @@ def apply(
 
 def _apply_file(
     invocation: Invocation, file: str, yes: bool, accept: tuple[str, ...], events: bool
-) -> tuple[Plan, Outcome]:
+) -> tuple[AnyPlan, Outcome]:
     plan = read_plan(file)
     with narrator(events) as told:
         _confirm(plan, told, yes, accept, events)
@@ -68,7 +69,7 @@ def _apply_file(
 
 def _apply_script(
     invocation: Invocation, file: str, yes: bool, accept: tuple[str, ...], params: tuple[str, ...], events: bool
-) -> tuple[Plan, Outcome]:
+) -> tuple[AnyPlan, Outcome]:
     if not yes:
         # before any work: nobody could answer when it is done
         _need_person(events, file)
@@ -80,15 +81,22 @@ def _apply_script(
         return plan, commit(invocation, session, told, plan, accept)
 
 
-def _confirm(plan: Plan, told: Narrator, yes: bool, accept: tuple[str, ...], events: bool) -> None:
+def _confirm(plan: AnyPlan, told: Narrator, yes: bool, accept: tuple[str, ...], events: bool) -> None:
     """Show what would be committed and ask. Raises RefusedError unless it may be."""
+    from console.cli import view_create
     from console.cli.view_plan import summary
     from engine.apply_plan import refuse
     from engine.errors import RefusedError
 
     told.pause()
     if not events:
-        show(summary(plan, glyphs(error=True), paper(error=True).width), error=True)
+        signs = glyphs(error=True)
+        shown = (
+            view_create.summary(plan, signs)
+            if plan.kind == "create_table"
+            else summary(plan, signs, paper(error=True).width)
+        )
+        show(shown, error=True)
     refuse(plan, accept)
     if yes or not plan.changes_something:
         return
@@ -105,10 +113,12 @@ def _need_person(events: bool, file: str = "") -> None:
         raise RefusedError("NOT_CONFIRMED", "Nobody is there to confirm the plan.", "Apply with --yes.")
 
 
-def _attach(invocation: Invocation, plan: Plan, told: Narrator) -> Session:
+def _attach(invocation: Invocation, plan: AnyPlan, told: Narrator) -> Session:
     """The plan's own session, where its frozen source is; a new one where that is gone."""
     from engine.errors import UnreachableError
 
+    if plan.kind == "create_table":
+        return invocation.connect(told.say)  # it froze nothing in a session
     reference = plan.session
     try:
         session = invocation.connect(told.say, session_id=reference.session_id, user_id=reference.user_id)
@@ -121,10 +131,11 @@ def _attach(invocation: Invocation, plan: Plan, told: Narrator) -> Session:
     return session
 
 
-def commit(invocation: Invocation, session: Session, told: Narrator, plan: Plan, accept: tuple[str, ...]) -> Outcome:
+def commit(invocation: Invocation, session: Session, told: Narrator, plan: AnyPlan, accept: tuple[str, ...]) -> Outcome:
     """Apply ``plan`` in ``session``, where ctrl-c reaches it until Delta has committed."""
     from console.cli.interruptible import Interruptible
-    from engine.apply_plan import COMPARING, REWRITING
+    from engine.apply_create import COMPARING, CREATING
+    from engine.apply_plan import REWRITING
     from engine.apply_plan import apply as apply_plan
 
     history = invocation.history()
@@ -132,7 +143,7 @@ def commit(invocation: Invocation, session: Session, told: Narrator, plan: Plan,
         session,
         told,
         lambda tag, say: apply_plan(session.spark, plan, history=history, accept=accept, tag=tag, on_progress=say),
-        begun=lambda phase: phase.startswith(REWRITING),
+        begun=lambda phase: phase.startswith((REWRITING, CREATING)),
         settled=lambda phase: phase == COMPARING,
     )
     outcome = work.run()

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from console.widgets.glyphs import Glyphs
-    from engine.values import Operation, OperationDetail
+    from engine.plans import OperationDetail
+    from engine.values import Operation
 
 
 @click.command()

@@ -20,7 +20,8 @@ from console.widgets.page_view import PageView
 
 if TYPE_CHECKING:
     from console.places.merge import MergePlace
-    from engine.values import Operation, OperationDetail
+    from engine.plans import OperationDetail
+    from engine.values import Operation
 
 LIMIT = 500
 # the cursor may run down the list; only where it rests is worth a read

@@ -9,6 +9,7 @@ from console.visible import visible
 from console.widgets.glyphs import Glyphs
 
 if TYPE_CHECKING:
+    from engine.plans import AnyPlan
     from engine.values import Outcome, Plan
 
 UPDATED = "numTargetRowsUpdated"
@@ -152,8 +153,6 @@ def undo(plan: Plan) -> str:
 
 def why_not_committable(plan: Plan) -> str | None:
     """The reason why this plan cannot be committed, or None."""
-    if plan.kind != "merge":
-        return "Only merges can be committed here."
     if plan.refused is not None:
         return f"Spark would refuse it: [{plan.refused.condition}] {plan.refused.message}"
     if not plan.changes_something:
@@ -161,10 +160,12 @@ def why_not_committable(plan: Plan) -> str | None:
     return None
 
 
-def outcome(result: Outcome, plan: Plan, dot: str = "·") -> str:
+def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
     """What a commit did, in one line."""
     from console.format import duration
 
+    if result.already_applied and result.version is None:
+        return "was applied already: nothing changed now"
     if result.already_applied:
         return f"was committed already, as v{number(result.version)}: nothing changed now"
     parts = [

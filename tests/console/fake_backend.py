@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from engine.errors import CancelledError, EngineError, UnreachableError
+from engine.plans import OperationDetail
 from engine.values import (
     DataFile,
     Operation,
-    OperationDetail,
     Outcome,
     Plan,
     Progress,
