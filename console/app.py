@@ -177,9 +177,9 @@ class DeltaMergeApp(App[None], Asking):
     def _start_spark(self, *, restart: bool) -> None:
         self.set_status(spark="starting", narration="Spark is starting…" if restart else self.status.narration)
 
-        def start() -> None:
+        def start() -> tuple[str, ...]:
             # looked up in the thread too: a backend may only be imported when it is first asked
-            (self.backend.restart if restart else self.backend.connect)(narrate)
+            return (self.backend.restart if restart else self.backend.connect)(narrate)
 
         def narrate(progress: Progress) -> None:
             tasks = f" {progress.done}/{progress.total}" if progress.total else ""
@@ -192,11 +192,16 @@ class DeltaMergeApp(App[None], Asking):
         if self.status.spark == "starting":
             self.set_status(narration=event.sentence)
 
-    def _spark_is_warm(self, _: None) -> None:
+    def _spark_is_warm(self, told: tuple[str, ...]) -> None:
         self.set_status(spark="warm", narration="")
         self.record(f"Spark is up: {self.backend.endpoint}.")
+        for sentence in told:
+            self.record(sentence, "warning")
+            self.notify(sentence, severity="warning", timeout=10)
         for screen in self.open_places():
             screen.spark_is_warm()
+            if told:
+                screen.ledger_changed()
 
     def _spark_did_not_start(self, failure: Failure) -> None:
         self.spark_is_lost(failure)

@@ -38,16 +38,18 @@ class Backend(Protocol):
 
     home: Path
 
-    def connect(self, on_progress: OnProgress) -> None:
-        """Start or find Spark. Long on a cold machine; says what it does through ``on_progress``."""
+    def connect(self, on_progress: OnProgress) -> tuple[str, ...]:
+        """Start or find Spark. Long on a cold machine; says what it does through ``on_progress``.
+
+        Gives what became of operations whose program is gone, a sentence each."""
 
     def close(self) -> None:
         """Give back what Spark holds for this console, the sources of saved plans excepted."""
 
     def is_alive(self) -> bool: ...
 
-    def restart(self, on_progress: OnProgress) -> None:
-        """Start the driver again after it died; drafts and history are untouched."""
+    def restart(self, on_progress: OnProgress) -> tuple[str, ...]:
+        """Start the driver again after it died, as ``connect`` does; drafts and history are untouched."""
 
     def describe_session(self) -> Mapping[str, str]:
         """What the Session place shows: endpoint, versions, confs that matter."""

@@ -61,7 +61,7 @@ class SparkBackend:
 
     # Session
 
-    def connect(self, on_progress: OnProgress) -> None:
+    def connect(self, on_progress: OnProgress) -> tuple[str, ...]:
         from engine.session.connect import connect
         from engine.values import Progress
 
@@ -71,6 +71,17 @@ class SparkBackend:
             confs=self._confs,
             progress=lambda text: on_progress(Progress(phase=text)),
         )
+        return self._recover(self._main, lambda text: on_progress(Progress(phase=text)))
+
+    def _recover(self, session: Session, say: Callable[[str], None]) -> tuple[str, ...]:
+        from engine.errors import EngineError
+        from engine.recover import recover, sentence
+
+        try:
+            return tuple(sentence(one) for one in recover(session, self._ledger(), say))
+        except EngineError as error:
+            # browsing needs no ledger; the History place will say the same
+            return (f"The history was not looked at: {error}",)
 
     def close(self) -> None:
         with self._lock:
@@ -85,16 +96,15 @@ class SparkBackend:
     def is_alive(self) -> bool:
         return self._main is not None and self._main.is_alive()
 
-    def restart(self, on_progress: OnProgress) -> None:
+    def restart(self, on_progress: OnProgress) -> tuple[str, ...]:
         from engine.session.server import stop_server
 
         embedded = self._main is not None and self._main.embedded
-        try:
+        with contextlib.suppress(Exception):  # a Spark that is lost cannot be told good-bye
             self.close()
-        finally:
-            if embedded:
-                stop_server(self.home)
-            self.connect(on_progress)
+        if embedded:
+            stop_server(self.home)
+        return self.connect(on_progress)
 
     def describe_session(self) -> Mapping[str, str]:
         from importlib.metadata import version
@@ -225,6 +235,9 @@ class SparkBackend:
         write_plan(path, plan)
         with self._lock:
             self._saved.add(plan.plan_id)
+            session = self._plans.get(plan.plan_id)
+        if session is not None:
+            session.keep()
 
     def cancel(self, operation_id: str) -> None:
         with self._lock:

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 from engine.commits import Commit, commits, user_metadata
 from engine.confs import confs_set, read_confs
 from engine.create_values import CreatePlan, TableState
-from engine.errors import CancelledError, StalePlanError
+from engine.errors import CancelledError, EngineError, StalePlanError
 from engine.names import quote
 from engine.parse_create import ParsedCreate, parse_create
 from engine.plan_create_table import Looked, look
 from engine.plan_merge import run_setup
 from engine.provided_metadata import provided_metadata
+from engine.session_state import tagged, whereabouts
 from engine.spark_errors import translate
 from engine.table_state import DeltaTableNow, delta_table_now
 from engine.values import Deviation, OnProgress, Outcome, Progress
@@ -50,7 +51,7 @@ def apply_create(spark: SparkSession, plan: CreatePlan, history: History | None,
         if plan.effect == "adopt" and looked.around.exists and _is_same_table(plan, looked):
             return _outcome(plan, history, "", None, looked.now, already=True)
         check_fresh(spark, plan, create, looked)
-        op_id = history.begin(plan) if history else ""
+        op_id = history.begin(plan, where=whereabouts(spark), checked=plan.target.version) if history else ""
         if not plan.changes_something:
             return _outcome(plan, history, op_id, None, looked.now)
         return _run(spark, plan, history, op_id, say)
@@ -60,12 +61,19 @@ def _run(spark: SparkSession, plan: CreatePlan, history: History | None, op_id: 
     began = time.monotonic()
     say(Progress(phase=f"{CREATING} - {plan.operation or 'catalog entry'}"))
     try:
-        with confs_set(spark, run_confs(spark, plan, op_id)):
+        # under the plan's id: whoever finds this process dead can still stop what it began
+        with tagged(spark, plan.plan_id), confs_set(spark, run_confs(spark, plan, op_id)):
             spark.sql(plan.statement.sql).collect()
     except Exception as error:
         told = translate(error)
         # an error is no proof that nothing was committed
-        if committed(spark, plan, delta_table_now(spark, f"delta.{quote(plan.target.path)}")) is None:
+        try:
+            done = committed(spark, plan, delta_table_now(spark, f"delta.{quote(plan.target.path)}"))
+        except EngineError:
+            if history:
+                history.give_up(op_id)
+            raise told from error
+        if done is None:
             if history:
                 cancelled = isinstance(told, CancelledError)
                 history.failed(op_id, told.message if cancelled else str(told), "cancelled" if cancelled else "failed")

@@ -13,15 +13,16 @@ from engine.commits import Commit, commits_since, user_metadata
 from engine.confs import confs_set, read_confs
 from engine.create_values import CreatePlan
 from engine.errors import CancelledError, EngineError, RefusedError, StalePlanError
+from engine.outcome import deviations, outcome_of
 from engine.parse import parse_merge
 from engine.plan_merge import run_setup, running_sql
 from engine.prepare_source import free_source, get_merge_source, prepare_source
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
-from engine.session_state import tagged
+from engine.session_state import tagged, whereabouts
 from engine.should_materialize_source import MODE
 from engine.spark_errors import translate
 from engine.staleness import Staleness, check_staleness
-from engine.values import Deviation, OnProgress, Outcome, Plan, Progress
+from engine.values import OnProgress, Outcome, Plan, Progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,6 +34,7 @@ TXN_APP_ID = "spark.databricks.delta.write.txnAppId"
 TXN_VERSION = "spark.databricks.delta.write.txnVersion"
 TXN_AUTO_RESET = "spark.databricks.delta.write.txnVersion.autoReset.enabled"
 USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+RUN_CONFS = (TXN_APP_ID, TXN_VERSION, TXN_AUTO_RESET, USER_METADATA)
 REWRITING = "MERGE operation - Rewriting"
 """How the phase begins in which Delta's MERGE runs: only Spark can end it."""
 
@@ -94,7 +96,7 @@ def _apply(
     with confs_set(spark, plan.confs):
         prepare_again(spark, plan, say)
         say(Progress(phase=f"{REWRITING} {len(plan.find_touched_files.files)} files"))
-        op_id = history.begin(plan) if history else ""
+        op_id = history.begin(plan, where=whereabouts(spark), checked=state.version) if history else ""
         return _run(spark, plan, history, op_id, state, say)
 
 
@@ -104,7 +106,8 @@ def _run(
     began = time.monotonic()
 
     def merge() -> None:
-        with confs_set(spark, run_confs(spark, plan, op_id)):
+        # under the plan's id: whoever finds this process dead can still stop what it began
+        with tagged(spark, plan.plan_id), confs_set(spark, run_confs(spark, plan, op_id)):
             spark.sql(running_sql(plan)).collect()
 
     def prepare(attempt: Attempt) -> None:
@@ -141,11 +144,13 @@ def _failed(
     cause: BaseException,
 ) -> Outcome:
     """An error is not proof that nothing was committed: the log is asked first. Where it cannot be asked the row
-    stays "running": what became of it is read from the log once Spark is back."""
+    stays "running" and is left to ``engine.recover``, once Spark is back."""
     try:
         # the second time is for an interrupt that was meant for the MERGE and came late
         commit = _asked_twice(lambda: committed(spark, plan))
     except EngineError:
+        if history:
+            history.give_up(op_id)
         raise error from cause
     if commit is not None:
         return _recorded(plan, history, op_id, state, commit, began)
@@ -254,8 +259,8 @@ def has_view(spark: SparkSession, view: str) -> bool:
 
 def already_applied(plan: Plan, commit: Commit, history: History | None) -> Outcome:
     found = history.find_by_plan(plan.plan_id) if history else []
-    op_id = next((o.op_id for o in found if o.status == "applied"), found[0].op_id if found else "")
-    return Outcome(
+    op_id = commit.op_id or next((o.op_id for o in found if o.status == "applied"), "")
+    outcome = Outcome(
         plan_id=plan.plan_id,
         op_id=op_id,
         table=plan.target.name,
@@ -267,6 +272,9 @@ def already_applied(plan: Plan, commit: Commit, history: History | None) -> Outc
         metrics=commit.metrics,
         deviations=deviations(plan, commit),
     )
+    if history and any(one.op_id == op_id and one.status != "applied" for one in found):
+        history.applied(op_id, outcome)  # who recorded it knew less than the log does
+    return outcome
 
 
 def nothing_to_do(plan: Plan, state: Staleness, history: History | None) -> Outcome:
@@ -286,40 +294,9 @@ def nothing_to_do(plan: Plan, state: Staleness, history: History | None) -> Outc
 
 
 def _recorded(
-    plan: Plan,
-    history: History | None,
-    op_id: str,
-    state: Staleness,
-    commit: Commit | None,
-    began: float,
+    plan: Plan, history: History | None, op_id: str, state: Staleness, commit: Commit | None, began: float
 ) -> Outcome:
-    found = deviations(plan, commit)
-    read_version = commit.read_version if commit else None
-    if commit and read_version != state.version:
-        found = (*found, Deviation(metric="readVersion", promised=state.version, actual=read_version))
-    outcome = Outcome(
-        plan_id=plan.plan_id,
-        op_id=op_id,
-        table=plan.target.name,
-        verdict=state.verdict,
-        version=commit.version if commit else None,
-        read_version=read_version,
-        kept=commit is not None and not found,
-        metrics=commit.metrics if commit else {},
-        deviations=found,
-        moved_by=state.moved_by,
-        duration_ms=round((time.monotonic() - began) * 1000),
-    )
+    outcome = outcome_of(plan, op_id, state, commit, round((time.monotonic() - began) * 1000))
     if history:
         history.applied(op_id, outcome)
     return outcome
-
-
-def deviations(plan: Plan, commit: Commit | None) -> tuple[Deviation, ...]:
-    """The promised metrics that the commit does not show, in the promise's order."""
-    metrics = commit.metrics if commit else {}
-    return tuple(
-        Deviation(metric=name, promised=promised, actual=metrics.get(name))
-        for name, promised in plan.promise.items()
-        if metrics.get(name) != promised
-    )

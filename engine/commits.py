@@ -30,8 +30,16 @@ class Commit:
     @property
     def plan_id(self) -> str | None:
         """The plan that made this commit, where it was one of ours."""
+        return self._own("plan_id")
+
+    @property
+    def op_id(self) -> str | None:
+        """The ledger's operation that made this commit, where it was one of ours that had a ledger."""
+        return self._own("op_id")
+
+    def _own(self, key: str) -> str | None:
         try:
-            return str(json.loads(self.user_metadata or "")[METADATA_KEY]["plan_id"])
+            return str(json.loads(self.user_metadata or "")[METADATA_KEY][key]) or None
         except (ValueError, KeyError, TypeError):
             return None
 

@@ -13,33 +13,49 @@ from __future__ import annotations
 import json
 import os
 import socket
-import uuid
-import zlib
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from engine import history_rows as rows
 from engine.errors import EngineError
 from engine.history_store import Store, now
 from engine.plans import AnyPlan, OperationDetail
-from engine.secrets import redact, redact_document
-from engine.values import Operation, Outcome, TableRef, TableVersion, Value
+from engine.secrets import redact
+from engine.session_state import Whereabouts
+from engine.values import Operation, Outcome, TableRef, TableVersion
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 FailedStatus = Literal["failed", "cancelled", "not_committed"]
+
+
+@dataclass(frozen=True)
+class Abandoned:
+    """An operation whose process is gone. ``checked`` is the version of the table that apply checked before it ran."""
+
+    op_id: str
+    plan_id: str
+    kind: str
+    table: str
+    table_path: str
+    where: Whereabouts
+    checked: int | None
+    undoes: str | None
+
+
 # ``History.list`` hides the built-in of that name inside the class.
 Operations = list[Operation]
 Versions = list[TableVersion]
 Tables = list[TableRef]
+Abandonments = list[Abandoned]
 
 #: Versions of one table that are remembered.
 MAX_CACHED_VERSIONS = 5_000
-
-_COLUMNS = "op_id, plan_id, kind, table_name, sql, status, version, started_at, finished_at, kept, error"
 
 
 class History:
@@ -72,48 +88,51 @@ class History:
         A plan that is planned already and was not begun keeps its row: the same id comes back.
         """
 
-        body = _body(plan)  # made before the lock is taken: others are waiting there
+        body = rows.packed(plan)  # made before the lock is taken: others are waiting there
 
         def work(db: DuckDBPyConnection) -> str:
-            return _planned_row(db, plan.plan_id) or _insert(db, plan, body, "planned", _new_id())
+            return rows.planned_row(db, plan.plan_id) or _insert(db, plan, body, "planned", rows.new_id())
 
         return self._store.run(work)
 
-    def begin(self, plan: AnyPlan, op_id: str | None = None) -> str:
+    def begin(
+        self,
+        plan: AnyPlan,
+        op_id: str | None = None,
+        *,
+        where: Whereabouts = Whereabouts(),  # noqa: B008  frozen
+        checked: int | None = None,
+    ) -> str:
         """An apply of ``plan`` starts: status running, started now, owned by this process.
 
         Takes over the row ``op_id``, or else the latest planned one of this plan id; one that was begun
-        before is history and stays, a new row is made. Returns the id of the row in use.
+        before is history and stays, a new row is made. ``where`` it runs, and the version of the table that was
+        ``checked``, tell after a crash what became of it. Returns the id of the row in use.
         """
 
-        body = _body(plan)
+        body = rows.packed(plan)
 
         def work(db: DuckDBPyConnection) -> str:
-            row = _planned_row(db, plan.plan_id, op_id)
+            row = rows.planned_row(db, plan.plan_id, op_id)
             if row is None:
-                fresh = op_id if op_id is not None and not _exists(db, op_id) else _new_id()
-                return _insert(db, plan, body, "running", fresh)
-            db.execute(
-                f"""UPDATE operation SET status = 'running', seq = {_NEXT_SEQ}, started_at = ?,
-                    host = ?, pid = ?, process = ? WHERE op_id = ?""",
-                [now(), *_owner(), row],
-            )
+                fresh = op_id if op_id is not None and not rows.exists(db, op_id) else rows.new_id()
+                row = _insert(db, plan, body, "running", fresh)
+            _run(db, row, where, checked)
             return row
 
         return self._store.run(work)
 
     def applied(self, op_id: str, outcome: Outcome) -> None:
-        """The operation committed (or was found committed): status applied, with its outcome."""
-        body = _body(outcome)
+        """The operation committed (or was found committed): status applied, with its outcome. One that was undone
+        meanwhile stays undone."""
+        body = rows.packed(outcome)
 
         def work(db: DuckDBPyConnection) -> None:
-            _update(
-                db,
-                op_id,
-                "status = 'applied', version = ?, kept = ?, finished_at = ?, error = NULL",
-                [outcome.version, outcome.kept, now()],
-            )
-            _store_document(db, op_id, "outcome", body)
+            changes = {"version": outcome.version, "kept": outcome.kept, "finished_at": now(), "error": None}
+            if rows.status_of(db, op_id) != "undone":
+                changes["status"] = "applied"
+            rows.update(db, op_id, changes)
+            rows.store_document(db, op_id, "outcome", body)
 
         self._store.run(work)
 
@@ -123,14 +142,14 @@ class History:
         """
 
         def work(db: DuckDBPyConnection) -> None:
-            if _status(db, op_id) not in ("applied", "undone"):
-                _update(db, op_id, "status = ?, error = ?, finished_at = ?", [status, redact(error), now()])
+            if rows.status_of(db, op_id) not in ("applied", "undone"):
+                rows.update(db, op_id, {"status": status, "error": redact(error), "finished_at": now()})
 
         self._store.run(work)
 
     def undone(self, op_id: str) -> None:
         """An applied operation was taken back. Its version and outcome stay."""
-        self._store.run(lambda db: _update(db, op_id, "status = 'undone'", []))
+        self._store.run(lambda db: rows.update(db, op_id, {"status": "undone"}))
 
     # Reading
 
@@ -147,7 +166,7 @@ class History:
                 )
                 path = wanted.removeprefix("delta.").removeprefix("file:").rstrip("/")
                 values = [wanted, path, "." + wanted]
-            return _operations(db, f"{where} ORDER BY seq DESC LIMIT ?", [*values, max(0, limit)])
+            return rows.operations(db, f"{where} ORDER BY seq DESC LIMIT ?", [*values, max(0, limit)])
 
         return self._store.run(work, reading=True)
 
@@ -159,23 +178,23 @@ class History:
 
         def work(db: DuckDBPyConnection) -> OperationDetail:
             wanted = op_id.strip().lower()
-            found = _operations(db, "WHERE op_id = ?", [wanted])
+            found = rows.operations(db, "WHERE op_id = ?", [wanted])
             if wanted and not found:
-                found = _operations(db, "WHERE starts_with(op_id, ?) ORDER BY seq DESC LIMIT 6", [wanted])
+                found = rows.operations(db, "WHERE starts_with(op_id, ?) ORDER BY seq DESC LIMIT 6", [wanted])
             if not found:
-                raise _not_found(op_id)
+                raise rows.not_found(op_id)
             if len(found) > 1:
                 raise EngineError(
                     "OPERATION_AMBIGUOUS",
                     f"Several operations begin with {op_id}: {', '.join(one.op_id for one in found[:5])}.",
                     "Type more of the id.",
                 )
-            rows = db.execute("SELECT kind, body FROM document WHERE op_id = ?", [found[0].op_id]).fetchall()
-            bodies = dict(rows)
+            kept = db.execute("SELECT kind, body FROM document WHERE op_id = ?", [found[0].op_id]).fetchall()
+            bodies = dict(kept)
             return OperationDetail(
                 operation=found[0],
-                plan=_read_plan(_unpack(bodies.get("plan"))),
-                outcome=_read(Outcome, _unpack(bodies.get("outcome"))),
+                plan=_read_plan(rows.unpacked(bodies.get("plan"))),
+                outcome=rows.read(Outcome, rows.unpacked(bodies.get("outcome"))),
             )
 
         return self._store.run(work, reading=True)
@@ -189,28 +208,35 @@ class History:
         return self._select("WHERE status = 'running' ORDER BY seq DESC", [])
 
     def _select(self, rest: str, values: Sequence[object]) -> Operations:
-        return self._store.run(lambda db: _operations(db, rest, values), reading=True)
+        return self._store.run(lambda db: rows.operations(db, rest, values), reading=True)
 
-    def abandoned(self) -> Operations:
-        """Those of :meth:`running` that were begun on this machine by a process that is gone."""
-        from engine.session.processes import is_running
+    # What a crash left
 
-        def work(db: DuckDBPyConnection) -> Operations:
-            rows = db.execute(
-                "SELECT op_id, pid, process FROM operation WHERE status = 'running' AND host = ?",
-                [socket.gethostname()],
-            ).fetchall()
-            gone = {op for op, pid, process in rows if not is_running(int(pid), process)}
-            running = _operations(db, "WHERE status = 'running' ORDER BY seq DESC", [])
-            return [one for one in running if one.op_id in gone]
+    def abandoned(self) -> Abandonments:
+        """Those of :meth:`running` that were begun on this machine by a process that is gone, oldest first."""
+        return self._store.run(_abandoned, reading=True) if self.path.exists() else []
 
-        return self._store.run(work, reading=True)
+    def take_over(self, op_id: str) -> bool:
+        """Make this process the owner of an abandoned operation, so that one alone finds out what became of it.
+        False where another was faster."""
+
+        def work(db: DuckDBPyConnection) -> bool:
+            if op_id not in (one.op_id for one in _abandoned(db)):
+                return False
+            rows.update(db, op_id, rows.owner())
+            return True
+
+        return self._store.run(work)
+
+    def give_up(self, op_id: str) -> None:
+        """It could not be found out: the operation is abandoned again."""
+        self._store.run(lambda db: rows.update(db, op_id, {"pid": 0}))
 
     # What browsing shows before Spark is up
 
     def cache_versions(self, table_key: str, versions: Iterable[TableVersion]) -> None:
         """Remember versions of a table (its id, or whatever names it for good). Known ones are replaced."""
-        bodies = {one.version: _text(one) for one in versions}
+        bodies = {one.version: rows.text(one) for one in versions}
         if not bodies:
             return
         numbers = list(bodies)
@@ -240,7 +266,7 @@ class History:
                 "SELECT body FROM table_version WHERE table_key = ? ORDER BY version DESC", [table_key]
             ).fetchall()
 
-        found = (_read(TableVersion, body) for (body,) in self._store.run(work, reading=True))
+        found = (rows.read(TableVersion, body) for (body,) in self._store.run(work, reading=True))
         return [version for version in found if version is not None]
 
     def cache_tables(self, endpoint: str, tables: Sequence[TableRef]) -> None:
@@ -266,97 +292,33 @@ class History:
             return []
 
 
-_NEXT_SEQ = "(SELECT coalesce(max(seq), 0) + 1 FROM operation)"
-
-
-def _new_id() -> str:
-    return uuid.uuid4().hex[:12]
-
-
-def _owner() -> tuple[str, int, str]:
-    from engine.session.processes import start_time
-
-    return socket.gethostname(), os.getpid(), start_time(os.getpid())
-
-
-def _body(value: Value) -> bytes:
-    """Packed: a plan's file list is long and repeats itself, and DuckDB rewrites what it stores."""
-    return zlib.compress(_text(value).encode(), 6)
-
-
-def _unpack(body: bytes | None) -> str | None:
-    return None if body is None else zlib.decompress(body).decode()
-
-
-def _text(value: Value) -> str:
-    return json.dumps(redact_document(value.model_dump(mode="json")), ensure_ascii=False)
-
-
 def _insert(db: DuckDBPyConnection, plan: AnyPlan, body: bytes, status: str, op_id: str) -> str:
     target = plan.target
-    db.execute(
-        f"""INSERT INTO operation (seq, op_id, plan_id, kind, table_name, table_path, table_id, sql,
-            status, started_at, host, pid, process)
-            VALUES ({_NEXT_SEQ}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
-        [
-            op_id,
-            plan.plan_id,
-            plan.kind,
-            target.name,
-            target.path.removeprefix("file:").rstrip("/"),
-            target.table_id,
-            redact(plan.statement.sql),
-            status,
-            now(),
-            *_owner(),
-        ],
-    )
-    _store_document(db, op_id, "plan", body)
+    subject = rows.Subject(plan.plan_id, plan.kind, target.name, target.path, target.table_id, plan.statement.sql)
+    rows.insert(db, subject, status, op_id)
+    rows.store_document(db, op_id, "plan", body)
     return op_id
 
 
-def _store_document(db: DuckDBPyConnection, op_id: str, kind: str, body: bytes) -> None:
-    db.execute("DELETE FROM document WHERE op_id = ? AND kind = ?", [op_id, kind])
-    db.execute("INSERT INTO document VALUES (?, ?, ?)", [op_id, kind, body])
+def _run(db: DuckDBPyConnection, op_id: str, where: Whereabouts, checked: int | None) -> None:
+    changes = {"status": "running", "started_at": now(), "checked": checked, **asdict(where), **rows.owner()}
+    rows.update(db, op_id, changes)
+    db.execute(f"UPDATE operation SET seq = {rows.NEXT_SEQ} WHERE op_id = ?", [op_id])
 
 
-def _planned_row(db: DuckDBPyConnection, plan_id: str, op_id: str | None = None) -> str | None:
-    row = db.execute(
-        "SELECT op_id FROM operation WHERE plan_id = ? AND status = 'planned'"
-        " AND (?::VARCHAR IS NULL OR op_id = ?) ORDER BY seq DESC LIMIT 1",
-        [plan_id, op_id, op_id],
-    ).fetchone()
-    return None if row is None else str(row[0])
+def _abandoned(db: DuckDBPyConnection) -> Abandonments:
+    from engine.session.processes import is_running
 
-
-def _exists(db: DuckDBPyConnection, op_id: str) -> bool:
-    return db.execute("SELECT 1 FROM operation WHERE op_id = ?", [op_id]).fetchone() is not None
-
-
-def _status(db: DuckDBPyConnection, op_id: str) -> str:
-    row = db.execute("SELECT status FROM operation WHERE op_id = ?", [op_id]).fetchone()
-    if row is None:
-        raise _not_found(op_id)
-    return str(row[0])
-
-
-def _update(db: DuckDBPyConnection, op_id: str, changes: str, values: Sequence[object]) -> None:
-    _status(db, op_id)
-    db.execute(f"UPDATE operation SET {changes} WHERE op_id = ?", [*values, op_id])
-
-
-def _operations(db: DuckDBPyConnection, rest: str, values: Sequence[object]) -> list[Operation]:
-    rows = db.execute(f"SELECT {_COLUMNS} FROM operation {rest}", values).fetchall()
-    names = [name.strip().replace("table_name", "table") for name in _COLUMNS.split(",")]
-    return [Operation.model_validate(dict(zip(names, row, strict=True))) for row in rows]
-
-
-def _read(kind: Any, body: str | None) -> Any:
-    """A stored value, or None: one that this version no longer understands must not hide the others."""
-    try:
-        return None if body is None else kind.model_validate_json(body)
-    except ValidationError:
-        return None
+    found = db.execute(
+        "SELECT op_id, plan_id, kind, table_name, table_path, endpoint, session_id, user_id, checked, undoes,"
+        " pid, process FROM operation WHERE status = 'running' AND host = ? ORDER BY seq",
+        [socket.gethostname()],
+    ).fetchall()
+    return [
+        Abandoned(op_id, plan_id, kind, table, path, Whereabouts(endpoint, session_id, user_id), checked, undoes)
+        for op_id, plan_id, kind, table, path, endpoint, session_id, user_id, checked, undoes, pid, process in found
+        if not is_running(int(pid), process)
+    ]
 
 
 def _read_plan(body: str | None) -> AnyPlan | None:
@@ -364,11 +326,3 @@ def _read_plan(body: str | None) -> AnyPlan | None:
         return None if body is None else TypeAdapter(AnyPlan).validate_json(body)
     except ValidationError:
         return None
-
-
-def _not_found(op_id: str) -> EngineError:
-    return EngineError(
-        "OPERATION_NOT_FOUND",
-        f"The history has no operation {op_id}.",
-        "See them with: deltamerge-console history",
-    )

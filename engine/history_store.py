@@ -42,6 +42,19 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE table_list (
             endpoint VARCHAR NOT NULL, seen_at VARCHAR NOT NULL, body VARCHAR NOT NULL)""",
     ),
+    (
+        # Where an operation runs, to ask there after a crash; the version of the table that apply checked; for a
+        # restore, the operation that it takes back.
+        "ALTER TABLE operation ADD COLUMN endpoint VARCHAR",
+        "ALTER TABLE operation ADD COLUMN session_id VARCHAR",
+        "ALTER TABLE operation ADD COLUMN user_id VARCHAR",
+        "ALTER TABLE operation ADD COLUMN checked BIGINT",
+        "ALTER TABLE operation ADD COLUMN undoes VARCHAR",
+        # Who looked at which plan: a policy may ask for it.
+        "CREATE TABLE review (plan_id VARCHAR NOT NULL, reviewed_at VARCHAR NOT NULL, reviewed_by VARCHAR NOT NULL)",
+        # Damaged ledgers: what they held is to be read anew from the tables' logs.
+        "CREATE TABLE set_aside (file VARCHAR NOT NULL, seen_at VARCHAR NOT NULL, rebuilt BOOLEAN NOT NULL)",
+    ),
 )
 
 #: DuckDB's storage format of the file: the newest that every supported DuckDB reads.
@@ -184,7 +197,8 @@ class Store:
 
         scratch = self.path.with_name(f"{self.path.name}.new-{os.getpid()}")
         stale_wal = self.path.with_name(self.path.name + ".wal")
-        _remove(scratch)
+        for left in self.path.parent.glob(f"{self.path.name}.new-*"):
+            _remove(left)  # we hold the lock: whoever made it is gone
         if stale_wal.exists():
             # A log without its file belongs to a ledger that is gone; it must not be replayed here.
             os.replace(stale_wal, stale_wal.with_name(f"{stale_wal.name}.damaged-{_stamp()}"))

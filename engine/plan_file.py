@@ -26,6 +26,9 @@ CREATE_SCHEMA_FILE = Path(__file__).with_name("create_plan.schema.json")
 # Far above any real plan; a guard against reading something endless by mistake.
 MAX_BYTES = 512 * 1024 * 1024
 
+# The end of the name of a plan file that is being written; before it stands the pid of who writes.
+_HALF = ".deltamerge-half"
+
 _HINT_REPLAN = "Make a new one: deltamerge-console plan FILE.sql -o PLAN.json"
 
 
@@ -101,8 +104,10 @@ def write_plan(path: Path, plan: AnyPlan) -> None:
     path = path.expanduser()
     scratch: str | None = None
     try:
+        _remove_left(path.parent)
         # mkstemp makes it 0600; the same folder, so that the rename is atomic.
-        handle, scratch = tempfile.mkstemp(prefix=f".{path.name[:60]}.", suffix=".tmp", dir=path.parent)
+        prefix, suffix = f".{path.name[:60]}.", f".{os.getpid()}{_HALF}"
+        handle, scratch = tempfile.mkstemp(prefix=prefix, suffix=suffix, dir=path.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(plan.to_json().encode("utf-8"))
             file.flush()
@@ -119,6 +124,17 @@ def write_plan(path: Path, plan: AnyPlan) -> None:
         if scratch is not None:
             with contextlib.suppress(OSError):
                 os.unlink(scratch)
+
+
+def _remove_left(folder: Path) -> None:
+    """Remove half plan files of processes that are gone: they were killed while they wrote."""
+    from engine.session.processes import start_time
+
+    for left in folder.glob(f".*{_HALF}"):
+        pid = left.name.removesuffix(_HALF).rpartition(".")[2]
+        if pid.isdigit() and not start_time(int(pid)):
+            with contextlib.suppress(OSError):
+                left.unlink()
 
 
 def plan_schema(kind: type[Plan | CreatePlan] = Plan) -> dict[str, Any]:

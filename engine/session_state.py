@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.confs import read_confs
@@ -46,16 +47,31 @@ def kept_confs(spark: SparkSession) -> dict[str, str]:
     return read_confs(spark, KEPT_CONFS)
 
 
-def session_ref(spark: SparkSession, view: str | None) -> SessionRef:
-    """How another process finds the frozen source: the Connect session's ids, None on a classic one."""
+@dataclass(frozen=True)
+class Whereabouts:
+    """Where work runs, so that another process can ask there what became of it. All None on a classic session, whose
+    driver ends with its process. ``endpoint`` is ``host:port``, without a token."""
+
+    endpoint: str | None = None
+    session_id: str | None = None
+    user_id: str | None = None
+
+
+def whereabouts(spark: SparkSession) -> Whereabouts:
     client: Any = getattr(spark, "client", None) if type(spark).__module__.startswith("pyspark.sql.connect") else None
     if client is None:
-        return SessionRef(source_view=view)
-    return SessionRef(
+        return Whereabouts()
+    return Whereabouts(
+        endpoint=str(client._builder.endpoint),
         session_id=str(spark.session_id),  # type: ignore[attr-defined]
         user_id=str(getattr(client, "_user_id", "") or "") or None,
-        source_view=view,
     )
+
+
+def session_ref(spark: SparkSession, view: str | None) -> SessionRef:
+    """How another process finds the frozen source: the Connect session's ids, None on a classic one."""
+    where = whereabouts(spark)
+    return SessionRef(session_id=where.session_id, user_id=where.user_id, source_view=view)
 
 
 @contextmanager

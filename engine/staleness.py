@@ -54,9 +54,14 @@ def check_staleness(
         return Staleness("fresh", version)
     if version < planned_at:
         return Staleness("stale", version, (), "its versions begin anew")
-    lines = tuple(f"v{c.version} {c.operation} {c.timestamp}" for c in since)
+    lines = tuple(commit_line(c) for c in since)
     collides = changed_metadata(since) or collision(spark, plan, version, prepare_source)
     return Staleness("stale" if collides else "disjoint", version, lines, collides)
+
+
+def commit_line(commit: Commit) -> str:
+    """A commit in one line, for people."""
+    return f"v{commit.version} {commit.operation} {commit.timestamp}"
 
 
 def changed_metadata(since: Sequence[Commit]) -> str:

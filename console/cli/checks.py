@@ -138,7 +138,7 @@ def _history(home: Path) -> Iterator[Found]:
         yield (
             "warn",
             f"{len(abandoned)} merges were begun by programs that are gone: {abandoned[0].op_id} for one",
-            "Look at the table's history: such a merge may have been committed all the same.",
+            "The next command that uses Spark finds out whether they are committed, and says so.",
         )
 
 

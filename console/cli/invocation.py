@@ -43,10 +43,11 @@ class Invocation:
     def connect(
         self, say: Callable[[str], None], *, session_id: str | None = None, user_id: str | None = None
     ) -> Session:
-        """A session of one's own, or the one named if it is there still."""
+        """A session of one's own, or the one named if it is there still. What a program that is gone left behind is
+        settled first."""
         from engine.session.connect import connect
 
-        return connect(
+        session = connect(
             self.target,
             home=self.home,
             confs=self.confs,
@@ -54,6 +55,24 @@ class Invocation:
             session_id=session_id,
             user_id=user_id,
         )
+        try:
+            self._recover(session, say)
+        except BaseException:
+            session.close(keep=session.resumed)
+            raise
+        return session
+
+    def _recover(self, session: Session, say: Callable[[str], None]) -> None:
+        from console.cli.entry import tell
+        from engine.errors import EngineError
+        from engine.recover import recover, sentence
+
+        try:
+            for one in recover(session, self.history(), say):
+                tell(sentence(one))
+        except EngineError as error:
+            # what was asked for may need no ledger, and what does will say the same
+            say(f"the history was not looked at: {error}")
 
     def history(self) -> History:
         """The ledger of this home. What it has to say about itself goes to stderr."""

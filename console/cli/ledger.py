@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import TYPE_CHECKING
 
 import click
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from engine.plans import OperationDetail
     from engine.values import Operation
 
+GONE = "its program is gone; the next command that uses Spark finds out whether it is committed"
+
 
 @click.command()
 @click.option("--table", metavar="T", help="Only of this table: its name, the end of it, or its path.")
@@ -27,14 +30,21 @@ if TYPE_CHECKING:
 @asked
 def history(invocation: Invocation, table: str | None, limit: int, as_json: bool) -> int:
     """List what was planned and applied, newest first."""
-    found = invocation.history().list(table, limit)
+    ledger = invocation.history()
+    found = ledger.list(table, limit)
     if as_json:
         print_json([one.model_dump(mode="json") for one in found])
     elif not found:
         click.echo("Nothing was planned or applied yet." if table is None else "Nothing on that table yet.")
     else:
-        show(_list(found, glyphs()))
+        gone = {one.op_id for one in ledger.abandoned()}
+        show(_list([_told(one, gone) for one in found], glyphs()))
     return DONE
+
+
+def _told(one: Operation, gone: Container[str]) -> Operation:
+    """An operation that cannot finish any more says so."""
+    return one.model_copy(update={"error": GONE}) if one.op_id in gone else one
 
 
 @click.command("show-op")

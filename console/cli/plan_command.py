@@ -72,6 +72,8 @@ def plan(
 
                 write_plan(output, found)
                 keep = found.refused is None
+                if keep:
+                    session.keep()
         finally:
             session.close(keep=keep)
     if as_json:

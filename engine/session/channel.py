@@ -11,6 +11,7 @@ from typing import Any
 import grpc
 from pyspark.sql.connect.client import DefaultChannelBuilder, SparkConnectClient
 from pyspark.sql.connect.client.retries import DefaultPolicy
+from pyspark.sql.connect.proto.base_pb2 import GetStatusResponse
 from pyspark.sql.connect.session import SparkSession
 
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -125,6 +126,25 @@ def release(spark: SparkSession, seconds: float) -> None:
     with contextlib.suppress(Exception):
         bounded(spark.client.release_session, seconds, on_timeout=lambda: None)
     detach(spark)
+
+
+def release_named(url: str, session_id: str, user_id: str, seconds: float) -> None:
+    """Close a session that another process opened; nothing when it is gone."""
+    with contextlib.suppress(Exception):
+        spark = SparkSession.builder.channelBuilder(Channel(url, session_id=session_id, user_id=user_id)).create()
+        atexit.unregister(spark.client._on_exit)
+        spark.client.set_retry_policies([Patience(1.0, lambda: True)])
+        release(spark, seconds)
+
+
+def is_busy(spark: Any) -> bool:
+    """Whether a query or command of the session still runs on the server, whoever sent it.
+
+    SparkConnectGetStatusHandler calls those RUNNING whose thread has not come to an end; one that is interrupted stays
+    so until it has.
+    """
+    running = GetStatusResponse.OperationStatus.OperationState.OPERATION_STATE_RUNNING
+    return any(one.state == running for one in spark.client._get_operation_statuses().operation_statuses)
 
 
 def detach(spark: SparkSession) -> None:

@@ -6,19 +6,20 @@ import contextlib
 import getpass
 import threading
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import EngineError, UsageError
+from engine.errors import EngineError, UnreachableError, UsageError
 from engine.session import confs as settings
 from engine.session.failures import condition_of, connect_error, first_line
 from engine.session.home import default_home, prepare_home
 from engine.session.jars import Progress
+from engine.session.leases import drop_lease, forget_session, left_sessions, note_session, take_lease
 from engine.session.server import STOP_HINT, start_server
-from engine.session.state import ServerInfo, drop_lease, take_lease
+from engine.session.state import ServerInfo
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -161,6 +162,42 @@ class Session:
         twin._owned = twin.is_connect
         return twin
 
+    def attach(self, session_id: str, user_id: str | None) -> Session | None:
+        """The other session of that name on the same server, made by any process; None where it is gone.
+
+        ``close(keep=True)`` leaves it there.
+        """
+        if self._opener is None:
+            return None
+        try:
+            found = self._opener.open({}, session_id, user_id=user_id)
+        except UnreachableError as error:
+            if error.condition != "SESSION_GONE":
+                raise
+            return None
+        if found.resumed:
+            return found
+        found.close()
+        return None
+
+    def keep(self) -> None:
+        """From now on it is to outlive this process, however that ends: see ``close(keep=True)``."""
+        if isinstance(self._opener, _Embedded) and self.session_id is not None:
+            self._opener.forget(self.session_id)
+
+    def close_left_behind(self, but: Collection[str] = ()) -> None:
+        """Close the sessions that killed clients left on the embedded server, those of the ids ``but`` excepted."""
+        if isinstance(self._opener, _Embedded):
+            self._opener.close_left_behind(but)
+
+    def is_busy(self) -> bool:
+        """Whether something of it still runs on the server, whoever sent it. False for a classic session."""
+        if not self.is_connect:
+            return False
+        from engine.session.channel import is_busy
+
+        return is_busy(self.spark)
+
     def set_confs(self, confs: Mapping[str, str]) -> None:
         """Set runtime settings on this session. EngineError ``STATIC_CONF`` for one that is not."""
         for key, value in confs.items():
@@ -242,7 +279,7 @@ class Session:
                 self._close_client(keep)
         finally:
             if isinstance(self._opener, _Embedded):
-                self._opener.closed()
+                self._opener.closed(self.session_id or "")
 
     def _close_client(self, keep: bool) -> None:
         from engine.session import channel
@@ -273,12 +310,12 @@ class _Remote:
         self._url = url
         self._user_id = user_id
 
-    def open(self, confs: Mapping[str, str], session_id: str | None) -> Session:
+    def open(self, confs: Mapping[str, str], session_id: str | None, *, user_id: str | None = None) -> Session:
         return _open(
             self._url,
             confs,
             session_id=session_id,
-            user_id=self._user_id,
+            user_id=user_id or self._user_id,
             opener=self,
             server=None,
             seconds=_FIRST_CALL_REMOTE,
@@ -294,30 +331,58 @@ class _Embedded:
         self._master = master
         self._user_id = user_id
         self._static: dict[str, str] = {}
+        self._url = ""
 
-    def open(self, confs: Mapping[str, str], session_id: str | None, progress: Progress | None = None) -> Session:
+    def open(
+        self,
+        confs: Mapping[str, str],
+        session_id: str | None,
+        progress: Progress | None = None,
+        *,
+        user_id: str | None = None,
+    ) -> Session:
         static, runtime = settings.split_confs(confs)
         self._static |= static
+        who = user_id or self._user_id or _user_name()
+        mine = str(uuid.uuid4()) if session_id is None else None
         # Before the server is looked for: from then on it does not stop for idleness.
         take_lease(self._home)
         try:
             server = start_server(self._home, master=self._master, confs=self._static, progress=progress)
+            self._url = f"sc://127.0.0.1:{server.port}/;token={server.token}"
+            if mine is not None:
+                note_session(self._home, mine, who)
             return _open(
-                f"sc://127.0.0.1:{server.port}/;token={server.token}",
+                self._url,
                 runtime,
-                session_id=session_id,
-                user_id=self._user_id,
+                session_id=session_id or mine,
+                user_id=who,
                 opener=self,
                 server=server,
                 seconds=_FIRST_CALL_EMBEDDED,
                 patience=_PATIENCE_EMBEDDED,
             )
         except BaseException:
-            drop_lease(self._home)
+            self.closed(mine or "")
             raise
 
-    def closed(self) -> None:
+    def closed(self, session_id: str) -> None:
+        self.forget(session_id)
         drop_lease(self._home)
+
+    def forget(self, session_id: str) -> None:
+        forget_session(self._home, session_id)
+
+    def close_left_behind(self, but: Collection[str]) -> None:
+        from engine.session.channel import release_named
+
+        for file, sessions in left_sessions(self._home).items():
+            for session_id, user_id in sessions:
+                if session_id not in but:
+                    release_named(self._url, session_id, user_id, _RELEASE)
+            if not any(session_id in but for session_id, _ in sessions):
+                with contextlib.suppress(OSError):
+                    file.unlink()
 
 
 def _open(

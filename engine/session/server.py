@@ -32,6 +32,7 @@ from engine.session import processes
 from engine.session.home import jars_directory, prepare_home
 from engine.session.jars import Progress, delta_jars
 from engine.session.java import Java, find_java, spark_environment, spark_submit
+from engine.session.leases import used_by_others
 from engine.session.logs import prepare_logs, read_log, rotate, start_error, write_private
 from engine.session.state import (
     LOCK_FILE,
@@ -39,7 +40,6 @@ from engine.session.state import (
     ServerStatus,
     read_state,
     remove_state,
-    used_by_others,
 )
 
 __all__ = ["find_server", "server_status", "start_server", "stop_server"]

@@ -1,17 +1,14 @@
-"""What is known about the embedded server: its state file, and the leases of its clients.
+"""What is known about the embedded server: its state file.
 
 ``<home>/server.json`` (0600) is written by the watchdog when it has started the server, and removed by it
-when the server is gone. ``<home>/leases/<pid>`` says that a process of that pid (and start time) uses the
-server; one whose process is dead counts for nothing.
+when the server is gone.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import os
 import socket
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -81,47 +78,3 @@ def remove_state(home: Path) -> None:
     """Remove the state file, if there is one."""
     with contextlib.suppress(OSError):
         (home / STATE_FILE).unlink()
-
-
-_held: dict[Path, int] = {}
-_held_lock = threading.Lock()
-
-
-def take_lease(home: Path) -> None:
-    """Tell the watchdog that this process uses the server. Call as often as you like; see drop_lease."""
-    with _held_lock:
-        _held[home] = _held.get(home, 0) + 1
-        pid = os.getpid()
-        path = home / "leases" / str(pid)
-        path.parent.mkdir(mode=0o700, exist_ok=True)
-        path.write_text(processes.start_time(pid), encoding="ascii")
-
-
-def drop_lease(home: Path) -> None:
-    """Give back one lease; the last one removes the file."""
-    with _held_lock:
-        _held[home] = max(0, _held.get(home, 0) - 1)
-        if not _held[home]:
-            with contextlib.suppress(OSError):
-                (home / "leases" / str(os.getpid())).unlink()
-
-
-def live_leases(home: Path) -> list[int]:
-    """The pids of live processes that use the server of ``home``; dead ones' files are removed."""
-    found: list[int] = []
-    with contextlib.suppress(OSError):
-        for path in (home / "leases").iterdir():
-            with contextlib.suppress(OSError, ValueError):
-                pid, started = int(path.name), path.read_text(encoding="ascii")
-                if processes.is_running(pid, started):
-                    found.append(pid)
-                elif started:  # an empty one is being written
-                    path.unlink()
-    return sorted(found)
-
-
-def used_by_others(home: Path) -> list[int]:
-    """Live leases, less this process's own when it holds no more than one."""
-    with _held_lock:
-        own = _held.get(home, 0)
-    return [pid for pid in live_leases(home) if pid != os.getpid() or own > 1]

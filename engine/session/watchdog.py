@@ -25,7 +25,8 @@ from types import FrameType
 from typing import Any
 
 from engine.session import processes
-from engine.session.state import LOCK_FILE, STATE_FILE, live_leases
+from engine.session.leases import live_leases
+from engine.session.state import LOCK_FILE, STATE_FILE
 
 _POLL = 1.0  # seconds
 _GRACE = 15.0  # seconds for the server to stop by itself

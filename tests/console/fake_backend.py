@@ -40,6 +40,8 @@ class FakeBackend:
         """What plan gives, one after the other; then the clean upsert."""
         self.deviates = False
         self.dead = False
+        self.recovered: tuple[str, ...] = ()
+        """What is told of operations whose program is gone."""
         self.ledger = samples.a_ledger()
         self.schemas = ["default", "sales"]
         self.file_count = 40
@@ -66,10 +68,11 @@ class FakeBackend:
 
     # Backend
 
-    def connect(self, on_progress: Report) -> None:
+    def connect(self, on_progress: Report) -> tuple[str, ...]:
         for phase in ("finding Java", "starting the server"):
             on_progress(Progress(phase=phase))
             self._enter("connect")
+        return self.recovered
 
     def close(self) -> None:
         self._enter("close", needs_spark=False)
@@ -77,10 +80,11 @@ class FakeBackend:
     def is_alive(self) -> bool:
         return not self.dead
 
-    def restart(self, on_progress: Report) -> None:
+    def restart(self, on_progress: Report) -> tuple[str, ...]:
         self._enter("restart", needs_spark=False)
         on_progress(Progress(phase="starting the server"))
         self.dead = False
+        return self.recovered
 
     def describe_session(self) -> Mapping[str, str]:
         self._enter("describe_session")

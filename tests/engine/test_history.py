@@ -9,6 +9,7 @@ import pytest
 
 from engine.errors import EngineError
 from engine.history import History
+from engine.session_state import Whereabouts
 from engine.values import TableRef, TableVersion
 from tests.engine.plans import SQL, make_outcome, make_plan
 
@@ -56,6 +57,19 @@ def test_planning_twice_keeps_one_row_and_applying_twice_makes_two(ledger: Histo
     ]
     third = ledger.begin(plan, op_id=first)
     assert third not in (first, second), "a row that was begun is history"
+
+
+def test_one_process_alone_finds_out_what_became_of_an_abandoned_operation(ledger: History) -> None:
+    where = Whereabouts("127.0.0.1:15002", "0b5c1c1e-7b1d-4b7f-9d0c-3f4a5b6c7d8e", "ann")
+    op_id = ledger.begin(make_plan(), where=where, checked=7)
+    assert not ledger.take_over(op_id), "its process is alive"
+    ledger.give_up(op_id)
+    (left,) = ledger.abandoned()
+    assert (left.op_id, left.plan_id, left.table_path, left.checked) == (op_id, "plan-1", "/data/orders", 7)
+    assert left.where == where
+    assert ledger.take_over(op_id)
+    assert not ledger.take_over(op_id)
+    assert ledger.abandoned() == []
 
 
 def test_begin_with_an_id(ledger: History) -> None:

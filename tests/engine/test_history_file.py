@@ -227,7 +227,7 @@ def test_a_newer_format_is_refused_and_left_alone(tmp_path: Path) -> None:
     with duckdb.connect(str(path)) as newer:
         newer.execute("INSERT INTO format VALUES (99, 'later')")
     for call in (ledger.list, lambda: ledger.record_planned(make_plan("other"))):
-        with pytest.raises(EngineError, match="format 99; this program knows format 1") as caught:
+        with pytest.raises(EngineError, match="format 99; this program knows format 2") as caught:
             call()
         assert caught.value.condition == "LEDGER_NEWER"
     with duckdb.connect(str(path)) as newer:
@@ -243,7 +243,7 @@ def test_an_older_format_is_brought_forward(tmp_path: Path, monkeypatch: pytest.
     notices: list[str] = []
     ledger = History(path, on_notice=notices.append)
     assert len(ledger.list()) == 1, "a reader migrates too"
-    assert notices == [f"The history {path} was brought forward to format 2."]
+    assert notices == [f"The history {path} was brought forward to format 3."]
     with duckdb.connect(str(path)) as db:
         assert db.execute("SELECT reviewed_by FROM operation").fetchall() == [(None,)]
 

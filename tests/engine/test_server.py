@@ -23,8 +23,9 @@ from engine.session import jars, processes, server
 from engine.session.connect import connect
 from engine.session.home import jars_directory
 from engine.session.java import find_java
+from engine.session.leases import drop_lease, live_leases, take_lease, used_by_others
 from engine.session.server import find_server, server_status, start_server, stop_server
-from engine.session.state import ServerInfo, drop_lease, live_leases, read_state, take_lease, used_by_others
+from engine.session.state import ServerInfo, read_state
 
 ROOT = Path(__file__).resolve().parents[2]
 MASTER = "local[2]"

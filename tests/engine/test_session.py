@@ -20,8 +20,9 @@ from engine.session import processes
 from engine.session.connect import Session, TaskProgress, connect
 from engine.session.failures import is_driver_lost
 from engine.session.home import jars_directory
+from engine.session.leases import live_leases
 from engine.session.server import server_status, stop_server
-from engine.session.state import live_leases, read_state
+from engine.session.state import read_state
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOW = "SELECT sum(hash(a.id, b.id)) FROM range(100000) a CROSS JOIN range(200000) b"

@@ -1,0 +1,138 @@
+"""The rows of the ledger's table ``operation``: how they are written and read, inside a transaction of the store."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import uuid
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from engine.errors import EngineError
+from engine.history_store import now
+from engine.secrets import redact, redact_document
+from engine.values import Operation, Value
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+NEXT_SEQ = "(SELECT coalesce(max(seq), 0) + 1 FROM operation)"
+_COLUMNS = "op_id, plan_id, kind, table_name, sql, status, version, started_at, finished_at, kept, error"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What an operation is about. ``undoes`` is the operation that a restore takes back."""
+
+    plan_id: str
+    kind: str
+    table: str
+    path: str
+    table_id: str
+    sql: str
+    undoes: str | None = None
+
+
+def insert(db: DuckDBPyConnection, subject: Subject, status: str, op_id: str) -> str:
+    """A new row, owned by this process. Returns ``op_id``."""
+    values: Mapping[str, object] = {
+        "op_id": op_id,
+        "plan_id": subject.plan_id,
+        "kind": subject.kind,
+        "table_name": subject.table,
+        "table_path": subject.path.removeprefix("file:").rstrip("/"),
+        "table_id": subject.table_id,
+        "sql": redact(subject.sql),
+        "status": status,
+        "started_at": now(),
+        "undoes": subject.undoes,
+        **owner(),
+    }
+    db.execute(
+        f"INSERT INTO operation (seq, {', '.join(values)}) VALUES ({NEXT_SEQ}{', ?' * len(values)})",
+        list(values.values()),
+    )
+    return op_id
+
+
+def owner() -> dict[str, object]:
+    """The columns that name this process."""
+    from engine.session.processes import start_time
+
+    return {"host": socket.gethostname(), "pid": os.getpid(), "process": start_time(os.getpid())}
+
+
+def update(db: DuckDBPyConnection, op_id: str, changes: Mapping[str, object]) -> None:
+    """Change columns of a row. Raises EngineError ``OPERATION_NOT_FOUND``."""
+    status_of(db, op_id)
+    names = ", ".join(f"{name} = ?" for name in changes)
+    db.execute(f"UPDATE operation SET {names} WHERE op_id = ?", [*changes.values(), op_id])
+
+
+def operations(db: DuckDBPyConnection, rest: str, values: Sequence[object]) -> list[Operation]:
+    rows = db.execute(f"SELECT {_COLUMNS} FROM operation {rest}", values).fetchall()
+    names = [name.strip().replace("table_name", "table") for name in _COLUMNS.split(",")]
+    return [Operation.model_validate(dict(zip(names, row, strict=True))) for row in rows]
+
+
+def store_document(db: DuckDBPyConnection, op_id: str, kind: str, body: bytes) -> None:
+    db.execute("DELETE FROM document WHERE op_id = ? AND kind = ?", [op_id, kind])
+    db.execute("INSERT INTO document VALUES (?, ?, ?)", [op_id, kind, body])
+
+
+def planned_row(db: DuckDBPyConnection, plan_id: str, op_id: str | None = None) -> str | None:
+    row = db.execute(
+        "SELECT op_id FROM operation WHERE plan_id = ? AND status = 'planned'"
+        " AND (?::VARCHAR IS NULL OR op_id = ?) ORDER BY seq DESC LIMIT 1",
+        [plan_id, op_id, op_id],
+    ).fetchone()
+    return None if row is None else str(row[0])
+
+
+def exists(db: DuckDBPyConnection, op_id: str) -> bool:
+    return db.execute("SELECT 1 FROM operation WHERE op_id = ?", [op_id]).fetchone() is not None
+
+
+def status_of(db: DuckDBPyConnection, op_id: str) -> str:
+    row = db.execute("SELECT status FROM operation WHERE op_id = ?", [op_id]).fetchone()
+    if row is None:
+        raise not_found(op_id)
+    return str(row[0])
+
+
+def new_id() -> str:
+    return uuid.uuid4().hex[:12]
+
+
+def text(value: Value) -> str:
+    return json.dumps(redact_document(value.model_dump(mode="json")), ensure_ascii=False)
+
+
+def packed(value: Value) -> bytes:
+    """Packed: a plan's file list is long and repeats itself, and DuckDB rewrites what it stores."""
+    return zlib.compress(text(value).encode(), 6)
+
+
+def unpacked(body: bytes | None) -> str | None:
+    return None if body is None else zlib.decompress(body).decode()
+
+
+def read(kind: Any, body: str | None) -> Any:
+    """A stored value, or None: one that this version no longer understands must not hide the others."""
+    try:
+        return None if body is None else kind.model_validate_json(body)
+    except ValidationError:
+        return None
+
+
+def not_found(op_id: str) -> EngineError:
+    return EngineError(
+        "OPERATION_NOT_FOUND",
+        f"The history has no operation {op_id}.",
+        "See them with: deltamerge-console history",
+    )

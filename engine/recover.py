@@ -1,0 +1,197 @@
+"""What became of operations whose process is gone: their work is ended on the server, then the table's log is read.
+
+A killed console or CI job leaves a row "running" in the ledger, and Spark may go on with its MERGE and commit it
+seconds later. So the dead client's session is attached to, and what runs there under the plan's id is interrupted; once
+that has come to its end, the log says for good whether there is a commit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from engine.apply_plan import RUN_CONFS
+from engine.commits import Commit, commits_since
+from engine.errors import EngineError
+from engine.history import Abandoned
+from engine.names import quote
+from engine.outcome import outcome_of
+from engine.plans import AnyPlan
+from engine.prepare_source import free_source
+from engine.session.server import answers
+from engine.session_state import whereabouts
+from engine.should_materialize_source import MODE
+from engine.spark_errors import translate
+from engine.staleness import Staleness, commit_line
+from engine.values import Outcome, Plan
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from engine.history import History
+    from engine.session.connect import Session
+
+PATIENCE_SECONDS = 120.0
+"""How long interrupted work may take to come to its end: it may be deleting what it wrote."""
+POLL_SECONDS = 0.1
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+NOT_COMMITTED: Final = "The program that ran it is gone, and the table's log has no commit of it."
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """What was found out of one operation; "running" where nothing could be, and then ``why``."""
+
+    op_id: str
+    table: str
+    status: Literal["applied", "not_committed", "running"]
+    version: int | None = None
+    why: str = ""
+
+
+def recover(session: Session, history: History, say: Callable[[str], None] = lambda _: None) -> tuple[Recovered, ...]:
+    """Find out what became of the operations whose process is gone, and close the sessions that such left.
+
+    Costs one look into the ledger where there are none. What cannot be found out now stays as it is, for the next
+    call to try.
+    """
+    found = []
+    unsettled = set()
+    for one in history.abandoned():
+        if not history.take_over(one.op_id):
+            continue  # another process is at it
+        say(f"finding out what became of operation {one.op_id}, whose program is gone")
+        try:
+            found.append(_settle(session, history, one))
+        except Exception as error:
+            history.give_up(one.op_id)
+            unsettled.add(one.where.session_id or "")
+            found.append(Recovered(one.op_id, one.table, "running", why=translate(error).message))
+    session.close_left_behind(unsettled)
+    return tuple(found)
+
+
+def sentence(found: Recovered) -> str:
+    """What was found out, for people."""
+    begun = f"Operation {found.op_id} on {found.table} was begun by a program that is gone"
+    if found.status == "applied":
+        return f"{begun}: it is committed, as v{found.version}."
+    if found.status == "not_committed":
+        return f"{begun}: it is not committed, and will not be."
+    return f"{begun}, and what became of it cannot be found out yet: {found.why}"
+
+
+def _settle(session: Session, history: History, one: Abandoned) -> Recovered:
+    plan = history.get(one.op_id).plan
+    left = _session_of(session, one)
+    if left is None:
+        return _read_log(session.spark, history, one, plan)
+    done = False
+    try:
+        end_work(left, one.plan_id)
+        found = _read_log(session.spark, history, one, plan)
+        done = found.status == "applied"
+        if plan is not None:
+            _tidy(left.spark, plan, done)
+        return found
+    finally:
+        # the frozen source of a saved plan may be merged yet; any other session of a dead client is closed after all
+        left.close(keep=not done)
+
+
+def _session_of(session: Session, one: Abandoned) -> Session | None:
+    """The session that the operation ran in, None where it ended with its server or its process. Raises EngineError
+    where it may be alive on another server."""
+    where = one.where
+    if where.endpoint is None or where.session_id is None:
+        return None
+    if where.endpoint == whereabouts(session.spark).endpoint:
+        return session.attach(where.session_id, where.user_id)
+    host, _, port = where.endpoint.rpartition(":")
+    if host in LOOPBACK and not answers(int(port)):
+        return None
+    raise EngineError(
+        "RUNS_ELSEWHERE",
+        f"It ran on the Spark at {where.endpoint}, and only that can tell.",
+        f"Run any command with --remote sc://{where.endpoint}.",
+    )
+
+
+def end_work(left: Session, tag: str) -> None:
+    """Interrupt what runs under ``tag`` in a session whose client is gone, and wait until nothing runs there."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    quiet = 0
+    # twice: what the client sent in its last moment may begin only now
+    while quiet < 2:
+        left.interrupt_tag(tag)
+        quiet = 0 if left.is_busy() else quiet + 1
+        if time.monotonic() > deadline:
+            raise EngineError(
+                "STILL_RUNNING",
+                f"Spark was asked to stop it {PATIENCE_SECONDS:.0f} s ago and still runs it.",
+                "Try again later, or restart Spark.",
+            )
+        time.sleep(POLL_SECONDS)
+
+
+def _read_log(spark: SparkSession, history: History, one: Abandoned, plan: AnyPlan | None) -> Recovered:
+    """Tell the ledger what the log says. Nothing of the operation runs any more."""
+    planned = plan.target.version if plan else one.checked
+    since = commits_of(spark, one, -1 if planned is None else planned)
+    commit = next((c for c in since if c.op_id == one.op_id), None)
+    if commit is None:
+        history.failed(one.op_id, NOT_COMMITTED, "not_committed")
+        return Recovered(one.op_id, one.table, "not_committed")
+    history.applied(one.op_id, _outcome(one, plan, commit, since))
+    return Recovered(one.op_id, one.table, "applied", commit.version)
+
+
+def commits_of(spark: SparkSession, one: Abandoned, version: int) -> tuple[Commit, ...]:
+    """The commits of the operation's table after ``version``, newest first; none where the table is gone.
+
+    By its path: a name means another table where the dead client's USE was another. Where the catalog keeps the path
+    to itself, by its name.
+    """
+    path = f"delta.{quote(one.table_path)}"
+    try:
+        try:
+            return commits_since(spark, path, version)[1]
+        except EngineError:
+            return commits_since(spark, one.table, version)[1]
+    except EngineError as error:
+        if any(word in error.condition for word in ("NOT_FOUND", "MISSING", "NOT_EXIST")):
+            return ()
+        raise
+
+
+def _outcome(one: Abandoned, plan: AnyPlan | None, commit: Commit, since: tuple[Commit, ...]) -> Outcome:
+    checked = one.checked if one.checked is not None else commit.read_version
+    if not isinstance(plan, Plan):
+        return Outcome(
+            plan_id=one.plan_id,
+            op_id=one.op_id,
+            table=one.table,
+            verdict="fresh",
+            version=commit.version,
+            read_version=commit.read_version,
+            metrics=commit.metrics,
+        )
+    moved = tuple(commit_line(c) for c in since if checked is not None and c.version <= checked)
+    version = plan.target.version if checked is None else checked
+    return outcome_of(plan, one.op_id, Staleness("disjoint" if moved else "fresh", version, moved), commit)
+
+
+def _tidy(spark: SparkSession, plan: AnyPlan, done: bool) -> None:
+    """Undo in the session what its client had set for the statement: left set, Delta would skip its later writes."""
+    with contextlib.suppress(Exception):
+        for key in RUN_CONFS:
+            spark.conf.unset(key)
+        if MODE in plan.confs:
+            spark.conf.set(MODE, plan.confs[MODE])
+        else:
+            spark.conf.unset(MODE)
+    if done and isinstance(plan, Plan):
+        free_source(spark, plan.session.source_view)

@@ -1,0 +1,116 @@
+"""What is found out of operations whose program is gone, and what is left alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.history import History
+from engine.recover import recover, sentence
+from engine.session.home import ledger_path
+from engine.session.leases import left_sessions
+from engine.session_state import Whereabouts, whereabouts
+from tests.cli.running import Shell
+from tests.conftest import TEST_CONFS
+from tests.crash.counting import Counted
+from tests.crash.dying import run_and_die
+from tests.engine.plans import make_plan
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> History:
+    return History(tmp_path / "history.duckdb")
+
+
+def abandoned(ledger: History, table: str, path: str, where: Whereabouts) -> str:
+    plan = make_plan(table=table)
+    target = plan.target.model_copy(update={"path": path, "version": 0})
+    op_id = ledger.begin(plan.model_copy(update={"target": target}), where=where, checked=0)
+    ledger.give_up(op_id)
+    return op_id
+
+
+def test_a_server_that_is_gone_is_not_asked(session: Any, schema: str, ledger: History) -> None:
+    session.spark.sql("CREATE TABLE t (id INT) USING delta")
+    path = session.spark.sql("DESCRIBE DETAIL t").collect()[0]["location"]
+    op_id = abandoned(ledger, f"{schema}.t", path, Whereabouts("127.0.0.1:1", "s", "u"))
+    (found,) = recover(session, ledger)
+    assert (found.op_id, found.status) == (op_id, "not_committed")
+    assert "it is not committed, and will not be" in sentence(found)
+    assert ledger.get(op_id).operation.status == "not_committed"
+    assert recover(session, ledger) == ()
+
+
+def test_a_table_that_is_gone_holds_no_commit(session: Any, ledger: History) -> None:
+    op_id = abandoned(ledger, "default.gone", "file:/nowhere/gone", Whereabouts())
+    (found,) = recover(session, ledger)
+    assert (found.op_id, found.status) == (op_id, "not_committed")
+
+
+def test_what_runs_on_another_server_is_left_to_that(session: Any, ledger: History) -> None:
+    op_id = abandoned(ledger, "default.t", "file:/nowhere/t", Whereabouts("spark.example.org:15002", "s", "u"))
+    (found,) = recover(session, ledger)
+    assert (found.status, found.why) == (
+        "running",
+        "It ran on the Spark at spark.example.org:15002, and only that can tell.",
+    )
+    assert ledger.get(op_id).operation.status == "running"
+    assert [one.op_id for one in ledger.abandoned()] == [op_id], "whoever reaches that server finds it"
+
+
+def test_a_session_of_the_living_is_left_alone(session: Any, spark_home: Path, ledger: History) -> None:
+    with session.new_session(TEST_CONFS) as other:
+        recover(session, ledger)
+        assert other.is_alive()
+    where = whereabouts(session.spark)
+    assert where.session_id == session.session_id
+    assert "token" not in (where.endpoint or "")
+    assert left_sessions(spark_home) == {}
+
+
+def test_the_next_command_settles_it_and_says_so(
+    counted: Counted, capsys: pytest.CaptureFixture[str], spark_home: Path
+) -> None:
+    file, plan = counted.saved_plan()
+    run_and_die(counted.command("apply", str(file), "--yes"), "the MERGE has returned")
+    shell = Shell(capsys, spark_home, *counted.command()[2:])
+    (row,) = [one for one in shell("history", "--json").json if one["plan_id"] == plan.plan_id][:1]
+    assert row["status"] == "running"
+    assert "gone" in shell("history", "--table", counted.table).out
+    ran = shell("describe", counted.table)
+    assert (
+        f"Operation {row['op_id']} on {counted.table} was begun by a program that is gone: it is committed" in ran.err
+    )
+    (row,) = [one for one in shell("history", "--json").json if one["plan_id"] == plan.plan_id][:1]
+    assert (row["status"], row["kept"]) == ("applied", True)
+    counted.check([counted.history.get(row["op_id"]).operation])
+
+
+@pytest.mark.thorough
+def test_a_server_killed_with_its_client_is_asked_through_the_next(tmp_path: Path) -> None:
+    """The driver dies in the middle of a MERGE, and the client with it: the next server's log tells."""
+    from engine.session.connect import connect
+    from engine.session.processes import wait_gone
+    from engine.session.server import find_server, stop_server
+
+    home = tmp_path / "home"
+    with connect("local[2]", home=home, confs=TEST_CONFS) as session:
+        counted = Counted(session, home, History(ledger_path(home)), tmp_path)
+        for point in ("the MERGE runs", "the MERGE has returned"):
+            file, plan = counted.saved_plan()
+            run_and_die(counted.command("apply", str(file), "--yes"), point)
+            server = find_server(home)
+            assert server is not None
+            os.kill(server.pid, signal.SIGKILL)
+            assert wait_gone(server.pid, server.process_started, 10)
+            with connect("local[2]", home=home, confs=TEST_CONFS) as next_session:
+                counted.session, counted.spark = next_session, next_session.spark
+                _, mine = counted.after_crash(plan.statement.sql)
+                committed = counted.check(mine)
+                print(f"server killed where {point}: {[one.status for one in mine]}")
+                counted.apply_again(plan, committed)
+    stop_server(home)
