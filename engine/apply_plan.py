@@ -216,7 +216,7 @@ def prepare_again(spark: SparkSession, plan: Plan, say: OnProgress) -> None:
     view = plan.session.source_view
     if plan.decision.materialize and view and has_view(spark, view):
         return
-    if not plan.decision.materialize and plan.splices:
+    if not plan.decision.materialize and any(splice.part == "source" for splice in plan.splices):
         return  # pinned by VERSION AS OF in the statement itself
     say(Progress(phase="MERGE operation - materialize source"))
     run_setup(spark, plan.statement.setup)

@@ -17,8 +17,10 @@ from engine.assignments import ClauseAssignments, assignments
 from engine.check_rows import check_rows
 from engine.confs import confs_set, for_rows
 from engine.delta_log import LogFile, list_files
+from engine.derive_conjuncts import condition_splice, derive_conjuncts, with_conjuncts
 from engine.duplicate_keys import find_conflicts
 from engine.errors import EngineError
+from engine.explain import explain
 from engine.find_touched_files import Matches, count_inserts, find_touched_files
 from engine.foresee import ambiguity, append_only, reserved_names
 from engine.generated_columns import generated_predicate
@@ -40,13 +42,16 @@ from engine.values import (
     ColumnAfter,
     Conflicts,
     Decision,
+    DerivedConjunct,
     Engines,
     OnProgress,
     Plan,
     Progress,
     Refused,
     Sample,
+    Scan,
     Source,
+    Splice,
     Statement,
     Target,
     TouchedFiles,
@@ -75,17 +80,28 @@ def plan(
     ``spark.interruptTag(tag)`` from another thread cancels it. What Spark or Delta refuses at analysis raises an
     EngineError; what would fail only while running gives a plan that is ``refused``.
     """
-    del freeze, prune  # staging and derived conjuncts are planned in DESIGN.md §5 and issue 6
+    del freeze  # staging is planned in DESIGN.md §5
     with tagged(spark, tag):
         try:
-            return _plan(spark, sql, dict(params or {}), rows, on_progress or (lambda _: None), private)
+            # the bounds of the source's keys are values of it
+            shown = Shown(rows, private, prune and not private)
+            return _plan(spark, sql, dict(params or {}), shown, on_progress or (lambda _: None))
         except EngineError:
             raise
         except Exception as error:
             raise translate(error) from error
 
 
-def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say: OnProgress, private: bool) -> Plan:
+@dataclass(frozen=True)
+class Shown:
+    """What the plan may hold of the rows' values. ``derive``: bounds of the source's keys, in ON."""
+
+    rows: int
+    private: bool
+    derive: bool
+
+
+def _plan(spark: SparkSession, text: str, params: dict[str, str], shown: Shown, say: OnProgress) -> Plan:
     clock = Clock(say)
     script = parse_script(fill(text, params))
     statement = parse_merge(script.statement)
@@ -117,7 +133,7 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
             return prepare_source(spark, merge, decision, planned, view=view, level=attempt.storage_level)
 
     def look(attempt: Attempt, source: PreparedSource) -> Looked:
-        return look_at(spark, known, attempt, source, rows, private, clock)
+        return look_at(spark, known, attempt, source, shown, clock)
 
     try:
         looked = run_with_source_lost_retries(spark, prepare, look)
@@ -127,7 +143,9 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
     source, scan, matches, promise = looked.source, looked.scan, looked.matches, looked.promise
     if decision.materialize:
         decision = decision.model_copy(update=asdict(looked.attempt))
-    splice = source_splice(merge, source, decision)
+    splices = tuple(one for one in (source_splice(merge, source, decision), derived_splice(looked)) if one)
+    if looked.merge is not merge:
+        explain(spark, spliced(statement.sql, splices))
     typed = statement_value(statement, script, params)
     target = target_value(merge, detail, scan)
     frozen = source_value(merge, source)
@@ -142,7 +160,7 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
         dict(detail["properties"] or {}),
         confs,
     )
-    implied = generated_predicate(spark, merge, scan, matches, columns)
+    implied = generated_predicate(spark, merge, looked.scan_as_typed, matches, columns)
     return Plan(
         plan_id=plan_id(typed, target, frozen, confs),
         created_at=datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
@@ -151,7 +169,7 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
         target=target,
         source=frozen,
         decision=decision,
-        scan=scan.value(),
+        scan=scan_value(looked),
         executor=promise.executor,
         find_touched_files=TouchedFiles(
             join_type=matches.join_type,
@@ -168,7 +186,7 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
         advice=(*advice, implied) if implied else advice,
         samples=looked.samples,
         confs=confs,
-        splices=(splice,) if splice else (),
+        splices=splices,
         session=session_ref(spark, source.view),
         timings=clock.timings,
     )
@@ -189,11 +207,15 @@ class Known:
 
 @dataclass(frozen=True)
 class Looked:
-    """What the frozen source showed, in the attempt that kept its blocks."""
+    """What the frozen source showed, in the attempt that kept its blocks. ``merge`` has the ``derived`` conjuncts in
+    its ON where they let Delta skip files that it keeps under the text as typed."""
 
     attempt: Attempt
     source: PreparedSource
+    merge: AnalyzedMerge
+    scan_as_typed: DeltaScan
     scan: DeltaScan
+    derived: tuple[DerivedConjunct, ...]
     matches: Matches
     promise: Promise
     conflicts: Conflicts
@@ -206,17 +228,21 @@ def look_at(
     known: Known,
     attempt: Attempt,
     source: PreparedSource,
-    rows: int,
-    private: bool,
+    shown: Shown,
     clock: Clock,
 ) -> Looked:
     """The steps that read the frozen source: they run again together where its blocks were lost."""
     merge, detail, rules, assigned = known.merge, known.detail, known.rules, known.assigned
     statement = merge.statement
     with clock.phase("prepare_delta_scan"):
-        scan = prepare_delta_scan(
-            spark, merge, source.view, known.files, detail["partitionColumns"] or (), detail["tableFeatures"] or ()
-        )
+        as_typed = scan = scan_of(spark, known, merge, source)
+        derived: tuple[DerivedConjunct, ...] = ()
+        if shown.derive and len(as_typed.after) > 1:
+            derived = derive_conjuncts(spark, merge, source.view, source.bounds, detail["partitionColumns"] or ())
+            narrowed = with_conjuncts(merge, derived)
+            scan = scan_of(spark, known, narrowed, source) if narrowed is not merge else as_typed
+            if len(scan.after) < len(as_typed.after):
+                merge = narrowed
     refused: Refused | None = None
     matches = Matches(None, None, (), {}, None)
     try:
@@ -235,20 +261,45 @@ def look_at(
         refused = Refused(condition=error.condition, message=error.message, hint=error.hint)
     promise = plan_writes(merge, matches, source.num_rows, table_traits(detail), known.confs)
     with clock.phase("find_conflicts"):
-        conflicts = find_conflicts(spark, merge, source, matches, rows, private)
+        conflicts = find_conflicts(spark, merge, source, matches, shown.rows, shown.private)
     if refused is None:
         with clock.phase("check_rows"):
             copies = promise.write.unmodified_rows_written and bool(promise.metrics["numTargetRowsCopied"])
             refused = (
                 reserved_names(merge, known.decision, matches, promise.write)
                 or ambiguity(statement, conflicts)
-                or check_rows(spark, merge, source, matches, rules, assigned, copies=copies, private=private)
+                or check_rows(spark, merge, source, matches, rules, assigned, copies=copies, private=shown.private)
                 or (append_only(promise.metrics) if rules.append_only else None)
             )
     few = for_rows(source.num_rows + sum(file.rows for file in matches.touched))
     with clock.phase("samples"), confs_set(spark, few):
-        samples = () if refused or private else sample_rows(spark, merge, source, matches, assigned, rows)
-    return Looked(attempt, source, scan, matches, promise, conflicts, refused, samples)
+        hidden = refused or shown.private
+        samples = () if hidden else sample_rows(spark, merge, source, matches, assigned, shown.rows)
+    return Looked(
+        attempt=attempt,
+        source=source,
+        merge=merge,
+        scan_as_typed=as_typed,
+        scan=scan,
+        derived=derived,
+        matches=matches,
+        promise=promise,
+        conflicts=conflicts,
+        refused=refused,
+        samples=samples,
+    )
+
+
+def scan_of(spark: SparkSession, known: Known, merge: AnalyzedMerge, source: PreparedSource) -> DeltaScan:
+    detail = known.detail
+    return prepare_delta_scan(
+        spark, merge, source.view, known.files, detail["partitionColumns"] or (), detail["tableFeatures"] or ()
+    )
+
+
+def scan_value(looked: Looked) -> Scan:
+    told = {"derived": looked.derived, "files_after_as_typed": len(looked.scan_as_typed.after)}
+    return looked.scan.value().model_copy(update=told)
 
 
 # what says nothing of the MERGE: a query of ours that does not parse is our fault, not the operator's
@@ -322,6 +373,12 @@ def plan_id(statement: Statement, target: Target, source: Source, confs: Mapping
         "confs": dict(confs),
     }
     return hashlib.sha256(json.dumps(meaning, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def derived_splice(looked: Looked) -> Splice | None:
+    """What is added to ON, None where it would skip nothing."""
+    fewer = len(looked.scan.after) < len(looked.scan_as_typed.after)
+    return condition_splice(looked.merge, looked.derived) if fewer else None
 
 
 def running_sql(plan: Plan) -> str:

@@ -23,7 +23,6 @@ from engine.names import quote
 from engine.parse_create import ParsedCreate
 from engine.prepare_source import VOLATILE, source_fingerprint
 from engine.source_plan import delta_tables, query_plan
-from engine.spark_errors import translate
 from engine.sql_text import function_names
 from engine.table_features import FEATURE_PREFIX, implied_by
 from engine.table_state import (
@@ -175,19 +174,14 @@ def _counted(spark: SparkSession, create: ParsedCreate, provided: Provided) -> C
         name: current_version(spark, name) for name in delta_tables(spark, query_plan(spark, "", f"{query} AS q"))
     }
     columns = sql_columns(schema_of(spark, create.query or ""))
-    num_rows, fingerprint = source_fingerprint(spark, query, columns)
-    partitions = None
-    if provided.partition_columns:
-        keys = ", ".join(quote(name) for name in provided.partition_columns)
-        try:
-            partitions = int(spark.sql(f"SELECT count(DISTINCT struct({keys})) FROM {query}").collect()[0][0])
-        except Exception as error:
-            raise translate(error) from error
+    keys = ", ".join(quote(name) for name in provided.partition_columns)
+    items = (f"CAST(count(DISTINCT struct({keys})) AS STRING)",) if keys else ()
+    num_rows, fingerprint, found = source_fingerprint(spark, query, columns, "q", items)
     return CreateSource(
         sql=create.query or "",
         pinned_versions=pinned,
         num_rows=num_rows,
-        num_partitions=partitions,
+        num_partitions=int(found[0] or 0) if found else None,
         fingerprint=fingerprint,
         volatile=tuple(sorted(function_names(create.query or "") & VOLATILE)),
     )

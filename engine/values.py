@@ -101,9 +101,19 @@ class Decision(Value):
     attempt: int = 1
 
 
+class DerivedConjunct(Value):
+    """What a key of ON says of a target ``column`` once the source's keys are known: ``text``, or "" and
+    ``why_not``."""
+
+    column: str
+    text: str
+    why_not: str = ""
+
+
 class Scan(Value):
     """What data skipping leaves of the target (OptimisticTransaction.filterFiles).
 
+    ``files_after_as_typed``: what it leaves without the ``derived`` conjuncts; equal where none was added.
     ``files_after_of_a_read``: what a read under the same predicates keeps, which uses partition filters derived from
     generated columns where a MERGE does not; None in the plans of older versions.
     """
@@ -115,7 +125,9 @@ class Scan(Value):
     bytes_after: int
     partitions_before: int | None = None
     partitions_after: int
+    files_after_as_typed: int | None = None
     files_after_of_a_read: int | None = None
+    derived: tuple[DerivedConjunct, ...] = ()
     accuracy: Accuracy = "exact"
     why: str = ""
 
@@ -260,6 +272,7 @@ class SessionRef(Value):
 class Splice(Value):
     """One change made to the operator's text: ``[start, end)`` of ``sql`` replaced by ``text``."""
 
+    part: Literal["source", "condition"] = "source"
     start: int
     end: int
     text: str

@@ -10,7 +10,7 @@ from console.widgets.glyphs import Glyphs
 
 if TYPE_CHECKING:
     from engine.plans import AnyPlan
-    from engine.values import Outcome, Plan
+    from engine.values import DerivedConjunct, Outcome, Plan
 
 UPDATED = "numTargetRowsUpdated"
 INSERTED = "numTargetRowsInserted"
@@ -63,10 +63,19 @@ def scan(plan: Plan) -> str:
     if found.partitions_before is not None and found.partitions_before > 1:
         gone = f", files removed from {number(removed)}" if removed else ""
         parts.append(f"{number(found.partitions_after)} of {count(found.partitions_before, 'partition')}{gone}")
+    as_typed = found.files_after_as_typed
+    if as_typed is not None and as_typed > found.files_after:
+        parts.append(f"as typed it would keep {count(as_typed, 'file')}: the keys of the source imply the rest")
+    parts += [f"nothing is derived for {one_line(one.column)}: {visible(one.why_not)}" for one in not_derived(plan)]
     read = found.files_after_of_a_read
     if read is not None and read != found.files_after:
         parts.append(f"a read would keep {count(read, 'file')}: it derives filters that a MERGE does not")
     return "; ".join(parts)
+
+
+def not_derived(plan: Plan) -> list[DerivedConjunct]:
+    """The keys that bound nothing, where a bound could have skipped files."""
+    return [one for one in plan.scan.derived if one.why_not] if plan.scan.files_after > 1 else []
 
 
 def rivals(plan: Plan, glyphs: Glyphs, *, all_columns: bool) -> tuple[list[str], list[list[str | None]]]:
