@@ -15,7 +15,7 @@ from engine.advice import advise
 from engine.analyze import AnalyzedMerge, analyze, columns_of
 from engine.assignments import ClauseAssignments, assignments
 from engine.check_rows import check_rows
-from engine.confs import confs_set, for_rows
+from engine.confs import STATS_SKIPPING, confs_set, for_rows
 from engine.delta_log import LogFile, list_files
 from engine.duplicate_keys import find_conflicts
 from engine.errors import EngineError
@@ -31,7 +31,7 @@ from engine.prepare_source import PreparedSource, free_source, new_view_name, pr
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
 from engine.samples import sample_rows
 from engine.session_state import kept_confs, session_ref, tagged
-from engine.should_materialize_source import should_materialize_source
+from engine.should_materialize_source import is_on, should_materialize_source
 from engine.source_plan import source_plan
 from engine.spark_errors import translate
 from engine.splice import source_splice, spliced
@@ -117,7 +117,9 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
             return prepare_source(spark, merge, decision, planned, view=view, level=attempt.storage_level)
 
     def look(attempt: Attempt, source: PreparedSource) -> Looked:
-        return look_at(spark, known, attempt, source, rows, private, clock)
+        # Delta cannot read a table with deletion vectors while statistics are off, though it can merge into one
+        with confs_set(spark, {STATS_SKIPPING: "true"}):
+            return look_at(spark, known, attempt, source, rows, private, clock)
 
     try:
         looked = run_with_source_lost_retries(spark, prepare, look)
@@ -213,7 +215,13 @@ def look_at(
     statement = merge.statement
     with clock.phase("prepare_delta_scan"):
         scan = prepare_delta_scan(
-            spark, merge, source.view, known.files, detail["partitionColumns"] or (), detail["tableFeatures"] or ()
+            spark,
+            merge,
+            source.view,
+            known.files,
+            detail["partitionColumns"] or (),
+            detail["tableFeatures"] or (),
+            statistics=is_on(known.confs, STATS_SKIPPING),
         )
     refused: Refused | None = None
     matches = Matches(None, None, (), {}, None)
