@@ -144,6 +144,21 @@ def test_a_not_null_field_asks_for_its_struct_as_well(shop: Any) -> None:
     commits(shop, merge("nested", INSERT + "(id, st) VALUES (s.id, named_struct('a', 1, 'b', s.hole))"))
 
 
+def test_lengths_are_checked_at_any_depth(shop: Any) -> None:
+    shop.sql(
+        "CREATE TABLE deep (id BIGINT, st STRUCT<a: STRUCT<c: CHAR(2)>>, arr ARRAY<VARCHAR(2)>, "
+        "mp MAP<VARCHAR(2), STRUCT<v: VARCHAR(3)>>) USING delta"
+    )
+    for value in (
+        "(id, st) VALUES (s.id, named_struct('a', named_struct('c', s.word)))",
+        "(id, arr) VALUES (s.id, array(NULL, s.word))",
+        "(id, mp) VALUES (s.id, map(s.word, NULL))",
+        "(id, mp) VALUES (s.id, map(s.id, named_struct('v', s.word)))",
+    ):
+        foreseen(shop, merge("deep", INSERT + value), TOO_LONG)
+    commits(shop, merge("deep", "WHEN NOT MATCHED AND s.id < 3 THEN INSERT (id, arr) VALUES (s.id, array(s.word))"))
+
+
 def test_an_append_only_table_takes_inserts_only(shop: Any) -> None:
     shop.sql("CREATE TABLE log (id BIGINT, n INT) USING delta TBLPROPERTIES ('delta.appendOnly' = 'true')")
     commits(shop, merge("log", UPDATE + "n = 1 " + INSERT + "(id) VALUES (s.id)"))
