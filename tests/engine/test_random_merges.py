@@ -1,6 +1,7 @@
 """Random merges into random tables keep their promise: ``pytest -m fidelity --merges N`` runs any number of them.
 
-Some merges of a fixed seed run always. With ``--merges`` the seed is new; ``--hypothesis-seed`` repeats one.
+Some merges of a fixed seed run always. With ``--merges`` the seed is new (``--hypothesis-seed`` repeats one), and the
+rows that each merge leaves are compared as well.
 """
 
 from __future__ import annotations
@@ -8,16 +9,19 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
+from engine.confs import confs_set
 from tests.engine.fidelity import check_merge
-from tests.engine.random_merges import ODD_NAMES, PLAIN_NAMES, Story, source_statements, stories
+from tests.engine.random_merges import Story, stories
+from tests.engine.random_tables import ODD_NAMES, PLAIN_NAMES, source_statements
 
 IN_EACH_STORY = 4
-IN_CI = 24
+IN_CI = 40
 GOOD = ("committed", "nothing to do", "must accept")
 
 
@@ -46,7 +50,7 @@ def _shop(spark: Any) -> Iterator[Any]:
 
 @pytest.mark.fidelity
 @pytest.mark.parametrize("kind", ["connect", "classic"])
-def test_random_merges_keep_their_promise(kind: str, request: pytest.FixtureRequest) -> None:
+def test_random_merges_keep_their_promise(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     wanted = request.config.getoption("--merges")
     if wanted is None and kind == "classic":
         pytest.skip("the fixed seed runs over Connect; --merges runs both")
@@ -63,25 +67,26 @@ def test_random_merges_keep_their_promise(kind: str, request: pytest.FixtureRequ
     )
     @given(stories(IN_EACH_STORY))
     def run(story: Story) -> None:
-        seen.update(check_story(spark, story))
+        seen.update(check_story(spark, story, str(tmp_path), values=wanted is not None))
 
     run()
     print(f"{kind}: {seen.total()} merges, {dict(seen)}")
     assert seen["committed"] > seen.total() // 2, "most merges should do something"
 
 
-def check_story(spark: Any, story: Story) -> list[str]:
+def check_story(spark: Any, story: Story, directory: str, *, values: bool) -> list[str]:
     """Run it; what fails comes with the SQL that repeats it."""
     table = f"t_{uuid.uuid4().hex[:10]}"
-    ran = story.table.statements(table)
+    ran = story.table.statements(table, directory)
     found = []
     for statement in ran:
         spark.sql(statement)
     for merge in story.merges:
-        script = merge.script(table)
+        script = merge.script(table, directory)
         ran.append(script)
         try:
-            found.append(check_merge(spark, table, script))
+            with confs_set(spark, dict(merge.confs)):
+                found.append(check_merge(spark, table, script, values=values))
         except Exception as error:
             error.add_note("To repeat it:\n" + ";\n".join(ran)) if hasattr(error, "add_note") else None
             raise
