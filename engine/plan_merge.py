@@ -22,7 +22,7 @@ from engine.errors import EngineError
 from engine.find_touched_files import Matches, count_inserts, find_touched_files
 from engine.foresee import ambiguity, append_only, reserved_names
 from engine.generated_columns import generated_predicate
-from engine.logged_schema import LoggedColumn, logged_schema, logical_partitions
+from engine.logged_schema import LoggedColumn, logged_schema, logical_names
 from engine.params import fill
 from engine.parse import MergeStatement, Script, parse_merge, parse_script
 from engine.plan_writes import Promise, TableTraits, plan_writes, runs_insert_only
@@ -105,7 +105,7 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
             merge=merge,
             decision=decision,
             detail=detail,
-            files=logical_partitions(files, columns),
+            files=logical_names(files, columns),
             rules=rules,
             assigned=assignments(spark, merge, rules),
             confs=confs,
