@@ -20,7 +20,7 @@ from engine.delta_log import LogFile, list_files
 from engine.duplicate_keys import find_conflicts
 from engine.errors import EngineError
 from engine.find_touched_files import Matches, count_inserts, find_touched_files
-from engine.foresee import ambiguity, append_only, reserved_names
+from engine.foresee import ambiguity, append_only, dotted_partitions, reserved_names
 from engine.generated_columns import generated_predicate
 from engine.logged_schema import LoggedColumn, logged_schema, logical_names
 from engine.params import fill
@@ -247,6 +247,7 @@ def look_at(
             refused = (
                 reserved_names(merge, known.decision, matches, promise.write)
                 or ambiguity(statement, conflicts)
+                or dotted_partitions(merge, matches, detail, known.confs)
                 or check_rows(spark, merge, source, matches, rules, assigned, copies=copies, private=private)
                 or (append_only(promise.metrics) if rules.append_only else None)
             )

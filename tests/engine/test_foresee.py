@@ -187,6 +187,21 @@ def test_reserved_names_break_a_merge_that_updates_and_not_one_that_inserts(
     commits(shop, merge(table, INSERT + "(id) VALUES (s.id)", other))
 
 
+def test_a_partition_column_with_a_dot_in_its_name_breaks_every_write(shop: Any) -> None:
+    shop.sql(
+        "CREATE TABLE dotted (id BIGINT, n BIGINT, `p.q` BIGINT) USING delta PARTITIONED BY (`p.q`) "
+        "TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
+    )
+    shop.sql("INSERT INTO dotted VALUES (1, 1, 1), (2, 2, 2)")
+    foreseen(shop, merge("dotted", UPDATE + "n = s.n"), "UNRESOLVED_COLUMN.WITH_SUGGESTION")
+    foreseen(shop, merge("dotted", INSERT + "(id) VALUES (s.id)"), "UNRESOLVED_COLUMN.WITH_SUGGESTION")
+    shop.conf.set("spark.databricks.delta.merge.repartitionBeforeWrite.enabled", "false")
+    try:
+        commits(shop, merge("dotted", UPDATE + "n = 5 " + INSERT + "(id) VALUES (s.id)"))
+    finally:
+        shop.conf.unset("spark.databricks.delta.merge.repartitionBeforeWrite.enabled")
+
+
 def test_a_check_over_the_clock_is_asked_of_copied_rows_too(shop: Any) -> None:
     """Delta checks every row that it writes again, and this one has grown old since."""
     shop.sql("CREATE TABLE clock USING delta AS SELECT id, current_timestamp() AS at FROM range(2, 6, 1, 1)")
