@@ -86,7 +86,7 @@ class Table:
         properties = [f"'delta.{name}' = 'true'" for name in self.properties]
         if self.names != PLAIN_NAMES:
             properties.append("'delta.columnMapping.mode' = 'name'")
-        if any("DEFAULT" in column.rule for column in self.extras):
+        if any(column.rule.startswith("DEFAULT") for column in self.extras):
             properties.append("'delta.feature.allowColumnDefaults' = 'supported'")
         parts = [f"CREATE TABLE {table} ({', '.join(_ddl(one, k) for one in self.columns)}) USING delta"]
         layout = {"by_d": f"PARTITIONED BY ({d})", "by_k": f"PARTITIONED BY ({k})", "by_v": f"PARTITIONED BY ({v})"}
@@ -136,8 +136,8 @@ PROPERTIES = (
 tables = st.builds(
     Table,
     names=st.sampled_from((PLAIN_NAMES, PLAIN_NAMES, PLAIN_NAMES, ODD_NAMES)),
-    extras=st.one_of(st.just([]), st.lists(st.sampled_from(EXTRA_COLUMNS), max_size=3, unique=True)).map(tuple),
-    layout=st.sampled_from(("", "", "", "by_d", "by_k", "by_v", "clustered")),
+    extras=st.lists(st.sampled_from(EXTRA_COLUMNS), max_size=4, unique=True).map(tuple),
+    layout=st.sampled_from(("", "", "by_d", "by_k", "by_v", "clustered")),
     properties=st.lists(st.sampled_from(PROPERTIES), max_size=3).map(lambda found: tuple(sorted(set(found)))),
     place=st.sampled_from(("", "", "", "plain", "a b%41")),
     check=st.sampled_from((False, False, False, True)),
