@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge
 from engine.assignments import Assignment, ClauseAssignments, kept, never_failing, volatile
+from engine.char_types import fits, lengths
 from engine.confs import confs_set, for_rows
 from engine.errors import EngineError
 from engine.find_touched_files import (
@@ -256,14 +257,15 @@ def _column_checks(a: Assignment, rules: TargetRules) -> list[Check]:
                     hint="Leave those rows out of the source, or give them a value: coalesce(…).",
                 )
             )
-    if column.max_length is not None:
+    if column.raw_type is not None and (whole := fits(name, column.raw_type)):
+        most = lengths(column.raw_type)
         checks.append(
             Check(
                 condition=TOO_LONG,
-                sentence=f"are longer than the {column.max_length} characters of {column.name}",
-                violated=f"length({name}) > {column.max_length}",
+                sentence=f"are longer than the {most} characters of {column.name}",
+                violated=f"NOT ({whole})",
                 columns=(column.name,),
-                hint=f"Shorten them: left(…, {column.max_length}); blanks at the end count.",
+                hint=f"Shorten them: left(…, {most}); blanks at the end count.",
             )
         )
     if column.generated_as is not None and a.origin == "given":

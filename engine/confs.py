@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+STATS_SKIPPING = "spark.databricks.delta.stats.skipping"
 EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 # Adaptive execution runs every shuffle as a job of its own and plans again after it, and each task costs
 # milliseconds whatever it holds: for a query over a few rows that is most of the time. A LIMIT looks at one

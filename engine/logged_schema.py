@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +27,13 @@ TABLE = (
 
 @dataclass(frozen=True)
 class LoggedColumn:
-    """A top-level column. ``physical_name`` is what files, partition values and statistics call it."""
+    """A column, or a field of a struct. ``physical_name`` is what files, partition values and statistics call it."""
 
     name: str
     physical_name: str
     generated_as: str | None = None
     identity: bool = False
+    fields: tuple[LoggedColumn, ...] = ()
 
 
 def logged_schema(spark: SparkSession, path: str, version: int) -> tuple[LoggedColumn, ...]:
@@ -102,12 +103,13 @@ def _table_actions(spark: SparkSession, segment: LogSegment) -> list[Any]:
 
 def _column(field: Mapping[str, Any]) -> LoggedColumn:
     metadata = field.get("metadata") or {}
-    name = str(field["name"])
+    name, data_type = str(field["name"]), field["type"]
     return LoggedColumn(
         name=name,
         physical_name=str(metadata.get("delta.columnMapping.physicalName", name)),
         generated_as=metadata.get("delta.generationExpression"),
         identity="delta.identity.start" in metadata,
+        fields=tuple(_column(one) for one in data_type.get("fields", ())) if isinstance(data_type, dict) else (),
     )
 
 
@@ -129,10 +131,27 @@ def _schema_string(spark: SparkSession, segment: LogSegment) -> str:
     return str(spark.sql(f"SELECT metaData.schemaString FROM {actions} WHERE metaData IS NOT NULL").collect()[0][0])
 
 
-def logical_partitions(files: Iterable[LogFile], columns: Iterable[LoggedColumn]) -> tuple[LogFile, ...]:
-    """``files`` with their partition values under the names that people know."""
-    names = {column.physical_name: column.name for column in columns}
+def logical_names(files: Iterable[LogFile], columns: Sequence[LoggedColumn]) -> tuple[LogFile, ...]:
+    """``files`` with their partition values and statistics under the names that people know."""
     return tuple(
-        dataclasses.replace(file, partition={names.get(name, name): value for name, value in file.partition.items()})
+        dataclasses.replace(file, partition=_renamed(file.partition, columns), stats=_stats(file.stats, columns))
         for file in files
     )
+
+
+def _stats(text: str | None, columns: Sequence[LoggedColumn]) -> str | None:
+    if text is None or all(column.name == column.physical_name for column in columns):
+        return text
+    stats = json.loads(text)
+    by_column = ("minValues", "maxValues", "nullCount")
+    return json.dumps({key: _renamed(of, columns) if key in by_column else of for key, of in stats.items()})
+
+
+def _renamed(values: Mapping[str, Any], columns: Sequence[LoggedColumn]) -> dict[str, Any]:
+    known = {column.physical_name: column for column in columns}
+    renamed = {}
+    for name, value in values.items():
+        column = known.get(name)
+        inner = _renamed(value, column.fields) if column and isinstance(value, dict) else value
+        renamed[column.name if column else name] = inner
+    return renamed

@@ -15,16 +15,16 @@ from engine.advice import advise
 from engine.analyze import AnalyzedMerge, analyze, columns_of
 from engine.assignments import ClauseAssignments, assignments
 from engine.check_rows import check_rows
-from engine.confs import confs_set, for_rows
+from engine.confs import STATS_SKIPPING, confs_set, for_rows
 from engine.delta_log import LogFile, list_files
 from engine.derive_conjuncts import condition_splice, derive_conjuncts, with_conjuncts
 from engine.duplicate_keys import find_conflicts
 from engine.errors import EngineError
 from engine.explain import explain
 from engine.find_touched_files import Matches, count_inserts, find_touched_files
-from engine.foresee import ambiguity, append_only, reserved_names
+from engine.foresee import ambiguity, append_only, dotted_partitions, reserved_names
 from engine.generated_columns import generated_predicate
-from engine.logged_schema import LoggedColumn, logged_schema, logical_partitions
+from engine.logged_schema import LoggedColumn, logged_schema, logical_names
 from engine.params import fill
 from engine.parse import MergeStatement, Script, parse_merge, parse_script
 from engine.plan_writes import Promise, TableTraits, plan_writes, runs_insert_only
@@ -33,7 +33,7 @@ from engine.prepare_source import PreparedSource, free_source, new_view_name, pr
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
 from engine.samples import sample_rows
 from engine.session_state import kept_confs, session_ref, tagged
-from engine.should_materialize_source import should_materialize_source
+from engine.should_materialize_source import is_on, should_materialize_source
 from engine.source_plan import source_plan
 from engine.spark_errors import translate
 from engine.splice import source_splice, spliced
@@ -121,7 +121,7 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], shown: Shown, 
             merge=merge,
             decision=decision,
             detail=detail,
-            files=logical_partitions(files, columns),
+            files=logical_names(files, columns),
             rules=rules,
             assigned=assignments(spark, merge, rules),
             confs=confs,
@@ -133,7 +133,9 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], shown: Shown, 
             return prepare_source(spark, merge, decision, planned, view=view, level=attempt.storage_level)
 
     def look(attempt: Attempt, source: PreparedSource) -> Looked:
-        return look_at(spark, known, attempt, source, shown, clock)
+        # Delta cannot read a table with deletion vectors while statistics are off, though it can merge into one
+        with confs_set(spark, {STATS_SKIPPING: "true"}):
+            return look_at(spark, known, attempt, source, shown, clock)
 
     try:
         looked = run_with_source_lost_retries(spark, prepare, look)
@@ -268,6 +270,7 @@ def look_at(
             refused = (
                 reserved_names(merge, known.decision, matches, promise.write)
                 or ambiguity(statement, conflicts)
+                or dotted_partitions(merge, matches, detail, known.confs)
                 or check_rows(spark, merge, source, matches, rules, assigned, copies=copies, private=shown.private)
                 or (append_only(promise.metrics) if rules.append_only else None)
             )
@@ -293,7 +296,13 @@ def look_at(
 def scan_of(spark: SparkSession, known: Known, merge: AnalyzedMerge, source: PreparedSource) -> DeltaScan:
     detail = known.detail
     return prepare_delta_scan(
-        spark, merge, source.view, known.files, detail["partitionColumns"] or (), detail["tableFeatures"] or ()
+        spark,
+        merge,
+        source.view,
+        known.files,
+        detail["partitionColumns"] or (),
+        detail["tableFeatures"] or (),
+        statistics=is_on(known.confs, STATS_SKIPPING),
     )
 
 

@@ -85,7 +85,10 @@ def prepare_source(
     level = level or decision.storage_level or read_confs(spark, (STORAGE_LEVEL,)).get(STORAGE_LEVEL, "DISK_ONLY")
     checkpoint(spark, query, level, view)
     columns = used_columns(merge)
-    num_rows, fingerprint, found = source_fingerprint(spark, view, columns, merge.source_reference, bound_items(merge))
+    with confs_set(spark, ONE_JOB):
+        num_rows, fingerprint, found = source_fingerprint(
+            spark, view, columns, merge.source_reference, bound_items(merge)
+        )
     return PreparedSource(
         view=view,
         columns=columns,
@@ -147,9 +150,9 @@ def pruned_source_sql(merge: AnalyzedMerge, table: str | None, pinned: dict[str,
 def source_fingerprint(
     spark: SparkSession, view: str, columns: Sequence[Column], reference: str, items: Sequence[str]
 ) -> tuple[int, str, tuple[str | None, ...]]:
-    """(rows, checksum, values of ``items``) of a view, in one pass.
+    """(rows, checksum, values of ``items``) of a view or a query in brackets, in one pass.
 
-    ``items`` are aggregates over the view under the name ``reference``, strings all. The checksum is alike for the
+    ``items`` are aggregates over it under the name ``reference``, strings all. The checksum is alike for the
     same rows in any order, and counts repeated ones.
     A row's hash covers which values are NULL (xxhash64 skips them); nested values go through JSON. The sums of
     the halves of the hashes cannot overflow below 2³¹ rows, and equal pairs do not cancel as with XOR.
@@ -168,8 +171,7 @@ def source_fingerprint(
         f"AS {reference}"
     )
     try:
-        with confs_set(spark, ONE_JOB):
-            row = spark.sql(query).collect()[0]
+        row = spark.sql(query).collect()[0]
     except Exception as error:
         raise translate(error) from error
     return int(row[0]), f"{int(row[0]):x}-{int(row[1]):x}-{int(row[2]):x}", tuple(row[3:])

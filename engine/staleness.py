@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from engine.analyze import aliased, by_reference
 from engine.commits import Commit
+from engine.confs import STATS_SKIPPING, confs_set
 from engine.delta_log import list_files
 from engine.parse import parse_merge
 from engine.spark_errors import translate
@@ -103,6 +104,7 @@ def any_match(spark: SparkSession, plan: Plan, version: int, hashes: Sequence[in
         f"ON {condition}\nLIMIT 1"
     )
     try:
-        return bool(spark.sql(query).collect())
+        with confs_set(spark, {STATS_SKIPPING: "true"}):
+            return bool(spark.sql(query).collect())
     except Exception as error:
         raise translate(error) from error
