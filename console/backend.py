@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from engine.policy import Policy
+
 if TYPE_CHECKING:
     from engine.plans import OperationDetail
     from engine.values import (
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
         TableDetail,
         TableRef,
         TableVersion,
+        UndoPlan,
         Validation,
     )
 
@@ -37,6 +40,7 @@ class Backend(Protocol):
         """Where Spark runs, without its token. Known before connecting."""
 
     home: Path
+    policy: Policy
 
     def connect(self, on_progress: OnProgress) -> tuple[str, ...]:
         """Start or find Spark. Long on a cold machine; says what it does through ``on_progress``.
@@ -89,3 +93,9 @@ class Backend(Protocol):
     def history(self, table: str | None = None, limit: int = 500) -> list[Operation]: ...
 
     def operation(self, op_id: str) -> OperationDetail: ...
+
+    def plan_undo(self, op_id: str) -> UndoPlan:
+        """What it would take to take that operation back. Looks only."""
+
+    def undo(self, looked: UndoPlan, *, operation_id: str, on_progress: OnProgress) -> Outcome:
+        """Do that. Later commits that it names are lost too: they were shown."""

@@ -4,19 +4,22 @@
 remote = "sc://spark.example.org:15002"
 private = true                       # no value of a row is kept in a plan
 conf."spark.sql.session.timeZone" = "UTC"
+policy.typed_confirmation = true     # the table's name is to be typed before a commit; --yes will not do
+policy.max_files_rewritten = 0.2     # of the table's files; see engine.policy for all the rules
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from console.settings import FILE_NAME
+from engine.policy import Policy
 
-KNOWN = ("master", "remote", "conf", "private")
+KNOWN = ("master", "remote", "conf", "private", "policy")
 
 
 @dataclass(frozen=True)
@@ -26,12 +29,36 @@ class Profile:
     target: str | None = None
     confs: Mapping[str, str] = field(default_factory=dict)
     private: bool = False
+    policy: Policy = field(default_factory=Policy)
+
+
+def profile_of(home: Path, target: str) -> Profile | None:
+    """The profile that is for this ``target``, where one with a policy is: who types the address instead of the name
+    is held to the same rules."""
+    try:
+        profiles = _read(home).get("profiles", {})
+    except ModuleNotFoundError:
+        return None  # no TOML in this Python: nor could the profile be named
+    for name, values in profiles.items() if isinstance(profiles, dict) else ():
+        if isinstance(values, dict) and "policy" in values:
+            found = _checked(name, values)
+            if _place(found.target) == _place(target):
+                return found
+    return None
+
+
+def _place(target: str | None) -> str:
+    """An address without what follows the port: a token makes it no other place."""
+    return (target or "").partition("/;")[0].rstrip("/").lower()
 
 
 def load_profile(home: Path, name: str) -> Profile:
     """The profile of that name. Raises UsageError for one that is not there or cannot be used: unlike a theme,
     a Spark that was asked for by name must not be replaced by another."""
-    profiles = _read(home).get("profiles", {})
+    try:
+        profiles = _read(home).get("profiles", {})
+    except ModuleNotFoundError as error:
+        raise _unusable(f"{FILE_NAME} needs Python 3.11 or newer.") from error
     if not isinstance(profiles, dict) or name not in profiles:
         known = ", ".join(sorted(profiles)) if isinstance(profiles, dict) and profiles else "none"
         raise _unusable(f"There is no profile {name!r} in {home / FILE_NAME} (known: {known}).")
@@ -56,7 +83,25 @@ def _checked(name: str, values: Any) -> Profile:
         raise _unusable(f"In the profile {name!r}, private is true or false.")
     if not isinstance(confs, dict):
         raise _unusable(f"In the profile {name!r}, conf is a table of Spark settings.")
-    return Profile(master or remote, dict(_flat(confs)), private)
+    return Profile(master or remote, dict(_flat(confs)), private, _policy(name, values.get("policy", {})))
+
+
+def _policy(name: str, values: Any) -> Policy:
+    """The rules. One that is misspelt or of the wrong kind is told: it must not pass for one that is not there."""
+    if not isinstance(values, dict):
+        raise _unusable(f"In the profile {name!r}, policy is a table of rules.")
+    rules = {field.name: field.default for field in fields(Policy)}
+    for key, value in values.items():
+        if key not in rules:
+            raise _unusable(
+                f"The policy of the profile {name!r} has an unknown rule {key!r} (known: {', '.join(rules)})."
+            )
+        if isinstance(rules[key], bool):
+            if not isinstance(value, bool):
+                raise _unusable(f"In the policy of the profile {name!r}, {key} is true or false.")
+        elif isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+            raise _unusable(f"In the policy of the profile {name!r}, {key} is a share from 0 to 1.")
+    return Policy(**values)
 
 
 def _flat(confs: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -70,10 +115,9 @@ def _flat(confs: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str
 
 def _read(home: Path) -> dict[str, Any]:
     try:
+        text = (home / FILE_NAME).read_text(encoding="utf-8")
         toml: Any = import_module("tomllib")
-        values: dict[str, Any] = toml.loads((home / FILE_NAME).read_text(encoding="utf-8"))
-    except ModuleNotFoundError as error:
-        raise _unusable(f"{FILE_NAME} needs Python 3.11 or newer.") from error
+        values: dict[str, Any] = toml.loads(text)
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from console.backend import OnProgress
+from engine.policy import Policy
 
 if TYPE_CHECKING:
     from engine.history import History
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         TableDetail,
         TableRef,
         TableVersion,
+        UndoPlan,
         Validation,
     )
 
@@ -38,12 +40,19 @@ class SparkBackend:
     """Implements ``Backend``. ``target`` is a master or an ``sc://`` address; nothing happens before connect."""
 
     def __init__(
-        self, target: str, home: Path, confs: Mapping[str, str] | None = None, *, private: bool = False
+        self,
+        target: str,
+        home: Path,
+        confs: Mapping[str, str] | None = None,
+        *,
+        private: bool = False,
+        policy: Policy = Policy(),  # noqa: B008  frozen
     ) -> None:
         self._target = target
         self.home = home
         self._confs = dict(confs or {})
         self._private = private
+        self.policy = policy
         self._main: Session | None = None
         self._checks: Session | None = None
         self._plans: OrderedDict[str, Session] = OrderedDict()
@@ -225,7 +234,13 @@ class SparkBackend:
             operation_id,
             on_progress,
             lambda say: apply(
-                running.spark, plan, history=self._ledger(), accept=accept, tag=operation_id, on_progress=say
+                running.spark,
+                plan,
+                history=self._ledger(),
+                accept=accept,
+                tag=operation_id,
+                on_progress=say,
+                policy=self.policy,
             ),
         )
 
@@ -263,6 +278,32 @@ class SparkBackend:
 
     def operation(self, op_id: str) -> OperationDetail:
         return self._ledger().get(op_id)
+
+    def plan_undo(self, op_id: str) -> UndoPlan:
+        from engine.policy import check_writable
+        from engine.undo import plan_undo
+
+        check_writable(self.policy)
+        found = self._ledger().get(op_id)
+        return self._ask(lambda s: plan_undo(s, found))
+
+    def undo(self, looked: UndoPlan, *, operation_id: str, on_progress: OnProgress) -> Outcome:
+        from engine.undo import LATER_COMMITS, undo
+
+        with self._session().new_session(self._confs) as session:
+            return self._watched(
+                session,
+                operation_id,
+                on_progress,
+                lambda say: undo(
+                    session.spark,
+                    looked,
+                    history=self._ledger(),
+                    accept=[LATER_COMMITS],
+                    tag=operation_id,
+                    on_progress=say,
+                ),
+            )
 
     def _ledger(self) -> History:
         from engine.history import History

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, TypeVar
 from engine.advice import MUST_ACCEPT
 from engine.analyze import analyze
 from engine.apply_create import COMPARING, apply_create
-from engine.commits import Commit, commits_since, user_metadata
+from engine.commits import Commit, commits_since, taken_back_by, user_metadata
 from engine.confs import confs_set, read_confs
 from engine.create_values import CreatePlan
-from engine.errors import CancelledError, EngineError, RefusedError, StalePlanError
+from engine.errors import CancelledError, ConflictError, EngineError, RefusedError, StalePlanError
 from engine.outcome import deviations, outcome_of
 from engine.parse import parse_merge
 from engine.plan_merge import run_setup, running_sql
+from engine.policy import Policy, check_policy
 from engine.prepare_source import free_source, get_merge_source, prepare_source
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
 from engine.session_state import tagged, whereabouts
@@ -37,6 +38,9 @@ USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 RUN_CONFS = (TXN_APP_ID, TXN_VERSION, TXN_AUTO_RESET, USER_METADATA)
 REWRITING = "MERGE operation - Rewriting"
 """How the phase begins in which Delta's MERGE runs: only Spark can end it."""
+MOVED_BY = 3
+"""How many of the commits since the plan an error names."""
+CHANGED_MEANWHILE = ("DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED")
 
 
 def apply(
@@ -47,15 +51,18 @@ def apply(
     accept: Sequence[str] = (),
     tag: str | None = None,
     on_progress: OnProgress | None = None,
+    policy: Policy | None = None,
 ) -> Outcome:
     """Commit exactly ``plan``, once.
 
-    A stale plan raises StalePlanError, a refused one or a warning that was not accepted RefusedError; in both
-    cases nothing ran. A plan that is committed already changes nothing and says so. ``accept`` holds the codes of
-    warnings that need it; ``history`` records it. The frozen source is dropped from the session at the end, also
-    after a failure, but not where the plan is only refused.
+    A stale plan raises StalePlanError; one that is refused or forbidden by ``policy``, or a warning whose code is not
+    in ``accept``, RefusedError: in these cases nothing ran. Where another commit was faster ConflictError: nothing was
+    written. A plan that is committed already changes nothing and says so. ``history`` records it. The frozen source is
+    dropped from the session at the end, also after a failure, but not where the plan may be applied again as it is.
     """
     say = on_progress or (lambda _: None)
+    if policy is not None:
+        check_policy(policy, plan, reviewed=history is not None and history.is_reviewed(plan.plan_id))
     if isinstance(plan, CreatePlan):
         refuse(plan, accept)
         with tagged(spark, tag):
@@ -63,8 +70,8 @@ def apply(
     with tagged(spark, tag):
         try:
             outcome = _apply(spark, plan, history, tuple(accept), say)
-        except RefusedError:
-            raise  # nothing ran: once it is accepted, the source that was previewed is merged
+        except (RefusedError, ConflictError):
+            raise  # nothing was written: applied again, the source that was previewed is merged
         except Exception as error:
             free_source(spark, plan.session.source_view, error)
             if isinstance(error, EngineError):
@@ -82,15 +89,11 @@ def _apply(
     version, since = commits_since(spark, plan.target.name, plan.target.version)
     done = of_plan(plan, since)
     if done is not None:
+        refuse_undone(done, since)
         return already_applied(plan, done, history)
     state = check_staleness(spark, plan, version, since, lambda: prepare_again(spark, plan, say))
     if state.verdict == "stale":
-        raise StalePlanError(
-            "STALE_PLAN",
-            f"{plan.target.name} moved from v{plan.target.version} to v{state.version} since the plan: "
-            f"{state.collides}.",
-            "Plan again and look at what changed.",
-        )
+        raise stale(plan, state)
     if not plan.changes_something:
         return nothing_to_do(plan, state, history)
     with confs_set(spark, plan.confs):
@@ -98,6 +101,16 @@ def _apply(
         say(Progress(phase=f"{REWRITING} {len(plan.find_touched_files.files)} files"))
         op_id = history.begin(plan, where=whereabouts(spark), checked=state.version) if history else ""
         return _run(spark, plan, history, op_id, state, say)
+
+
+def stale(plan: Plan, state: Staleness) -> StalePlanError:
+    since = f" ({'; '.join(state.moved_by[:MOVED_BY])})" if state.moved_by else ""
+    return StalePlanError(
+        "STALE_PLAN",
+        f"{plan.target.name} moved from v{plan.target.version} to v{state.version} since the plan{since}: "
+        f"{state.collides}.",
+        "Plan again and look at what changed.",
+    )
 
 
 def _run(
@@ -128,7 +141,7 @@ def _run(
         else:
             merge()
     except Exception as error:
-        return _failed(spark, plan, history, op_id, state, translate(error), began, error)
+        return _failed(spark, plan, history, op_id, state, translate(error), began, error, say)
     say(Progress(phase=COMPARING))
     return _recorded(plan, history, op_id, state, committed(spark, plan), began)
 
@@ -142,6 +155,7 @@ def _failed(
     error: EngineError,
     began: float,
     cause: BaseException,
+    say: OnProgress,
 ) -> Outcome:
     """An error is not proof that nothing was committed: the log is asked first. Where it cannot be asked the row
     stays "running" and is left to ``engine.recover``, once Spark is back."""
@@ -157,7 +171,29 @@ def _failed(
     if history:
         cancelled = isinstance(error, CancelledError)
         history.failed(op_id, error.message if cancelled else str(error), "cancelled" if cancelled else "failed")
-    raise error from cause
+    raise (_conflict(spark, plan, error, say) if is_conflict(error) else error) from cause
+
+
+def is_conflict(error: EngineError) -> bool:
+    """Whether Delta refused to commit because another commit was faster (ConflictChecker)."""
+    return error.condition.startswith("DELTA_CONCURRENT") or error.condition in CHANGED_MEANWHILE
+
+
+def _conflict(spark: SparkSession, plan: Plan, error: EngineError, say: OnProgress) -> EngineError:
+    """Delta's conflict as advice: whether the same plan can be applied again as it is."""
+    try:
+        version, since = commits_since(spark, plan.target.name, plan.target.version)
+        state = check_staleness(spark, plan, version, since, lambda: prepare_again(spark, plan, say))
+    except EngineError:
+        return error  # what cannot be asked is checked when it is applied again
+    if state.verdict == "stale":
+        found = stale(plan, state)
+        return StalePlanError(error.condition, f"Another commit was faster. {found.message}", found.hint)
+    return ConflictError(
+        error.condition,
+        f"Another commit was faster ({'; '.join(state.moved_by[:MOVED_BY])}), and nothing was written.",
+        "It touches nothing that this plan does: apply the same plan again.",
+    )
 
 
 def _asked_twice(question: Callable[[], T]) -> T:
@@ -182,6 +218,17 @@ def refuse(plan: Plan | CreatePlan, accept: Sequence[str]) -> None:
                 warning.sentence,
                 f"If that is what you want, apply with --accept {warning.code}.",
             )
+
+
+def refuse_undone(done: Commit, since: Sequence[Commit]) -> None:
+    """Raise where this plan was committed and taken back: its rows are not there, so it must not pass for applied."""
+    taken_back = taken_back_by(done, since)
+    if taken_back is not None:
+        raise StalePlanError(
+            "PLAN_UNDONE",
+            f"The plan was committed as v{done.version} and taken back by v{taken_back.version}.",
+            "Plan again, and apply that.",
+        )
 
 
 def committed(spark: SparkSession, plan: Plan) -> Commit | None:
@@ -241,10 +288,13 @@ def prepare_as_planned(spark: SparkSession, plan: Plan, level: str | None) -> No
     merge = analyze(spark, parse_merge(plan.statement.sql))
     source = prepare_source(spark, merge, plan.decision, view=plan.session.source_view, level=level)
     if source.fingerprint != plan.source.fingerprint:
+        same = ", other values" if source.num_rows == plan.source.num_rows else ""
+        then, now = plan.source.pinned_versions, source.pinned_versions
+        moved = "".join(f"; {name} was v{v} and is v{now[name]}" for name, v in then.items() if now.get(name, v) != v)
         raise StalePlanError(
             "SOURCE_CHANGED",
             f"The source is not what was planned: {source.num_rows:,} rows now, {plan.source.num_rows:,} then"
-            + (" (other values)." if source.num_rows == plan.source.num_rows else "."),
+            f"{same}{moved}.",
             "Plan again; a source that is stored in a Delta table first stays as it was planned.",
         )
 
@@ -296,6 +346,11 @@ def nothing_to_do(plan: Plan, state: Staleness, history: History | None) -> Outc
 def _recorded(
     plan: Plan, history: History | None, op_id: str, state: Staleness, commit: Commit | None, began: float
 ) -> Outcome:
+    if commit is not None and op_id and commit.op_id != op_id:
+        # the same plan was applied twice at once; Delta let one of them commit
+        if history:
+            history.failed(op_id, f"Another apply of this plan was faster: v{commit.version}.", "not_committed")
+        return already_applied(plan, commit, history)
     outcome = outcome_of(plan, op_id, state, commit, round((time.monotonic() - began) * 1000))
     if history:
         history.applied(op_id, outcome)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,8 @@ class Commit:
     read_version: int | None
     metrics: dict[str, int]
     user_metadata: str | None
+    restored_to: int | str | None = None
+    """For a RESTORE, the version it went back to, or the time."""
 
     @property
     def plan_id(self) -> str | None:
@@ -70,6 +73,27 @@ def commits_since(spark: SparkSession, table: str, version: int) -> tuple[int, t
     return now, tuple(commit for commit in newer if commit.version > version)
 
 
+def taken_back_by(commit: Commit, since: Sequence[Commit]) -> Commit | None:
+    """The RESTORE that took ``commit`` back, None while its rows are there. ``since`` are the newer commits, newest
+    first; a RESTORE to before the commit takes it back, and one to after it brings it back."""
+    by_version = {one.version: one for one in since}
+    at = max((*by_version, commit.version))
+    while at > commit.version:
+        here = by_version.get(at)
+        if here is None or here.restored_to is None:
+            at -= 1
+        elif isinstance(here.restored_to, int):
+            if here.restored_to < commit.version:
+                return here
+            at = here.restored_to
+        elif here.restored_to < commit.timestamp:
+            return here
+        else:
+            earlier = (v for v, one in by_version.items() if v < at and one.timestamp <= here.restored_to)
+            at = max(earlier, default=commit.version)
+    return None
+
+
 def user_metadata(plan_id: str, op_id: str, own: str | None) -> str:
     """What apply leaves in ``commitInfo.userMetadata``; ``own`` is what the operator had set there."""
     content: dict[str, Any] = {METADATA_KEY: {"plan_id": plan_id, "op_id": op_id}}
@@ -90,4 +114,13 @@ def _commit(row: Any) -> Commit:
         read_version=None if row["readVersion"] is None else int(row["readVersion"]),
         metrics=metrics,
         user_metadata=row["userMetadata"],
+        restored_to=_restored_to(row),
     )
+
+
+def _restored_to(row: Any) -> int | str | None:
+    if row["operation"] != "RESTORE":
+        return None
+    parameters = dict(row["operationParameters"] or {})
+    version = str(parameters.get("version") or "")
+    return int(version) if version.isdigit() else str(parameters.get("timestamp") or "")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -254,6 +254,12 @@ def _flat(values: dict[str, Any], prefix: str = "") -> Cells:
         else:
             flat[f"{prefix}{name}"] = None if value is None else str(value)
     return flat
+
+
+def live_rows(files: Sequence[LogFile]) -> int | None:
+    """The live rows of these files, None where the log does not count those of all."""
+    known = [file.rows for file in files if file.rows is not None]
+    return sum(known) if len(known) == len(files) else None
 
 
 def partitions_of(files: Iterable[LogFile]) -> int:

@@ -26,7 +26,7 @@ from engine.history_store import Store, now
 from engine.plans import AnyPlan, OperationDetail
 from engine.secrets import redact
 from engine.session_state import Whereabouts
-from engine.values import Operation, Outcome, TableRef, TableVersion
+from engine.values import Operation, Outcome, TableRef, TableVersion, UndoPlan
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -126,13 +126,30 @@ class History:
         """The operation committed (or was found committed): status applied, with its outcome. One that was undone
         meanwhile stays undone."""
         body = rows.packed(outcome)
+        self._store.run(lambda db: _applied(db, op_id, outcome, body))
+
+    def begin_undo(self, undo: UndoPlan, *, where: Whereabouts = Whereabouts()) -> str:  # noqa: B008  frozen
+        """A RESTORE that takes an operation back starts: a row of its own, of kind restore. Returns its id."""
+
+        def work(db: DuckDBPyConnection) -> str:
+            subject = rows.Subject(
+                undo.undo_id, "restore", undo.table, undo.path, undo.table_id, undo.sql, undoes=undo.op_id
+            )
+            row = rows.insert(db, subject, "running", rows.new_id())
+            _run(db, row, where, undo.version)
+            return row
+
+        return self._store.run(work)
+
+    def undone(self, op_id: str, outcome: Outcome) -> None:
+        """The restore ``op_id`` committed: it is applied, and what it takes back is undone, both or neither."""
+        body = rows.packed(outcome)
 
         def work(db: DuckDBPyConnection) -> None:
-            changes = {"version": outcome.version, "kept": outcome.kept, "finished_at": now(), "error": None}
-            if rows.status_of(db, op_id) != "undone":
-                changes["status"] = "applied"
-            rows.update(db, op_id, changes)
-            rows.store_document(db, op_id, "outcome", body)
+            _applied(db, op_id, outcome, body)
+            (undoes,) = db.execute("SELECT undoes FROM operation WHERE op_id = ?", [op_id]).fetchone() or (None,)
+            if undoes is not None:
+                rows.update(db, undoes, {"status": "undone"})
 
         self._store.run(work)
 
@@ -146,10 +163,6 @@ class History:
                 rows.update(db, op_id, {"status": status, "error": redact(error), "finished_at": now()})
 
         self._store.run(work)
-
-    def undone(self, op_id: str) -> None:
-        """An applied operation was taken back. Its version and outcome stay."""
-        self._store.run(lambda db: rows.update(db, op_id, {"status": "undone"}))
 
     # Reading
 
@@ -209,6 +222,18 @@ class History:
 
     def _select(self, rest: str, values: Sequence[object]) -> Operations:
         return self._store.run(lambda db: rows.operations(db, rest, values), reading=True)
+
+    # Reviews
+
+    def reviewed(self, plan_id: str, by: str) -> None:
+        """Somebody looked at that plan in its file."""
+        self._store.run(lambda db: db.execute("INSERT INTO review VALUES (?, ?, ?)", [plan_id, now(), by]))
+
+    def is_reviewed(self, plan_id: str) -> bool:
+        """Whether somebody did."""
+        query = "SELECT 1 FROM review WHERE plan_id = ? LIMIT 1"
+        found = self._store.run(lambda db: db.execute(query, [plan_id]).fetchone(), reading=True)
+        return found is not None
 
     # What a crash left
 
@@ -298,6 +323,14 @@ def _insert(db: DuckDBPyConnection, plan: AnyPlan, body: bytes, status: str, op_
     rows.insert(db, subject, status, op_id)
     rows.store_document(db, op_id, "plan", body)
     return op_id
+
+
+def _applied(db: DuckDBPyConnection, op_id: str, outcome: Outcome, body: bytes) -> None:
+    changes = {"version": outcome.version, "kept": outcome.kept, "finished_at": now(), "error": None}
+    if rows.status_of(db, op_id) != "undone":
+        changes["status"] = "applied"
+    rows.update(db, op_id, changes)
+    rows.store_document(db, op_id, "outcome", body)
 
 
 def _run(db: DuckDBPyConnection, op_id: str, where: Whereabouts, checked: int | None) -> None:

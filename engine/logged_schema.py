@@ -16,14 +16,6 @@ from engine.spark_errors import translate
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-METADATA = "STRUCT<metaData: STRUCT<schemaString: STRING>>"
-TABLE = (
-    "STRUCT<metaData: STRUCT<description: STRING, partitionColumns: ARRAY<STRING>, "
-    "configuration: MAP<STRING, STRING>>, "
-    "protocol: STRUCT<minReaderVersion: INT, minWriterVersion: INT, readerFeatures: ARRAY<STRING>, "
-    "writerFeatures: ARRAY<STRING>>>"
-)
-
 
 @dataclass(frozen=True)
 class LoggedColumn:
@@ -36,69 +28,46 @@ class LoggedColumn:
     fields: tuple[LoggedColumn, ...] = ()
 
 
-def logged_schema(spark: SparkSession, path: str, version: int) -> tuple[LoggedColumn, ...]:
-    """The columns of ``version`` of the table at ``path``, by its newest metaData action up to then."""
-    try:
-        text = _schema_string(spark, log_segment(spark, path, version))
-    except EngineError:
-        raise
-    except Exception as error:
-        raise translate(error) from error
-    return tuple(_column(field) for field in json.loads(text)["fields"])
-
-
 @dataclass(frozen=True)
 class LoggedMetadata:
-    """What the log says of a table beside its columns. ``features`` are those that its protocol names, sorted."""
+    """What the newest metaData and protocol actions of a version say. ``fields`` are the schema's, by name, each as
+    JSON; ``features`` those that the protocol names, sorted."""
 
+    table_id: str
     description: str
+    fields: Mapping[str, str]
     partition_columns: tuple[str, ...]
-    configuration: dict[str, str]
+    configuration: Mapping[str, str]
     min_reader_version: int
     min_writer_version: int
     features: tuple[str, ...]
 
 
+def logged_schema(spark: SparkSession, path: str, version: int) -> tuple[LoggedColumn, ...]:
+    """The columns of ``version`` of the table at ``path``, by its newest metaData action up to then."""
+    metadata = _newest(spark, path, version, "metaData")
+    return tuple(_column(field) for field in json.loads(metadata["schemaString"])["fields"])
+
+
 def logged_metadata(spark: SparkSession, path: str, version: int) -> LoggedMetadata:
-    """The newest metaData and protocol actions up to ``version`` of the table at ``path``."""
-    try:
-        segment = log_segment(spark, path, version)
-        rows = _table_actions(spark, segment)
-    except EngineError:
-        raise
-    except Exception as error:
-        raise translate(error) from error
-    metadata = next(row["metaData"] for row in rows if row["metaData"] is not None)
-    protocol = next(row["protocol"] for row in rows if row["protocol"] is not None)
-    named = {*(protocol["readerFeatures"] or ()), *(protocol["writerFeatures"] or ())}
+    """What ``version`` of the table at ``path`` is, beside its files."""
+    metadata, protocol = (_newest(spark, path, version, action) for action in ("metaData", "protocol"))
     return LoggedMetadata(
-        description=metadata["description"] or "",
-        partition_columns=tuple(metadata["partitionColumns"] or ()),
-        configuration=dict(sorted(dict(metadata["configuration"] or {}).items())),
+        table_id=str(metadata["id"]),
+        description=metadata.get("description") or "",
+        fields={str(field["name"]): _meaning(field) for field in json.loads(metadata["schemaString"])["fields"]},
+        partition_columns=tuple(metadata.get("partitionColumns") or ()),
+        configuration=dict(sorted((metadata.get("configuration") or {}).items())),
         min_reader_version=int(protocol["minReaderVersion"]),
         min_writer_version=int(protocol["minWriterVersion"]),
-        features=tuple(sorted(named)),
+        features=tuple(sorted({*(protocol.get("readerFeatures") or ()), *(protocol.get("writerFeatures") or ())})),
     )
 
 
-def _table_actions(spark: SparkSession, segment: LogSegment) -> list[Any]:
-    """Rows with ``metaData`` or ``protocol``, newest first."""
-    rows: list[Any] = []
-    if segment.commits:
-        place = quote(f"{segment.directory}/{{{','.join(segment.commits)}}}")
-        rows += spark.sql(
-            f"SELECT a.* FROM (SELECT _metadata.file_name AS commit_file, from_json(value, '{TABLE}') AS a "
-            f"FROM text.{place} "
-            "WHERE value LIKE '{\"metaData\"%' OR value LIKE '{\"protocol\"%') ORDER BY commit_file DESC"
-        ).collect()
-    if segment.checkpoint_files:
-        place = quote(f"{segment.directory}/{{{','.join(segment.checkpoint_files)}}}")
-        if segment.checkpoint_format == "json":
-            query = f"SELECT from_json(value, '{TABLE}') AS a FROM text.{place}"
-        else:
-            query = f"SELECT from_json(to_json(struct(metaData, protocol)), '{TABLE}') AS a FROM parquet.{place}"
-        rows += spark.sql(f"SELECT a.* FROM ({query}) WHERE a.metaData IS NOT NULL OR a.protocol IS NOT NULL").collect()
-    return rows
+def _meaning(field: Mapping[str, Any]) -> str:
+    # each write into an identity column moves this mark, and changes nothing else
+    metadata = {k: v for k, v in (field.get("metadata") or {}).items() if k != "delta.identity.highWaterMark"}
+    return json.dumps({**field, "metadata": metadata}, sort_keys=True)
 
 
 def _column(field: Mapping[str, Any]) -> LoggedColumn:
@@ -113,22 +82,32 @@ def _column(field: Mapping[str, Any]) -> LoggedColumn:
     )
 
 
-def _schema_string(spark: SparkSession, segment: LogSegment) -> str:
+def _newest(spark: SparkSession, path: str, version: int, action: str) -> dict[str, Any]:
+    """The newest action of that name (metaData, protocol) up to ``version``. Raises EngineError."""
+    try:
+        segment = log_segment(spark, path, version)
+        found = json.loads(_newest_text(spark, segment, action))
+    except EngineError:
+        raise
+    except Exception as error:
+        raise translate(error) from error
+    return dict(found[action])
+
+
+def _newest_text(spark: SparkSession, segment: LogSegment, action: str) -> str:
+    like = f"value LIKE '{{\"{action}\"%'"
     if segment.commits:
         place = quote(f"{segment.directory}/{{{','.join(segment.commits)}}}")
-        newest = spark.sql(
-            f"SELECT max_by(from_json(value, '{METADATA}').metaData.schemaString, _metadata.file_name) "
-            f"FROM text.{place} WHERE value LIKE '{{\"metaData\"%'"
-        ).collect()[0][0]
+        query = f"SELECT max_by(value, _metadata.file_name) FROM text.{place} WHERE {like}"
+        newest = spark.sql(query).collect()[0][0]
         if newest is not None:
             return str(newest)
     place = quote(f"{segment.directory}/{{{','.join(segment.checkpoint_files)}}}")
-    actions = (
-        f"(SELECT from_json(value, '{METADATA}').metaData FROM text.{place})"
-        if segment.checkpoint_format == "json"
-        else f"parquet.{place}"
-    )
-    return str(spark.sql(f"SELECT metaData.schemaString FROM {actions} WHERE metaData IS NOT NULL").collect()[0][0])
+    if segment.checkpoint_format == "json":
+        query = f"SELECT value FROM text.{place} WHERE {like}"
+    else:
+        query = f"SELECT to_json(struct({action})) FROM parquet.{place} WHERE {action} IS NOT NULL"
+    return str(spark.sql(query).collect()[0][0])
 
 
 def logical_names(files: Iterable[LogFile], columns: Sequence[LoggedColumn]) -> tuple[LogFile, ...]:

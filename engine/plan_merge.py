@@ -16,7 +16,7 @@ from engine.analyze import AnalyzedMerge, analyze, columns_of
 from engine.assignments import ClauseAssignments, assignments
 from engine.check_rows import check_rows
 from engine.confs import STATS_SKIPPING, confs_set, for_rows
-from engine.delta_log import LogFile, list_files
+from engine.delta_log import LogFile, list_files, live_rows
 from engine.derive_conjuncts import condition_splice, derive_conjuncts, with_conjuncts
 from engine.duplicate_keys import find_conflicts
 from engine.errors import EngineError
@@ -354,6 +354,7 @@ def target_value(merge: AnalyzedMerge, detail: Any, scan: DeltaScan) -> Target:
         features=tuple(detail["tableFeatures"] or ()),
         num_files=len(scan.before),
         num_bytes=sum(file.bytes for file in scan.before),
+        num_rows=live_rows(scan.before),
         partition_columns=tuple(detail["partitionColumns"] or ()),
         clustering_columns=tuple(detail["clusteringColumns"] or ()),
     )

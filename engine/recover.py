@@ -145,7 +145,11 @@ def _read_log(spark: SparkSession, history: History, one: Abandoned, plan: AnyPl
     if commit is None:
         history.failed(one.op_id, NOT_COMMITTED, "not_committed")
         return Recovered(one.op_id, one.table, "not_committed")
-    history.applied(one.op_id, _outcome(one, plan, commit, since))
+    outcome = _outcome(one, plan, commit, since)
+    if one.undoes is None:
+        history.applied(one.op_id, outcome)
+    else:
+        history.undone(one.op_id, outcome)
     return Recovered(one.op_id, one.table, "applied", commit.version)
 
 

@@ -11,6 +11,7 @@ from engine.analyze import aliased, by_reference
 from engine.commits import Commit
 from engine.confs import STATS_SKIPPING, confs_set
 from engine.delta_log import list_files
+from engine.logged_schema import LoggedMetadata, logged_metadata
 from engine.parse import parse_merge
 from engine.spark_errors import translate
 from engine.splice import spliced
@@ -19,10 +20,9 @@ from engine.values import Plan, Verdict
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-METADATA_OPERATIONS = re.compile(
-    r"^(ALTER|SET|UNSET|ADD|DROP|RENAME|CHANGE|UPGRADE|REPLACE|CREATE|RESTORE|CLONE|CLUSTER BY|COMPUTE)",
-    re.IGNORECASE,
-)
+REPLACING = re.compile(r"^(CREATE OR REPLACE|REPLACE|RESTORE|CLONE)", re.IGNORECASE)
+"""Operations that put another table in its place."""
+NAMED_FILES = 3
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def check_staleness(
     if version < planned_at:
         return Staleness("stale", version, (), "its versions begin anew")
     lines = tuple(commit_line(c) for c in since)
-    collides = changed_metadata(since) or collision(spark, plan, version, prepare_source)
+    collides = collision(spark, plan, version, since, prepare_source)
     return Staleness("stale" if collides else "disjoint", version, lines, collides)
 
 
@@ -65,30 +65,68 @@ def commit_line(commit: Commit) -> str:
     return f"v{commit.version} {commit.operation} {commit.timestamp}"
 
 
-def changed_metadata(since: Sequence[Commit]) -> str:
-    """The commit that changed more than rows, in words, or ""."""
-    found = next((c for c in since if METADATA_OPERATIONS.match(c.operation)), None)
-    return f"v{found.version} ({found.operation}) changed the table itself" if found else ""
-
-
-def collision(spark: SparkSession, plan: Plan, version: int, prepare_source: Callable[[], None]) -> str:
+def collision(
+    spark: SparkSession, plan: Plan, version: int, since: Sequence[Commit], prepare_source: Callable[[], None]
+) -> str:
     """Why the commits since the plan could change what it does, in words, or "" when they cannot."""
+    replaced = next((c for c in since if REPLACING.match(c.operation)), None)
+    if replaced:
+        return f"v{replaced.version} ({replaced.operation}) put other rows in its place"
+    changed = changed_metadata(*(logged_metadata(spark, plan.target.path, v) for v in (plan.target.version, version)))
+    if changed:
+        return f"the table itself changed: {'; '.join(changed)}"
     if any(clause.kind == "not_matched_by_source" for clause in plan.statement.clauses):
         return "with NOT MATCHED BY SOURCE every row of the table matters"
     now = {file.path: file for file in list_files(spark, plan.target.path, version)}
     before = {file.path: file for file in list_files(spark, plan.target.path, plan.target.version)}
     planned = [f.path for f in plan.find_touched_files.files if now.get(f.path) != before.get(f.path)]
     if planned:
-        return f"{len(planned)} of the files it would touch changed, {planned[0]} for one"
-    if any(now.get(path) != file for path, file in before.items()):
+        return f"{len(planned)} of the files it would touch changed: {some(planned)}"
+    gone = [path for path, file in before.items() if now.get(path) != file]
+    if gone:
         # rows of files that the plan skips may have moved into the new ones
-        return "files were rewritten"
+        return f"files were rewritten: {some(gone)}"
     added = [file for path, file in now.items() if path not in before]
     if added:
         prepare_source()
         if any_match(spark, plan, version, [file.file_hash for file in added]):
-            return f"rows in {len(added)} new files match the source"
+            return f"rows in {len(added)} new files match the source: {some([file.path for file in added])}"
     return ""
+
+
+def changed_metadata(before: LoggedMetadata, now: LoggedMetadata) -> tuple[str, ...]:
+    """What changed in the table beside its rows, a few words for each."""
+    changes = []
+    if before.table_id != now.table_id:
+        changes.append("it was created again")
+    for name in dict.fromkeys((*before.fields, *now.fields)):
+        if name not in now.fields:
+            changes.append(f"column {name} is gone")
+        elif name not in before.fields:
+            changes.append(f"column {name} is new")
+        elif before.fields[name] != now.fields[name]:
+            changes.append(f"column {name} is another")
+    if list(before.fields) != list(now.fields) and not changes:
+        changes.append("its columns are in another order")
+    if before.partition_columns != now.partition_columns:
+        changes.append(f"it is partitioned by {', '.join(now.partition_columns) or 'nothing'}")
+    for key in sorted({*before.configuration, *now.configuration}):
+        if before.configuration.get(key) != now.configuration.get(key):
+            changes.append(f"property {key} is {'gone' if key not in now.configuration else 'another'}")
+    if protocol(before) != protocol(now):
+        changes.append(f"its protocol is {protocol(now)}")
+    return tuple(changes)
+
+
+def protocol(metadata: LoggedMetadata) -> str:
+    versions = f"reader {metadata.min_reader_version}, writer {metadata.min_writer_version}"
+    return ", ".join((versions, *metadata.features))
+
+
+def some(paths: Sequence[str]) -> str:
+    """The first few of these files, and how many more."""
+    more = len(paths) - NAMED_FILES
+    return ", ".join(paths[:NAMED_FILES]) + (f" and {more} more" if more > 0 else "")
 
 
 def any_match(spark: SparkSession, plan: Plan, version: int, hashes: Sequence[int]) -> bool:

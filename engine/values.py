@@ -69,6 +69,8 @@ class Target(Value):
     features: tuple[str, ...] = ()
     num_files: int
     num_bytes: int
+    num_rows: int | None = None
+    """Live rows, None where the log does not count them."""
     partition_columns: tuple[str, ...] = ()
     clustering_columns: tuple[str, ...] = ()
 
@@ -351,6 +353,32 @@ class Outcome(Value):
     moved_by: tuple[str, ...] = ()
     """Commits since the plan, one line each."""
     duration_ms: int = 0
+
+
+class UndoPlan(Value):
+    """What taking an operation back would do (RestoreTableCommand), looked at and not yet run.
+
+    ``version`` is the table's now and ``to_version`` the one that comes back; ``lost`` the commits after the operation,
+    which go too, one line each. ``promise`` holds Delta's metrics of a RESTORE. Rows are live rows, None where the log
+    has no counts.
+    """
+
+    undo_id: str
+    op_id: str
+    table: str
+    path: str
+    table_id: str
+    version: int
+    to_version: int
+    lost: tuple[str, ...] = ()
+    promise: dict[str, int] = Field(default_factory=dict)
+    rows_now: int | None = None
+    rows_after: int | None = None
+
+    @property
+    def sql(self) -> str:
+        """The statement that Delta runs."""
+        return f"RESTORE TABLE {self.table} TO VERSION AS OF {self.to_version}"
 
 
 class Operation(Value):

@@ -13,6 +13,7 @@ from console.cli.invocation import Invocation, asked
 from console.cli.narrator import Narrator, narrator
 from console.cli.plan_command import make_plan, planning_options
 from console.cli.streams import glyphs, paper, print_json, show
+from console.visible import visible
 
 if TYPE_CHECKING:
     from engine.plans import AnyPlan
@@ -56,7 +57,7 @@ def _apply_file(
 ) -> tuple[AnyPlan, Outcome]:
     plan = read_plan(file)
     with narrator(events) as told:
-        _confirm(plan, told, yes, accept, events)
+        _confirm(invocation, plan, told, yes, accept, events)
         session = _attach(invocation, plan, told)
         keep = session.resumed
         try:
@@ -72,21 +73,24 @@ def _apply_script(
 ) -> tuple[AnyPlan, Outcome]:
     if not yes:
         # before any work: nobody could answer when it is done
-        _need_person(events, file)
+        need_person(events, file)
     script = read_script(file, pairs(params, "--param"))
     with narrator(events) as told, invocation.connect(told.say) as session:
         # no samples: the summary is what is confirmed
         plan = make_plan(invocation, session, told, script, rows=0)
-        _confirm(plan, told, yes, accept, events)
+        _confirm(invocation, plan, told, yes, accept, events)
         return plan, commit(invocation, session, told, plan, accept)
 
 
-def _confirm(plan: AnyPlan, told: Narrator, yes: bool, accept: tuple[str, ...], events: bool) -> None:
+def _confirm(
+    invocation: Invocation, plan: AnyPlan, told: Narrator, yes: bool, accept: tuple[str, ...], events: bool
+) -> None:
     """Show what would be committed and ask. Raises RefusedError unless it may be."""
     from console.cli import view_create
     from console.cli.view_plan import summary
     from engine.apply_plan import refuse
     from engine.errors import RefusedError
+    from engine.policy import check_policy
 
     told.pause()
     if not events:
@@ -98,15 +102,35 @@ def _confirm(plan: AnyPlan, told: Narrator, yes: bool, accept: tuple[str, ...], 
         )
         show(shown, error=True)
     refuse(plan, accept)
-    if yes or not plan.changes_something:
+    policy = invocation.policy
+    check_policy(policy, plan, reviewed=invocation.history().is_reviewed(plan.plan_id))
+    if not plan.changes_something:
         return
-    _need_person(events)
+    if policy.typed_confirmation:
+        _typed(plan, yes, events)
+        return
+    if yes:
+        return
+    need_person(events)
     click.echo("\nCommit? [y/N] ", nl=False, err=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise RefusedError("NOT_CONFIRMED", "The plan was not confirmed.", "Nothing was written.")
 
 
-def _need_person(events: bool, file: str = "") -> None:
+def _typed(plan: AnyPlan, yes: bool, events: bool) -> None:
+    """A rule of the policy: only who types the table's name commits, so no --yes will do."""
+    from engine.errors import RefusedError
+    from engine.policy import Broken, refusal
+
+    if yes:
+        raise refusal(Broken("typed_confirmation", "--yes will not do, the table's name is to be typed"))
+    need_person(events)
+    click.echo(f"\nType {visible(plan.target.name)} to commit: ", nl=False, err=True)
+    if sys.stdin.readline().strip() != plan.target.name:
+        raise RefusedError("NOT_CONFIRMED", "The table's name was not typed.", "Nothing was written.")
+
+
+def need_person(events: bool, file: str = "") -> None:
     from engine.errors import RefusedError
 
     if events or file == STDIN or not sys.stdin.isatty():
@@ -142,7 +166,15 @@ def commit(invocation: Invocation, session: Session, told: Narrator, plan: AnyPl
     work = Interruptible(
         session,
         told,
-        lambda tag, say: apply_plan(session.spark, plan, history=history, accept=accept, tag=tag, on_progress=say),
+        lambda tag, say: apply_plan(
+            session.spark,
+            plan,
+            history=history,
+            accept=accept,
+            tag=tag,
+            on_progress=say,
+            policy=invocation.policy,
+        ),
         begun=lambda phase: phase.startswith((REWRITING, CREATING)),
         settled=lambda phase: phase == COMPARING,
     )

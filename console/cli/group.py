@@ -19,6 +19,7 @@ from console.cli import (
     ledger,
     plan_command,
     server_command,
+    undo_command,
 )
 from console.cli.exits import CrashError, PipeClosedError, ToldError
 from console.cli.inputs import pairs
@@ -103,17 +104,19 @@ def resolve(
     if remote is not None and not remote.startswith("sc://"):
         raise click.UsageError(f"--remote wants sc://HOST:PORT, not {remote!r}.")
     place = (home or default_home()).expanduser().absolute()
-    target, settings, private = master or remote, pairs(confs, "--conf"), False
-    if profile is not None:
-        from console.profiles import load_profile
+    from console.profiles import Profile, load_profile, profile_of
 
+    target, settings = master or remote, pairs(confs, "--conf")
+    if profile is not None:
         found = load_profile(place, profile)
-        target, settings, private = target or found.target, {**found.confs, **settings}, found.private
+        target, settings = target or found.target, {**found.confs, **settings}
+    else:
+        found = (target and profile_of(place, target)) or Profile()
     typed = {"--master": master, "--remote": remote and remote.partition("/;")[0], "--profile": profile}
     options = [word for name, value in typed.items() if value for word in (name, value)]
     if home is not None and not os.environ.get("DELTAMERGE_CONSOLE_HOME"):
         options += ["--home", str(home)]
-    return Invocation(target or LOCAL, place, settings, private, tuple(options))
+    return Invocation(target or LOCAL, place, settings, found.private, found.policy, tuple(options))
 
 
 for command in (
@@ -125,6 +128,7 @@ for command in (
     browse.describe,
     ledger.history,
     ledger.show_op,
+    undo_command.undo,
     server_command.server,
     doctor_command.doctor,
 ):

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from engine.policy import Policy
+
 if TYPE_CHECKING:
     from engine.history import History
     from engine.session.connect import Session
@@ -27,6 +29,7 @@ class Invocation:
     place: Path
     confs: Mapping[str, str] = field(default_factory=dict)
     private: bool = False
+    policy: Policy = field(default_factory=Policy)
     options: tuple[str, ...] = ()
 
     @property

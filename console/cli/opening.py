@@ -29,7 +29,9 @@ def open_console(invocation: Invocation, open_sql: str | None = None) -> None:
     from console.app import DeltaMergeApp
     from console.spark_backend import SparkBackend
 
-    backend = SparkBackend(invocation.target, home, invocation.confs, private=invocation.private)
+    backend = SparkBackend(
+        invocation.target, home, invocation.confs, private=invocation.private, policy=invocation.policy
+    )
     app = DeltaMergeApp(backend, home=home, open_sql=open_sql)
     app.run()
     # a Spark that does not answer must not keep the terminal: what is not given back now times out there

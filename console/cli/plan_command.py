@@ -168,6 +168,10 @@ def show(invocation: Invocation, file: str, as_json: bool, markdown: bool) -> in
     if as_json and markdown:
         raise click.UsageError("--json and --markdown exclude each other.")
     found = read_plan(file)
+    if invocation.policy.reviewed_plans:
+        import getpass
+
+        invocation.history().reviewed(found.plan_id, getpass.getuser())
     if as_json:
         print_json(found.model_dump(mode="json"))
     elif markdown:

@@ -9,7 +9,7 @@ from textual import on
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Button
+from textual.widgets import Button, Input
 
 from console.dialogs.dialog import Dialog
 from console.format import number, short_id
@@ -32,10 +32,11 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
         Binding("ctrl+y", "commit", "commit", id="commit.confirm", tooltip="Commit exactly this plan"),
     ]
 
-    def __init__(self, plan: Plan, *, edited: bool) -> None:
+    def __init__(self, plan: Plan, *, edited: bool, typed: bool = False) -> None:
         super().__init__()
         self._plan = plan
         self._edited = edited
+        self._typed = typed
         self._codes = tuple(dict.fromkeys(remark.code for remark in plan.warnings))
 
     def title_text(self) -> str:
@@ -56,14 +57,18 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
             text = Content.assemble((f"[{visible(code)}] ", "bold"), visible(told, lines=True))
             yield Sentences((signed(glyphs.warning, "$text-warning", text),))
             yield Accept(name=code, id=f"accept-{index}")
+        if self._typed:
+            yield Sentences((sentence(""), sentence("The policy asks for the table's name, typed (tab goes there):")))
+            yield Input(placeholder=visible(plan.target.name), id="typed", compact=True)
 
     def compose_buttons(self) -> Iterable[Widget]:
         yield Button("Cancel", id="refuse")
-        yield Button(Content("ctrl+y  commit"), id="commit", disabled=bool(self._codes))
+        yield Button(Content("ctrl+y  commit"), id="commit", disabled=bool(self._codes) or self._typed)
 
     @on(Accept.Changed)
-    def _ticked(self) -> None:
-        self.query_one("#commit", Button).disabled = not self._all_accepted()
+    @on(Input.Changed, "#typed")
+    def _changed(self) -> None:
+        self.query_one("#commit", Button).disabled = not (self._all_accepted() and self._is_typed())
 
     @on(Button.Pressed, "#refuse")
     def action_refuse(self) -> None:
@@ -71,13 +76,18 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
 
     @on(Button.Pressed, "#commit")
     def action_commit(self) -> None:
-        if self._all_accepted():
-            self.dismiss(self._codes)
-        else:
+        if not self._all_accepted():
             self.notify("Each warning has to be accepted first.", severity="warning")
+        elif not self._is_typed():
+            self.notify("The table's name has to be typed first.", severity="warning")
+        else:
+            self.dismiss(self._codes)
 
     def _all_accepted(self) -> bool:
         return all(box.value for box in self.query(Accept))
+
+    def _is_typed(self) -> bool:
+        return not self._typed or self.query_one("#typed", Input).value.strip() == self._plan.target.name
 
     def _undo(self) -> Head:
         glyphs = self.console_app.glyphs

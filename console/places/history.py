@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -13,15 +14,20 @@ from textual.widget import Widget
 from textual.widgets import Input
 from typing_extensions import override
 
-from console.places.history_pages import detail_page, list_page, matches, sql_page
+from console.places import sentences
+from console.places.history_pages import can_be_undone, detail_page, list_page, matches, sql_page
 from console.places.place import Place
 from console.widgets.lines import TabLine
 from console.widgets.page_view import PageView
+from console.widgets.status import Job
+from console.work import Failure
 
 if TYPE_CHECKING:
+    from textual.notifications import SeverityLevel
+
     from console.places.merge import MergePlace
     from engine.plans import OperationDetail
-    from engine.values import Operation
+    from engine.values import Operation, Outcome, UndoPlan
 
 LIMIT = 500
 # the cursor may run down the list; only where it rests is worth a read
@@ -47,6 +53,8 @@ class HistoryPlace(Place):
                 group=VIEWS_GROUP, tooltip="The next view"),
         Binding("e", "edit_again", "edit again", id="history.edit",
                 tooltip="Put this SQL into the Merge place"),
+        Binding("u", "undo", "undo", id="history.undo",
+                tooltip="Take this merge back: shows what comes back and what is lost, and asks"),
         Binding("r", "reload", "refresh", id="history.refresh", tooltip="Read the ledger again"),
         Binding("y", "copy_sql", "copy SQL", id="history.copy", tooltip="Copy the SQL of this operation"),
         Binding("escape", "back", "back", show=False, id="history.back", tooltip="Back to the list"),
@@ -61,6 +69,7 @@ class HistoryPlace(Place):
         self._rest: Timer | None = None
         self._filtering: Timer | None = None
         self._is_old = False
+        self._undoing = ""
 
     def compose_body(self) -> Iterable[Widget]:
         yield Input(placeholder="/ filter", id="filter", compact=True)
@@ -152,6 +161,8 @@ class HistoryPlace(Place):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("cycle", "view", "edit_again", "copy_sql"):
             return self.detail is not None
+        if action == "undo":
+            return self.detail is not None and can_be_undone(self.detail.operation)
         return True
 
     def action_view(self, view: str) -> None:
@@ -173,6 +184,58 @@ class HistoryPlace(Place):
     def action_copy_sql(self) -> None:
         if self.detail is not None:
             self.copy(self.detail.operation.sql, "the SQL")
+
+    # Undo
+
+    def action_undo(self) -> None:
+        if self.detail is None or self._undoing:
+            return
+        op_id = self.detail.operation.op_id
+        self.notify("Looking at what would come back…")
+        self.ask("plan_undo", lambda: self.backend.plan_undo(op_id), self._ask_undo, self._undo_failed)
+
+    def _ask_undo(self, looked: UndoPlan) -> None:
+        from console.dialogs.confirm import ConfirmDialog
+
+        told = [looked.sql, "", *sentences.undo_page(looked)]
+        if looked.lost:
+            told += ["", sentences.lost(looked), *(f"  {line}" for line in looked.lost)]
+        dialog = ConfirmDialog(
+            f"Undo operation {looked.op_id}",
+            "\n".join(told),
+            confirm_key="ctrl+y",
+            confirm_label="undo",
+            refuse_label="Cancel",
+        )
+        self.app.push_screen(dialog, partial(self._undo_confirmed, looked))
+
+    def _undo_confirmed(self, looked: UndoPlan, confirmed: bool | None) -> None:
+        if not confirmed:
+            self.notify("Nothing was undone.")
+            return
+        operation_id = uuid.uuid4().hex
+        self._undoing = operation_id
+        self.console_app.begin(Job(operation_id, "undoing"))
+
+        def undo() -> Outcome:
+            return self.backend.undo(looked, operation_id=operation_id, on_progress=lambda _: None)
+
+        self.ask("undo", undo, self._undone, self._undo_failed)
+
+    def _undone(self, outcome: Outcome) -> None:
+        told = sentences.restored(outcome, self.console_app.glyphs.dot)
+        self._undo_ended(told, "information" if outcome.kept else "error")
+
+    def _undo_failed(self, failure: Failure) -> None:
+        self._undo_ended(f"{failure} {failure.hint}".strip(), "error")
+
+    def _undo_ended(self, told: str, severity: SeverityLevel) -> None:
+        self.console_app.end(self._undoing)
+        self._undoing = ""
+        self.console_app.record(told, severity)
+        self.notify(told, title="Undo", severity=severity, timeout=10)
+        for place in self.console_app.open_places():
+            place.ledger_changed()
 
     def action_edit_again(self) -> None:
         if self.detail is None:

@@ -37,6 +37,11 @@ def matches(operation: Operation, words: Sequence[str]) -> bool:
     return all(word.lower() in text for word in words)
 
 
+def can_be_undone(operation: Operation) -> bool:
+    """Whether it committed a merge that is not taken back yet."""
+    return operation.kind == "merge" and operation.status == "applied" and operation.version is not None
+
+
 def list_page(operations: Sequence[Operation], total: int, glyphs: Glyphs) -> Page:
     rows: list[Row] = [
         (
@@ -82,7 +87,7 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs) -> Page:
     if detail.outcome is not None:
         head += [sentence(f"meanwhile: {commit}") for commit in detail.outcome.moved_by]
     if one.status == "applied" and plan is not None:
-        head.append(sentence(f"undo: {sentences.undo(plan)}"))
+        head.append(sentence(f"u takes it back: {sentences.undo(plan)}"))
     return Page(tuple(head), promise_table(plan, detail.outcome, glyphs))
 
 

@@ -205,7 +205,10 @@ class MergePlace(Place):
             return
         from console.dialogs.commit import CommitDialog
 
-        self.app.push_screen(CommitDialog(plan, edited=self._edited()), partial(self._confirmed, plan))
+        self.app.push_screen(
+            CommitDialog(plan, edited=self._edited(), typed=self.backend.policy.typed_confirmation),
+            partial(self._confirmed, plan),
+        )
 
     action_why_not_commit = action_commit
 

@@ -10,7 +10,7 @@ from console.widgets.glyphs import Glyphs
 
 if TYPE_CHECKING:
     from engine.plans import AnyPlan
-    from engine.values import DerivedConjunct, Outcome, Plan
+    from engine.values import DerivedConjunct, Outcome, Plan, UndoPlan
 
 UPDATED = "numTargetRowsUpdated"
 INSERTED = "numTargetRowsInserted"
@@ -158,6 +158,29 @@ def _matched(plan: Plan) -> str:
 def undo(plan: Plan) -> str:
     """The statement that takes the commit back."""
     return f"RESTORE TABLE {visible(plan.target.name)} TO VERSION AS OF {plan.target.version}"
+
+
+def undo_page(looked: UndoPlan) -> list[str]:
+    """What an undo brings back, a sentence each."""
+    promise = looked.promise
+    rows = f"{number(looked.rows_now)} rows now, {number(looked.rows_after)} afterwards"
+    back, gone = count(promise["numRestoredFiles"], "file"), count(promise["numRemovedFiles"], "file")
+    return [
+        f"v{looked.to_version} of {visible(looked.table)} comes back, as v{looked.version + 1}: {rows}",
+        f"{back} come back ({size(promise['restoredFilesSize'])}), {gone} go ({size(promise['removedFilesSize'])})",
+    ]
+
+
+def lost(looked: UndoPlan) -> str:
+    """That later commits go too, which is no part of the merge."""
+    return f"{count(len(looked.lost), 'later commit')} would be lost as well:"
+
+
+def restored(result: Outcome, dot: str = "·") -> str:
+    """What an undo did, in one line."""
+    at = f"{visible(result.table)} is at v{'?' if result.version is None else result.version}"
+    kept = "as promised" if result.kept else f"DEVIATED in {count(len(result.deviations), 'number')}"
+    return f"undone, {kept} {dot} {at} {dot} read v{'?' if result.read_version is None else result.read_version}"
 
 
 def why_not_committable(plan: Plan) -> str | None:

@@ -274,3 +274,57 @@ def test_ctrl_c_while_applying(shell: Shell, spark: Any, target: str, tmp_path: 
     assert latest(spark, target) == 1
     entry = shell("history", "--json", "--table", f"{target}.t").json[0]
     assert (entry["status"], entry["version"]) == ("cancelled", None)
+
+
+def test_undo_takes_a_merge_back_once(shell: Shell, spark: Any, target: str, merge: Path, tmp_path: Path) -> None:
+    assert shell("plan", merge, "-o", tmp_path / "p.json").code == 0
+    op_id = shell("apply", tmp_path / "p.json", "--yes", "--json").json["op_id"]
+    assert shell("undo", op_id[:8]).code == 6, "nobody is there to confirm"
+    ran = shell("undo", op_id[:8], stdin=b"n\n", tty=True)
+    assert (ran.code, values(spark, target)) == (6, {1: 10, 2: 20, 200: 2000})
+    assert f"RESTORE TABLE {target}.t TO VERSION AS OF 1" in ran.err
+    assert "101 rows now, 100 afterwards" in ran.err
+
+    spark.sql(f"INSERT INTO {target}.t VALUES (300, 3000)")
+    ran = shell("undo", op_id[:8], "--yes")
+    assert ran.code == 6
+    assert "1 later commits would be lost too: v3 WRITE" in ran.err
+    ran = shell("undo", op_id[:8], "--yes", "--accept", "LATER_COMMITS", "--json")
+    assert ran.code == 0, ran.err
+    assert (ran.json["version"], ran.json["read_version"], ran.json["kept"]) == (4, 3, True)
+    assert values(spark, target) == {}
+    entries = shell("history", "--json", "--table", f"{target}.t").json
+    assert [(one["kind"], one["status"], one["version"]) for one in entries] == [
+        ("restore", "applied", 4),
+        ("merge", "undone", 2),
+    ]
+    ran = shell("apply", tmp_path / "p.json", "--yes")
+    assert ran.code == 5
+    assert "taken back by v4" in ran.err
+    assert shell("undo", op_id[:8], "--yes").code == 5
+
+
+def test_a_policy_refuses_with_6_and_names_the_rule(shell: Shell, target: str, merge: Path, tmp_path: Path) -> None:
+    settings = shell.home / "settings.toml"
+    saved = tmp_path / "p.json"
+    assert shell("plan", merge, "-o", saved).code == 0
+
+    def refused(rule: str, *words: object, stdin: bytes = b"", tty: bool = False) -> str:
+        settings.write_text(f"[profiles.prod.policy]\n{rule}\n")
+        try:
+            ran = shell("--profile", "prod", *words, stdin=stdin, tty=tty)
+        finally:
+            settings.unlink()
+        assert (ran.code, ran.out) == (6, ""), ran.err
+        return ran.err
+
+    assert "(read_only)" in refused("read_only = true", "apply", saved, "--yes")
+    assert "1 of 1 files would be rewritten" in refused("max_files_rewritten = 0.5", "apply", saved, "--yes")
+    assert "(typed_confirmation)" in refused("typed_confirmation = true", "apply", saved, "--yes")
+    typed = refused("typed_confirmation = true", "apply", saved, stdin=b"yes\n", tty=True)
+    assert f"Type {target}.t to commit" in typed
+    assert "(reviewed_plans)" in refused("reviewed_plans = true", "apply", saved, "--yes")
+    settings.write_text("[profiles.prod.policy]\nreviewed_plans = true\n")
+    assert shell("--profile", "prod", "show", saved).code == 0
+    assert shell("--profile", "prod", "apply", saved, "--yes").code == 0
+    settings.unlink()

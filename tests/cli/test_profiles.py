@@ -10,6 +10,7 @@ from console.cli.group import resolve
 from console.profiles import load_profile
 from console.settings import load_settings
 from engine.errors import UsageError
+from engine.policy import Policy
 
 TEXT = """
 theme = "night"
@@ -44,6 +45,38 @@ def test_profile(home: Path) -> None:
         "spark.sql.shuffle.partitions": "8",
         "spark.sql.ansi.enabled": "true",
     }
+
+
+POLICY = """
+[profiles.prod]
+remote = "sc://spark:15002/;token=t"
+policy.typed_confirmation = true
+policy.max_files_rewritten = 0.2
+"""
+
+
+def test_a_profile_brings_its_policy(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text(POLICY)
+    rules = Policy(typed_confirmation=True, max_files_rewritten=0.2)
+    assert load_profile(tmp_path, "prod").policy == rules
+    assert resolve(None, None, (), "prod", tmp_path).policy == rules
+
+
+def test_who_types_the_address_is_held_to_the_policy_of_its_profile(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text(POLICY)
+    assert resolve(None, "sc://SPARK:15002/;token=other", (), None, tmp_path).policy.typed_confirmation
+    assert not resolve(None, "sc://elsewhere:15002", (), None, tmp_path).policy.typed_confirmation
+    assert not resolve(None, None, (), None, tmp_path).policy.typed_confirmation
+
+
+@pytest.mark.parametrize(
+    "rule", ["read_onli = true", "read_only = 1", "max_rows_deleted = 2", "max_rows_deleted = true", "x = 'y'"]
+)
+def test_a_rule_that_cannot_be_read_is_told(tmp_path: Path, rule: str) -> None:
+    (tmp_path / "settings.toml").write_text(f"[profiles.prod.policy]\n{rule}\n")
+    with pytest.raises(UsageError) as caught:
+        load_profile(tmp_path, "prod")
+    assert caught.value.condition == "BAD_PROFILE"
 
 
 @pytest.mark.parametrize("name", ["bad", "both", "nope"])

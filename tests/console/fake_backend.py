@@ -9,6 +9,7 @@ from pathlib import Path
 
 from engine.errors import CancelledError, EngineError, UnreachableError
 from engine.plans import OperationDetail
+from engine.policy import Policy
 from engine.values import (
     DataFile,
     Operation,
@@ -19,6 +20,7 @@ from engine.values import (
     TableDetail,
     TableRef,
     TableVersion,
+    UndoPlan,
     Validation,
 )
 from tests.console import samples
@@ -33,6 +35,7 @@ class FakeBackend:
     def __init__(self, home: Path, *, delays: Mapping[str, float] | None = None) -> None:
         self.endpoint = "local[*]"
         self.home = home
+        self.policy = Policy()
         self.delays = dict(delays or {})
         self.errors: dict[str, Exception] = {}
         self.calls: list[tuple[str, tuple[object, ...]]] = []
@@ -40,6 +43,7 @@ class FakeBackend:
         """What plan gives, one after the other; then the clean upsert."""
         self.deviates = False
         self.dead = False
+        self.later_commits: tuple[str, ...] = ()
         self.recovered: tuple[str, ...] = ()
         """What is told of operations whose program is gone."""
         self.ledger = samples.a_ledger()
@@ -177,6 +181,18 @@ class FakeBackend:
         plan = samples.a_plan(one.sql, plan_id=one.plan_id)
         outcome = samples.an_outcome(plan, deviates=one.kept is False) if one.status == "applied" else None
         return OperationDetail(operation=one, plan=plan, outcome=outcome)
+
+    def plan_undo(self, op_id: str) -> UndoPlan:
+        self._enter("plan_undo", op_id)
+        return samples.an_undo(op_id, lost=self.later_commits)
+
+    def undo(self, looked: UndoPlan, *, operation_id: str, on_progress: Report) -> Outcome:
+        self._enter("undo", looked.op_id, operation_id, sleep=False)
+        self._work("undo", operation_id, ("restoring",), on_progress)
+        self.ledger = [
+            one.model_copy(update={"status": "undone"}) if one.op_id == looked.op_id else one for one in self.ledger
+        ]
+        return samples.a_restore(looked)
 
     # How it works
 

@@ -30,6 +30,7 @@ from engine.values import (
     Target,
     TouchedFile,
     TouchedFiles,
+    UndoPlan,
     WritePlan,
 )
 
@@ -362,3 +363,40 @@ def some_rows(count: int = 100) -> RowPage:
         for index in range(count)
     )
     return RowPage(columns=columns, rows=rows, more=True)
+
+
+def an_undo(op_id: str, lost: tuple[str, ...] = ()) -> UndoPlan:
+    """Taking back the merge of ``op_id``."""
+    return UndoPlan(
+        undo_id="u" * 32,
+        op_id=op_id,
+        table="sales.orders",
+        path="file:/data/orders",
+        table_id="t-1",
+        version=42 + len(lost),
+        to_version=41,
+        lost=lost,
+        promise={
+            "numRestoredFiles": 2,
+            "restoredFilesSize": 46_000_000,
+            "numRemovedFiles": 3,
+            "removedFilesSize": 47_000_000,
+            "numOfFilesAfterRestore": 40,
+            "tableSizeAfterRestore": 934_000_000,
+        },
+        rows_now=2_000_217,
+        rows_after=2_000_000,
+    )
+
+
+def a_restore(looked: UndoPlan) -> Outcome:
+    """What that gives when all goes as promised."""
+    return Outcome(
+        plan_id=looked.undo_id,
+        op_id="0e0e0e0e0e0e",
+        table=looked.table,
+        verdict="fresh",
+        version=looked.version + 1,
+        read_version=looked.version,
+        metrics=looked.promise,
+    )

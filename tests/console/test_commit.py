@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.errors import EngineError, StalePlanError
+from engine.policy import Policy
 from tests.console import samples
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend
@@ -108,3 +109,16 @@ async def test_a_commit_that_fails_says_why_and_keeps_the_plan(backend: FakeBack
         await operator.sees("[DELTA_CONCURRENT_APPEND] somebody was faster", "Try again.")
         await operator.press("v")
         await operator.sees("updates 1,204")
+
+
+async def test_a_policy_may_ask_for_the_tables_name_typed(backend: FakeBackend) -> None:
+    backend.policy = Policy(typed_confirmation=True)
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("c")
+        await operator.sees("The policy asks for the table's name")
+        await operator.press("ctrl+y")
+        await operator.sees("The table's name has to be typed first.")
+        await operator.press("shift+tab", *"sales.orders")
+        await operator.press("ctrl+y")
+        await operator.sees("kept its promise")

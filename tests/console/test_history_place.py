@@ -45,7 +45,7 @@ async def test_an_empty_ledger_says_so(backend: FakeBackend) -> None:
 async def test_e_puts_the_sql_of_an_operation_back_into_the_editor(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.press("3")
-        await operator.sees("undo: RESTORE TABLE")
+        await operator.sees("u takes it back: RESTORE TABLE")
         await operator.press("e")
         await operator.sees("WHEN NOT MATCHED THEN INSERT *")
         assert operator.merge.editor.text == MERGE_SQL
@@ -62,3 +62,36 @@ async def test_a_commit_shows_up_without_being_asked_for(backend: FakeBackend) -
         await operator.sees("kept its promise")
         await operator.press("h")
         await operator.until(lambda: len(backend.called("history")) == 2)
+
+
+async def test_u_shows_what_comes_back_and_enter_undoes_nothing(backend: FakeBackend) -> None:
+    backend.later_commits = ("v43 WRITE 2026-11-21 12:30",)
+    async with console(backend, size=(110, 36)) as operator:
+        await operator.press("3")
+        await operator.sees("u takes it back")
+        await operator.press("u")
+        await operator.sees(
+            "Undo operation", "2,000,217 rows now", "2,000,000 afterwards", "1 later commit would be lost"
+        )
+        await operator.sees("v43 WRITE", "ctrl+y  undo")
+        assert operator.app.focused is not None
+        assert operator.app.focused.id == "refuse"
+        await operator.press("u", "enter")
+        await operator.sees("Nothing was undone.")
+        assert not backend.called("undo")
+
+
+async def test_ctrl_y_undoes_and_the_ledger_shows_it(backend: FakeBackend) -> None:
+    async with console(backend, size=(110, 36)) as operator:
+        await operator.press("3")
+        await operator.sees("u takes it back")
+        await operator.press("u")
+        await operator.sees("Undo operation")
+        await operator.press("ctrl+y")
+        await operator.sees("undone, as promised", "sales.orders is at v43")
+        assert len(backend.called("undo")) == 1
+        await operator.until(lambda: "undone" in operator.screen)
+        # what is undone is not undone again
+        await operator.until(lambda: "u takes it back" not in operator.screen)
+        await operator.press("u")
+        assert len(backend.called("plan_undo")) == 1

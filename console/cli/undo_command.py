@@ -1,0 +1,92 @@
+"""``undo``: take a committed merge back, after showing what comes back and what would be lost."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli.apply_command import need_person
+from console.cli.exits import DONE
+from console.cli.invocation import Invocation, asked
+from console.cli.narrator import Narrator, narrator
+from console.cli.streams import glyphs, print_json, show
+from console.places import sentences
+from console.visible import visible
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from engine.session.connect import Session
+    from engine.values import Outcome, UndoPlan
+
+
+@click.command()
+@click.argument("op_id", metavar="OP")
+@click.option("--yes", is_flag=True, help="Do it without asking.")
+@click.option("--accept", metavar="CODE", multiple=True, help="LATER_COMMITS: with --yes, lose those as well.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@asked
+def undo(invocation: Invocation, op_id: str, yes: bool, accept: tuple[str, ...], as_json: bool) -> int:
+    """Take the merge of operation OP back: RESTORE to the version before it. The beginning of its id will do."""
+    from engine.policy import check_writable
+    from engine.undo import LATER_COMMITS, plan_undo
+
+    check_writable(invocation.policy)
+    found = invocation.history().get(op_id)
+    with narrator() as told, invocation.connect(told.say) as session:
+        # what connecting found out of operations whose program is gone may be about this one
+        looked = plan_undo(session.spark, invocation.history().get(found.operation.op_id))
+        told.pause()
+        show(*_page(looked), error=True)
+        if not yes:
+            need_person(events=False)
+            click.echo("\nUndo? [y/N] ", nl=False, err=True)
+            _confirmed(sys.stdin.readline())
+            accept = (*accept, LATER_COMMITS)
+        outcome = _undo(invocation, session, told, looked, accept)
+    if as_json:
+        print_json(outcome.model_dump(mode="json"))
+    else:
+        sign = glyphs().ok if outcome.kept else glyphs().error
+        show(f"{sign} {sentences.restored(outcome, glyphs().dot)}")
+    return DONE
+
+
+def _confirmed(answer: str) -> None:
+    from engine.errors import RefusedError
+
+    if answer.strip().lower() not in ("y", "yes"):
+        raise RefusedError("NOT_CONFIRMED", "The undo was not confirmed.", "Nothing was written.")
+
+
+def _undo(
+    invocation: Invocation, session: Session, told: Narrator, looked: UndoPlan, accept: tuple[str, ...]
+) -> Outcome:
+    from console.cli.interruptible import Interruptible
+    from engine.apply_create import COMPARING
+    from engine.undo import RESTORING
+    from engine.undo import undo as undo_merge
+
+    history = invocation.history()
+    return Interruptible(
+        session,
+        told,
+        lambda tag, say: undo_merge(session.spark, looked, history=history, accept=accept, tag=tag, on_progress=say),
+        begun=lambda phase: phase == RESTORING,
+        settled=lambda phase: phase == COMPARING,
+    ).run()
+
+
+def _page(looked: UndoPlan) -> list[RenderableType]:
+    from rich.text import Text
+
+    from console.cli.view_plan import BOLD, WARNING
+
+    parts: list[RenderableType] = [Text(visible(looked.sql), BOLD)]
+    parts += [Text(f"  {line}") for line in sentences.undo_page(looked)]
+    if looked.lost:
+        parts.append(Text(f"{glyphs(error=True).warning} {sentences.lost(looked)}", WARNING))
+        parts += [Text(f"    {visible(line)}") for line in looked.lost]
+    return parts

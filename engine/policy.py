@@ -1,0 +1,98 @@
+"""What a place allows: rules over a plan, checked before anything runs. Pure, but for the error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.create_values import CreatePlan
+from engine.errors import RefusedError
+
+if TYPE_CHECKING:
+    from engine.plans import AnyPlan
+
+HINT = "The rule is in the policy of this profile, in settings.toml."
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The rules; the default allows everything. Shares are from 0 to 1, of the table as it was planned.
+
+    ``typed_confirmation`` (the table's name is to be typed, so nobody confirms unseen) is asked by whoever talks with a
+    person. ``reviewed_plans``: only a plan that was saved and then looked at with ``show``.
+    """
+
+    read_only: bool = False
+    typed_confirmation: bool = False
+    max_files_rewritten: float | None = None
+    max_rows_rewritten: float | None = None
+    max_rows_deleted: float | None = None
+    forbid_unconditional_deletes: bool = False
+    reviewed_plans: bool = False
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A rule that a plan breaks, by its name in the settings, and how."""
+
+    rule: str
+    how: str
+
+
+def broken_rules(policy: Policy, plan: AnyPlan, *, reviewed: bool) -> tuple[Broken, ...]:
+    """The rules that applying ``plan`` would break, in the order of Policy. What is not known is not allowed."""
+    if not plan.changes_something:
+        return ()
+    files, rewritten, deleted = _changed(plan)
+    shares = (
+        ("max_files_rewritten", policy.max_files_rewritten, "files", files, plan.target.num_files, "rewritten"),
+        ("max_rows_rewritten", policy.max_rows_rewritten, "rows", rewritten, plan.target.num_rows, "rewritten"),
+        ("max_rows_deleted", policy.max_rows_deleted, "rows", deleted, plan.target.num_rows, "deleted"),
+    )
+    found = [Broken("read_only", "nothing may be written")] if policy.read_only else []
+    for rule, most, what, part, whole, done in shares:
+        if most is None:
+            continue
+        if part is None or whole is None:
+            found.append(Broken(rule, f"the share of {what} {done} is not known, and at most {most:.0%} may be"))
+        elif part > most * whole:
+            found.append(Broken(rule, f"{part:,} of {whole:,} {what} would be {done}, and at most {most:.0%} may be"))
+    if policy.forbid_unconditional_deletes and (how := _deletes_unconditionally(plan)):
+        found.append(Broken("forbid_unconditional_deletes", how))
+    if policy.reviewed_plans and not reviewed:
+        found.append(Broken("reviewed_plans", "the plan was not saved and then looked at with `show PLAN.json`"))
+    return tuple(found)
+
+
+def check_policy(policy: Policy, plan: AnyPlan, *, reviewed: bool) -> None:
+    """Raise RefusedError ``POLICY_<RULE>`` for the first rule that applying ``plan`` would break."""
+    for broken in broken_rules(policy, plan, reviewed=reviewed):
+        raise refusal(broken)
+
+
+def check_writable(policy: Policy) -> None:
+    """Raise RefusedError where nothing may be written at all."""
+    if policy.read_only:
+        raise refusal(Broken("read_only", "nothing may be written"))
+
+
+def refusal(broken: Broken) -> RefusedError:
+    return RefusedError(f"POLICY_{broken.rule.upper()}", f"The policy forbids it ({broken.rule}): {broken.how}.", HINT)
+
+
+def _changed(plan: AnyPlan) -> tuple[int, int | None, int | None]:
+    """(files rewritten, rows rewritten, rows deleted), None for what is not known. REPLACE removes what was there."""
+    if isinstance(plan, CreatePlan):
+        rows = plan.target.num_rows if plan.files_removed else 0
+        return plan.files_removed, rows, rows
+    names = ("numTargetRowsUpdated", "numTargetRowsCopied", "numTargetRowsDeleted")
+    rows_of = [plan.promise.get(name) for name in names]
+    known = [rows for rows in rows_of if rows is not None]
+    return len(plan.find_touched_files.files), sum(known) if len(known) == len(names) else None, rows_of[-1]
+
+
+def _deletes_unconditionally(plan: AnyPlan) -> str:
+    if isinstance(plan, CreatePlan):
+        return "REPLACE removes every row" if plan.files_removed else ""
+    bare = any(clause.action_kind == "delete" and clause.condition is None for clause in plan.statement.clauses)
+    return "a DELETE clause has no condition" if bare else ""

@@ -1,0 +1,211 @@
+"""Take a committed merge back: Delta's RESTORE to the version before it, looked at first.
+
+A RESTORE takes back every commit since as well: those are listed, and must be accepted. Like a MERGE it has no guard
+for the version that it is meant for, so that is checked just before, and what it read is checked after.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from engine.apply_create import COMPARING
+from engine.apply_plan import USER_METADATA
+from engine.commits import Commit, commits_since, current_version, taken_back_by, user_metadata
+from engine.confs import confs_set, read_confs
+from engine.delta_log import LogFile, list_files, live_rows
+from engine.errors import CancelledError, EngineError, RefusedError, StalePlanError
+from engine.names import quote
+from engine.session_state import tagged, whereabouts
+from engine.spark_errors import translate
+from engine.staleness import commit_line
+from engine.values import Deviation, OnProgress, Outcome, Progress, UndoPlan
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from engine.history import History
+    from engine.plans import AnyPlan, OperationDetail
+
+LATER_COMMITS = "LATER_COMMITS"
+"""What is to be accepted where commits after the operation would be lost."""
+RESTORING = "RESTORE"
+"""The phase in which Delta restores: only Spark can end it."""
+
+
+def plan_undo(spark: SparkSession, found: OperationDetail) -> UndoPlan:
+    """What it would take to take ``found`` back. Looks only.
+
+    Raises RefusedError for what was not committed, StalePlanError for what is taken back already, or where the table
+    is another or its log does not hold that commit any more.
+    """
+    operation, plan = found.operation, found.plan
+    if operation.status == "undone":
+        raise StalePlanError("ALREADY_UNDONE", f"Operation {operation.op_id} is taken back already.")
+    if plan is None or operation.status != "applied" or operation.version is None:
+        raise RefusedError(
+            "NOT_APPLIED",
+            f"Operation {operation.op_id} committed no merge ({operation.status}): there is nothing to take back.",
+            "See what was committed with: deltamerge-console history",
+        )
+    at = operation.version
+    if at == 0:
+        raise RefusedError(
+            "FIRST_VERSION",
+            f"Operation {operation.op_id} made {plan.target.name}: there is no version before it.",
+            f"If the table is to go, DROP TABLE {plan.target.name}.",
+        )
+    table = _name_of(spark, plan)
+    now, since = commits_since(spark, table, at - 1)
+    commit = next((one for one in since if one.version == at), None)
+    if commit is None or commit.plan_id != plan.plan_id:
+        raise StalePlanError(
+            "ANOTHER_COMMIT",
+            f"v{at} of {plan.target.name} is not the commit of this operation: the table is another, or made anew.",
+        )
+    later = [one for one in since if one.version > at]
+    if (taken_back := taken_back_by(commit, later)) is not None:
+        raise StalePlanError("ALREADY_UNDONE", f"v{at} is taken back already, by v{taken_back.version}.")
+    here, there = (list_files(spark, plan.target.path, version) for version in (now, at - 1))
+    return UndoPlan(
+        undo_id=hashlib.sha256(f"restore {plan.target.table_id} {now} {at - 1}".encode()).hexdigest()[:32],
+        op_id=operation.op_id,
+        table=table,
+        path=plan.target.path,
+        table_id=plan.target.table_id,
+        version=now,
+        to_version=at - 1,
+        lost=tuple(commit_line(one) for one in later),
+        promise=promise(here, there),
+        rows_now=live_rows(here),
+        rows_after=live_rows(there),
+    )
+
+
+def undo(
+    spark: SparkSession,
+    looked: UndoPlan,
+    *,
+    history: History | None = None,
+    accept: Sequence[str] = (),
+    tag: str | None = None,
+    on_progress: OnProgress | None = None,
+) -> Outcome:
+    """Do what was looked at, once, and compare it with the commit's metrics.
+
+    Raises RefusedError where later commits would be lost and ``accept`` does not hold LATER_COMMITS, StalePlanError
+    where the table moved since it was looked at; in both cases nothing ran.
+    """
+    say = on_progress or (lambda _: None)
+    if looked.lost and LATER_COMMITS not in accept:
+        raise RefusedError(
+            LATER_COMMITS,
+            f"{len(looked.lost)} later commits would be lost too: {'; '.join(looked.lost[:3])}.",
+            f"If that is what you want, undo with --accept {LATER_COMMITS}.",
+        )
+    with tagged(spark, tag):
+        say(Progress(phase="check that nothing moved"))
+        version = current_version(spark, looked.table)
+        if version != looked.version:
+            raise StalePlanError(
+                "STALE_UNDO",
+                f"{looked.table} moved from v{looked.version} to v{version} since it was looked at.",
+                "Look again at what would be lost.",
+            )
+        say(Progress(phase=RESTORING))
+        op_id = history.begin_undo(looked, where=whereabouts(spark)) if history else ""
+        began = time.monotonic()
+        try:
+            _restore(spark, looked, op_id)
+        except Exception as error:
+            told = translate(error)
+            commit = _committed(spark, looked, history, op_id, told)
+            if commit is None:
+                if history:
+                    history.failed(op_id, str(told), "cancelled" if isinstance(told, CancelledError) else "failed")
+                raise told from error
+        else:
+            say(Progress(phase=COMPARING))
+            commit = commit_of(spark, looked, op_id)
+    outcome = _outcome(looked, op_id, commit, round((time.monotonic() - began) * 1000))
+    if history:
+        history.undone(op_id, outcome)
+    return outcome
+
+
+def _restore(spark: SparkSession, looked: UndoPlan, op_id: str) -> None:
+    own = read_confs(spark, (USER_METADATA,)).get(USER_METADATA)
+    confs = {USER_METADATA: user_metadata(looked.undo_id, op_id, own)}
+    with tagged(spark, looked.undo_id), confs_set(spark, confs):
+        spark.sql(looked.sql).collect()
+
+
+def _committed(
+    spark: SparkSession, looked: UndoPlan, history: History | None, op_id: str, told: EngineError
+) -> Commit | None:
+    """An error is not proof that nothing was committed. Where the log cannot be asked, it is left to recover."""
+    try:
+        return commit_of(spark, looked, op_id)
+    except EngineError:
+        if history:
+            history.give_up(op_id)
+        raise told from None
+
+
+def commit_of(spark: SparkSession, looked: UndoPlan, op_id: str) -> Commit | None:
+    since = commits_since(spark, looked.table, looked.version)[1]
+    return next((one for one in since if one.plan_id == looked.undo_id and one.op_id == (op_id or None)), None)
+
+
+def promise(here: Iterable[LogFile], there: Iterable[LogFile]) -> dict[str, int]:
+    """Delta's operationMetrics of a RESTORE from the files ``here`` to those ``there``. A file is another one with
+    another deletion vector."""
+    now = {(one.path, one.deleted_rows, one.has_deletion_vector): one.bytes for one in here}
+    then = {(one.path, one.deleted_rows, one.has_deletion_vector): one.bytes for one in there}
+    restored = [size for key, size in then.items() if key not in now]
+    removed = [size for key, size in now.items() if key not in then]
+    return {
+        "numRestoredFiles": len(restored),
+        "restoredFilesSize": sum(restored),
+        "numRemovedFiles": len(removed),
+        "removedFilesSize": sum(removed),
+        "numOfFilesAfterRestore": len(then),
+        "tableSizeAfterRestore": sum(then.values()),
+    }
+
+
+def _name_of(spark: SparkSession, plan: AnyPlan) -> str:
+    """The table by its name, or by its path where the name means another in this session."""
+    try:
+        if str(spark.sql(f"DESCRIBE DETAIL {plan.target.name}").collect()[0]["id"]) == plan.target.table_id:
+            return plan.target.name
+    except Exception as error:
+        translated = translate(error)
+        if not any(word in translated.condition for word in ("NOT_FOUND", "MISSING", "NOT_EXIST")):
+            raise translated from error
+    return f"delta.{quote(plan.target.path)}"
+
+
+def _outcome(looked: UndoPlan, op_id: str, commit: Commit | None, duration_ms: int) -> Outcome:
+    metrics = commit.metrics if commit else {}
+    found = [
+        Deviation(metric=name, promised=promised, actual=metrics.get(name))
+        for name, promised in looked.promise.items()
+        if metrics.get(name) != promised
+    ]
+    if commit and commit.read_version != looked.version:
+        found.append(Deviation(metric="readVersion", promised=looked.version, actual=commit.read_version))
+    return Outcome(
+        plan_id=looked.undo_id,
+        op_id=op_id,
+        table=looked.table,
+        verdict="fresh",
+        version=commit.version if commit else None,
+        read_version=commit.read_version if commit else None,
+        kept=commit is not None and not found,
+        metrics=metrics,
+        deviations=tuple(found),
+        duration_ms=duration_ms,
+    )

@@ -1,0 +1,88 @@
+"""What a place allows: each rule over a plan made by hand. What is not known is not allowed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.errors import RefusedError
+from engine.policy import Policy, broken_rules, check_policy, check_writable
+from engine.values import Clause, Plan
+from tests.engine.plans import make_plan
+
+
+def a_plan(**target: Any) -> Plan:
+    """One of 40 files rewritten: 900 rows updated, 49,100 copied, of 2,000,000."""
+    plan = make_plan()
+    return plan.model_copy(update={"target": plan.target.model_copy(update={"num_rows": 2_000_000, **target})})
+
+
+def broken(policy: Policy, plan: Plan, *, reviewed: bool = False) -> list[str]:
+    return [one.rule for one in broken_rules(policy, plan, reviewed=reviewed)]
+
+
+def test_without_rules_all_is_allowed() -> None:
+    assert broken(Policy(), a_plan()) == []
+    check_writable(Policy())
+
+
+def test_read_only() -> None:
+    assert broken(Policy(read_only=True), a_plan()) == ["read_only"]
+    with pytest.raises(RefusedError, match="nothing may be written"):
+        check_writable(Policy(read_only=True))
+
+
+@pytest.mark.parametrize(("most", "breaks"), [(0.0, True), (0.02, True), (0.025, False), (1.0, False)])
+def test_the_share_of_files_that_are_rewritten(most: float, breaks: bool) -> None:
+    assert broken(Policy(max_files_rewritten=most), a_plan()) == ["max_files_rewritten"] * breaks
+
+
+@pytest.mark.parametrize(("most", "breaks"), [(0.02, True), (0.025, False)])
+def test_the_share_of_rows_that_are_rewritten(most: float, breaks: bool) -> None:
+    assert broken(Policy(max_rows_rewritten=most), a_plan()) == ["max_rows_rewritten"] * breaks
+
+
+def test_the_share_of_rows_that_are_deleted() -> None:
+    plan = a_plan()
+    assert broken(Policy(max_rows_deleted=0.0), plan) == []
+    deleting = plan.model_copy(update={"promise": {**plan.promise, "numTargetRowsDeleted": 300_000}})
+    assert broken(Policy(max_rows_deleted=0.1), deleting) == ["max_rows_deleted"]
+    assert broken(Policy(max_rows_deleted=0.15), deleting) == []
+
+
+def test_what_is_not_known_is_not_allowed() -> None:
+    (found,) = broken_rules(Policy(max_rows_deleted=0.5), a_plan(num_rows=None), reviewed=False)
+    assert found.how == "the share of rows deleted is not known, and at most 50% may be"
+
+
+@pytest.mark.parametrize(("kind", "condition", "breaks"), [
+    ("matched", None, True),
+    ("matched", "s.gone", False),
+    ("not_matched_by_source", None, True),
+])  # fmt: skip
+def test_deletes_without_a_condition(kind: Any, condition: str | None, breaks: bool) -> None:
+    clause = Clause(kind=kind, condition=condition, action="DELETE", action_kind="delete")
+    plan = a_plan()
+    deleting = plan.model_copy(update={"statement": plan.statement.model_copy(update={"clauses": (clause,)})})
+    rule = "forbid_unconditional_deletes"
+    assert broken(Policy(forbid_unconditional_deletes=True), deleting) == [rule] * breaks
+
+
+def test_plans_that_were_not_looked_at() -> None:
+    assert broken(Policy(reviewed_plans=True), a_plan()) == ["reviewed_plans"]
+    assert broken(Policy(reviewed_plans=True), a_plan(), reviewed=True) == []
+
+
+def test_a_plan_that_changes_nothing_breaks_no_rule() -> None:
+    idle = a_plan().model_copy(update={"promise": {}})
+    assert broken(Policy(read_only=True, reviewed_plans=True, max_files_rewritten=0.0), idle) == []
+
+
+def test_a_refusal_names_the_rule() -> None:
+    with pytest.raises(RefusedError) as raised:
+        check_policy(Policy(max_files_rewritten=0.01), a_plan(), reviewed=False)
+    assert raised.value.condition == "POLICY_MAX_FILES_REWRITTEN"
+    assert raised.value.message == (
+        "The policy forbids it (max_files_rewritten): 1 of 40 files would be rewritten, and at most 1% may be."
+    )

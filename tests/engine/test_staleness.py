@@ -1,0 +1,94 @@
+"""What makes a plan stale, told in words: each rule of DESIGN.md §7 on a real table."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from engine.apply_plan import REWRITING, apply
+from engine.commits import commits_since
+from engine.errors import ConflictError, StalePlanError
+from engine.plan_merge import plan
+from engine.staleness import Staleness, check_staleness, some
+from engine.values import Plan
+
+ROWS = "SELECT id, 'old' AS v, id % 2 AS part FROM range(0, 20, 1, 1)"
+SLOWLY = "concat(s.v, coalesce(reflect('java.lang.Thread', 'sleep', 2000L), ''))"
+MERGE = "MERGE INTO tgt t USING src s ON t.id = s.id AND t.part = 0 WHEN MATCHED THEN UPDATE SET v = s.v"
+
+
+@pytest.fixture
+def looked(spark: Any, schema: str) -> Plan:
+    spark.sql(f"CREATE TABLE tgt USING delta PARTITIONED BY (part) AS {ROWS}")
+    spark.sql("CREATE TABLE src USING delta AS SELECT id, 'new' AS v FROM range(5)")
+    return plan(spark, MERGE, rows=0)
+
+
+def stand(spark: Any, looked: Plan) -> Staleness:
+    version, since = commits_since(spark, "tgt", looked.target.version)
+    return check_staleness(spark, looked, version, since, lambda: None)
+
+
+def test_what_changes_the_table_itself_is_named(spark: Any, looked: Plan) -> None:
+    spark.sql("ALTER TABLE tgt SET TBLPROPERTIES ('delta.appendOnly' = 'true')")
+    assert "the table itself changed: property delta.appendOnly is another" in stand(spark, looked).collides
+    # evolution by a plain write, whose operation tells nothing of it
+    spark.conf.set("spark.databricks.delta.schema.autoMerge.enabled", "true")
+    spark.sql("INSERT INTO tgt BY NAME SELECT 100L AS id, 'x' AS v, 1L AS part, 2 AS extra")
+    spark.conf.unset("spark.databricks.delta.schema.autoMerge.enabled")
+    found = stand(spark, looked)
+    assert "column extra is new" in found.collides
+    assert [line.split()[1] for line in found.moved_by] == ["WRITE", "SET"]
+    spark.sql("ALTER TABLE tgt SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    assert "its protocol is reader 3, writer 7, appendOnly, deletionVectors" in stand(spark, looked).collides
+    with pytest.raises(StalePlanError, match=r"moved from v0 to v3 since the plan \(v3 SET TBLPROPERTIES .*; v2 WRITE"):
+        apply(spark, looked)
+
+
+def test_rewritten_files_are_named_even_where_no_row_changed(spark: Any, looked: Plan) -> None:
+    spark.sql("INSERT INTO tgt VALUES (50, 'x', 1)")
+    assert stand(spark, looked).verdict == "disjoint"
+    spark.sql("OPTIMIZE tgt WHERE part = 1")
+    found = stand(spark, looked)
+    assert found.collides.startswith("files were rewritten: part=1/")
+    assert found.verdict == "stale"
+
+
+def test_many_files_are_named_by_the_first_few() -> None:
+    assert some(["a", "b"]) == "a, b"
+    assert some(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
+
+
+@pytest.mark.parametrize(
+    ("row", "safe"),
+    [("(101, 'elsewhere', 1)", True), pytest.param("(2, 'twin', 0)", False, marks=pytest.mark.thorough)],
+)
+def test_a_commit_that_was_faster_becomes_advice(
+    spark: Any, session: Any, schema: str, looked: Plan, row: str, safe: bool
+) -> None:
+    """Delta refuses what was appended while it ran; the same plan is applied again where that is safe."""
+    # where ON names no partition, Delta takes any append for a conflict
+    wide = plan(spark, MERGE.replace(" AND t.part = 0", "").replace("s.v", SLOWLY), rows=0)
+    merging, reads = threading.Event(), threading.Event()
+    stop = session.on_progress(lambda told: reads.set() if merging.is_set() and told.tasks else None)
+    with session.new_session() as other:
+
+        def append() -> None:
+            reads.wait(60)
+            other.spark.sql(f"INSERT INTO {schema}.tgt VALUES {row}").collect()
+
+        writer = threading.Thread(target=append)
+        writer.start()
+        with pytest.raises(ConflictError if safe else StalePlanError) as raised:
+            apply(spark, wide, on_progress=lambda step: merging.set() if step.phase.startswith(REWRITING) else None)
+        writer.join()
+    stop()
+    assert raised.value.condition.startswith("DELTA_CONCURRENT_APPEND")
+    assert "Another commit was faster" in raised.value.message
+    if safe:
+        assert "apply the same plan again" in raised.value.hint
+        assert apply(spark, wide).kept
+    else:
+        assert "match the source" in raised.value.message

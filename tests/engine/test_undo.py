@@ -1,0 +1,100 @@
+"""Taking a merge back: looked at, checked, recorded, and not to be applied again unseen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.apply_plan import apply
+from engine.commits import Commit, commits, taken_back_by
+from engine.errors import RefusedError, StalePlanError
+from engine.history import History
+from engine.plan_merge import plan
+from engine.undo import LATER_COMMITS, plan_undo, undo
+from engine.values import Outcome, Plan
+
+MERGE = "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT *"
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    return History(tmp_path / "history.duckdb")
+
+
+@pytest.fixture
+def applied(spark: Any, schema: str, history: History) -> tuple[Plan, Outcome]:
+    """``t``: ten rows in two files, one of them updated and two inserted by a merge."""
+    spark.sql("CREATE TABLE t USING delta AS SELECT id, 'old' AS v FROM range(0, 10, 1, 2)")
+    spark.sql("CREATE TABLE s USING delta AS SELECT * FROM VALUES (1L, 'new'), (20L, 'new'), (21L, 'new') AS s(id, v)")
+    looked = plan(spark, MERGE, rows=0)
+    return looked, apply(spark, looked, history=history)
+
+
+def test_a_merge_is_taken_back_exactly_as_promised(spark: Any, history: History, applied: tuple[Plan, Outcome]) -> None:
+    made, outcome = applied
+    looked = plan_undo(spark, history.get(outcome.op_id))
+    assert (looked.version, looked.to_version, looked.lost) == (1, 0, ())
+    assert (looked.rows_now, looked.rows_after) == (12, 10)
+    assert looked.sql == "RESTORE TABLE t TO VERSION AS OF 0"
+    assert looked.promise["numRestoredFiles"] == 1
+
+    taken = undo(spark, looked, history=history)
+    assert (taken.version, taken.read_version, taken.kept, taken.deviations) == (2, 1, True, ())
+    assert spark.sql("SELECT count(*), count_if(v = 'new') FROM t").collect()[0][:] == (10, 0)
+    rows = {one.op_id: (one.kind, one.status, one.version) for one in history.list()}
+    assert rows == {outcome.op_id: ("merge", "undone", 1), taken.op_id: ("restore", "applied", 2)}
+
+    with pytest.raises(StalePlanError, match="was committed as v1 and taken back by v2"):
+        apply(spark, made, history=history)
+    with pytest.raises(StalePlanError, match="taken back already"):
+        plan_undo(spark, history.get(outcome.op_id))
+    with pytest.raises(RefusedError, match="committed no merge"):
+        plan_undo(spark, history.get(taken.op_id))
+    # restored again by hand, the plan's rows are there: it is applied
+    spark.sql("RESTORE TABLE t TO VERSION AS OF 1")
+    assert apply(spark, made, history=history).already_applied
+
+
+def test_later_commits_that_would_be_lost_are_named_and_must_be_accepted(
+    spark: Any, history: History, applied: tuple[Plan, Outcome]
+) -> None:
+    _, outcome = applied
+    spark.sql("INSERT INTO t VALUES (99, 'later')")
+    looked = plan_undo(spark, history.get(outcome.op_id))
+    assert [line.split()[:2] for line in looked.lost] == [["v2", "WRITE"]]
+    with pytest.raises(RefusedError, match="1 later commits would be lost too: v2 WRITE"):
+        undo(spark, looked, history=history)
+    spark.sql("INSERT INTO t VALUES (100, 'even later')")
+    with pytest.raises(StalePlanError, match="moved from v2 to v3 since it was looked at"):
+        undo(spark, looked, history=history, accept=[LATER_COMMITS])
+    assert [one.status for one in history.list()] == ["applied"], "nothing ran"
+    taken = undo(spark, plan_undo(spark, history.get(outcome.op_id)), history=history, accept=[LATER_COMMITS])
+    assert taken.kept
+    assert spark.sql("SELECT count(*) FROM t").collect()[0][0] == 10
+    assert len(commits(spark, "t")) == 5
+
+
+def commit(version: int, restored_to: int | str | None = None) -> Commit:
+    return Commit(version, f"2026-11-21 10:0{version}:00", "X", version - 1, {}, None, restored_to)
+
+
+@pytest.mark.parametrize(
+    ("since", "taken_back"),
+    [
+        ([commit(3)], None),
+        ([commit(3, 1)], 3),
+        ([commit(3, 2)], None),
+        ([commit(4, 2), commit(3, 1)], None),
+        ([commit(5), commit(4, 3), commit(3, 0)], 3),
+        ([commit(3, "2026-11-21 10:01:30")], 3),
+        ([commit(4, "2026-11-21 10:02:30"), commit(3, 0)], None),
+        ([commit(4, "2026-11-21 10:03:30"), commit(3, 0)], 3),
+    ],
+)
+def test_a_restore_takes_a_commit_back_and_another_may_bring_it_back(
+    since: list[Commit], taken_back: int | None
+) -> None:
+    found = taken_back_by(commit(2), since)
+    assert (found.version if found else None) == taken_back
