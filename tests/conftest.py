@@ -71,15 +71,15 @@ def classic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 @pytest.fixture
 def schema(spark: Any) -> Iterator[str]:
     """A new schema on the Connect server, current for the test, dropped with all its tables after it."""
-    yield from _schema(spark)
+    yield from new_schema(spark)
 
 
 @pytest.fixture
 def classic_schema(classic: Any) -> Iterator[str]:
-    yield from _schema(classic)
+    yield from new_schema(classic)
 
 
-def _schema(session: Any) -> Iterator[str]:
+def new_schema(session: Any) -> Iterator[str]:
     name = f"t_{uuid.uuid4().hex[:10]}"
     session.sql(f"CREATE SCHEMA {name}")
     session.sql(f"USE {name}")
