@@ -180,12 +180,21 @@ def kept_files(
     confs: Mapping[str, str] = {}
     if as_merge:
         confs = {GENERATED_FILTERS: "false", STATS_SKIPPING: "true", **without_rules(spark, ONLY_IN_READS)}
+    return files_among(files, merge.path, input_files(spark, query, confs))
+
+
+def input_files(spark: SparkSession, query: str, confs: Mapping[str, str]) -> frozenset[str]:
+    """The paths of the files that Delta leaves in the scans of ``query`` under ``confs``. Reads no data."""
     try:
         with confs_set(spark, confs):
-            kept = {normal(path) for path in spark.sql(query).inputFiles()}
+            return frozenset(normal(path) for path in spark.sql(query).inputFiles())
     except Exception as error:
         raise translate(error) from error
-    root = merge.path.rstrip("/")
+
+
+def files_among(files: Sequence[LogFile], path: str, kept: Collection[str]) -> tuple[LogFile, ...]:
+    """Those of ``files`` of the table at ``path`` that are among the paths ``kept``."""
+    root = normal(path).rstrip("/")
     return tuple(file for file in files if normal(_decoded(root, file.path)) in kept)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import PySparkException
 
 from engine import History, apply
 from engine.create_values import CreatePlan
@@ -49,7 +50,7 @@ def check(spark: Any, case: Case, directory: Path) -> None:
         assert isinstance(found, CreatePlan)
         told = found.refused.condition if found.refused else ""
     if told:
-        with pytest.raises(Exception, match=r"(?s).*") as raised:
+        with pytest.raises(PySparkException) as raised:
             spark.sql(sql).collect()
         assert raised.value.getCondition() == told
         return
