@@ -8,8 +8,8 @@ VIEWS_GROUP = Binding.Group("views", compact=True)
 
 KEYS: list[BindingType] = [
     Binding("c", "commit", "commit…", id="merge.commit", tooltip="Commit exactly this plan; asks first"),
-    # the same key where a plan can never be committed: what it gives is a reason
-    Binding("c", "why_not_commit", "why not commit", id="merge.why_not_commit",
+    # the same key, and so the same id, where a plan can never be committed: what it gives is a reason
+    Binding("c", "why_not_commit", "why not commit", id="merge.commit",
             tooltip="Why this plan cannot be committed"),
     Binding("x", "cancel", "cancel", id="merge.cancel", tooltip="Cancel the plan or the commit that runs"),
     Binding("ctrl+r,f5,p", "plan", "plan", id="merge.plan",
