@@ -19,6 +19,7 @@ from textual.signal import Signal
 from textual.theme import Theme
 from typing_extensions import override
 
+from console.catalog import Catalog
 from console.places.specs import PLACES
 from console.settings import load_settings
 from console.themes import DEFAULT_THEME, load_themes
@@ -136,6 +137,7 @@ class DeltaMergeApp(App[None], Asking):
         self.status_signal: Signal[Status] = Signal(self, "status")
         self.log_lines: deque[LogLine] = deque(maxlen=LOG_LINES)
         self.log_signal: Signal[LogLine] = Signal(self, "log")
+        self.catalog = Catalog(backend)
         self._jobs: dict[str, Job] = {}
         self._initial = initial or ("merge" if open_sql else "tables")
 
@@ -216,6 +218,7 @@ class DeltaMergeApp(App[None], Asking):
     def _spark_is_warm(self, _: None) -> None:
         self.set_status(spark="warm", narration="")
         self.record(f"Spark is up: {self.backend.endpoint}.")
+        self.catalog.forget()
         for screen in self.open_places():
             screen.spark_is_warm()
 

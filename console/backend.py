@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from engine.values import (
+        Column,
         DataFile,
         Operation,
         OperationDetail,
@@ -61,6 +62,9 @@ class Backend(Protocol):
         """Directories under ``directory`` that hold a ``_delta_log``."""
 
     def table_detail(self, name: str) -> TableDetail: ...
+
+    def table_columns(self, name: str) -> tuple[Column, ...]:
+        """The columns of a table or a view, whatever its format. Quick: nothing is read."""
 
     def table_versions(self, name: str, limit: int = 100) -> list[TableVersion]: ...
 

@@ -28,6 +28,7 @@ _OWNERS = (
     ("The commit dialog", "console.dialogs.commit", "CommitDialog"),
     ("A question", "console.dialogs.confirm", "ConfirmDialog"),
     ("A path to type", "console.dialogs.path", "PathDialog"),
+    ("A list to pick from", "console.dialogs.pick", "PickDialog"),
     ("A row in full", "console.dialogs.row", "RowDialog"),
     ("The help", "console.dialogs.help", "HelpDialog"),
 )

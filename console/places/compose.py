@@ -52,6 +52,8 @@ class ComposePane(Vertical, Asking):
         """A plan is made as soon as Spark is up."""
         self._latest: Draft | None = None
         """What was typed and may not be on disk yet."""
+        self._given = ""
+        """The text that came from elsewhere last: as long as nobody edited it, it is not worth keeping."""
         self._saves = itertools.count()
         self._save_timer: Timer | None = None
         self._validate_timer: Timer | None = None
@@ -98,8 +100,8 @@ class ComposePane(Vertical, Asking):
 
     def use_text(self, sql: str) -> None:
         """Other text in the editor. What was there is put aside, and undo brings it back."""
-        before = self.text
-        if before.strip() and before != sql:
+        before, given, self._given = self.text, self._given, sql
+        if before.strip() and before not in (sql, given):
             try:
                 kept = self._drafts.keep(self.draft_name, Draft(before))
             except OSError as error:

@@ -30,6 +30,7 @@ from console.widgets.status import Job
 from console.work import Failure
 
 if TYPE_CHECKING:
+    from console.places.templates import Sides
     from engine.values import Outcome, Plan
 
 PANES = {"compose": "compose-pane", "preview": "preview-pane", "commit": "commit-pane"}
@@ -58,6 +59,8 @@ class MergePlace(Place):
         self.plan: Plan | None = None
         self.committed: Outcome | None = None
         self.operation: Operation | None = None
+        self.proposed: Sides | None = None
+        """The tables of the last proposal, for another template."""
 
     def compose_body(self) -> Iterable[Widget]:
         becomes = self.console_app.glyphs.becomes
@@ -117,6 +120,13 @@ class MergePlace(Place):
         self.pane.use_text(sql)
         self.show_view("compose")
         self.editor.focus()
+
+    def use_proposal(self, known: Sides) -> None:
+        """An upsert between two tables, ready to be edited; ``t`` makes another kind of merge of them."""
+        from console.places.templates import upsert
+
+        self.proposed = known
+        self.use_text(upsert(known))
 
     @on(ComposePane.Edited)
     def _edited_text(self) -> None:
@@ -316,6 +326,7 @@ class MergePlace(Place):
             "plan": self.operation is None and view == "compose",
             "cancel": self.operation is not None or self.pane.plan_is_wanted,
             "preview": self.plan is not None and view != "preview",
+            "template": view == "compose",
             "go_to_error": view == "compose" and self.pane.error_at is not None,
             "replan": view != "compose" and self.operation is None,
             "cycle": view == "preview",
@@ -382,6 +393,11 @@ class MergePlace(Place):
 
         sample = self.plan.samples[event.row]
         self.app.push_screen(RowDialog(f"{sample.action} by clause {sample.clause + 1}", sample_lines(sample)))
+
+    def action_template(self) -> None:
+        from console.places.propose import propose_template
+
+        propose_template(self)
 
     def action_save_plan(self) -> None:
         plan = self.plan

@@ -101,13 +101,15 @@ async def test_the_draft_survives_a_restart_of_the_console(backend: FakeBackend)
         await operator.sees("merge into t")
 
 
-async def test_a_template_does_not_swallow_what_was_typed(backend: FakeBackend) -> None:
+async def test_a_proposal_does_not_swallow_what_was_typed(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.sees("orders_feed")
         await operator.write("my own text")
         await operator.press("alt+1")
         await operator.sees("orders_feed")
         await operator.press("down", "m")
+        await operator.sees("Merge into default.scratch", "sales.orders_feed")
+        await operator.press(*"feed", "enter")
         await operator.sees("MERGE INTO default.scratch", "is kept")
         kept = Path(backend.home, "drafts", "merge-1.before-1.sql")
         assert kept.read_text() == "my own text"
