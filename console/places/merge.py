@@ -14,6 +14,7 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 from typing_extensions import override
 
+from console.drafts import Draft
 from console.format import short_id
 from console.places import sentences
 from console.places.commit_pane import CommitPane
@@ -120,6 +121,11 @@ class MergePlace(Place):
         self.pane.use_text(sql)
         self.show_view("compose")
         self.editor.focus()
+
+    def use_draft(self, draft: Draft) -> None:
+        """A statement from elsewhere with the values of its parameters."""
+        self.pane.remember(draft.params)
+        self.use_text(draft.sql)
 
     def use_proposal(self, known: Sides) -> None:
         """An upsert between two tables, ready to be edited; ``t`` makes another kind of merge of them."""
@@ -327,6 +333,8 @@ class MergePlace(Place):
             "cancel": self.operation is not None or self.pane.plan_is_wanted,
             "preview": self.plan is not None and view != "preview",
             "template": view == "compose",
+            "open_merge": view == "compose",
+            "save_merge": view == "compose",
             "go_to_error": view == "compose" and self.pane.error_at is not None,
             "replan": view != "compose" and self.operation is None,
             "cycle": view == "preview",
@@ -398,6 +406,24 @@ class MergePlace(Place):
         from console.places.propose import propose_template
 
         propose_template(self)
+
+    def action_open_merge(self) -> None:
+        from console.places.saved import ask_which_to_open
+
+        ask_which_to_open(self)
+
+    def action_save_merge(self) -> None:
+        if not self.pane.text.strip():
+            self.notify("There is no statement to save yet.")
+            return
+        from console.places.saved import ask_name_to_save
+
+        ask_name_to_save(self)
+
+    def action_external_editor(self) -> None:
+        self.show_view("compose")
+        self.pane.edit_outside()
+        self.editor.focus()
 
     def action_save_plan(self) -> None:
         plan = self.plan
