@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from engine.plans import OperationDetail
     from engine.session.connect import Session, TaskProgress
     from engine.values import (
+        Column,
         DataFile,
         Operation,
         Outcome,
@@ -157,6 +158,12 @@ class SparkBackend:
 
         detail: TableDetail = self._ask(lambda s: tables.table_detail(s, name))
         return detail
+
+    def table_columns(self, name: str) -> tuple[Column, ...]:
+        from engine import tables
+
+        columns: tuple[Column, ...] = self._ask(lambda s: tables.table_columns(s, name))
+        return columns
 
     def table_versions(self, name: str, limit: int = 100) -> list[TableVersion]:
         from engine import tables
