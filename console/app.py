@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -16,11 +16,13 @@ from textual.message import Message
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.signal import Signal
+from textual.theme import Theme
 from typing_extensions import override
 
+from console.catalog import Catalog
 from console.places.specs import PLACES
 from console.settings import load_settings
-from console.themes import DEFAULT_THEME, load_themes, shipped_folder
+from console.themes import DEFAULT_THEME, load_themes
 from console.visible import visible
 from console.widgets.glyphs import ASCII, UNICODE, locale_speaks_utf8
 from console.widgets.keys import key_name
@@ -135,6 +137,7 @@ class DeltaMergeApp(App[None], Asking):
         self.status_signal: Signal[Status] = Signal(self, "status")
         self.log_lines: deque[LogLine] = deque(maxlen=LOG_LINES)
         self.log_signal: Signal[LogLine] = Signal(self, "log")
+        self.catalog = Catalog(backend)
         self._jobs: dict[str, Job] = {}
         self._initial = initial or ("merge" if open_sql else "tables")
 
@@ -142,7 +145,7 @@ class DeltaMergeApp(App[None], Asking):
         self.plain = ascii or (settings.ascii if settings.ascii is not None else not locale_speaks_utf8())
         self.glyphs = ASCII if self.plain else UNICODE
         draw_scroll_bars(plain=self.plain)
-        themes, complaints = load_themes([shipped_folder(), home / "themes"])
+        themes, complaints = load_themes(home)
         for theme in themes:
             self.register_theme(theme)
         wanted = settings.theme or DEFAULT_THEME
@@ -155,19 +158,39 @@ class DeltaMergeApp(App[None], Asking):
             # without telling watchers: nothing is drawn yet that would have to be drawn anew
             self.set_reactive(App.theme, wanted)
         self._start_notices = notices
+        self._wanted_keys = settings.keys
+        self.keymap: Mapping[str, str] = {}
+        """The keys that the operator chose, by the id of their binding."""
 
     def on_mount(self) -> None:
         self.set_class(self.plain, "-ascii")
         if self._initial != self.DEFAULT_MODE and self._initial in self.MODES:
             self.switch_mode(self._initial)
         self.record(f"The console opened on {self.backend.endpoint}.")
-        for notice in self._start_notices:
-            self.record(notice, "warning")
-            self.notify(notice, severity="warning", timeout=10)
+        self._warn(self._start_notices)
+        if self._wanted_keys:
+            self.call_after_refresh(self._use_keymap)
+        self.theme_changed_signal.subscribe(self, self._theme_chosen)
         # the first frame is on screen before anything of Spark is even imported: a thread that
         # imports would take the interpreter from the one that draws
         self.set_timer(FIRST_FRAME_SECONDS, self._connect)
         self.set_interval(HEARTBEAT_SECONDS, self._check_alive)
+
+    def _warn(self, notices: Iterable[str]) -> None:
+        for notice in notices:
+            self.record(notice, "warning")
+            self.notify(notice, severity="warning", timeout=10)
+
+    def _use_keymap(self) -> None:
+        # to know all actions, every place is imported: only where keys were chosen, and after the first frame
+        from console.keymap import checked_keymap
+
+        self.keymap, complaints = checked_keymap(self._wanted_keys)
+        self.set_keymap(dict(self.keymap))
+        self._warn(complaints)
+
+    def _theme_chosen(self, theme: Theme) -> None:
+        self.notify(f'To keep it, write theme = "{theme.name}" into {self.home / "settings.toml"}.', title="Theme")
 
     # Spark
 
@@ -198,6 +221,7 @@ class DeltaMergeApp(App[None], Asking):
         for sentence in told:
             self.record(sentence, "warning")
             self.notify(sentence, severity="warning", timeout=10)
+        self.catalog.forget()
         for screen in self.open_places():
             screen.spark_is_warm()
             if told:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Protocol
 from engine.policy import Policy
 
 if TYPE_CHECKING:
+    from engine.plans import OperationDetail
     from engine.values import (
+        Column,
         DataFile,
         Operation,
-        OperationDetail,
         Outcome,
         Plan,
         Progress,
@@ -67,6 +68,9 @@ class Backend(Protocol):
         """Directories under ``directory`` that hold a ``_delta_log``."""
 
     def table_detail(self, name: str) -> TableDetail: ...
+
+    def table_columns(self, name: str) -> tuple[Column, ...]:
+        """The columns of a table or a view, whatever its format. Quick: nothing is read."""
 
     def table_versions(self, name: str, limit: int = 100) -> list[TableVersion]: ...
 

@@ -20,13 +20,13 @@ def all_commands(app: DeltaMergeApp) -> Iterable[SystemCommand]:
     current = app.screen_stack[0]
     # those of the place one is in come first
     for spec in sorted(PLACES, key=lambda spec: spec.place_class is not type(current)):
-        for keys, binding in catalog(bindings_of(spec)):
+        for keys, binding in catalog(bindings_of(spec), app.keymap):
             yield SystemCommand(
                 f"{spec.label}: {binding.description}",
                 f"{binding.tooltip} ({keys})",
                 _in_place(app, spec, binding.action),
             )
-    for keys, binding in catalog(_app_bindings(app)):
+    for keys, binding in catalog(_app_bindings(app), app.keymap):
         if binding.action == "command_palette":
             continue
         yield SystemCommand(

@@ -23,12 +23,19 @@ class Draft:
 
 
 class DraftStore:
-    """The drafts of one home. Saves may come from several threads: an older one never wins."""
+    """The drafts of one home, or the merges saved in another folder of it.
 
-    def __init__(self, home: Path) -> None:
-        self._folder = home / "drafts"
+    Saves may come from several threads: an older one never wins.
+    """
+
+    def __init__(self, home: Path, folder: str = "drafts") -> None:
+        self._folder = home / folder
         self._lock = Lock()
         self._newest: dict[str, int] = {}
+
+    def names(self) -> list[str]:
+        """The names of all that is there, in order."""
+        return sorted(path.stem for path in self._folder.glob("*.sql") if not path.name.startswith("."))
 
     def load(self, name: str) -> Draft:
         """The draft of that name, or an empty one. Raises OSError where it exists and cannot be read."""

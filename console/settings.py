@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 FILE_NAME = "settings.toml"
+_KNOWN = ("theme", "ascii", "keys", "profiles")  # profiles: see console/profiles.py
 
 
 @dataclass(frozen=True)
 class Settings:
-    """``theme``: its name, or None for the default. ``ascii``: None means by the locale."""
+    """``theme``: its name, or None for the default. ``ascii``: None means by the locale. ``keys``: by binding id."""
 
     theme: str | None = None
     ascii: bool | None = None
+    keys: Mapping[str, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
     """What was wrong with the file, one sentence each."""
 
@@ -43,9 +46,9 @@ def load_settings(home: Path) -> Settings:
 
 def _checked(values: dict[str, Any]) -> Settings:
     notices = [
-        f"{FILE_NAME}: unknown setting {name!r} is ignored (known: theme, ascii, profiles)."
+        f"{FILE_NAME}: unknown setting {name!r} is ignored (known: {', '.join(_KNOWN)})."
         for name in values
-        if name not in ("theme", "ascii", "profiles")  # profiles: see console/profiles.py
+        if name not in _KNOWN
     ]
     theme = values.get("theme")
     if theme is not None and not isinstance(theme, str):
@@ -55,4 +58,22 @@ def _checked(values: dict[str, Any]) -> Settings:
     if plain is not None and not isinstance(plain, bool):
         notices.append(f"{FILE_NAME}: ascii must be true or false, not {plain!r}.")
         plain = None
-    return Settings(theme=theme, ascii=plain, notices=tuple(notices))
+    keys = values.get("keys", {})
+    if not isinstance(keys, dict):
+        notices.append(f"{FILE_NAME}: keys must be a table, [keys], of key names by action.")
+        keys = {}
+    chosen = dict(_flat(keys))
+    for name, key in chosen.items():
+        if not isinstance(key, str):
+            notices.append(f"{FILE_NAME}, keys: {name} must be a key in quotes, not {key!r}.")
+    keymap = {name: key for name, key in chosen.items() if isinstance(key, str)}
+    return Settings(theme=theme, ascii=plain, keys=keymap, notices=tuple(notices))
+
+
+def _flat(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    # a dotted key without quotes is a table within a table to TOML
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value

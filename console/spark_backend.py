@@ -16,11 +16,12 @@ from engine.policy import Policy
 
 if TYPE_CHECKING:
     from engine.history import History
+    from engine.plans import OperationDetail
     from engine.session.connect import Session, TaskProgress
     from engine.values import (
+        Column,
         DataFile,
         Operation,
-        OperationDetail,
         Outcome,
         Plan,
         RowPage,
@@ -157,6 +158,12 @@ class SparkBackend:
 
         detail: TableDetail = self._ask(lambda s: tables.table_detail(s, name))
         return detail
+
+    def table_columns(self, name: str) -> tuple[Column, ...]:
+        from engine import tables
+
+        columns: tuple[Column, ...] = self._ask(lambda s: tables.table_columns(s, name))
+        return columns
 
     def table_versions(self, name: str, limit: int = 100) -> list[TableVersion]:
         from engine import tables
@@ -341,7 +348,7 @@ class SparkBackend:
         self, session: Session, operation_id: str, on_progress: OnProgress, work: Callable[[OnProgress], T]
     ) -> T:
         """Run ``work`` with Spark's task counts joined to its phases, cancellable under ``operation_id``."""
-        from engine.apply_plan import COMPARING
+        from engine.apply_create import COMPARING
         from engine.errors import CancelledError
         from engine.values import Progress
 

@@ -1,7 +1,8 @@
-"""Colour themes from YAML files: ours beside the package, the operator's own under ``<home>/themes``."""
+"""Colour themes from YAML files: ours beside the package, the operator's own under ``<home>/themes``, checked."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +29,8 @@ _COLOURS = frozenset(
     ]
 )
 _OTHERS = frozenset({"name", "dark", "variables"})
+_TEXT_STYLES = frozenset({"none", "not", "b", "bold", "dim", "i", "italic", "u", "underline", "reverse", "strike"})
+_ALPHA = re.compile(r"(\d+(\.\d+)?%)?")
 
 
 class BadThemeError(Exception):
@@ -41,17 +44,25 @@ def shipped_folder() -> Path:
     return inside if inside.is_dir() else package.parent / "themes"
 
 
-def load_themes(folders: Iterable[Path]) -> tuple[list[Theme], list[str]]:
-    """All usable themes of the folders, and a sentence for each file that is not usable."""
-    themes: list[Theme] = []
+def load_themes(home: Path | None = None) -> tuple[list[Theme], list[str]]:
+    """Our themes and those of the operator, and a sentence for each file that is not usable."""
+    themes = [load_theme(path) for path in _files(shipped_folder())]
     complaints: list[str] = []
-    for folder in folders:
-        for path in sorted(folder.glob("*.yaml")):
-            try:
-                themes.append(load_theme(path))
-            except BadThemeError as error:
-                complaints.append(str(error))
+    for path in _files(home / "themes") if home is not None else []:
+        try:
+            theme = load_theme(path)
+            check_variables(path.name, theme)
+            if any(theme.name == known.name for known in themes):
+                raise BadThemeError(f"Theme file {path.name}: there is a theme {theme.name!r} already.")
+        except BadThemeError as error:
+            complaints.append(str(error))
+        else:
+            themes.append(theme)
     return themes, complaints
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for ending in ("*.yaml", "*.yml") for path in folder.glob(ending))
 
 
 def load_theme(path: Path) -> Theme:
@@ -61,8 +72,10 @@ def load_theme(path: Path) -> Theme:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         values = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise BadThemeError(f"Theme file {path.name} cannot be read: {error}") from error
+    except yaml.YAMLError as error:
+        raise BadThemeError(f"Theme file {path.name} is not valid YAML: {' '.join(str(error).split())}") from error
     if not isinstance(values, dict):
         raise BadThemeError(f"Theme file {path.name} must be a mapping of keys to colours.")
     return _theme(path.name, values)
@@ -71,25 +84,60 @@ def load_theme(path: Path) -> Theme:
 def _theme(file_name: str, values: dict[str, Any]) -> Theme:
     for key in values:
         if key not in _COLOURS | _OTHERS:
-            raise BadThemeError(f"Theme file {file_name}: unknown key {key!r}.")
+            raise BadThemeError(f"Theme file {file_name}: unknown key {key!r}{_perhaps(key, _COLOURS | _OTHERS)}.")
     name = values.get("name")
     if not isinstance(name, str) or not name:
         raise BadThemeError(f"Theme file {file_name}: it needs a name.")
     if "primary" not in values:
         raise BadThemeError(f"Theme file {file_name}: it needs a primary colour.")
+    if not isinstance(dark := values.get("dark", True), bool):
+        raise BadThemeError(f"Theme file {file_name}: dark is true or false, not {dark!r}.")
     variables = values.get("variables") or {}
     if not isinstance(variables, dict):
         raise BadThemeError(f"Theme file {file_name}: variables must be a mapping.")
     colours = {key: str(value) for key, value in values.items() if key in _COLOURS}
     for key, value in colours.items():
-        try:
-            Color.parse(value)
-        except ColorParseError:
-            raise BadThemeError(f"Theme file {file_name}: {key} is no colour: {value!r}.") from None
+        if not _is_colour(value):
+            raise BadThemeError(f"Theme file {file_name}: {key} is no colour: {value!r}{_quote_it(values[key])}.")
     theme = Theme(
         name=name,
         primary=colours["primary"],
-        dark=bool(values.get("dark", True)),
+        dark=dark,
         variables={str(key): str(value) for key, value in variables.items()},
     )
     return replace(theme, **colours)  # type: ignore[arg-type]
+
+
+def check_variables(file_name: str, theme: Theme) -> None:
+    """Raise BadThemeError for a variable that no style knows, or that would stop the styles from being read."""
+    known = theme.to_color_system().generate()
+    for name, value in theme.variables.items():
+        if name not in known:
+            raise BadThemeError(f"Theme file {file_name}: unknown variable {name!r}{_perhaps(name, known)}.")
+        if name.endswith("-style"):
+            if bad := [word for word in value.split() if word not in _TEXT_STYLES]:
+                raise BadThemeError(f"Theme file {file_name}: {name} is no text style: {bad[0]!r}.")
+            continue
+        colour, _, alpha = value.partition(" ")
+        if not (colour == "auto" or _is_colour(colour)) or not _ALPHA.fullmatch(alpha):
+            raise BadThemeError(f"Theme file {file_name}: {name} is no colour: {value!r}.")
+
+
+def _is_colour(text: str) -> bool:
+    try:
+        Color.parse(text)
+    except ColorParseError:
+        return False
+    return True
+
+
+def _quote_it(value: object) -> str:
+    # to YAML, what follows a bare # is a comment
+    return ' (put it in quotes: "#rrggbb")' if value is None else ""
+
+
+def _perhaps(name: object, known: Iterable[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(name), list(known), n=1)
+    return f", perhaps {near[0]!r}" if near else ""

@@ -1,4 +1,4 @@
-"""Plan and apply for Delta Lake MERGE, headless: usable from a notebook or a CI job.
+"""Plan and apply for Delta Lake MERGE, CREATE and REPLACE TABLE, headless: usable from a notebook or a CI job.
 
 from engine import connect, plan, apply, History
 """
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from engine.apply_plan import apply
     from engine.errors import EngineError
     from engine.history import History
-    from engine.plan_merge import plan
+    from engine.plan_statement import plan
     from engine.session.connect import connect
     from engine.values import Plan
 
@@ -20,7 +20,7 @@ __all__ = ["EngineError", "History", "Plan", "apply", "connect", "plan"]
 _HOMES = {
     "apply": "engine.apply_plan",
     "connect": "engine.session.connect",
-    "plan": "engine.plan_merge",
+    "plan": "engine.plan_statement",
     "EngineError": "engine.errors",
     "History": "engine.history",
     "Plan": "engine.values",

@@ -83,6 +83,11 @@ class AnalyzedMerge:
         return columns_of(self.source_type)
 
     @property
+    def source_reference(self) -> str:
+        """What the engine's own queries call the source: its alias or name, one of ours where it has none."""
+        return self.statement.source.reference or "__dm_source"
+
+    @property
     def target_sql(self) -> str:
         """The target as planned, to be read in a FROM; without an alias."""
         return f"{self.statement.target.text} VERSION AS OF {self.version}"
@@ -99,10 +104,11 @@ def aliased(relation: Relation) -> str:
 
 def qualified(merge: AnalyzedMerge, text: str) -> str:
     """``text`` with the dotted name of either side as a qualifier shortened to what its subquery is called."""
-    return _by_reference(merge.statement.source, _by_reference(merge.statement.target, text))
+    return by_reference(merge.statement.source, by_reference(merge.statement.target, text))
 
 
-def _by_reference(relation: Relation, text: str) -> str:
+def by_reference(relation: Relation, text: str) -> str:
+    """``text`` with the dotted name of ``relation`` as a qualifier shortened to its reference."""
     return text if relation.alias else requalified(text, relation.parts, relation.reference)
 
 
@@ -135,7 +141,7 @@ def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
         *(text for texts in matched_texts for text in texts),
         *(text for clause in statement.matched for _, text in clause.assignments),
     ]
-    shortened = [_by_reference(statement.target, text) for text in in_both]
+    shortened = [by_reference(statement.target, text) for text in in_both]
     query = f"{prefix}SELECT {{}} FROM {source} CROSS JOIN {target}"
     probed = probe(spark, query, shortened, source_schema, target_schema)
     both = [dataclasses.replace(found, text=text) for found, text in zip(probed, in_both, strict=True)]

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from engine.advice import MUST_ACCEPT
 from engine.analyze import analyze
+from engine.apply_create import COMPARING, apply_create
 from engine.check_plan import check_plan
 from engine.commits import Commit, commits_since, taken_back_by, user_metadata
 from engine.confs import confs_set, read_confs
+from engine.create_values import CreatePlan
 from engine.errors import CancelledError, ConflictError, EngineError, RefusedError, StalePlanError
 from engine.outcome import deviations, outcome_of
 from engine.parse import parse_merge
@@ -40,13 +42,11 @@ REWRITING = "MERGE operation - Rewriting"
 MOVED_BY = 3
 """How many of the commits since the plan an error names."""
 CHANGED_MEANWHILE = ("DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED")
-COMPARING = "compare promise and actual"
-"""The phase after the commit: nothing is left to cancel."""
 
 
 def apply(
     spark: SparkSession,
-    plan: Plan,
+    plan: Plan | CreatePlan,
     *,
     history: History | None = None,
     accept: Sequence[str] = (),
@@ -65,6 +65,10 @@ def apply(
     check_plan(plan)
     if policy is not None:
         check_policy(policy, plan, reviewed=history is not None and history.is_reviewed(plan.plan_id))
+    if isinstance(plan, CreatePlan):
+        refuse(plan, accept)
+        with tagged(spark, tag):
+            return apply_create(spark, plan, history, say)
     with tagged(spark, tag):
         try:
             outcome = _apply(spark, plan, history, tuple(accept), say)
@@ -201,7 +205,7 @@ def _asked_twice(question: Callable[[], T]) -> T:
         return question()
 
 
-def refuse(plan: Plan, accept: Sequence[str]) -> None:
+def refuse(plan: Plan | CreatePlan, accept: Sequence[str]) -> None:
     """Raise for a plan that must not run."""
     if plan.refused:
         raise RefusedError(
@@ -261,7 +265,7 @@ def prepare_again(spark: SparkSession, plan: Plan, say: OnProgress) -> None:
     view = plan.session.source_view
     if plan.decision.materialize and view and has_view(spark, view):
         return
-    if not plan.decision.materialize and plan.splices:
+    if not plan.decision.materialize and any(splice.part == "source" for splice in plan.splices):
         return  # pinned by VERSION AS OF in the statement itself
     say(Progress(phase="MERGE operation - materialize source"))
     run_setup(spark, plan.statement.setup)

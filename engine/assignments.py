@@ -7,11 +7,12 @@ evolution adds. Nothing runs: Spark is asked for the types of the expressions on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from engine.analyze import AnalyzedMerge, qualified, schema_of
+from engine.char_types import padded
 from engine.names import quote, string
 from engine.parse import MergeClause
 from engine.prepare_source import VOLATILE
@@ -63,10 +64,9 @@ class Assignment:
         """The value as a read shows it: CHAR padded, and NULL of the column's type for what is not known."""
         if self.value is None:
             return f"CAST(NULL AS {ddl(self.column.type)})"
-        if self.column.padded is None or self.origin == "kept":
+        if self.column.raw_type is None or not self.column.padded or self.origin == "kept":
             return self.value
-        n = self.column.padded
-        return f"(CASE WHEN length({self.value}) < {n} THEN rpad({self.value}, {n}) ELSE {self.value} END)"
+        return padded(self.value, self.column.raw_type)
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class ClauseAssignments:
 
 def assignments(spark: SparkSession, merge: AnalyzedMerge, rules: TargetRules) -> tuple[ClauseAssignments, ...]:
     """Those of the statement's UPDATE and INSERT clauses, in its order."""
-    given = _given(spark, merge)
+    given = _given(spark, merge, rules.cast)
     return tuple(
         ClauseAssignments(clause, _assigned(merge, rules, clause, given[index]), given[index])
         for index, clause in enumerate(merge.statement.clauses)
@@ -92,7 +92,7 @@ def never_failing(merge: AnalyzedMerge, rules: TargetRules, one: ClauseAssignmen
     """The same, a value that does not fit its column made NULL where Delta raises an error."""
     if not rules.cast.can_fail:
         return one
-    lenient = replace(rules, cast=StoreCast("try_cast", can_fail=False))
+    lenient = replace(rules, cast=replace(rules.cast, function="try_cast", can_fail=False))
     return replace(one, columns=_assigned(merge, lenient, one.clause, one.given))
 
 
@@ -108,9 +108,11 @@ def kept(merge: AnalyzedMerge, rules: TargetRules) -> tuple[Assignment, ...]:
     return tuple(Assignment(c, _kept(reference, c, rules.cast), "kept", of_target=True) for c in rules.columns)
 
 
-def _given(spark: SparkSession, merge: AnalyzedMerge) -> dict[int, tuple[tuple[tuple[str, ...], Given], ...]]:
+def _given(
+    spark: SparkSession, merge: AnalyzedMerge, cast: StoreCast
+) -> dict[int, tuple[tuple[tuple[str, ...], Given], ...]]:
     """By clause, the ((column, nested field…), expression) that it names, a star as what it expands to."""
-    source = merge.statement.source.reference or "__dm_source"
+    source = merge.source_reference
     after = {field.name.lower() for field in merge.type_after.fields}
     star = tuple(
         ((field.name,), Given(f"{source}.{quote(field.name)}", field.dataType, field.nullable, of_target=False))
@@ -131,7 +133,21 @@ def _given(spark: SparkSession, merge: AnalyzedMerge) -> dict[int, tuple[tuple[t
                 (_path(merge, column), Given(qualified(merge, text), field.dataType, field.nullable, of_target))
             )
         found[index] = star if clause.star else tuple(named)
+        if clause.star and clause.action_kind == "update" and cast.star_by_field:
+            found[index] = tuple(leaf for path, one in star for leaf in _leaves(path, one))
     return found
+
+
+def _leaves(path: tuple[str, ...], one: Given) -> Iterator[tuple[tuple[str, ...], Given]]:
+    """ResolveDeltaMergeInto.getLeafActionsForSchema: a struct as assignments to the fields at its ends."""
+    from pyspark.sql.types import StructType
+
+    if not isinstance(one.type, StructType):
+        yield path, one
+        return
+    for field in one.type.fields:
+        text = f"{one.text}.{quote(field.name)}"
+        yield from _leaves((*path, field.name), Given(text, field.dataType, nullable=True, of_target=False))
 
 
 def _types(spark: SparkSession, merge: AnalyzedMerge) -> dict[int, StructType]:
@@ -180,9 +196,8 @@ def _assigned(
     for column in rules.columns:
         ops = [(path[1:], one) for path, one in given if path[0].lower() == column.name.lower()]
         if ops and not ops[0][0]:
-            kept_value = (
-                f"{reference}.{quote(column.name)}" if updates and clause.star and column.before is not None else None
-            )
+            keeps = updates and clause.star and column.before is not None
+            kept_value = f"{reference}.{quote(column.name)}" if keeps else None
             one = ops[0][1]
             value = stored(one.text, one.type, column.type, rules.cast, kept_value, column.before)
             unknown = volatile(value) or ("" if rules.cast.exact or can_up_cast(one.type, column.type) else LEGACY)
@@ -262,14 +277,14 @@ def stored(
 ) -> str:
     """castIfNeeded: ``text`` of type ``given`` as it is stored in a column of type ``wanted``.
 
-    Structs go by name, in arrays and maps too. ``kept_value``, of UPDATE SET * alone, keeps the fields of a struct
-    that only the target has.
+    Structs go as ``cast`` says, in arrays and maps too. ``kept_value``, of UPDATE SET * alone, keeps the fields of a
+    struct that only the target has.
     """
     from pyspark.sql.types import ArrayType, MapType, StructType
 
     if is_same(given, wanted):
         return text if plain(text) else f"({text}\n)"
-    if isinstance(given, StructType) and isinstance(wanted, StructType):
+    if isinstance(given, StructType) and isinstance(wanted, StructType) and cast.by_name:
         return _struct(text, given, wanted, cast, kept_value, kept_type, depth)
     if isinstance(given, ArrayType) and isinstance(wanted, ArrayType) and isinstance(wanted.elementType, StructType):
         x = f"__dm_x{depth}"
@@ -315,10 +330,13 @@ def _struct(
         else:
             value = f"CAST({kept_text or 'NULL'} AS {ddl(field.dataType)})"
         parts.append(f"{string(field.name)}, {value}")
+    made = f"named_struct({', '.join(parts)})"
+    if not cast.keeps_null:
+        return made
     null = f"(({text}\n) IS NULL)"
     if kept_value and old and _has_extra(given, wanted):
         null = f"({null} AND ({kept_value} IS NULL))"
-    return f"(CASE WHEN {null} THEN CAST(NULL AS {ddl(wanted)}) ELSE named_struct({', '.join(parts)}) END)"
+    return f"(CASE WHEN {null} THEN CAST(NULL AS {ddl(wanted)}) ELSE {made} END)"
 
 
 def _has_extra(given: StructType, wanted: StructType) -> bool:

@@ -17,9 +17,18 @@ from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge
 from engine.assignments import Assignment, ClauseAssignments, kept, never_failing, volatile
+from engine.char_types import fits, lengths
 from engine.confs import confs_set, for_rows
 from engine.errors import EngineError
-from engine.find_touched_files import BY_SOURCE, CLAUSE, FILE, SOURCE_ROW, Matches, source_relation
+from engine.find_touched_files import (
+    CLAUSE,
+    FILE,
+    SOURCE_ROW,
+    Matches,
+    clause_number,
+    source_relation,
+    takes_rows,
+)
 from engine.names import quote
 from engine.prepare_source import PreparedSource
 from engine.rows_after import clause_rows, unchanged_rows
@@ -90,7 +99,8 @@ def check_rows(
     looked = [
         found
         for one in assigned
-        if _takes_rows(merge, matches, one) and (found := _clause_checks(merge, source, matches, rules, one))
+        if takes_rows(merge.statement, matches, one.clause)
+        and (found := _clause_checks(merge, source, matches, rules, one))
     ]
     if copies and (found := _copied_checks(merge, source, matches, rules)):
         looked.append(found)
@@ -119,14 +129,6 @@ def _counts(spark: SparkSession, confs: dict[str, str], looked: Sequence[ClauseC
     with confs_set(spark, confs):
         rows = spark.sql("\nUNION ALL\n".join(_count(i, one) for i, one in enumerate(looked))).collect()
     return {int(row["clause"]): [int(n) for n in row["found"]] for row in rows}
-
-
-def _takes_rows(merge: AnalyzedMerge, matches: Matches, one: ClauseAssignments) -> bool:
-    number = merge.statement.of_kind(one.clause.kind).index(one.clause) + 1
-    if one.clause.kind == "not_matched":
-        return bool(matches.inserts.get(number))
-    wanted = number + (BY_SOURCE if one.clause.kind == "not_matched_by_source" else 0)
-    return any(file.clause_pairs.get(wanted) for file in matches.touched)
 
 
 def _clause_checks(
@@ -166,8 +168,8 @@ def _rows_of(
     """The clause's rows; without the target, where that suffices, from the pairs that are known already."""
     if one.clause.kind != "matched" or of_target or matches.view is None:
         return clause_rows(merge, source, one.clause, matches.view)
-    number = merge.statement.matched.index(one.clause) + 1
-    reference = merge.statement.source.reference or "__dm_source"
+    number = clause_number(merge.statement, one.clause)
+    reference = merge.source_reference
     pairs = f"(SELECT {SOURCE_ROW} AS __dm_seen FROM {matches.view} WHERE {CLAUSE} = {number})"
     return f"{source_relation(merge, source)} INNER JOIN {pairs} ON {reference}.{SOURCE_ROW} = __dm_seen"
 
@@ -179,7 +181,7 @@ def _keys(merge: AnalyzedMerge, one: ClauseAssignments) -> list[tuple[str, str]]
         reference = merge.statement.target.reference
     else:
         names = [name for e in merge.on for name in e.source_columns]
-        reference = merge.statement.source.reference or "__dm_source"
+        reference = merge.source_reference
     return [(name, f"{reference}.{quote(name)}") for name in dict.fromkeys(names)]
 
 
@@ -255,14 +257,15 @@ def _column_checks(a: Assignment, rules: TargetRules) -> list[Check]:
                     hint="Leave those rows out of the source, or give them a value: coalesce(…).",
                 )
             )
-    if column.max_length is not None:
+    if column.raw_type is not None and (whole := fits(name, column.raw_type)):
+        most = lengths(column.raw_type)
         checks.append(
             Check(
                 condition=TOO_LONG,
-                sentence=f"are longer than the {column.max_length} characters of {column.name}",
-                violated=f"length({name}) > {column.max_length}",
+                sentence=f"are longer than the {most} characters of {column.name}",
+                violated=f"NOT ({whole})",
                 columns=(column.name,),
-                hint=f"Shorten them: left(…, {column.max_length}); blanks at the end count.",
+                hint=f"Shorten them: left(…, {most}); blanks at the end count.",
             )
         )
     if column.generated_as is not None and a.origin == "given":

@@ -9,15 +9,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+STATS_SKIPPING = "spark.databricks.delta.stats.skipping"
 EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 # Adaptive execution runs every shuffle as a job of its own and plans again after it, and each task costs
-# milliseconds whatever it holds: for an aggregate over a few rows that is most of the time.
-ONE_JOB = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "2"}
+# milliseconds whatever it holds: for a query over a few rows that is most of the time. A LIMIT looks at one
+# partition in its first job, at four more in the next, and so on.
+ONE_JOB = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.limit.initialNumPartitions": "1000",
+}
 FEW_ROWS = 1_000_000
 
 
 def for_rows(rows: int) -> dict[str, str]:
-    """The confs for an aggregate over a checkpoint of about ``rows`` rows."""
+    """The confs for a query over about ``rows`` rows."""
     return ONE_JOB if rows <= FEW_ROWS else {}
 
 

@@ -129,7 +129,7 @@ def dedupe(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, vi
     unkeyed = " OR ".join(f"{key.text} IS NULL" for key in keys if not key.null_safe) or "FALSE"
     judged = (
         f"(SELECT {SOURCE_ROW}, row_number() OVER w AS place, rank() OVER w AS level, ({unkeyed}) AS unkeyed FROM "
-        f"{numbered(source)} AS {written.reference or '__dm_source'} WINDOW w AS "
+        f"{numbered(source)} AS {merge.source_reference} WINDOW w AS "
         f"({window if latest is None or latest.name in frozen else f'PARTITION BY {by} ORDER BY {SOURCE_ROW}'}))"
     )
     counts = spark.sql(

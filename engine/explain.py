@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from engine.errors import EngineError
 from engine.spark_errors import translate
@@ -50,15 +50,13 @@ class Node:
             yield from below.walk()
 
 
-def explain(spark: SparkSession, sql: str, params: Mapping[str, Any] | None = None) -> Explained:
+def explain(spark: SparkSession, sql: str) -> Explained:
     """Analyze ``sql`` without running it. What Spark or Delta refuses is raised as an EngineError.
 
     A classic session gives a refusal as a row of text, a Connect session as an exception: both are read.
     """
-    statement = f"EXPLAIN EXTENDED {sql}"
     try:
-        frame = spark.sql(statement, args=dict(params)) if params else spark.sql(statement)
-        text = str(frame.collect()[0][0])
+        text = str(spark.sql(f"EXPLAIN EXTENDED {sql}").collect()[0][0])
     except Exception as error:
         raise _shifted(translate(error), sql) from error
     sections = _sections(one_line_names(text, sql))

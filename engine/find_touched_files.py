@@ -15,7 +15,7 @@ from engine.analyze import AnalyzedMerge, qualified
 from engine.checkpoint import checkpoint
 from engine.confs import confs_set, for_rows
 from engine.delta_log import LogFile
-from engine.parse import MergeClause
+from engine.parse import MergeClause, MergeStatement
 from engine.prepare_delta_scan import DeltaScan
 from engine.prepare_source import PreparedSource, pairs_view
 from engine.spark_errors import translate
@@ -120,7 +120,7 @@ def matched_predicate(merge: AnalyzedMerge) -> str | None:
 def source_relation(merge: AnalyzedMerge, source: PreparedSource) -> str:
     """The frozen source with its row ids, and the insert clause that would take each row."""
     clauses = first_clause(merge.statement.not_matched, 1)
-    reference = merge.statement.source.reference or "__dm_source"
+    reference = merge.source_reference
     return (
         f"(SELECT *, monotonically_increasing_id() AS {SOURCE_ROW}, {qualified(merge, clauses)} AS {INSERT_CLAUSE} "
         f"FROM {source.view} AS {reference}) AS {reference}"
@@ -178,10 +178,24 @@ def pairs_sql(merge: AnalyzedMerge, source: PreparedSource) -> str:
     return f"SELECT * FROM ({body}) WHERE {SOURCE_ROW} IS NOT NULL OR {CLAUSE} > 0"
 
 
+def clause_number(statement: MergeStatement, clause: MergeClause) -> int:
+    """What the engine's queries call a clause: its place among its kind from 1, from BY_SOURCE + 1 among the last."""
+    first = BY_SOURCE if clause.kind == "not_matched_by_source" else 0
+    return first + 1 + statement.of_kind(clause.kind).index(clause)
+
+
 def clause_numbers(merge: AnalyzedMerge) -> list[int]:
-    matched = range(1, len(merge.statement.matched) + 1)
-    by_source = range(BY_SOURCE + 1, BY_SOURCE + 1 + len(merge.statement.not_matched_by_source))
-    return [*matched, *by_source]
+    """Those of the clauses that take target rows."""
+    statement = merge.statement
+    return [clause_number(statement, clause) for clause in (*statement.matched, *statement.not_matched_by_source)]
+
+
+def takes_rows(statement: MergeStatement, matches: Matches, clause: MergeClause) -> bool:
+    """Whether any row falls to ``clause``."""
+    number = clause_number(statement, clause)
+    if clause.kind == "not_matched":
+        return bool(matches.inserts.get(number))
+    return any(file.clause_pairs.get(number) for file in matches.touched)
 
 
 def by_file_sql(merge: AnalyzedMerge, view: str) -> str:
@@ -257,7 +271,7 @@ def count_inserts(
 
 def unmatched_source(merge: AnalyzedMerge, source: PreparedSource, view: str | None) -> str:
     """The source rows without a match, from the pairs where there are some, else by Delta's left anti join."""
-    reference = merge.statement.source.reference or "__dm_source"
+    reference = merge.source_reference
     if view:
         pairs = f"(SELECT {SOURCE_ROW} AS __dm_seen FROM {view})"
         return f"{source_relation(merge, source)} LEFT ANTI JOIN {pairs} ON {reference}.{SOURCE_ROW} = __dm_seen"

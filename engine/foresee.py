@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from engine.analyze import AnalyzedMerge
 from engine.find_touched_files import Matches
 from engine.parse import MergeStatement
+from engine.should_materialize_source import is_on
 from engine.values import Conflicts, Decision, Refused, WritePlan
 
 AMBIGUOUS = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
 APPEND_ONLY = "DELTA_CANNOT_MODIFY_APPEND_ONLY"
 AMBIGUOUS_NAME = "AMBIGUOUS_REFERENCE"
+UNRESOLVED = "UNRESOLVED_COLUMN.WITH_SUGGESTION"
+REPARTITION = "spark.databricks.delta.merge.repartitionBeforeWrite.enabled"
+OPTIMIZE_WRITE = "spark.databricks.delta.optimizeWrite.enabled"
 MISSING = "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION"
 
 
@@ -67,6 +72,28 @@ def reserved_names(merge: AnalyzedMerge, decision: Decision, matches: Matches, w
     if write.join_type != "inner":
         missing += _found(target, "target", "_target_row_present_")
     return _reserved(MISSING, missing) if missing else None
+
+
+def dotted_partitions(merge: AnalyzedMerge, matches: Matches, detail: Any, confs: Mapping[str, str]) -> Refused | None:
+    """MergeIntoCommandBase.writeFiles: rows are shuffled by ``col(name)``, which takes a dot for a struct's field.
+
+    Where anything is written to a partitioned table, unless an optimized write shuffles by itself. ``detail`` is the
+    row of DESCRIBE DETAIL.
+    """
+    optimized = dict(detail["properties"] or {}).get("delta.autoOptimize.optimizeWrite", "false")
+    shuffled = is_on(confs, REPARTITION) and not is_on(confs, OPTIMIZE_WRITE, optimized)
+    if not shuffled or not (matches.touched or merge.statement.not_matched):
+        return None
+    columns = {column.name.lower() for column in merge.target_schema}
+    # the first part may be a struct that has the field
+    dotted = [p for p in detail["partitionColumns"] or () if "." in p and p.partition(".")[0].lower() not in columns]
+    if not dotted:
+        return None
+    return Refused(
+        condition=UNRESOLVED,
+        message=f"Delta's MERGE cannot write to a table that is partitioned by a name with a dot: {', '.join(dotted)}.",
+        hint=f"Rename the column, or set {REPARTITION} to false.",
+    )
 
 
 def _found(columns: set[str], side: str, *names: str) -> list[str]:

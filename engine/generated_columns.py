@@ -15,7 +15,7 @@ from engine.find_touched_files import Matches
 from engine.logged_schema import LoggedColumn
 from engine.names import quote
 from engine.prepare_delta_scan import DeltaScan, kept_files, where
-from engine.sql_text import Token, depths, text_of, tokenize
+from engine.sql_text import Token, depths, names_column, text_of, tokenize
 from engine.values import Remark
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _bounds(conjunct: Expression) -> Iterator[tuple[str, str, str]]:
     between = next((i for i, token in at_top if token.word == "BETWEEN"), None)
     if between is not None:
         middle = next((i for i, token in at_top if token.word == "AND" and i > between), None)
-        if middle is not None and _is_column(tokens[:between], column):
+        if middle is not None and names_column(tokens[:between], column):
             yield column, ">=", text_of(conjunct.text, tokens[between + 1 : middle])
             yield column, "<=", text_of(conjunct.text, tokens[middle + 1 :])
         return
@@ -108,16 +108,10 @@ def _bounds(conjunct: Expression) -> Iterator[tuple[str, str, str]]:
     if sign is None:
         return
     left, right = tokens[:sign], tokens[sign + 1 :]
-    if _is_column(left, column) and not _names(right, column):
+    if names_column(left, column) and not _names(right, column):
         yield column, LOOSE[tokens[sign].text], text_of(conjunct.text, right)
-    elif _is_column(right, column) and not _names(left, column):
+    elif names_column(right, column) and not _names(left, column):
         yield column, LOOSE[FLIPPED[tokens[sign].text]], text_of(conjunct.text, left)
-
-
-def _is_column(tokens: Sequence[Token], column: str) -> bool:
-    """Whether the tokens are the column's name, with or without qualifiers, and nothing else."""
-    dotted = all((token.text == ".") == bool(i % 2) for i, token in enumerate(tokens))
-    return bool(tokens) and dotted and tokens[-1].name.lower() == column.lower()
 
 
 def _names(tokens: Sequence[Token], column: str) -> bool:

@@ -18,14 +18,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from engine import history_rows as rows
 from engine.errors import EngineError
 from engine.history_store import Store, now
+from engine.plans import AnyPlan, OperationDetail
 from engine.secrets import redact
 from engine.session_state import Whereabouts
-from engine.values import Operation, OperationDetail, Outcome, Plan, TableRef, TableVersion, UndoPlan
+from engine.values import Operation, Outcome, TableRef, TableVersion, UndoPlan
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -81,7 +82,7 @@ class History:
 
     # Writing
 
-    def record_planned(self, plan: Plan) -> str:
+    def record_planned(self, plan: AnyPlan) -> str:
         """Remember ``plan`` as planned and return the new operation's id (12 hex digits).
 
         A plan that is planned already and was not begun keeps its row: the same id comes back.
@@ -96,7 +97,7 @@ class History:
 
     def begin(
         self,
-        plan: Plan,
+        plan: AnyPlan,
         op_id: str | None = None,
         *,
         where: Whereabouts = Whereabouts(),  # noqa: B008  frozen
@@ -205,7 +206,7 @@ class History:
             bodies = dict(kept)
             return OperationDetail(
                 operation=found[0],
-                plan=rows.read(Plan, rows.unpacked(bodies.get("plan"))),
+                plan=_read_plan(rows.unpacked(bodies.get("plan"))),
                 outcome=rows.read(Outcome, rows.unpacked(bodies.get("outcome"))),
             )
 
@@ -344,7 +345,7 @@ class History:
             return []
 
 
-def _insert(db: DuckDBPyConnection, plan: Plan, body: bytes, status: str, op_id: str) -> str:
+def _insert(db: DuckDBPyConnection, plan: AnyPlan, body: bytes, status: str, op_id: str) -> str:
     target = plan.target
     subject = rows.Subject(plan.plan_id, plan.kind, target.name, target.path, target.table_id, plan.statement.sql)
     rows.insert(db, subject, status, op_id)
@@ -379,3 +380,10 @@ def _abandoned(db: DuckDBPyConnection) -> Abandonments:
         for op_id, plan_id, kind, table, path, endpoint, session_id, user_id, checked, undoes, pid, process in found
         if not is_running(int(pid), process)
     ]
+
+
+def _read_plan(body: str | None) -> AnyPlan | None:
+    try:
+        return None if body is None else TypeAdapter(AnyPlan).validate_json(body)
+    except ValidationError:
+        return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,26 +19,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LoggedColumn:
-    """A top-level column. ``physical_name`` is what files, partition values and statistics call it."""
+    """A column, or a field of a struct. ``physical_name`` is what files, partition values and statistics call it."""
 
     name: str
     physical_name: str
     generated_as: str | None = None
     identity: bool = False
+    fields: tuple[LoggedColumn, ...] = ()
 
 
 @dataclass(frozen=True)
 class LoggedMetadata:
-    """The newest metaData and protocol actions of a version, as far as a MERGE depends on them.
-
-    ``fields`` are the schema's, by name, each as JSON; ``protocol`` the versions and features.
-    """
+    """What the newest metaData and protocol actions of a version say. ``fields`` are the schema's, by name, each as
+    JSON; ``features`` those that the protocol names, sorted."""
 
     table_id: str
+    description: str
     fields: Mapping[str, str]
     partition_columns: tuple[str, ...]
-    properties: Mapping[str, str]
-    protocol: tuple[str, ...]
+    configuration: Mapping[str, str]
+    min_reader_version: int
+    min_writer_version: int
+    features: tuple[str, ...]
 
 
 def logged_schema(spark: SparkSession, path: str, version: int) -> tuple[LoggedColumn, ...]:
@@ -50,16 +52,15 @@ def logged_schema(spark: SparkSession, path: str, version: int) -> tuple[LoggedC
 def logged_metadata(spark: SparkSession, path: str, version: int) -> LoggedMetadata:
     """What ``version`` of the table at ``path`` is, beside its files."""
     metadata, protocol = (_newest(spark, path, version, action) for action in ("metaData", "protocol"))
-    features = (*(protocol.get("readerFeatures") or ()), *(protocol.get("writerFeatures") or ()))
     return LoggedMetadata(
         table_id=str(metadata["id"]),
+        description=metadata.get("description") or "",
         fields={str(field["name"]): _meaning(field) for field in json.loads(metadata["schemaString"])["fields"]},
         partition_columns=tuple(metadata.get("partitionColumns") or ()),
-        properties=dict(metadata.get("configuration") or {}),
-        protocol=(
-            f"reader {protocol['minReaderVersion']}, writer {protocol['minWriterVersion']}",
-            *sorted(set(features)),
-        ),
+        configuration=dict(sorted((metadata.get("configuration") or {}).items())),
+        min_reader_version=int(protocol["minReaderVersion"]),
+        min_writer_version=int(protocol["minWriterVersion"]),
+        features=tuple(sorted({*(protocol.get("readerFeatures") or ()), *(protocol.get("writerFeatures") or ())})),
     )
 
 
@@ -71,12 +72,13 @@ def _meaning(field: Mapping[str, Any]) -> str:
 
 def _column(field: Mapping[str, Any]) -> LoggedColumn:
     metadata = field.get("metadata") or {}
-    name = str(field["name"])
+    name, data_type = str(field["name"]), field["type"]
     return LoggedColumn(
         name=name,
         physical_name=str(metadata.get("delta.columnMapping.physicalName", name)),
         generated_as=metadata.get("delta.generationExpression"),
         identity="delta.identity.start" in metadata,
+        fields=tuple(_column(one) for one in data_type.get("fields", ())) if isinstance(data_type, dict) else (),
     )
 
 
@@ -108,10 +110,27 @@ def _newest_text(spark: SparkSession, segment: LogSegment, action: str) -> str:
     return str(spark.sql(query).collect()[0][0])
 
 
-def logical_partitions(files: Iterable[LogFile], columns: Iterable[LoggedColumn]) -> tuple[LogFile, ...]:
-    """``files`` with their partition values under the names that people know."""
-    names = {column.physical_name: column.name for column in columns}
+def logical_names(files: Iterable[LogFile], columns: Sequence[LoggedColumn]) -> tuple[LogFile, ...]:
+    """``files`` with their partition values and statistics under the names that people know."""
     return tuple(
-        dataclasses.replace(file, partition={names.get(name, name): value for name, value in file.partition.items()})
+        dataclasses.replace(file, partition=_renamed(file.partition, columns), stats=_stats(file.stats, columns))
         for file in files
     )
+
+
+def _stats(text: str | None, columns: Sequence[LoggedColumn]) -> str | None:
+    if text is None or all(column.name == column.physical_name for column in columns):
+        return text
+    stats = json.loads(text)
+    by_column = ("minValues", "maxValues", "nullCount")
+    return json.dumps({key: _renamed(of, columns) if key in by_column else of for key, of in stats.items()})
+
+
+def _renamed(values: Mapping[str, Any], columns: Sequence[LoggedColumn]) -> dict[str, Any]:
+    known = {column.physical_name: column for column in columns}
+    renamed = {}
+    for name, value in values.items():
+        column = known.get(name)
+        inner = _renamed(value, column.fields) if column and isinstance(value, dict) else value
+        renamed[column.name if column else name] = inner
+    return renamed

@@ -76,6 +76,7 @@ class MergeStatement:
     target: Relation
     source: Relation
     condition: str
+    condition_end: int
     clauses: tuple[MergeClause, ...]
     schema_evolution: bool
 
@@ -176,6 +177,7 @@ def parse_merge(sql: str) -> MergeStatement:
         target=_relation(sql, tokens[into + 1 : using]),
         source=_relation(sql, tokens[using + 1 : on]),
         condition=text_of(sql, condition_tokens),
+        condition_end=condition_tokens[-1].end if condition_tokens else tokens[on].end,
         clauses=clauses,
         schema_evolution=any(token.word == "EVOLUTION" for token in tokens[start:into]),
     )

@@ -15,10 +15,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from engine.create_values import CreatePlan
 from engine.errors import EngineError
+from engine.plans import AnyPlan
 from engine.values import FORMAT_VERSION, Plan
 
 SCHEMA_FILE = Path(__file__).with_name("plan.schema.json")
+CREATE_SCHEMA_FILE = Path(__file__).with_name("create_plan.schema.json")
 
 # Far above any real plan; a guard against reading something endless by mistake.
 MAX_BYTES = 512 * 1024 * 1024
@@ -29,7 +32,7 @@ _HALF = ".deltamerge-half"
 _HINT_REPLAN = "Make a new one: deltamerge-console plan FILE.sql -o PLAN.json"
 
 
-def read_plan(text: str) -> Plan:
+def read_plan(text: str) -> AnyPlan:
     """The plan that ``text`` holds.
 
     Raises EngineError: ``PLAN_FILE_DAMAGED`` (no JSON, or cut short), ``NOT_A_PLAN`` (JSON of something
@@ -66,12 +69,13 @@ def read_plan(text: str) -> Plan:
         )
     try:
         # Strict JSON mode: "1" is no number and 1 is no text; tuples still come from arrays.
-        return Plan.model_validate_json(text, strict=True)
+        kind = CreatePlan if document.get("kind") == "create_table" else Plan
+        return kind.model_validate_json(text, strict=True)
     except ValidationError as error:
         raise EngineError("PLAN_FILE_INVALID", _describe(error), _HINT_REPLAN) from error
 
 
-def read_plan_file(path: Path) -> Plan:
+def read_plan_file(path: Path) -> AnyPlan:
     """The plan in the file ``path``. Raises what :func:`read_plan` does, and ``PLAN_FILE_UNREADABLE``."""
     try:
         with path.open("rb") as file:
@@ -91,7 +95,7 @@ def read_plan_file(path: Path) -> Plan:
         ) from error
 
 
-def write_plan(path: Path, plan: Plan) -> None:
+def write_plan(path: Path, plan: AnyPlan) -> None:
     """Write ``plan`` to ``path``, readable by its owner only (0600).
 
     The file appears whole or not at all; one that was there stays as it was if writing fails.
@@ -133,9 +137,10 @@ def _remove_left(folder: Path) -> None:
                 left.unlink()
 
 
-def plan_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of the plan file; shipped as ``engine/plan.schema.json``."""
-    schema = Plan.model_json_schema(mode="serialization")
+def plan_schema(kind: type[Plan | CreatePlan] = Plan) -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a plan file of a kind; shipped as ``engine/plan.schema.json`` for a MERGE and
+    ``engine/create_plan.schema.json`` for a CREATE."""
+    schema = kind.model_json_schema(mode="serialization")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"deltamerge-console plan file, format {FORMAT_VERSION}",
@@ -143,9 +148,9 @@ def plan_schema() -> dict[str, Any]:
     }
 
 
-def schema_text() -> str:
-    """The text of ``plan.schema.json``."""
-    return json.dumps(plan_schema(), indent=2, ensure_ascii=False) + "\n"
+def schema_text(kind: type[Plan | CreatePlan] = Plan) -> str:
+    """The text of the schema's file."""
+    return json.dumps(plan_schema(kind), indent=2, ensure_ascii=False) + "\n"
 
 
 def _describe(error: ValidationError) -> str:
@@ -174,3 +179,4 @@ def _no_constant(name: str) -> None:
 
 if __name__ == "__main__":  # python -m engine.plan_file: write the schema anew
     SCHEMA_FILE.write_text(schema_text(), encoding="utf-8")
+    CREATE_SCHEMA_FILE.write_text(schema_text(CreatePlan), encoding="utf-8")

@@ -15,14 +15,16 @@ from engine.advice import advise
 from engine.analyze import AnalyzedMerge, analyze, columns_of
 from engine.assignments import ClauseAssignments, assignments
 from engine.check_rows import check_rows
-from engine.confs import confs_set, for_rows
+from engine.confs import STATS_SKIPPING, confs_set, for_rows
 from engine.delta_log import LogFile, list_files, live_rows
+from engine.derive_conjuncts import condition_splice, derive_conjuncts, with_conjuncts
 from engine.duplicate_keys import find_conflicts
 from engine.errors import EngineError
+from engine.explain import explain
 from engine.find_touched_files import Matches, count_inserts, find_touched_files
-from engine.foresee import ambiguity, append_only, reserved_names
+from engine.foresee import ambiguity, append_only, dotted_partitions, reserved_names
 from engine.generated_columns import generated_predicate
-from engine.logged_schema import LoggedColumn, logged_schema, logical_partitions
+from engine.logged_schema import LoggedColumn, logged_schema, logical_names
 from engine.params import fill
 from engine.parse import MergeStatement, Script, parse_merge, parse_script
 from engine.plan_writes import Promise, TableTraits, plan_writes, runs_insert_only
@@ -31,7 +33,7 @@ from engine.prepare_source import PreparedSource, free_source, new_view_name, pr
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
 from engine.samples import sample_rows
 from engine.session_state import kept_confs, session_ref, tagged
-from engine.should_materialize_source import should_materialize_source
+from engine.should_materialize_source import is_on, should_materialize_source
 from engine.source_plan import source_plan
 from engine.spark_errors import translate
 from engine.splice import source_splice, spliced
@@ -40,13 +42,16 @@ from engine.values import (
     ColumnAfter,
     Conflicts,
     Decision,
+    DerivedConjunct,
     Engines,
     OnProgress,
     Plan,
     Progress,
     Refused,
     Sample,
+    Scan,
     Source,
+    Splice,
     Statement,
     Target,
     TouchedFiles,
@@ -75,17 +80,28 @@ def plan(
     ``spark.interruptTag(tag)`` from another thread cancels it. What Spark or Delta refuses at analysis raises an
     EngineError; what would fail only while running gives a plan that is ``refused``.
     """
-    del freeze, prune  # staging and derived conjuncts are planned in DESIGN.md §5 and issue 6
+    del freeze  # staging is planned in DESIGN.md §5
     with tagged(spark, tag):
         try:
-            return _plan(spark, sql, dict(params or {}), rows, on_progress or (lambda _: None), private)
+            # the bounds of the source's keys are values of it
+            shown = Shown(rows, private, prune and not private)
+            return _plan(spark, sql, dict(params or {}), shown, on_progress or (lambda _: None))
         except EngineError:
             raise
         except Exception as error:
             raise translate(error) from error
 
 
-def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say: OnProgress, private: bool) -> Plan:
+@dataclass(frozen=True)
+class Shown:
+    """What the plan may hold of the rows' values. ``derive``: bounds of the source's keys, in ON."""
+
+    rows: int
+    private: bool
+    derive: bool
+
+
+def _plan(spark: SparkSession, text: str, params: dict[str, str], shown: Shown, say: OnProgress) -> Plan:
     clock = Clock(say)
     script = parse_script(fill(text, params))
     statement = parse_merge(script.statement)
@@ -105,7 +121,7 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
             merge=merge,
             decision=decision,
             detail=detail,
-            files=logical_partitions(files, columns),
+            files=logical_names(files, columns),
             rules=rules,
             assigned=assignments(spark, merge, rules),
             confs=confs,
@@ -117,30 +133,36 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
             return prepare_source(spark, merge, decision, planned, view=view, level=attempt.storage_level)
 
     def look(attempt: Attempt, source: PreparedSource) -> Looked:
-        return look_at(spark, known, attempt, source, rows, private, clock)
+        # Delta cannot read a table with deletion vectors while statistics are off, though it can merge into one
+        with confs_set(spark, {STATS_SKIPPING: "true"}):
+            return look_at(spark, known, attempt, source, shown, clock)
 
     try:
         looked = run_with_source_lost_retries(spark, prepare, look)
     except BaseException as error:
         free_source(spark, view, error)
         raise
-    source, scan, matches, conflicts, promise = (
-        looked.source,
-        looked.scan,
-        looked.matches,
-        looked.conflicts,
-        looked.promise,
-    )
+    source, scan, matches, promise = looked.source, looked.scan, looked.matches, looked.promise
     if decision.materialize:
         decision = decision.model_copy(update=asdict(looked.attempt))
-    splice = source_splice(merge, source, decision)
+    splices = tuple(one for one in (source_splice(merge, source, decision), derived_splice(looked)) if one)
+    if looked.merge is not merge:
+        explain(spark, spliced(statement.sql, splices))
     typed = statement_value(statement, script, params)
     target = target_value(merge, detail, scan)
     frozen = source_value(merge, source)
     warnings, advice = advise(
-        merge, source, decision, matches, promise, conflicts, known.assigned, dict(detail["properties"] or {}), confs
+        merge,
+        source,
+        decision,
+        matches,
+        promise,
+        looked.conflicts,
+        known.assigned,
+        dict(detail["properties"] or {}),
+        confs,
     )
-    implied = generated_predicate(spark, merge, scan, matches, columns)
+    implied = generated_predicate(spark, merge, looked.scan_as_typed, matches, columns)
     return Plan(
         plan_id=plan_id(typed, target, frozen, confs),
         created_at=datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
@@ -149,13 +171,13 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
         target=target,
         source=frozen,
         decision=decision,
-        scan=scan.value(),
+        scan=scan_value(looked),
         executor=promise.executor,
         find_touched_files=TouchedFiles(
             join_type=matches.join_type,
             matched_predicate=matches.matched_predicate,
             files=promise.files,
-            conflicts=conflicts,
+            conflicts=looked.conflicts,
             partitions_removed_from=promise.partitions_removed_from,
         ),
         write=promise.write.model_copy(update={"schema_after": schema_after(merge)}),
@@ -166,7 +188,7 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], rows: int, say
         advice=(*advice, implied) if implied else advice,
         samples=looked.samples,
         confs=confs,
-        splices=(splice,) if splice else (),
+        splices=splices,
         session=session_ref(spark, source.view),
         timings=clock.timings,
     )
@@ -187,11 +209,15 @@ class Known:
 
 @dataclass(frozen=True)
 class Looked:
-    """What the frozen source showed, in the attempt that kept its blocks."""
+    """What the frozen source showed, in the attempt that kept its blocks. ``merge`` has the ``derived`` conjuncts in
+    its ON where they let Delta skip files that it keeps under the text as typed."""
 
     attempt: Attempt
     source: PreparedSource
+    merge: AnalyzedMerge
+    scan_as_typed: DeltaScan
     scan: DeltaScan
+    derived: tuple[DerivedConjunct, ...]
     matches: Matches
     promise: Promise
     conflicts: Conflicts
@@ -204,23 +230,28 @@ def look_at(
     known: Known,
     attempt: Attempt,
     source: PreparedSource,
-    rows: int,
-    private: bool,
+    shown: Shown,
     clock: Clock,
 ) -> Looked:
     """The steps that read the frozen source: they run again together where its blocks were lost."""
     merge, detail, rules, assigned = known.merge, known.detail, known.rules, known.assigned
     statement = merge.statement
     with clock.phase("prepare_delta_scan"):
-        scan = prepare_delta_scan(
-            spark, merge, source.view, known.files, detail["partitionColumns"] or (), detail["tableFeatures"] or ()
-        )
+        as_typed = scan = scan_of(spark, known, merge, source)
+        derived: tuple[DerivedConjunct, ...] = ()
+        if shown.derive and len(as_typed.after) > 1:
+            derived = derive_conjuncts(spark, merge, source.view, source.bounds, detail["partitionColumns"] or ())
+            narrowed = with_conjuncts(merge, derived)
+            scan = scan_of(spark, known, narrowed, source) if narrowed is not merge else as_typed
+            if len(scan.after) < len(as_typed.after):
+                merge = narrowed
     refused: Refused | None = None
     matches = Matches(None, None, (), {}, None)
     try:
         with clock.phase("find_touched_files", "MERGE operation - scanning files for matches"):
             if runs_insert_only(statement, known.confs):
-                inserts = count_inserts(spark, merge, source, None)
+                with confs_set(spark, for_rows(source.num_rows + sum(file.rows or 0 for file in scan.after))):
+                    inserts = count_inserts(spark, merge, source, None)
                 matches = Matches(None, None, (), inserts, None)
             else:
                 matches = find_touched_files(spark, merge, source, scan)
@@ -232,20 +263,52 @@ def look_at(
         refused = Refused(condition=error.condition, message=error.message, hint=error.hint)
     promise = plan_writes(merge, matches, source.num_rows, table_traits(detail), known.confs)
     with clock.phase("find_conflicts"):
-        conflicts = find_conflicts(spark, merge, source, matches, rows, private)
+        conflicts = find_conflicts(spark, merge, source, matches, shown.rows, shown.private)
     if refused is None:
         with clock.phase("check_rows"):
             copies = promise.write.unmodified_rows_written and bool(promise.metrics["numTargetRowsCopied"])
             refused = (
                 reserved_names(merge, known.decision, matches, promise.write)
                 or ambiguity(statement, conflicts)
-                or check_rows(spark, merge, source, matches, rules, assigned, copies=copies, private=private)
+                or dotted_partitions(merge, matches, detail, known.confs)
+                or check_rows(spark, merge, source, matches, rules, assigned, copies=copies, private=shown.private)
                 or (append_only(promise.metrics) if rules.append_only else None)
             )
     few = for_rows(source.num_rows + sum(file.rows for file in matches.touched))
     with clock.phase("samples"), confs_set(spark, few):
-        samples = () if refused or private else sample_rows(spark, merge, source, matches, assigned, rows)
-    return Looked(attempt, source, scan, matches, promise, conflicts, refused, samples)
+        hidden = refused or shown.private
+        samples = () if hidden else sample_rows(spark, merge, source, matches, assigned, shown.rows)
+    return Looked(
+        attempt=attempt,
+        source=source,
+        merge=merge,
+        scan_as_typed=as_typed,
+        scan=scan,
+        derived=derived,
+        matches=matches,
+        promise=promise,
+        conflicts=conflicts,
+        refused=refused,
+        samples=samples,
+    )
+
+
+def scan_of(spark: SparkSession, known: Known, merge: AnalyzedMerge, source: PreparedSource) -> DeltaScan:
+    detail = known.detail
+    return prepare_delta_scan(
+        spark,
+        merge,
+        source.view,
+        known.files,
+        detail["partitionColumns"] or (),
+        detail["tableFeatures"] or (),
+        statistics=is_on(known.confs, STATS_SKIPPING),
+    )
+
+
+def scan_value(looked: Looked) -> Scan:
+    told = {"derived": looked.derived, "files_after_as_typed": len(looked.scan_as_typed.after)}
+    return looked.scan.value().model_copy(update=told)
 
 
 # what says nothing of the MERGE: a query of ours that does not parse is our fault, not the operator's
@@ -320,6 +383,12 @@ def plan_id(statement: Statement, target: Target, source: Source, confs: Mapping
         "confs": dict(confs),
     }
     return hashlib.sha256(json.dumps(meaning, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def derived_splice(looked: Looked) -> Splice | None:
+    """What is added to ON, None where it would skip nothing."""
+    fewer = len(looked.scan.after) < len(looked.scan_as_typed.after)
+    return condition_splice(looked.merge, looked.derived) if fewer else None
 
 
 def running_sql(plan: Plan) -> str:

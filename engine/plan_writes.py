@@ -43,7 +43,7 @@ class Promise:
 
 def runs_insert_only(statement: MergeStatement, confs: Mapping[str, str]) -> bool:
     """Whether InsertOnlyMergeExecutor runs the statement (MergeIntoCommand.runMerge)."""
-    return statement.insert_only and is_on(dict(confs), OPTIMIZE_INSERT_ONLY)
+    return statement.insert_only and is_on(confs, OPTIMIZE_INSERT_ONLY)
 
 
 def plan_writes(
@@ -57,7 +57,7 @@ def plan_writes(
     if runs_insert_only(merge.statement, confs):
         return plan_inserts(matches, num_source_rows, traits)
     statement = merge.statement
-    vectors = traits.deletion_vectors and is_on(dict(confs), PERSISTENT_VECTORS)
+    vectors = traits.deletion_vectors and is_on(confs, PERSISTENT_VECTORS)
     touched = matches.touched
     write = write_plan(statement, bool(touched), vectors, traits, confs)
     rows = row_metrics(statement, matches, vectors)
@@ -135,7 +135,7 @@ def write_plan(
     statement: MergeStatement, touched: bool, vectors: bool, traits: TableTraits, confs: Mapping[str, str]
 ) -> WritePlan:
     """Which of Delta's writers runs, with which join (the table of DELTA_MERGE.md §B)."""
-    matched_only = statement.matched_only and is_on(dict(confs), MATCHED_ONLY)
+    matched_only = statement.matched_only and is_on(confs, MATCHED_ONLY)
     join: str | None
     if not touched:
         operation, join = "writeInsertsOnlyWhenNoMatches", None

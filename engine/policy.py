@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engine.errors import RefusedError
 
 if TYPE_CHECKING:
-    from engine.values import Plan
+    from engine.plans import AnyPlan
 
 HINT = "The rule is in the policy of this profile, in settings.toml."
 
@@ -38,16 +38,13 @@ class Broken:
     how: str
 
 
-def broken_rules(policy: Policy, plan: Plan, *, reviewed: bool) -> tuple[Broken, ...]:
+def broken_rules(policy: Policy, plan: AnyPlan, *, reviewed: bool) -> tuple[Broken, ...]:
     """The rules that applying ``plan`` would break, in the order of Policy. What is not known is not allowed."""
     if not plan.changes_something:
         return ()
-    promise = plan.promise
-    deleted = promise.get("numTargetRowsDeleted")
-    changed = [promise.get(name) for name in ("numTargetRowsUpdated", "numTargetRowsCopied")]
-    rewritten = sum(one for one in (*changed, deleted) if one is not None) if None not in (*changed, deleted) else None
+    files, rewritten, deleted = _changed(plan)
     shares = (
-        ("max_files_rewritten", policy.max_files_rewritten, "files", _files(plan), plan.target.num_files, "rewritten"),
+        ("max_files_rewritten", policy.max_files_rewritten, "files", files, plan.target.num_files, "rewritten"),
         ("max_rows_rewritten", policy.max_rows_rewritten, "rows", rewritten, plan.target.num_rows, "rewritten"),
         ("max_rows_deleted", policy.max_rows_deleted, "rows", deleted, plan.target.num_rows, "deleted"),
     )
@@ -59,16 +56,14 @@ def broken_rules(policy: Policy, plan: Plan, *, reviewed: bool) -> tuple[Broken,
             found.append(Broken(rule, f"the share of {what} {done} is not known, and at most {most:.0%} may be"))
         elif part > most * whole:
             found.append(Broken(rule, f"{part:,} of {whole:,} {what} would be {done}, and at most {most:.0%} may be"))
-    if policy.forbid_unconditional_deletes and any(
-        clause.action_kind == "delete" and clause.condition is None for clause in plan.statement.clauses
-    ):
-        found.append(Broken("forbid_unconditional_deletes", "a DELETE clause has no condition"))
+    if policy.forbid_unconditional_deletes and (how := _deletes_unconditionally(plan)):
+        found.append(Broken("forbid_unconditional_deletes", how))
     if policy.reviewed_plans and not reviewed:
         found.append(Broken("reviewed_plans", "the plan was not saved and then looked at with `show PLAN.json`"))
     return tuple(found)
 
 
-def check_policy(policy: Policy, plan: Plan, *, reviewed: bool) -> None:
+def check_policy(policy: Policy, plan: AnyPlan, *, reviewed: bool) -> None:
     """Raise RefusedError ``POLICY_<RULE>`` for the first rule that applying ``plan`` would break."""
     for broken in broken_rules(policy, plan, reviewed=reviewed):
         raise refusal(broken)
@@ -84,5 +79,19 @@ def refusal(broken: Broken) -> RefusedError:
     return RefusedError(f"POLICY_{broken.rule.upper()}", f"The policy forbids it ({broken.rule}): {broken.how}.", HINT)
 
 
-def _files(plan: Plan) -> int:
-    return len(plan.find_touched_files.files)
+def _changed(plan: AnyPlan) -> tuple[int, int | None, int | None]:
+    """(files rewritten, rows rewritten, rows deleted), None for what is not known. REPLACE removes what was there."""
+    if plan.kind == "create_table":  # by its kind: these rules are known before pydantic is
+        rows = plan.target.num_rows if plan.files_removed else 0
+        return plan.files_removed, rows, rows
+    names = ("numTargetRowsUpdated", "numTargetRowsCopied", "numTargetRowsDeleted")
+    rows_of = [plan.promise.get(name) for name in names]
+    known = [rows for rows in rows_of if rows is not None]
+    return len(plan.find_touched_files.files), sum(known) if len(known) == len(names) else None, rows_of[-1]
+
+
+def _deletes_unconditionally(plan: AnyPlan) -> str:
+    if plan.kind == "create_table":
+        return "REPLACE removes every row" if plan.files_removed else ""
+    bare = any(clause.action_kind == "delete" and clause.condition is None for clause in plan.statement.clauses)
+    return "a DELETE clause has no condition" if bare else ""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from engine.analyze import AnalyzedMerge, Expression, qualified
-from engine.confs import confs_set, without_rules
+from engine.confs import STATS_SKIPPING, confs_set, without_rules
 from engine.delta_log import LogFile, partitions_of
 from engine.spark_errors import translate
 from engine.values import Scan
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 GENERATED_FILTERS = "spark.databricks.delta.generatedColumn.partitionFilterOptimization.enabled"
-STATS_SKIPPING = "spark.databricks.delta.stats.skipping"
 # They make further filters out of those of a Filter or a Join; the condition of a MERGE is neither.
 ONLY_IN_READS = (
     "InferFiltersFromConstraints",
@@ -71,17 +70,19 @@ def prepare_delta_scan(
     files: tuple[LogFile, ...],
     partition_columns: Collection[str],
     features: Collection[str],
+    *,
+    statistics: bool,
 ) -> DeltaScan:
     """Ask Delta which of ``files`` it keeps under the MERGE's target-only predicates. Reads no data.
 
-    ``source_view`` is the frozen source, ``features`` the table features of the target.
+    ``source_view`` is the frozen source, ``features`` the table features of the target; ``statistics`` whether the
+    MERGE skips by them (spark.databricks.delta.stats.skipping).
     """
     if merge.statement.not_matched_by_source:
         return DeltaScan((), files, files, note="NOT MATCHED BY SOURCE makes Delta read every file")
     predicates = target_only_predicates(merge)
     hidden = any(may_hide_a_predicate(e) for e in _joined_conditions(merge))
-    skipping = str(spark.conf.get(STATS_SKIPPING, "true")).lower() == "true"
-    if not skipping:
+    if not statistics:
         return _by_partition_alone(spark, merge, files, predicates, partition_columns, hidden)
     if not predicates and not hidden:
         return DeltaScan((), files, files, estimated_because=_several_clauses(merge))
@@ -162,7 +163,7 @@ def _joined(merge: AnalyzedMerge, source_view: str) -> str:
         condition += "".join(f" AND ({qualified(merge, e.text)}\n)" for e in target_only_predicates(merge))
     return (
         f"SELECT 1 FROM {merge.target_sql} AS {statement.target.reference} JOIN {source_view} AS "
-        f"{statement.source.reference or '__dm_source'} ON {condition}"
+        f"{merge.source_reference} ON {condition}"
     )
 
 
@@ -179,12 +180,21 @@ def kept_files(
     confs: Mapping[str, str] = {}
     if as_merge:
         confs = {GENERATED_FILTERS: "false", STATS_SKIPPING: "true", **without_rules(spark, ONLY_IN_READS)}
+    return files_among(files, merge.path, input_files(spark, query, confs))
+
+
+def input_files(spark: SparkSession, query: str, confs: Mapping[str, str]) -> frozenset[str]:
+    """The paths of the files that Delta leaves in the scans of ``query`` under ``confs``. Reads no data."""
     try:
         with confs_set(spark, confs):
-            kept = {normal(path) for path in spark.sql(query).inputFiles()}
+            return frozenset(normal(path) for path in spark.sql(query).inputFiles())
     except Exception as error:
         raise translate(error) from error
-    root = merge.path.rstrip("/")
+
+
+def files_among(files: Sequence[LogFile], path: str, kept: Collection[str]) -> tuple[LogFile, ...]:
+    """Those of ``files`` of the table at ``path`` that are among the paths ``kept``."""
+    root = normal(path).rstrip("/")
     return tuple(file for file in files if normal(_decoded(root, file.path)) in kept)
 
 

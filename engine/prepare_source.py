@@ -18,6 +18,7 @@ from engine.analyze import AnalyzedMerge
 from engine.checkpoint import checkpoint
 from engine.commits import current_version
 from engine.confs import ONE_JOB, confs_set, read_confs
+from engine.derive_conjuncts import Bounds, bound_items, bounds_of
 from engine.errors import UnreachableError
 from engine.names import quote
 from engine.should_materialize_source import RANDOM, STORAGE_LEVEL
@@ -43,7 +44,8 @@ ATOMIC = re.compile(
 class PreparedSource:
     """The frozen source: a temporary view of the session it was prepared in.
 
-    ``fingerprint`` is an order-free checksum of all its rows, ``hint`` the join hint at the root of the source.
+    ``fingerprint`` is an order-free checksum of all its rows, ``bounds`` what its keys lie between, ``hint`` the join
+    hint at the root of the source.
     """
 
     view: str
@@ -54,6 +56,7 @@ class PreparedSource:
     pinned_table: str | None
     volatile: tuple[str, ...]
     hint: str | None
+    bounds: tuple[Bounds, ...] = ()
 
 
 def new_view_name() -> str:
@@ -82,7 +85,10 @@ def prepare_source(
     level = level or decision.storage_level or read_confs(spark, (STORAGE_LEVEL,)).get(STORAGE_LEVEL, "DISK_ONLY")
     checkpoint(spark, query, level, view)
     columns = used_columns(merge)
-    num_rows, fingerprint = source_fingerprint(spark, view, columns)
+    with confs_set(spark, ONE_JOB):
+        num_rows, fingerprint, found = source_fingerprint(
+            spark, view, columns, merge.source_reference, bound_items(merge)
+        )
     return PreparedSource(
         view=view,
         columns=columns,
@@ -92,6 +98,7 @@ def prepare_source(
         pinned_table=table,
         volatile=tuple(sorted(function_names(merge.statement.before_select + merge.source_sql) & VOLATILE)),
         hint=root_hint(plan) if plan else None,
+        bounds=bounds_of(merge, found),
     )
 
 
@@ -140,9 +147,13 @@ def pruned_source_sql(merge: AnalyzedMerge, table: str | None, pinned: dict[str,
     return f"{merge.statement.before_select}SELECT {columns} FROM {source}"
 
 
-def source_fingerprint(spark: SparkSession, view: str, columns: Sequence[Column]) -> tuple[int, str]:
-    """(rows, checksum) of a view. The checksum is alike for the same rows in any order, and counts repeated ones.
+def source_fingerprint(
+    spark: SparkSession, view: str, columns: Sequence[Column], reference: str, items: Sequence[str]
+) -> tuple[int, str, tuple[str | None, ...]]:
+    """(rows, checksum, values of ``items``) of a view or a query in brackets, in one pass.
 
+    ``items`` are aggregates over it under the name ``reference``, strings all. The checksum is alike for the
+    same rows in any order, and counts repeated ones.
     A row's hash covers which values are NULL (xxhash64 skips them); nested values go through JSON. The sums of
     the halves of the hashes cannot overflow below 2³¹ rows, and equal pairs do not cancel as with XOR.
     """
@@ -153,16 +164,17 @@ def source_fingerprint(spark: SparkSession, view: str, columns: Sequence[Column]
         parts.append(
             name if ATOMIC.match(column.type) else f"to_json(struct({name}), map('ignoreNullFields', 'false'))"
         )
+    halves = ("__dm_hash & 4294967295L", "shiftrightunsigned(__dm_hash, 32)")
+    sums = ("count(*)", *(f"coalesce(sum({half}), 0)" for half in halves))
     query = (
-        "SELECT count(*), coalesce(sum(h & 4294967295L), 0), coalesce(sum(shiftrightunsigned(h, 32)), 0) "
-        f"FROM (SELECT xxhash64({', '.join(parts)}) AS h FROM {view})"
+        f"SELECT {', '.join((*sums, *items))} FROM (SELECT *, xxhash64({', '.join(parts)}) AS __dm_hash FROM {view}) "
+        f"AS {reference}"
     )
     try:
-        with confs_set(spark, ONE_JOB):
-            row = spark.sql(query).collect()[0]
+        row = spark.sql(query).collect()[0]
     except Exception as error:
         raise translate(error) from error
-    return int(row[0]), f"{int(row[0]):x}-{int(row[1]):x}-{int(row[2]):x}"
+    return int(row[0]), f"{int(row[0]):x}-{int(row[1]):x}-{int(row[2]):x}", tuple(row[3:])
 
 
 def delta_versions(spark: SparkSession, merge: AnalyzedMerge, source: SourcePlan) -> tuple[dict[str, int], str | None]:

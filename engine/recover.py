@@ -19,6 +19,7 @@ from engine.errors import EngineError
 from engine.history import Abandoned
 from engine.names import quote
 from engine.outcome import outcome_of
+from engine.plans import AnyPlan
 from engine.prepare_source import free_source
 from engine.rebuild import rebuild
 from engine.session.server import answers
@@ -138,7 +139,7 @@ def end_work(left: Session, tag: str) -> None:
         time.sleep(POLL_SECONDS)
 
 
-def _read_log(spark: SparkSession, history: History, one: Abandoned, plan: Plan | None) -> Recovered:
+def _read_log(spark: SparkSession, history: History, one: Abandoned, plan: AnyPlan | None) -> Recovered:
     """Tell the ledger what the log says. Nothing of the operation runs any more."""
     planned = plan.target.version if plan else one.checked
     since = commits_of(spark, one, -1 if planned is None else planned)
@@ -172,9 +173,9 @@ def commits_of(spark: SparkSession, one: Abandoned, version: int) -> tuple[Commi
         raise
 
 
-def _outcome(one: Abandoned, plan: Plan | None, commit: Commit, since: tuple[Commit, ...]) -> Outcome:
+def _outcome(one: Abandoned, plan: AnyPlan | None, commit: Commit, since: tuple[Commit, ...]) -> Outcome:
     checked = one.checked if one.checked is not None else commit.read_version
-    if plan is None:
+    if not isinstance(plan, Plan):
         return Outcome(
             plan_id=one.plan_id,
             op_id=one.op_id,
@@ -189,8 +190,8 @@ def _outcome(one: Abandoned, plan: Plan | None, commit: Commit, since: tuple[Com
     return outcome_of(plan, one.op_id, Staleness("disjoint" if moved else "fresh", version, moved), commit)
 
 
-def _tidy(spark: SparkSession, plan: Plan, done: bool) -> None:
-    """Undo in the session what its client had set for the MERGE: left set, Delta would skip its later writes."""
+def _tidy(spark: SparkSession, plan: AnyPlan, done: bool) -> None:
+    """Undo in the session what its client had set for the statement: left set, Delta would skip its later writes."""
     with contextlib.suppress(Exception):
         for key in RUN_CONFS:
             spark.conf.unset(key)
@@ -198,5 +199,5 @@ def _tidy(spark: SparkSession, plan: Plan, done: bool) -> None:
             spark.conf.set(MODE, plan.confs[MODE])
         else:
             spark.conf.unset(MODE)
-    if done:
+    if done and isinstance(plan, Plan):
         free_source(spark, plan.session.source_view)

@@ -15,10 +15,10 @@ from engine.analyze import AnalyzedMerge, qualified
 from engine.assignments import Assignment, ClauseAssignments, kept
 from engine.confs import confs_set
 from engine.find_touched_files import (
-    BY_SOURCE,
     BY_SOURCE_CLAUSE,
     INSERT_CLAUSE,
     SOURCE_ROW,
+    clause_number,
     first_clause,
     source_relation,
     target_relation,
@@ -93,12 +93,12 @@ def clause_rows(merge: AnalyzedMerge, source: PreparedSource, clause: MergeClaus
     """
     statement = merge.statement
     on = qualified(merge, statement.condition)
-    number = statement.of_kind(clause.kind).index(clause) + 1
+    number = clause_number(statement, clause)
     if clause.kind == "not_matched":
         return f"{unmatched_source(merge, source, pairs)} WHERE {INSERT_CLAUSE} = {number}"
     if clause.kind == "not_matched_by_source":
         joined = f"{target_relation(merge)} LEFT ANTI JOIN {source_relation(merge, source)} ON {on}\n"
-        return f"{joined}WHERE {BY_SOURCE_CLAUSE} = {BY_SOURCE + number}"
+        return f"{joined}WHERE {BY_SOURCE_CLAUSE} = {number}"
     taken = qualified(merge, first_clause(statement.matched, 1))
     joined = f"{source_relation(merge, source)} INNER JOIN {target_relation(merge)} ON {on}\n"
     return f"{joined}WHERE {taken} = {number}"

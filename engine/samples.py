@@ -10,21 +10,21 @@ from engine.analyze import AnalyzedMerge, qualified
 from engine.assignments import Assignment, ClauseAssignments
 from engine.find_touched_files import (
     BY_SOURCE,
-    BY_SOURCE_CLAUSE,
     CLAUSE,
     FILE,
-    INSERT_CLAUSE,
     SOURCE_ROW,
     Matches,
+    clause_number,
     first_clause,
     source_relation,
+    takes_rows,
     target_relation,
-    unmatched_source,
 )
 from engine.names import quote, string
 from engine.parse import MergeClause
 from engine.plan_writes import action_of
 from engine.prepare_source import PreparedSource
+from engine.rows_after import clause_rows
 from engine.values import ActionKind, Cells, Sample
 
 if TYPE_CHECKING:
@@ -51,8 +51,7 @@ def sample_rows(
     if matches.view:
         samples += _matched(spark, merge, source, matches, writes, limit)
         samples += _by_source(spark, merge, source, matches, writes, limit)
-    if any(n for clause, n in matches.inserts.items() if clause):
-        samples += _inserted(spark, merge, source, matches, writes, limit)
+    samples += _inserted(spark, merge, source, matches, writes, limit)
     return tuple(samples)
 
 
@@ -106,20 +105,16 @@ def _by_source(
     writes: Writes,
     limit: int,
 ) -> list[Sample]:
-    clauses = merge.statement.not_matched_by_source
-    if not any(n for f in matches.files for c, n in f.clause_pairs.items() if c > BY_SOURCE):
-        return []
-    reference = merge.statement.target.reference
-    numbered = [(BY_SOURCE + 1 + i, c) for i, c in enumerate(clauses)]
+    before = _struct(merge, merge.statement.target.reference)
     samples: list[Sample] = []
-    for number, clause in numbered:
-        query = (
-            f"SELECT {number} AS {CLAUSE}, {_struct(merge, reference)} AS __dm_before, "
-            f"{_one_after(writes.get(clause))} AS __dm_after FROM {target_relation(merge)} LEFT ANTI JOIN "
-            f"{source_relation(merge, source)} ON {qualified(merge, merge.statement.condition)}\n"
-            f"WHERE {BY_SOURCE_CLAUSE} = {number} LIMIT {limit}"
-        )
-        samples += _rows(merge, spark.sql(query).collect(), writes, limit)
+    for clause in merge.statement.not_matched_by_source:
+        if takes_rows(merge.statement, matches, clause):
+            number, rows = clause_number(merge.statement, clause), clause_rows(merge, source, clause)
+            query = (
+                f"SELECT {number} AS {CLAUSE}, {before} AS __dm_before, {_one_after(writes.get(clause))} AS __dm_after "
+                f"FROM {rows} LIMIT {limit}"
+            )
+            samples += _rows(merge, spark.sql(query).collect(), writes, limit)
     return samples
 
 
@@ -132,17 +127,15 @@ def _inserted(
     limit: int,
 ) -> list[Sample]:
     samples: list[Sample] = []
-    for index, clause in enumerate(merge.statement.not_matched):
-        if not matches.inserts.get(index + 1):
-            continue
-        query = (
-            f"SELECT {_one_after(writes.get(clause))} AS after FROM {unmatched_source(merge, source, matches.view)} "
-            f"WHERE {INSERT_CLAUSE} = {index + 1} LIMIT {limit}"
-        )
-        samples += [
-            _sample(merge, "insert", merge.statement.clauses.index(clause), None, _cells(row["after"]), writes)
-            for row in spark.sql(query).collect()
-        ]
+    for clause in merge.statement.not_matched:
+        if takes_rows(merge.statement, matches, clause):
+            rows = clause_rows(merge, source, clause, matches.view)
+            query = f"SELECT {_one_after(writes.get(clause))} AS after FROM {rows} LIMIT {limit}"
+            place = merge.statement.clauses.index(clause)
+            samples += [
+                _sample(merge, "insert", place, None, _cells(row["after"]), writes)
+                for row in spark.sql(query).collect()
+            ]
     return samples
 
 

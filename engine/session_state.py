@@ -25,6 +25,7 @@ KEPT_CONFS = (
     f"{MERGE}repartitionBeforeWrite.enabled",
     f"{MERGE}deletionVectors.persistent",
     f"{MERGE}preserveNullSourceStructs",
+    f"{MERGE}preserveNullSourceStructs.updateStar",
     "spark.databricks.delta.schema.autoMerge.enabled",
     "spark.databricks.delta.optimizeWrite.enabled",
     "spark.databricks.delta.autoCompact.enabled",

@@ -8,6 +8,7 @@ that, in Delta's order; what the print leaves out Spark is asked. Where it stays
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -168,7 +169,7 @@ def should_materialize_source(spark: SparkSession, merge: AnalyzedMerge, source:
     )
 
 
-def is_on(confs: dict[str, str], key: str, default: str = "true") -> bool:
+def is_on(confs: Mapping[str, str], key: str, default: str = "true") -> bool:
     return confs.get(key, default).strip().lower() == "true"
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge
-from engine.confs import confs_set, without_rules
-from engine.errors import EngineError
+from engine.confs import STATS_SKIPPING, confs_set, without_rules
+from engine.errors import CancelledError, EngineError, UnreachableError
 from engine.explain import Explained, Node, explain, one_line_names, tree
 from engine.names import quote
 from engine.sql_text import called_functions
@@ -34,8 +34,6 @@ KEEP_SCANS = (
 )
 # a session that is not ours prints 25 columns and drops the others
 WHOLE = {"spark.sql.debug.maxToStringFields": "10000"}
-# data skipping would read the tables' logs, for a plan that never runs
-NO_SKIPPING = {"spark.databricks.delta.stats.skipping": "false"}
 NOT_FUNCTIONS = frozenset(
     (
         *("all", "and", "any", "as", "by", "case", "cast", "distinct", "else", "except", "exists", "from", "having"),
@@ -70,8 +68,12 @@ class SourcePlan:
 
 
 def source_plan(spark: SparkSession, merge: AnalyzedMerge) -> SourcePlan:
-    """Ask Spark to analyze the source; nothing is optimized, so no table's log is read."""
-    before, source = merge.statement.before_select, merge.source_sql
+    """The plan of a MERGE's source."""
+    return query_plan(spark, merge.statement.before_select, merge.source_sql)
+
+
+def query_plan(spark: SparkSession, before: str, source: str) -> SourcePlan:
+    """Ask Spark to analyze ``{before}SELECT … FROM {source}``; nothing is optimized, so no table's log is read."""
     query = f"{before}SELECT 1 AS one FROM {source}"
     explained = explain_view(spark, query)
     # the command prints its text, whatever lines that has
@@ -116,8 +118,18 @@ def is_deterministic(spark: SparkSession, plan: SourcePlan) -> bool | None:
 
 def explain_scans(spark: SparkSession, plan: SourcePlan) -> Explained:
     """The optimized and physical plan, with every scan kept and cached data put in its place."""
-    with confs_set(spark, {**without_rules(spark, KEEP_SCANS), **WHOLE, **NO_SKIPPING}):
-        return explain(spark, f"{plan.before}SELECT * FROM {plan.source}")
+    query = f"{plan.before}SELECT * FROM {plan.source}"
+    kept = {**without_rules(spark, KEEP_SCANS), **WHOLE}
+    try:
+        # data skipping would read the tables' logs, for a plan that never runs
+        with confs_set(spark, {**kept, STATS_SKIPPING: "false"}):
+            return explain(spark, query)
+    except (CancelledError, UnreachableError):
+        raise
+    except EngineError:
+        # but without it Delta plans no read of a table that may have deletion vectors (ScanWithDeletionVectors)
+        with confs_set(spark, {**kept, STATS_SKIPPING: "true"}):
+            return explain(spark, query)
 
 
 def inlined(node: Node, ctes: dict[str, Node] | None = None, in_subquery: bool = False) -> Node:

@@ -201,6 +201,16 @@ def substituted(sql: str, values: Mapping[str, str]) -> str:
     return "".join(out) + sql[end:]
 
 
+def is_name_of(sql: str, column: str) -> bool:
+    """Whether ``sql`` is the column's name, with or without qualifiers, and nothing else."""
+    return names_column(tokenize(sql), column)
+
+
+def names_column(tokens: Sequence[Token], column: str) -> bool:
+    dotted = all((token.text == ".") == bool(i % 2) for i, token in enumerate(tokens))
+    return bool(tokens) and dotted and tokens[-1].name.lower() == column.lower()
+
+
 def function_names(sql: str) -> frozenset[str]:
     """Lower-case last names of :func:`called_functions`."""
     return frozenset(parts[-1] for parts in called_functions(sql))

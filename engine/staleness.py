@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.analyze import aliased
+from engine.analyze import aliased, by_reference
 from engine.commits import Commit
+from engine.confs import STATS_SKIPPING, confs_set
 from engine.delta_log import list_files
 from engine.logged_schema import LoggedMetadata, logged_metadata
 from engine.parse import parse_merge
 from engine.spark_errors import translate
 from engine.splice import spliced
-from engine.sql_text import requalified
 from engine.values import Plan, Verdict
 
 if TYPE_CHECKING:
@@ -110,12 +110,17 @@ def changed_metadata(before: LoggedMetadata, now: LoggedMetadata) -> tuple[str, 
         changes.append("its columns are in another order")
     if before.partition_columns != now.partition_columns:
         changes.append(f"it is partitioned by {', '.join(now.partition_columns) or 'nothing'}")
-    for key in sorted({*before.properties, *now.properties}):
-        if before.properties.get(key) != now.properties.get(key):
-            changes.append(f"property {key} is {'gone' if key not in now.properties else 'another'}")
-    if before.protocol != now.protocol:
-        changes.append(f"its protocol is {', '.join(now.protocol)}")
+    for key in sorted({*before.configuration, *now.configuration}):
+        if before.configuration.get(key) != now.configuration.get(key):
+            changes.append(f"property {key} is {'gone' if key not in now.configuration else 'another'}")
+    if protocol(before) != protocol(now):
+        changes.append(f"its protocol is {protocol(now)}")
     return tuple(changes)
+
+
+def protocol(metadata: LoggedMetadata) -> str:
+    versions = f"reader {metadata.min_reader_version}, writer {metadata.min_writer_version}"
+    return ", ".join((versions, *metadata.features))
 
 
 def some(paths: Sequence[str]) -> str:
@@ -129,9 +134,7 @@ def any_match(spark: SparkSession, plan: Plan, version: int, hashes: Sequence[in
     statement = parse_merge(spliced(plan.statement.sql, plan.splices))
     prefix = statement.before_select
     reference = statement.target.reference
-    condition = statement.condition
-    if statement.target.alias is None:
-        condition = requalified(condition, statement.target.parts, reference)
+    condition = by_reference(statement.target, statement.condition)
     files = ", ".join(f"{h}L" for h in hashes)
     query = (
         f"{prefix}SELECT 1 FROM {aliased(statement.source)} JOIN (SELECT * FROM {statement.target.text} VERSION AS OF "
@@ -139,6 +142,7 @@ def any_match(spark: SparkSession, plan: Plan, version: int, hashes: Sequence[in
         f"ON {condition}\nLIMIT 1"
     )
     try:
-        return bool(spark.sql(query).collect())
+        with confs_set(spark, {STATS_SKIPPING: "true"}):
+            return bool(spark.sql(query).collect())
     except Exception as error:
         raise translate(error) from error

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from engine.commits import current_version
 from engine.delta_log import list_files
+from engine.logged_schema import logged_schema, logical_names
 from engine.spark_errors import translate
 from engine.values import DataFile
 
@@ -16,8 +17,12 @@ if TYPE_CHECKING:
 def table_files(spark: SparkSession, name: str, limit: int = 10_000, version: int | None = None) -> list[DataFile]:
     """Up to ``limit`` data files of ``name`` (SQL text) with their statistics, by path."""
     try:
-        location = str(spark.sql(f"DESCRIBE DETAIL {name}").collect()[0]["location"])
+        detail = spark.sql(f"DESCRIBE DETAIL {name}").collect()[0]
     except Exception as error:
         raise translate(error) from error
+    location = str(detail["location"])
     at = current_version(spark, name) if version is None else version
-    return [file.value() for file in list_files(spark, location, at, with_stats=True)[:limit]]
+    files = list_files(spark, location, at, with_stats=True)[:limit]
+    if "columnMapping" in (detail["tableFeatures"] or ()):
+        files = logical_names(files, logged_schema(spark, location, at))
+    return [file.value() for file in files]

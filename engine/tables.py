@@ -265,6 +265,12 @@ def table_versions(spark: SparkSession, name: str, limit: int = 100) -> list[Tab
 
 
 @_translated
+def table_columns(spark: SparkSession, name: str) -> tuple[Column, ...]:
+    """The columns of anything that can be read by a name or a path; Spark analyses it and runs no job."""
+    return _columns(spark, table_sql(name))
+
+
+@_translated
 def table_rows(spark: SparkSession, name: str, limit: int = 100, version: int | None = None) -> RowPage:
     """The first ``limit`` rows that Spark comes upon, of the current version or of ``version``.
 

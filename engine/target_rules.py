@@ -2,42 +2,46 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from engine.analyze import AnalyzedMerge
+from engine.char_types import raw_type
 from engine.confs import read_confs
 from engine.logged_schema import LoggedColumn
+from engine.should_materialize_source import is_on
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import DataType
 
 CHECK = "delta.constraints."
-LENGTH = re.compile(r"^(char|varchar)\((\d+)\)$", re.IGNORECASE)
 AS_STRING = "spark.sql.legacy.charVarcharAsString"
 ANSI = "spark.sql.ansi.enabled"
 POLICY = "spark.sql.storeAssignmentPolicy"
 FOLLOWS_ANSI = "spark.databricks.delta.updateAndMergeCastingFollowsAnsiEnabledFlag"
 PADDING = "spark.sql.readSideCharPadding"
+BY_NAME = "spark.databricks.delta.resolveMergeUpdateStructsByName.enabled"
+NULL_STRUCTS = "spark.databricks.delta.merge.preserveNullSourceStructs"
+NULL_STRUCTS_OF_STAR = f"{NULL_STRUCTS}.updateStar"
+AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 
 
 @dataclass(frozen=True)
 class TargetColumn:
     """A column of the target as the MERGE leaves it. ``before`` is its type until then, None for a new column.
 
-    ``max_length`` is n of CHAR(n) and VARCHAR(n); ``padded`` n where a read pads it (CHAR). ``default`` and
-    ``generated_as`` are SQL texts.
+    ``raw_type`` has the lengths of its CHAR(n) and VARCHAR(n), None where no length is checked; ``padded`` tells
+    whether a read fills CHAR up. ``default`` and ``generated_as`` are SQL texts.
     """
 
     name: str
     type: DataType
     before: DataType | None
     nullable: bool
-    max_length: int | None
-    padded: int | None
+    raw_type: DataType | None
+    padded: bool
     default: str | None
     generated_as: str | None
     identity: bool
@@ -49,11 +53,17 @@ class StoreCast:
 
     ``function`` gives the values; ``can_fail``: one that does not fit is an error, not NULL or cut; ``exact`` is
     False where no function of this session casts so (the policy LEGACY while spark.sql.ansi.enabled).
+
+    Structs go ``by_name``, else by place. By name, ``keeps_null`` leaves a NULL struct NULL, where it would be made one
+    of NULL fields. ``star_by_field``: UPDATE SET * assigns each field of a struct by itself.
     """
 
     function: str
     can_fail: bool
     exact: bool = True
+    by_name: bool = True
+    keeps_null: bool = True
+    star_by_field: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,22 +84,21 @@ def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[Log
     generated or identities, which Delta keeps out of the schemas that it shows."""
     properties = dict(detail["properties"] or {})
     hidden = {column.name.lower(): column for column in logged}
-    confs = read_confs(spark, (ANSI, POLICY, FOLLOWS_ANSI, PADDING, AS_STRING))
+    keys = (ANSI, POLICY, FOLLOWS_ANSI, PADDING, AS_STRING, BY_NAME, NULL_STRUCTS, NULL_STRUCTS_OF_STAR, AUTO_MERGE)
+    confs = read_confs(spark, keys)
     before = {field.name.lower(): field.dataType for field in merge.target_type.fields}
     columns = []
     for field in merge.type_after.fields:
         metadata = field.metadata or {}
         in_log = hidden.get(field.name.lower())
-        length = LENGTH.match(str(metadata.get("__CHAR_VARCHAR_TYPE_STRING", "")))
-        is_char = length is not None and length.group(1).lower() == "char"
         columns.append(
             TargetColumn(
                 name=field.name,
                 type=field.dataType,
                 before=before.get(field.name.lower()),
                 nullable=field.nullable,
-                max_length=int(length.group(2)) if length and confs.get(AS_STRING, "false") != "true" else None,
-                padded=int(length.group(2)) if length and is_char and confs.get(PADDING, "true") == "true" else None,
+                raw_type=None if is_on(confs, AS_STRING, "false") else raw_type(field),
+                padded=is_on(confs, PADDING),
                 default=metadata.get("CURRENT_DEFAULT"),
                 generated_as=in_log.generated_as if in_log else None,
                 identity=in_log is not None and in_log.identity,
@@ -99,17 +108,25 @@ def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[Log
         columns=tuple(columns),
         checks={k.removeprefix(CHECK): str(v) for k, v in properties.items() if k.lower().startswith(CHECK)},
         append_only=properties.get("delta.appendOnly", "false").lower() == "true",
-        cast=store_cast(confs),
+        cast=store_cast(confs, evolves=merge.statement.schema_evolution or is_on(confs, AUTO_MERGE, "false")),
     )
 
 
-def store_cast(confs: Mapping[str, str]) -> StoreCast:
+def store_cast(confs: Mapping[str, str], *, evolves: bool) -> StoreCast:
     """Under the policy ANSI a value that does not fit is an error, which the plan foresees; so where CAST would not
     follow ANSI, try_cast gives the values that remain."""
-    ansi = confs.get(ANSI, "true").lower() == "true"
+    ansi = is_on(confs, ANSI)
     policy = confs.get(POLICY, "ANSI").upper()
     if confs.get(FOLLOWS_ANSI, "false").lower() == "true":
-        return StoreCast("CAST", can_fail=ansi)
-    if policy == "LEGACY":
-        return StoreCast("CAST", can_fail=False, exact=not ansi)
-    return StoreCast("CAST" if ansi or policy == "STRICT" else "try_cast", can_fail=policy == "ANSI")
+        cast = StoreCast("CAST", can_fail=ansi)
+    elif policy == "LEGACY":
+        cast = StoreCast("CAST", can_fail=False, exact=not ansi)
+    else:
+        cast = StoreCast("CAST" if ansi or policy == "STRICT" else "try_cast", can_fail=policy == "ANSI")
+    keeps_null = is_on(confs, NULL_STRUCTS)
+    return replace(
+        cast,
+        by_name=is_on(confs, BY_NAME),
+        keeps_null=keeps_null,
+        star_by_field=evolves and not (keeps_null and is_on(confs, NULL_STRUCTS_OF_STAR)),
+    )

@@ -11,7 +11,8 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from engine.apply_plan import COMPARING, USER_METADATA
+from engine.apply_create import COMPARING
+from engine.apply_plan import USER_METADATA
 from engine.commits import Commit, commits_since, current_version, taken_back_by, user_metadata
 from engine.confs import confs_set, read_confs
 from engine.delta_log import LogFile, list_files, live_rows
@@ -20,12 +21,13 @@ from engine.names import quote
 from engine.session_state import tagged, whereabouts
 from engine.spark_errors import translate
 from engine.staleness import commit_line
-from engine.values import Deviation, OnProgress, OperationDetail, Outcome, Plan, Progress, UndoPlan
+from engine.values import Deviation, OnProgress, Outcome, Progress, UndoPlan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from engine.history import History
+    from engine.plans import AnyPlan, OperationDetail
 
 LATER_COMMITS = "LATER_COMMITS"
 """What is to be accepted where commits after the operation would be lost."""
@@ -49,6 +51,12 @@ def plan_undo(spark: SparkSession, found: OperationDetail) -> UndoPlan:
             "See what was committed with: deltamerge-console history",
         )
     at = operation.version
+    if at == 0:
+        raise RefusedError(
+            "FIRST_VERSION",
+            f"Operation {operation.op_id} made {plan.target.name}: there is no version before it.",
+            f"If the table is to go, DROP TABLE {plan.target.name}.",
+        )
     table = _name_of(spark, plan)
     now, since = commits_since(spark, table, at - 1)
     commit = next((one for one in since if one.version == at), None)
@@ -168,7 +176,7 @@ def promise(here: Iterable[LogFile], there: Iterable[LogFile]) -> dict[str, int]
     }
 
 
-def _name_of(spark: SparkSession, plan: Plan) -> str:
+def _name_of(spark: SparkSession, plan: AnyPlan) -> str:
     """The table by its name, or by its path where the name means another in this session."""
     try:
         if str(spark.sql(f"DESCRIBE DETAIL {plan.target.name}").collect()[0]["id"]) == plan.target.table_id:

@@ -8,9 +8,12 @@ rows are Spark's own string form (``CAST(x AS STRING)``), or ``None`` for NULL.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+if TYPE_CHECKING:
+    from engine.create_values import CreatePlan
 
 FORMAT_VERSION: Final = 1
 
@@ -100,9 +103,19 @@ class Decision(Value):
     attempt: int = 1
 
 
+class DerivedConjunct(Value):
+    """What a key of ON says of a target ``column`` once the source's keys are known: ``text``, or "" and
+    ``why_not``."""
+
+    column: str
+    text: str
+    why_not: str = ""
+
+
 class Scan(Value):
     """What data skipping leaves of the target (OptimisticTransaction.filterFiles).
 
+    ``files_after_as_typed``: what it leaves without the ``derived`` conjuncts; equal where none was added.
     ``files_after_of_a_read``: what a read under the same predicates keeps, which uses partition filters derived from
     generated columns where a MERGE does not; None in the plans of older versions.
     """
@@ -114,7 +127,9 @@ class Scan(Value):
     bytes_after: int
     partitions_before: int | None = None
     partitions_after: int
+    files_after_as_typed: int | None = None
     files_after_of_a_read: int | None = None
+    derived: tuple[DerivedConjunct, ...] = ()
     accuracy: Accuracy = "exact"
     why: str = ""
 
@@ -259,6 +274,7 @@ class SessionRef(Value):
 class Splice(Value):
     """One change made to the operator's text: ``[start, end)`` of ``sql`` replaced by ``text``."""
 
+    part: Literal["source", "condition"] = "source"
     start: int
     end: int
     text: str
@@ -271,7 +287,7 @@ class Plan(Value):
     format_version: Literal[1] = FORMAT_VERSION
     plan_id: str
     created_at: str
-    kind: Literal["merge", "create_table"] = "merge"
+    kind: Literal["merge"] = "merge"
     engines: Engines
     statement: Statement
     target: Target
@@ -306,17 +322,19 @@ class Plan(Value):
         return self.model_dump_json(indent=2) + "\n"
 
     @classmethod
-    def from_json(cls, text: str) -> Plan:
-        """Read a plan file. Damaged or newer files raise an EngineError that says which."""
+    def from_json(cls, text: str) -> Plan | CreatePlan:
+        """Read a plan file of either kind. Damaged or newer files raise an EngineError that says which."""
         from engine.plan_file import read_plan
 
         return read_plan(text)
 
 
 class Deviation(Value):
+    """What is not as promised: a metric, or (of a CREATE) a part of the table's state as text."""
+
     metric: str
-    promised: int
-    actual: int | None
+    promised: int | str
+    actual: int | str | None
 
 
 class Outcome(Value):
@@ -377,14 +395,6 @@ class Operation(Value):
     finished_at: str | None = None
     kept: bool | None = None
     error: str | None = None
-
-
-class OperationDetail(Value):
-    """One operation in full: its plan and, once it ran, its outcome."""
-
-    operation: Operation
-    plan: Plan | None = None
-    outcome: Outcome | None = None
 
 
 class Progress(Value):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,27 +32,42 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--races", type=int, default=2, help="How many rounds of concurrent writers to run.")
 
 
-@pytest.fixture(scope="session")
-def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The home of the suite's server: its log, metastore and warehouse.
+def home_in(base: Path) -> Path:
+    """The home of the suite's server, its log, metastore and warehouse; ``base`` is the run's temporary directory.
 
     DELTAMERGE_TEST_HOME names one whose server is left running, and is warm for the next run.
     """
     kept = os.environ.get("DELTAMERGE_TEST_HOME")
-    return Path(kept) if kept else tmp_path_factory.mktemp("home")
+    return Path(kept) if kept else base / "spark-home"
+
+
+@pytest.fixture(scope="session")
+def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.getbasetemp()
+    # the workers of a run have directories of their own in the run's, and share the server
+    return home_in(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """The last process of a run stops the server, whichever started it."""
+    from engine.session.server import stop_server
+
+    if "PYTEST_XDIST_WORKER" in os.environ or "DELTAMERGE_TEST_HOME" in os.environ:
+        return
+    if session.config._tmp_path_factory._basetemp is not None:
+        stop_server(home_in(session.config._tmp_path_factory.getbasetemp()))
 
 
 @pytest.fixture(scope="session")
 def session(spark_home: Path) -> Iterator[Any]:
-    """A Session of the engine on an embedded Connect server, started once."""
+    """A Session of the engine on an embedded Connect server, started once for all workers."""
     from engine.session.connect import connect
-    from engine.session.server import stop_server
 
+    spark_home.mkdir(mode=0o700, exist_ok=True)
     opened = connect("local[2]", home=spark_home, confs=TEST_CONFS, progress=print)
     yield opened
     opened.close()
-    if "DELTAMERGE_TEST_HOME" not in os.environ:
-        stop_server(spark_home)
 
 
 @pytest.fixture(scope="session")
@@ -72,22 +88,26 @@ def classic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.fixture
 def schema(spark: Any) -> Iterator[str]:
-    """A new schema on the Connect server, current for the test, dropped with all its tables after it."""
-    yield from _schema(spark)
+    """A schema on the Connect server for one test."""
+    with own_schema(spark) as name:
+        yield name
 
 
 @pytest.fixture
 def classic_schema(classic: Any) -> Iterator[str]:
-    yield from _schema(classic)
+    with own_schema(classic) as name:
+        yield name
 
 
-def _schema(session: Any) -> Iterator[str]:
+@contextmanager
+def own_schema(spark: Any) -> Iterator[str]:
+    """A new schema, current meanwhile, dropped with all its tables at the end."""
     name = f"t_{uuid.uuid4().hex[:10]}"
-    session.sql(f"CREATE SCHEMA {name}")
-    session.sql(f"USE {name}")
+    spark.sql(f"CREATE SCHEMA {name}")
+    spark.sql(f"USE {name}")
     yield name
-    session.sql("USE default")
-    session.sql(f"DROP SCHEMA {name} CASCADE")
+    spark.sql("USE default")
+    spark.sql(f"DROP SCHEMA {name} CASCADE")
 
 
 @pytest.fixture(autouse=True)

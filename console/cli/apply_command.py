@@ -16,8 +16,9 @@ from console.cli.streams import glyphs, paper, print_json, show
 from console.visible import visible
 
 if TYPE_CHECKING:
+    from engine.plans import AnyPlan
     from engine.session.connect import Session
-    from engine.values import Outcome, Plan
+    from engine.values import Outcome
 
 
 @click.command()
@@ -53,7 +54,7 @@ def apply(
 
 def _apply_file(
     invocation: Invocation, file: str, yes: bool, accept: tuple[str, ...], events: bool
-) -> tuple[Plan, Outcome]:
+) -> tuple[AnyPlan, Outcome]:
     plan = read_plan(file)
     with narrator(events) as told:
         _confirm(invocation, plan, told, yes, accept, events)
@@ -69,7 +70,7 @@ def _apply_file(
 
 def _apply_script(
     invocation: Invocation, file: str, yes: bool, accept: tuple[str, ...], params: tuple[str, ...], events: bool
-) -> tuple[Plan, Outcome]:
+) -> tuple[AnyPlan, Outcome]:
     if not yes:
         # before any work: nobody could answer when it is done
         need_person(events, file)
@@ -82,9 +83,10 @@ def _apply_script(
 
 
 def _confirm(
-    invocation: Invocation, plan: Plan, told: Narrator, yes: bool, accept: tuple[str, ...], events: bool
+    invocation: Invocation, plan: AnyPlan, told: Narrator, yes: bool, accept: tuple[str, ...], events: bool
 ) -> None:
     """Show what would be committed and ask. Raises RefusedError unless it may be."""
+    from console.cli import view_create
     from console.cli.view_plan import summary
     from engine.apply_plan import refuse
     from engine.errors import RefusedError
@@ -92,7 +94,13 @@ def _confirm(
 
     told.pause()
     if not events:
-        show(summary(plan, glyphs(error=True), paper(error=True).width), error=True)
+        signs = glyphs(error=True)
+        shown = (
+            view_create.summary(plan, signs)
+            if plan.kind == "create_table"
+            else summary(plan, signs, paper(error=True).width)
+        )
+        show(shown, error=True)
     refuse(plan, accept)
     policy = invocation.policy
     check_policy(policy, plan, reviewed=invocation.history().is_reviewed(plan.plan_id))
@@ -109,7 +117,7 @@ def _confirm(
         raise RefusedError("NOT_CONFIRMED", "The plan was not confirmed.", "Nothing was written.")
 
 
-def _typed(plan: Plan, yes: bool, events: bool) -> None:
+def _typed(plan: AnyPlan, yes: bool, events: bool) -> None:
     """A rule of the policy: only who types the table's name commits, so no --yes will do."""
     from engine.errors import RefusedError
     from engine.policy import Broken, refusal
@@ -129,10 +137,12 @@ def need_person(events: bool, file: str = "") -> None:
         raise RefusedError("NOT_CONFIRMED", "Nobody is there to confirm the plan.", "Apply with --yes.")
 
 
-def _attach(invocation: Invocation, plan: Plan, told: Narrator) -> Session:
+def _attach(invocation: Invocation, plan: AnyPlan, told: Narrator) -> Session:
     """The plan's own session, where its frozen source is; a new one where that is gone."""
     from engine.errors import UnreachableError
 
+    if plan.kind == "create_table":
+        return invocation.connect(told.say)  # it froze nothing in a session
     reference = plan.session
     try:
         session = invocation.connect(told.say, session_id=reference.session_id, user_id=reference.user_id)
@@ -145,10 +155,11 @@ def _attach(invocation: Invocation, plan: Plan, told: Narrator) -> Session:
     return session
 
 
-def commit(invocation: Invocation, session: Session, told: Narrator, plan: Plan, accept: tuple[str, ...]) -> Outcome:
+def commit(invocation: Invocation, session: Session, told: Narrator, plan: AnyPlan, accept: tuple[str, ...]) -> Outcome:
     """Apply ``plan`` in ``session``, where ctrl-c reaches it until Delta has committed."""
     from console.cli.interruptible import Interruptible
-    from engine.apply_plan import COMPARING, REWRITING
+    from engine.apply_create import COMPARING, CREATING
+    from engine.apply_plan import REWRITING
     from engine.apply_plan import apply as apply_plan
 
     history = invocation.history()
@@ -164,7 +175,7 @@ def commit(invocation: Invocation, session: Session, told: Narrator, plan: Plan,
             on_progress=say,
             policy=invocation.policy,
         ),
-        begun=lambda phase: phase.startswith(REWRITING),
+        begun=lambda phase: phase.startswith((REWRITING, CREATING)),
         settled=lambda phase: phase == COMPARING,
     )
     outcome = work.run()

@@ -12,7 +12,7 @@ import click
 
 if TYPE_CHECKING:
     from engine.errors import EngineError
-    from engine.values import Plan
+    from engine.plans import AnyPlan
 
 MAX_BYTES = 16 * 1024 * 1024
 STDIN = "-"
@@ -39,12 +39,13 @@ class Script:
 
 
 def read_script(name: str, params: Mapping[str, str]) -> Script:
-    """The SQL of a file or of stdin (``-``), which holds one MERGE. Raises UsageError for what does not."""
+    """The SQL of a file or of stdin (``-``), which holds one MERGE or CREATE. Raises UsageError for what does not."""
     from engine.params import fill
-    from engine.parse import parse_merge, parse_script
+    from engine.parse import parse_script
+    from engine.plan_statement import check_statement
 
     script = Script(name, read_text(name), params)
-    parse_merge(parse_script(fill(script.text, params)).statement)
+    check_statement(parse_script(fill(script.text, params)).statement)
     return script
 
 
@@ -86,7 +87,7 @@ def is_plan_file(name: str, text: str) -> bool:
     return name.lower().endswith(".json") or text.lstrip().startswith("{")
 
 
-def read_plan(name: str) -> Plan:
+def read_plan(name: str) -> AnyPlan:
     """The plan in a file. What is wrong with it is an EngineError; a file that is not there, a UsageError."""
     from engine.errors import UsageError
     from engine.plan_file import read_plan_file

@@ -1,4 +1,4 @@
-"""``plan`` looks at a MERGE and writes nothing to its table; ``show`` prints a plan that was saved."""
+"""``plan`` looks at a statement and writes nothing to its table; ``show`` prints a plan that was saved."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from console.cli.streams import show as print_parts
 from console.visible import visible
 
 if TYPE_CHECKING:
+    from engine.plans import AnyPlan
     from engine.session.connect import Session
-    from engine.values import Plan
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -55,7 +55,7 @@ def plan(
     as_json: bool,
     events: bool,
 ) -> int:
-    """Plan the MERGE of FILE.sql: what it would do, exactly, without doing it."""
+    """Plan the MERGE, CREATE or REPLACE TABLE of FILE.sql: what it would do, exactly, without doing it."""
     if freeze:
         # told, not ignored: who asks for frozen rows must not believe that there are some
         raise click.UsageError(
@@ -95,16 +95,16 @@ def make_plan(
     *,
     rows: int = 5,
     prune: bool = True,
-) -> Plan:
+) -> AnyPlan:
     """Plan in ``session``, where ctrl-c reaches it, and remember the plan in the ledger."""
     from console.cli.interruptible import Interruptible
     from engine.errors import CancelledError, EngineError
-    from engine.plan_merge import plan as plan_merge
+    from engine.plan_statement import plan as plan_statement
 
     work = Interruptible(
         session,
         told,
-        lambda tag, say: plan_merge(
+        lambda tag, say: plan_statement(
             session.spark,
             script.text,
             params=script.params,
@@ -129,8 +129,13 @@ def make_plan(
     return found
 
 
-def print_plan(found: Plan) -> None:
+def print_plan(found: AnyPlan) -> None:
     """The whole plan on stdout."""
+    if found.kind == "create_table":
+        from console.cli import view_create
+
+        print_parts(view_create.page(found, glyphs()))
+        return
     from console.cli.view_plan import page
 
     print_parts(page(found, glyphs(), paper().width))
@@ -141,10 +146,10 @@ def print_next(step: str) -> None:
     click.echo(f"\n{visible(step)}")
 
 
-def next_step(invocation: Invocation, found: Plan, file: str, params: tuple[str, ...], output: Path | None) -> str:
+def next_step(invocation: Invocation, found: AnyPlan, file: str, params: tuple[str, ...], output: Path | None) -> str:
     """What to type next."""
     if not found.changes_something:
-        return "Nothing to apply: this merge changes nothing."
+        return f"Nothing to apply: this {'merge' if found.kind == 'merge' else 'statement'} changes nothing."
     if output is not None:
         return f"Next: {invocation.command('apply', str(output))}"
     if file == STDIN:
@@ -170,9 +175,10 @@ def show(invocation: Invocation, file: str, as_json: bool, markdown: bool) -> in
     if as_json:
         print_json(found.model_dump(mode="json"))
     elif markdown:
+        from console.cli import view_create
         from console.cli.markdown import page
 
-        click.echo(page(found), nl=False)
+        click.echo(view_create.markdown(found) if found.kind == "create_table" else page(found), nl=False)
     else:
         print_plan(found)
         if found.refused is None:

@@ -25,12 +25,15 @@ from console.visible import visible
 from console.widgets.glyphs import Glyphs
 
 if TYPE_CHECKING:
-    from engine.values import Outcome, Plan
+    from engine.plans import AnyPlan
+    from engine.values import Outcome
 
 
-def page(outcome: Outcome, plan: Plan, glyphs: Glyphs) -> RenderableType:
+def page(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs) -> RenderableType:
     """The outcome of applying ``plan``."""
     if outcome.version is None and outcome.kept and not outcome.already_applied:
+        if plan.kind == "create_table" and plan.changes_something:
+            return Text(f"{glyphs.ok} {visible(plan.target.name)} is in the catalog; nothing was committed.")
         return Text("Nothing to commit: the plan changes nothing.")
     parts: list[RenderableType] = [promise_and_actual(outcome, plan, glyphs), Text("")]
     kept = outcome.kept or outcome.already_applied
@@ -45,12 +48,18 @@ def page(outcome: Outcome, plan: Plan, glyphs: Glyphs) -> RenderableType:
     return Group(*parts)
 
 
-def restore(plan: Plan, version: int) -> str:
+def restore(plan: AnyPlan, version: int) -> str:
     """The statement that takes the commit of ``version`` back."""
+    if version == 0:
+        return f"DROP TABLE {visible(plan.target.name)}"
     return f"RESTORE TABLE {visible(plan.target.name)} TO VERSION AS OF {version - 1}"
 
 
-def promise_and_actual(outcome: Outcome, plan: Plan, glyphs: Glyphs) -> RenderableType:
+def _told(value: int | str | None) -> str:
+    return visible(value) if isinstance(value, str) else number(value)
+
+
+def promise_and_actual(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs) -> RenderableType:
     """metric | promised | actual. What deviates beside the metrics (the version read) has a row too."""
     found = table("metric", "promised", "actual", "", right=("promised", "actual"))
     promised = {**plan.promise, **{one.metric: one.promised for one in outcome.deviations}}
@@ -62,7 +71,7 @@ def promise_and_actual(outcome: Outcome, plan: Plan, glyphs: Glyphs) -> Renderab
             zeros += 1
             continue
         sign = Text(f"{glyphs.error} deviates", ERROR) if metric in deviating else Text(glyphs.ok, OK)
-        found.add_row(visible(metric), number(value), number(actual.get(metric)), sign)
+        found.add_row(visible(metric), _told(value), _told(actual.get(metric)), sign)
     if zeros:
         found.add_row(Text(others_are_zero(zeros, glyphs), QUIET), "", "", Text(glyphs.ok, OK))
     return found

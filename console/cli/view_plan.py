@@ -60,26 +60,26 @@ def _made(plan: Plan, glyphs: Glyphs) -> str:
 def _verdict(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
     refused, decided = plan.refused is not None, plan.decision
     if refused:
-        yield _signed(glyphs.error, ERROR, sentences.conflict(plan))
+        yield signed(glyphs.error, ERROR, sentences.conflict(plan))
         if plan.refused is not None and plan.refused.hint:
             yield _more(plan.refused.hint)
     else:
-        yield _signed(glyphs.ok, OK, sentences.counts(plan, glyphs.dot))
-        yield _signed(glyphs.points_to, POINTER, sentences.rewrite(plan))
+        yield signed(glyphs.ok, OK, sentences.counts(plan, glyphs.dot))
+        yield signed(glyphs.points_to, POINTER, sentences.rewrite(plan))
     sign, style = (glyphs.warning, WARNING) if decided.materialize else (glyphs.ok, OK)
-    yield _signed(sign, style, sentences.decision(plan))
+    yield signed(sign, style, sentences.decision(plan))
     if decided.avoid:
         yield _more(f"to avoid it: {decided.avoid}")
     if not refused:
         clean = not plan.find_touched_files.conflicts.true_count
         sign, style = (glyphs.ok, OK) if clean else (glyphs.warning, WARNING)
-        yield _signed(sign, style, sentences.conflict(plan))
+        yield signed(sign, style, sentences.conflict(plan))
     for splice in plan.splices:
         new = elide_end(sentences.one_line(splice.text), 60, glyphs.ellipsis)
-        yield _signed(glyphs.points_to, POINTER, f"runs with {new}: {visible(splice.why)}")
+        yield signed(glyphs.points_to, POINTER, f"runs with {new}: {visible(splice.why)}")
 
 
-def _signed(sign: str, style: str, sentence: str) -> RenderableType:
+def signed(sign: str, style: str, sentence: str) -> RenderableType:
     """A sign and a sentence beside it; its further lines stand under its first."""
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_column(no_wrap=True)

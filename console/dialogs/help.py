@@ -80,7 +80,7 @@ class HelpDialog(Dialog[None]):
         return told
 
     def _keys(self, title: str, bindings: Iterable[Binding]) -> list[Paragraph]:
-        entries = catalog(bindings, plain=self.console_app.plain)
+        entries = catalog(bindings, self.console_app.keymap, plain=self.console_app.plain)
         if not entries:
             return []
         lines = [sentence(title, "bold $text-primary")]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
-from textual.app import ComposeResult
+from textual.app import ComposeResult, SuspendNotSupported
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
@@ -15,6 +17,7 @@ from textual.widgets import TextArea
 
 from console.drafts import Draft, DraftStore
 from console.places.markers import find_markers
+from console.places.templates import quoted
 from console.visible import is_visible, visible
 from console.widgets.editor import SqlEditor
 from console.widgets.page import Paragraph, sentence, signed
@@ -29,6 +32,15 @@ if TYPE_CHECKING:
 
 VALIDATE_AFTER_SECONDS = 0.4
 SAVE_AFTER_SECONDS = 0.3
+_PYTHON = re.compile(r"\bDeltaTable\s*\.|\.\s*when(Not)?Matched(BySource)?(Update|Insert|Delete)")
+_PYTHON_HINT = (
+    "This is Python's DeltaTable.merge. As SQL, with a line for each call:",
+    "  MERGE INTO table AS t USING source AS s ON condition",
+    "  whenMatchedUpdateAll()            WHEN MATCHED THEN UPDATE SET *",
+    "  whenNotMatchedInsertAll()         WHEN NOT MATCHED THEN INSERT *",
+    "  whenNotMatchedBySourceDelete()    WHEN NOT MATCHED BY SOURCE THEN DELETE",
+    "ctrl+t writes such a statement.",
+)
 
 
 class ComposePane(Vertical, Asking):
@@ -52,6 +64,8 @@ class ComposePane(Vertical, Asking):
         """A plan is made as soon as Spark is up."""
         self._latest: Draft | None = None
         """What was typed and may not be on disk yet."""
+        self._given = ""
+        """The text that came from elsewhere last: as long as nobody edited it, it is not worth keeping."""
         self._saves = itertools.count()
         self._save_timer: Timer | None = None
         self._validate_timer: Timer | None = None
@@ -62,6 +76,7 @@ class ComposePane(Vertical, Asking):
         yield Sentences(id="message")
 
     def on_mount(self) -> None:
+        self.editor.completer = self._completions
         self._drafts = DraftStore(self.console_app.home)
         self._restore()
 
@@ -98,8 +113,8 @@ class ComposePane(Vertical, Asking):
 
     def use_text(self, sql: str) -> None:
         """Other text in the editor. What was there is put aside, and undo brings it back."""
-        before = self.text
-        if before.strip() and before != sql:
+        before, given, self._given = self.text, self._given, sql
+        if before.strip() and before not in (sql, given):
             try:
                 kept = self._drafts.keep(self.draft_name, Draft(before))
             except OSError as error:
@@ -107,6 +122,32 @@ class ComposePane(Vertical, Asking):
             else:
                 self.notify(f"The text before is kept: ctrl+z in the editor, or drafts/{kept.name if kept else ''}.")
         self.editor.replace_all(sql)
+
+    def remember(self, params: Mapping[str, str]) -> None:
+        """Values for the markers of a text that comes next."""
+        self.query_one(Parameters).remember(params)
+
+    def edit_outside(self) -> None:
+        """The text in $EDITOR; what comes back replaces it, and undo brings the old one back."""
+        from console.external_editor import EditorError, edit_in, editor_command
+
+        before = self.text
+        path = self.console_app.home / "drafts" / f"{self.draft_name}.in-editor.sql"
+        try:
+            if path.exists() and (left := path.read_text(encoding="utf-8", errors="replace")) != before:
+                self._drafts.keep(self.draft_name, Draft(left))
+            command = editor_command()
+            with self.app.suspend():
+                after = edit_in(command, path, before)
+        except SuspendNotSupported:
+            self.notify("This terminal cannot be lent to another program.", severity="warning")
+        except (EditorError, OSError) as error:
+            self.notify(str(error), title="Editor", severity="error", timeout=10)
+        else:
+            if after == before:
+                self.notify(f"{command[0]} changed nothing. One with a window of its own has to be told to wait.")
+            else:
+                self.editor.replace_all(after)
 
     def _restore(self) -> None:
         try:
@@ -170,6 +211,9 @@ class ComposePane(Vertical, Asking):
         if not sql.strip():
             self.say("Type a MERGE statement, or press m on a table. ctrl+r plans it and writes nothing.")
             return
+        if _PYTHON.search(sql):
+            self.say(*_PYTHON_HINT)
+            return
         if self.console_app.status.spark != "warm":
             self.say(
                 "Spark is still starting: the plan is made as soon as it is up. x takes that back."
@@ -177,8 +221,38 @@ class ComposePane(Vertical, Asking):
                 else "The text is saved; Spark checks it as soon as it is up."
             )
             return
+        self._learn_names(sql)
         backend = self.console_app.backend
         self.ask("validate", lambda: backend.validate(sql, params), self._validated, self.show_failure)
+
+    # Completion
+
+    def _completions(self, before: str, after: str) -> tuple[str, list[str]]:
+        from console.completion import completions
+
+        catalog = self.console_app.catalog
+
+        def columns_of(name: str) -> list[str]:
+            return [quoted(column.name) for column in catalog.known_columns(name) or ()]
+
+        return completions(before, after, [table.name for table in catalog.known_tables()], columns_of)
+
+    def _learn_names(self, sql: str) -> None:
+        """Ask for the tables there are and for the columns of those that the text names, once."""
+        from console.completion import relations
+
+        catalog = self.console_app.catalog
+        wanted = [name for name in relations(sql).values() if catalog.known_columns(name) is None]
+
+        def learn() -> None:
+            tables = {table.name for table in catalog.load_tables()}
+            for name in wanted:
+                # half-typed names are not asked for
+                if name in tables or "`" in name:
+                    catalog.try_columns(name)
+
+        if wanted or not catalog.known_tables():
+            self.ask("names", learn, _nothing, lambda _: None)
 
     def _validated(self, validation: Validation) -> None:
         glyphs = self.console_app.glyphs

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
     from console.places.merge import MergePlace
-    from engine.values import Operation, OperationDetail, Outcome, UndoPlan
+    from engine.plans import OperationDetail
+    from engine.values import Operation, Outcome, UndoPlan
 
 LIMIT = 500
 # the cursor may run down the list; only where it rests is worth a read

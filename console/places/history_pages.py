@@ -15,7 +15,9 @@ from console.widgets.page import Column, Page, Paragraph, Row, Table, sentence, 
 from console.widgets.promise import promise_table
 
 if TYPE_CHECKING:
-    from engine.values import Operation, OperationDetail
+    from engine.create_values import CreatePlan
+    from engine.plans import OperationDetail
+    from engine.values import Operation
 
 
 def matches(operation: Operation, words: Sequence[str]) -> bool:
@@ -66,6 +68,8 @@ def list_page(operations: Sequence[Operation], total: int, glyphs: Glyphs) -> Pa
 
 def detail_page(detail: OperationDetail, glyphs: Glyphs) -> Page:
     one, plan = detail.operation, detail.plan
+    if plan is not None and plan.kind != "merge":
+        return _create_page(detail, plan, glyphs)
     dot = f" {glyphs.dot} "
     title = Content.assemble(
         (_status(one, glyphs), "bold"),
@@ -85,6 +89,22 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs) -> Page:
     if one.status == "applied" and plan is not None:
         head.append(sentence(f"u takes it back: {sentences.undo(plan)}"))
     return Page(tuple(head), promise_table(plan, detail.outcome, glyphs))
+
+
+def _create_page(detail: OperationDetail, plan: CreatePlan, glyphs: Glyphs) -> Page:
+    """An operation that created or replaced a table: what it did, and the parts that are not as promised."""
+    one = detail.operation
+    title = f"{_status(one, glyphs)} {glyphs.dot} {visible(one.table)} {glyphs.dot} plan {short_id(one.plan_id)}"
+    head = [Paragraph(Content.assemble((title, "bold"))), sentence(_when(one), "$foreground-muted")]
+    head.append(sentence(f"{plan.operation or 'nothing committed'}: {plan.because}"))
+    if one.error:
+        head.append(signed(glyphs.error, "$text-error", one.error))
+    rows: list[Row] = [
+        (visible(each.metric), visible(str(each.promised)), visible(str(each.actual)), f"{glyphs.error} DEVIATED")
+        for each in (detail.outcome.deviations if detail.outcome else ())
+    ]
+    columns = [Column("part"), Column("promised"), Column("actual"), Column("")]
+    return Page(tuple(head), Table(columns, rows, "Everything is as promised."))
 
 
 def sql_page(detail: OperationDetail, _glyphs: Glyphs) -> Page:

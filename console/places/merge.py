@@ -14,6 +14,7 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 from typing_extensions import override
 
+from console.drafts import Draft
 from console.format import short_id
 from console.places import sentences
 from console.places.commit_pane import CommitPane
@@ -30,6 +31,7 @@ from console.widgets.status import Job
 from console.work import Failure
 
 if TYPE_CHECKING:
+    from console.places.templates import Sides
     from engine.values import Outcome, Plan
 
 PANES = {"compose": "compose-pane", "preview": "preview-pane", "commit": "commit-pane"}
@@ -58,6 +60,8 @@ class MergePlace(Place):
         self.plan: Plan | None = None
         self.committed: Outcome | None = None
         self.operation: Operation | None = None
+        self.proposed: Sides | None = None
+        """The tables of the last proposal, for another template."""
 
     def compose_body(self) -> Iterable[Widget]:
         becomes = self.console_app.glyphs.becomes
@@ -117,6 +121,18 @@ class MergePlace(Place):
         self.pane.use_text(sql)
         self.show_view("compose")
         self.editor.focus()
+
+    def use_draft(self, draft: Draft) -> None:
+        """A statement from elsewhere with the values of its parameters."""
+        self.pane.remember(draft.params)
+        self.use_text(draft.sql)
+
+    def use_proposal(self, known: Sides) -> None:
+        """An upsert between two tables, ready to be edited; ``t`` makes another kind of merge of them."""
+        from console.places.templates import upsert
+
+        self.proposed = known
+        self.use_text(upsert(known))
 
     @on(ComposePane.Edited)
     def _edited_text(self) -> None:
@@ -319,6 +335,9 @@ class MergePlace(Place):
             "plan": self.operation is None and view == "compose",
             "cancel": self.operation is not None or self.pane.plan_is_wanted,
             "preview": self.plan is not None and view != "preview",
+            "template": view == "compose",
+            "open_merge": view == "compose",
+            "save_merge": view == "compose",
             "go_to_error": view == "compose" and self.pane.error_at is not None,
             "replan": view != "compose" and self.operation is None,
             "cycle": view == "preview",
@@ -385,6 +404,29 @@ class MergePlace(Place):
 
         sample = self.plan.samples[event.row]
         self.app.push_screen(RowDialog(f"{sample.action} by clause {sample.clause + 1}", sample_lines(sample)))
+
+    def action_template(self) -> None:
+        from console.places.propose import propose_template
+
+        propose_template(self)
+
+    def action_open_merge(self) -> None:
+        from console.places.saved import ask_which_to_open
+
+        ask_which_to_open(self)
+
+    def action_save_merge(self) -> None:
+        if not self.pane.text.strip():
+            self.notify("There is no statement to save yet.")
+            return
+        from console.places.saved import ask_name_to_save
+
+        ask_name_to_save(self)
+
+    def action_external_editor(self) -> None:
+        self.show_view("compose")
+        self.pane.edit_outside()
+        self.editor.focus()
 
     def action_save_plan(self) -> None:
         plan = self.plan

@@ -9,7 +9,8 @@ from console.visible import visible
 from console.widgets.glyphs import Glyphs
 
 if TYPE_CHECKING:
-    from engine.values import Outcome, Plan, UndoPlan
+    from engine.plans import AnyPlan
+    from engine.values import DerivedConjunct, Outcome, Plan, UndoPlan
 
 UPDATED = "numTargetRowsUpdated"
 INSERTED = "numTargetRowsInserted"
@@ -62,10 +63,19 @@ def scan(plan: Plan) -> str:
     if found.partitions_before is not None and found.partitions_before > 1:
         gone = f", files removed from {number(removed)}" if removed else ""
         parts.append(f"{number(found.partitions_after)} of {count(found.partitions_before, 'partition')}{gone}")
+    as_typed = found.files_after_as_typed
+    if as_typed is not None and as_typed > found.files_after:
+        parts.append(f"as typed it would keep {count(as_typed, 'file')}: the keys of the source imply the rest")
+    parts += [f"nothing is derived for {one_line(one.column)}: {visible(one.why_not)}" for one in not_derived(plan)]
     read = found.files_after_of_a_read
     if read is not None and read != found.files_after:
         parts.append(f"a read would keep {count(read, 'file')}: it derives filters that a MERGE does not")
     return "; ".join(parts)
+
+
+def not_derived(plan: Plan) -> list[DerivedConjunct]:
+    """The keys that bound nothing, where a bound could have skipped files."""
+    return [one for one in plan.scan.derived if one.why_not] if plan.scan.files_after > 1 else []
 
 
 def rivals(plan: Plan, glyphs: Glyphs, *, all_columns: bool) -> tuple[list[str], list[list[str | None]]]:
@@ -175,8 +185,6 @@ def restored(result: Outcome, dot: str = "·") -> str:
 
 def why_not_committable(plan: Plan) -> str | None:
     """The reason why this plan cannot be committed, or None."""
-    if plan.kind != "merge":
-        return "Only merges can be committed here."
     if plan.refused is not None:
         return f"Spark would refuse it: [{plan.refused.condition}] {plan.refused.message}"
     if not plan.changes_something:
@@ -184,10 +192,12 @@ def why_not_committable(plan: Plan) -> str | None:
     return None
 
 
-def outcome(result: Outcome, plan: Plan, dot: str = "·") -> str:
+def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
     """What a commit did, in one line."""
     from console.format import duration
 
+    if result.already_applied and result.version is None:
+        return "was applied already: nothing changed now"
     if result.already_applied:
         return f"was committed already, as v{number(result.version)}: nothing changed now"
     parts = [

@@ -22,7 +22,6 @@ from console.widgets.table_tree import Group, TableTree
 from console.work import Failure
 
 if TYPE_CHECKING:
-    from console.places.merge import MergePlace
     from console.places.table_pages import Shown
     from console.widgets.page import Page
     from engine.values import TableDetail, TableRef
@@ -297,6 +296,7 @@ class TablesPlace(Place):
         if self.shown is not None and self.focused is not self.table_tree:
             self.open_table(self.shown.name, self.shown.version)
             return
+        self.console_app.catalog.forget()
         for group in self.groups:
             group.tables = None
         self.load_schemas()
@@ -312,12 +312,9 @@ class TablesPlace(Place):
         if name is None:
             self.notify("There is no table under the cursor to merge into.")
             return
-        from console.places.templates import upsert_into
+        from console.places.propose import propose_into
 
-        known = self.detail is not None and self.shown is not None and self.shown.name == name
-        key = self.detail.columns[0].name if known and self.detail is not None and self.detail.columns else None
-        place: MergePlace = self.console_app.go_to("merge")  # type: ignore[assignment]
-        place.call_after_refresh(place.use_text, upsert_into(name, key))
+        propose_into(self, name)
 
     def action_open_directory(self) -> None:
         from console.dialogs.path import PathDialog

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.style import Style
@@ -17,6 +18,10 @@ from console.visible import is_visible
 
 if TYPE_CHECKING:
     from textual.theme import Theme
+    from textual.widgets.text_area import Edit, EditResult
+
+Completer = Callable[[str, str], "tuple[str, list[str]]"]
+"""From the text left and right of the cursor to the word that is typed, and what it could become."""
 
 _SYNTAX = {
     "keyword": "text-primary",
@@ -106,14 +111,22 @@ class SqlView(SqlText):
         self.show_cursor = False
 
 
+def _nothing_offered(_before: str, _after: str) -> tuple[str, list[str]]:
+    return "", []
+
+
 class SqlEditor(SqlText):
     """SQL to type. Esc leaves it, so that plain keys work; tab indents."""
 
     HELP = (
         "The SQL of this merge. It is saved as you type and checked by Spark when you pause; "
-        "nothing runs until you plan it. Esc leaves the editor, so that plain keys work."
+        "nothing runs until you plan it. Esc leaves the editor, so that plain keys work. While you type, the "
+        "rest of a column, a table or a keyword is offered: tab takes it, ctrl+n offers another."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
+        # these too are handled in on_key
+        Binding("tab", "complete", "take", show=False, id="editor.complete", tooltip="Take what is offered, or indent"),
+        Binding("ctrl+n", "offer_next", "another", show=False, id="editor.offer_next", tooltip="Offer another word"),
         # the key is handled in on_key: the text area takes it before bindings are asked
         Binding("escape", "leave", "leave the text", id="editor.leave", tooltip="Leave the editor"),
     ]
@@ -121,11 +134,53 @@ class SqlEditor(SqlText):
     class Left(Message):
         """The operator left the editor."""
 
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.completer: Completer = _nothing_offered
+        self._offers: list[str] = []
+        """The rests of the word that is being typed, the one on screen first."""
+        self._typing = False
+
     async def on_key(self, event: events.Key) -> None:
-        if event.key == "escape":
+        actions = {"escape": self.action_leave, "ctrl+n": self.action_offer_next}
+        if self.suggestion:
+            actions["tab"] = self.action_complete
+        if (action := actions.get(event.key)) is not None:
             event.stop()
             event.prevent_default()
-            self.action_leave()
+            action()
+
+    def edit(self, edit: Edit) -> EditResult:
+        # only what is typed letter by letter is completed: the right arrow takes an offer, and must not
+        # find one where the cursor merely passes
+        self._typing = len(edit.text) == 1 and not edit.text.isspace()
+        try:
+            return super().edit(edit)
+        finally:
+            self._typing = False
+
+    def update_suggestion(self) -> None:
+        if not self._typing:
+            self._offers = []
+            self.suggestion = ""
+            return
+        row, column = self.cursor_location
+        lines = self.document.lines
+        before = "\n".join([*lines[:row], lines[row][:column]])
+        after = "\n".join([lines[row][column:], *lines[row + 1 :]])
+        word, offers = self.completer(before, after)
+        # what cannot be seen must not be typed by accident
+        self._offers = [offer[len(word) :] for offer in dict.fromkeys(offers) if is_visible(offer)]
+        self.suggestion = self._offers[0] if self._offers else ""
+
+    def action_complete(self) -> None:
+        if self.suggestion:
+            self.insert(self.suggestion)
+
+    def action_offer_next(self) -> None:
+        if len(self._offers) > 1 and self.suggestion:
+            self._offers = [*self._offers[1:], self._offers[0]]
+            self.suggestion = self._offers[0]
 
     def action_leave(self) -> None:
         self.screen.set_focus(None)

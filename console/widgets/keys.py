@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from textual.binding import ActiveBinding, Binding
@@ -22,6 +22,7 @@ _NAMES = {
     "left": "←",
     "right": "→",
 }
+_OURS: Mapping[str, str] = {}
 _PLAIN_NAMES = {"↑": "up", "↓": "down", "←": "left", "→": "right"}
 
 
@@ -70,14 +71,20 @@ def hints(active: Iterable[ActiveBinding], *, plain: bool = False) -> list[KeyHi
     return shown
 
 
-def catalog(bindings: Iterable[Binding], *, plain: bool = False) -> list[tuple[str, Binding]]:
+def keys_of(binding: Binding, keymap: Mapping[str, str]) -> list[str]:
+    """The keys of a binding where some were chosen by the operator: ``keymap`` is by id."""
+    return keymap.get(binding.id or "", binding.key).split(",")
+
+
+def catalog(
+    bindings: Iterable[Binding], keymap: Mapping[str, str] = _OURS, *, plain: bool = False
+) -> list[tuple[str, Binding]]:
     """Each action once, with all of its keys: ``("ctrl+r, F5, p", binding)``."""
     by_action: dict[str, tuple[list[str], Binding]] = {}
     for binding in Binding.make_bindings(bindings):
         if binding.system:
             continue
         keys, _ = by_action.setdefault(binding.action, ([], binding))
-        name = key_name(binding.key, plain=plain)
-        if name not in keys:
-            keys.append(name)
+        names = [key_name(key, plain=plain) for key in keys_of(binding, keymap)]
+        keys += [name for name in names if name not in keys]
     return [(", ".join(keys), binding) for keys, binding in by_action.values()]

@@ -137,6 +137,8 @@ class PageView(Vertical):
             with self.app.batch_update():
                 await self.remove_children()
                 await self.mount_all(self._widgets(self._drawn[0]))
+            # whatever became due on the screen in sight meanwhile was put off, and nothing else would wake it
+            self.app.screen.check_idle()
         self._swapping = False
         # whoever took the focus meanwhile keeps it
         if self._focus_wanted and self.screen.focused is None:

@@ -42,6 +42,9 @@ class Parameters(VerticalScroll):
     def remember(self, values: Mapping[str, str]) -> None:
         """Values to start from, for markers seen now or later."""
         self._values.update(values)
+        for shown in self.query(Input):
+            if shown.name is not None and shown.name in values:
+                shown.value = values[shown.name]
 
     def set_names(self, names: Sequence[str]) -> None:
         """Show inputs for these markers. A value typed before is kept, should its marker come back."""

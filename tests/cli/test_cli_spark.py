@@ -328,3 +328,22 @@ def test_a_policy_refuses_with_6_and_names_the_rule(shell: Shell, target: str, m
     assert shell("--profile", "prod", "show", saved).code == 0
     assert shell("--profile", "prod", "apply", saved, "--yes").code == 0
     settings.unlink()
+
+
+def test_a_create_is_planned_applied_once_and_remembered(shell: Shell, spark: Any, schema: str, tmp_path: Path) -> None:
+    script, file = tmp_path / "c.sql", tmp_path / "c.json"
+    script.write_text(f"CREATE TABLE {schema}.made USING delta AS SELECT id FROM range(3)")
+    ran = shell("plan", script, "-o", file, "--detailed-exitcode")
+    assert ran.code == 2, ran.err
+    assert "creates the table (handleCreateTableAsSelect); history will say CREATE TABLE AS SELECT" in ran.out
+    assert not spark.catalog.tableExists("made")
+
+    ran = shell("apply", file, "--yes")
+    assert ran.code == 0, ran.err
+    assert "kept its promise" in ran.out
+    assert f"DROP TABLE spark_catalog.{schema}.made" in ran.out.replace("`", "")
+    assert shell("apply", file, "--yes", "--json").json["already_applied"]
+    assert spark.table("made").count() == 3
+    [entry] = shell("history", "--json", "--table", f"{schema}.made").json
+    assert (entry["kind"], entry["status"], entry["version"], entry["kept"]) == ("create_table", "applied", 0, True)
+    assert "numOutputRows" in shell("show-op", entry["op_id"]).out

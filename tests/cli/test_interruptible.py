@@ -78,11 +78,12 @@ def test_spark_is_interrupted(number: signal.Signals) -> None:
         say(Progress(phase="a"))
         session.run_query()
 
+    before = signal.getsignal(number)
     press_soon(number=number)
     with pytest.raises(CancelledError):
         interruptible_on(session, work).run()
     assert session.interrupted == seen
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(number) is before
 
 
 def test_pressed_between_two_queries() -> None:

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from engine.create_values import CreatePlan
 from engine.plan_file import write_plan
 from engine.values import ConflictKey, Conflicts, Dedupe, Plan, Refused, Remark, Sample, TouchedFile, TouchedFiles
 from tests.cli.running import Shell
-from tests.engine.plans import make_plan
+from tests.engine.plans import make_create_plan, make_plan
 
 EVIL = "x\x1b[2J[red]\u202e`|<b>@you\n# y"
 
 
-def saved(tmp_path: Path, plan: Plan) -> Path:
+def saved(tmp_path: Path, plan: Plan | CreatePlan) -> Path:
     write_plan(tmp_path / "p.json", plan)
     return tmp_path / "p.json"
 
@@ -173,3 +174,27 @@ def test_ascii_terminal(shell: Shell, tmp_path: Path) -> None:
     )
     assert b"  + updates 900\n" in ran.stdout
     assert max(ran.stdout) < 128
+
+
+def test_a_create_says_what_becomes_of_the_table(shell: Shell, tmp_path: Path) -> None:
+    plan = make_create_plan()
+    file = saved(tmp_path, plan)
+    out = shell("show", file).out
+    assert out.splitlines()[0] == "REPLACE TABLE spark_catalog.demo.orders @ v7"
+    assert "replaces the table (handleCreateTable); history will say REPLACE TABLE" in out
+    assert "then the catalog entry is altered" in out
+    assert "not null, was int" in out
+    assert "delta.columnMapping.maxColumnId=(known at the commit)" in out
+    assert "[FILES_LEAVE_THE_VERSION]" in out
+    assert shell("show", file, "--json").json == json.loads(plan.to_json())
+    markdown = shell("show", file, "--markdown").out
+    assert markdown.startswith("### REPLACE TABLE")
+    assert "```sql\nREPLACE TABLE demo.orders" in markdown
+
+
+def test_a_create_that_is_refused_says_why(shell: Shell, tmp_path: Path) -> None:
+    refused = Refused(condition="DELTA_SCHEMA_NOT_PROVIDED", message="No columns.", hint="Write them.")
+    plan = make_create_plan(refused=refused, effect="refused", after=None, operation=None)
+    out = shell("show", saved(tmp_path, plan)).out
+    assert "[DELTA_SCHEMA_NOT_PROVIDED] No columns." in out
+    assert "Write them." in out

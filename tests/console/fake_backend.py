@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from engine.errors import CancelledError, EngineError, UnreachableError
+from engine.plans import OperationDetail
 from engine.policy import Policy
 from engine.values import (
+    Column,
     DataFile,
     Operation,
-    OperationDetail,
     Outcome,
     Plan,
     Progress,
@@ -116,6 +117,10 @@ class FakeBackend:
     def table_detail(self, name: str) -> TableDetail:
         self._enter("table_detail", name)
         return samples.a_detail(name)
+
+    def table_columns(self, name: str) -> tuple[Column, ...]:
+        self._enter("table_columns", name)
+        return samples.columns_of(name)
 
     def table_versions(self, name: str, limit: int = 100) -> list[TableVersion]:
         self._enter("table_versions", name, limit)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+from console.app import DeltaMergeApp
+from console.drafts import Draft, DraftStore
+from console.widgets.parameters import Parameters
 from engine.errors import EngineError
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend
@@ -101,15 +106,171 @@ async def test_the_draft_survives_a_restart_of_the_console(backend: FakeBackend)
         await operator.sees("merge into t")
 
 
-async def test_a_template_does_not_swallow_what_was_typed(backend: FakeBackend) -> None:
+async def test_a_proposal_does_not_swallow_what_was_typed(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.sees("orders_feed")
         await operator.write("my own text")
         await operator.press("alt+1")
         await operator.sees("orders_feed")
         await operator.press("down", "m")
+        await operator.sees("Merge into default.scratch", "sales.orders_feed")
+        await operator.press(*"feed", "enter")
         await operator.sees("MERGE INTO default.scratch", "is kept")
         kept = Path(backend.home, "drafts", "merge-1.before-1.sql")
         assert kept.read_text() == "my own text"
         await operator.press("ctrl+z")
         await operator.sees("my own text")
+
+
+async def test_python_is_told_from_sql_with_the_clauses_that_it_means(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write('DeltaTable.forName(spark, "t").merge(s, "a = b").whenMatchedUpdateAll().execute()')
+        await operator.sees("This is Python's DeltaTable.merge", "WHEN MATCHED THEN UPDATE SET *", "ctrl+t writes")
+        assert not backend.called("validate")
+
+
+# $EDITOR
+
+
+@pytest.fixture
+def editor(backend: FakeBackend, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Makes $EDITOR a script; the terminal is not lent to it, as there is none."""
+    monkeypatch.setattr(DeltaMergeApp, "suspend", lambda _: nullcontext())
+    monkeypatch.delenv("VISUAL", raising=False)
+
+    def make(script: str) -> Path:
+        path = backend.home / "my editor"
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o700)
+        monkeypatch.setenv("EDITOR", f"'{path}' --flag")
+        return path
+
+    return make
+
+
+async def test_the_text_goes_to_the_operators_editor_and_comes_back(
+    backend: FakeBackend, editor: Callable[[str], Path]
+) -> None:
+    editor('grep -q "my own" "$2" && echo "MERGE INTO edited" > "$2"')
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write("my own text")
+        await operator.press("f4")
+        await operator.sees("MERGE INTO edited", "Spark accepts it")
+        assert not list((backend.home / "drafts").glob("*in-editor*"))
+        await operator.press("ctrl+z")
+        await operator.sees("my own text")
+
+
+async def test_an_editor_that_fails_leaves_the_text_and_keeps_what_it_wrote(
+    backend: FakeBackend, editor: Callable[[str], Path]
+) -> None:
+    editor('echo "half" > "$2"; exit 3')
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.write("my own text")
+        await operator.press("f4")
+        await operator.sees("ended with 3: the text stays as it was")
+        assert operator.merge.editor.text == "my own text"
+        assert (backend.home / "drafts" / "merge-1.in-editor.sql").read_text() == "half\n"
+        # the next one does not overwrite it unseen
+        editor("true")
+        await operator.press("f4")
+        await operator.sees("changed nothing")
+        assert (backend.home / "drafts" / "merge-1.before-1.sql").read_text() == "half\n"
+
+
+async def test_without_an_editor_or_with_one_that_is_not_there_the_reason_is_told(
+    backend: FakeBackend, editor: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EDITOR", "/no/such/editor")
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.write("my own text")
+        await operator.press("f4")
+        await operator.sees("/no/such/editor cannot be started")
+        monkeypatch.delenv("EDITOR")
+        monkeypatch.setenv("PATH", "")
+        await operator.press("f4")
+        await operator.sees("No editor is known: set EDITOR")
+        assert operator.merge.editor.text == "my own text"
+
+
+# Saved and recent merges
+
+
+async def test_a_merge_is_saved_with_its_parameters_and_opened_again_on_another_day(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write("MERGE INTO sales.orders USING d WHERE day = :day")
+        await operator.sees(":day")
+        operator.app.screen.query_one(Parameters).remember({"day": "2026-11-20"})
+        await operator.press("escape", "w")
+        await operator.sees("Save this merge", "The values of :day")
+        await operator.press(*"a/b", "enter")
+        await operator.sees("A name has letters")
+        await operator.press("backspace", "backspace", "backspace", *"daily orders", "enter")
+        await operator.sees("Saved as daily orders")
+    async with console(FakeBackend(backend.home)) as operator:
+        await operator.warm()
+        await operator.write("something else")
+        await operator.press("escape", "o")
+        await operator.sees("daily orders  saved")
+        await operator.press(*"daily", "enter")
+        await operator.sees("MERGE INTO sales.orders USING d", "is kept", "2026-11-20")
+
+
+async def test_a_saved_merge_is_never_replaced_unasked(backend: FakeBackend) -> None:
+    DraftStore(backend.home, "merges").save("daily", Draft("the old one"), 0)
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write("the new one")
+        await operator.press("escape", "w", *"daily", "enter")
+        await operator.sees("There is one of that name: ctrl+y replaces it.")
+        assert DraftStore(backend.home, "merges").load("daily").sql == "the old one"
+        await operator.press("ctrl+y")
+        await operator.sees("Saved as daily")
+        assert DraftStore(backend.home, "merges").load("daily").sql == "the new one"
+
+
+async def test_a_merge_that_was_planned_lately_can_be_run_again(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("2", "escape", "o")
+        # two operations of the ledger have the same text: it is listed once
+        await operator.sees("sales.orders  2026-11-20 12:05", "applied  orders_feed AS s", "sales.customers")
+        assert operator.screen.count("orders_feed AS s") == 1
+        await operator.press("enter")
+        await operator.sees("MERGE INTO sales.orders AS t", "Spark accepts it")
+
+
+# Completion
+
+
+async def test_tab_takes_the_rest_of_a_column_that_the_tables_of_the_text_have(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write("MERGE INTO sales.orders AS t USING sales.orders_feed AS s ON ")
+        await operator.until(lambda: operator.app.catalog.known_columns("sales.orders_feed"))
+        operator.merge.editor.action_cursor_line_end()
+        await operator.press(*"t.or")
+        await operator.sees("ON t.order_id")
+        assert operator.merge.editor.text.endswith("ON t.or")
+        await operator.press("ctrl+n")
+        await operator.sees("ON t.order_date")
+        await operator.press("tab")
+        assert operator.merge.editor.text.endswith("ON t.order_date")
+        # the source has a column of its own
+        await operator.press(*" = s.up", "tab")
+        assert operator.merge.editor.text.endswith("= s.updated_at")
+
+
+async def test_moving_through_the_text_offers_nothing_and_tab_indents(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write("mat mat")
+        await operator.press("right", "right", "right")
+        assert operator.merge.editor.suggestion == ""
+        await operator.press("right", "tab")
+        assert operator.merge.editor.text == "mat     mat"

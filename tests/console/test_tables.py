@@ -80,13 +80,6 @@ async def test_a_table_that_cannot_be_described_says_why_in_place(backend: FakeB
         await operator.sees("[DELTA_TABLE_NOT_FOUND] no log", "Was it dropped?")
 
 
-async def test_m_starts_a_merge_into_the_table_under_the_cursor(backend: FakeBackend) -> None:
-    async with console(backend) as operator:
-        await operator.sees("orders_feed")
-        await operator.press(*ORDERS, "m")
-        await operator.sees("MERGE INTO sales.orders AS t", "WHEN NOT MATCHED THEN INSERT *")
-
-
 async def test_o_lists_the_delta_tables_of_a_directory(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.sees("orders_feed")

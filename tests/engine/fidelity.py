@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from engine.advice import MUST_ACCEPT
+from engine.analyze import analyze
 from engine.apply_plan import apply
+from engine.assignments import assignments
 from engine.commits import Commit, commits
 from engine.delta_log import LogFile, list_files
 from engine.errors import EngineError, RefusedError
-from engine.parse import parse_script
-from engine.plan_merge import plan, run_setup
+from engine.parse import parse_merge, parse_script
+from engine.plan_merge import plan, run_setup, target_columns
+from engine.prepare_source import free_source, prepare_source
+from engine.rows_after import change_feed, rows_after
+from engine.should_materialize_source import should_materialize_source
 from engine.spark_errors import translate
+from engine.target_rules import target_rules
 from engine.values import Plan, Refused
 
 ALWAYS = (
@@ -25,9 +33,15 @@ ALWAYS = (
 )
 
 
-def check_merge(spark: Any, table: str, script: str, *, rows: int = 0) -> str:
+NOT_ROWS = ("_commit_version", "_commit_timestamp")
+
+
+def check_merge(spark: Any, table: str, script: str, *, rows: int = 0, values: bool = False) -> str:
     """Plan and apply; AssertionError where a promise is broken. What became of it: "committed", "nothing to do",
-    "must accept", or the error's class where Delta refuses it, by the plan and by Delta alike."""
+    "must accept", or the error's class where Delta refuses it, by the plan and by Delta alike.
+
+    With ``values`` the rows that the merge leaves are computed first, and compared one for one.
+    """
     try:
         looked = plan(spark, script, rows=rows)
     except EngineError as error:
@@ -41,6 +55,7 @@ def check_merge(spark: Any, table: str, script: str, *, rows: int = 0) -> str:
         return "must accept"
     newest = commits(spark, table, 1)[0]
     before = list_files(spark, looked.target.path, looked.target.version)
+    computed = compute(spark, table, looked.statement.sql) if values else None
     outcome = apply(spark, Plan.from_json(looked.to_json()))
     now = commits(spark, table, 1)[0]
     if not looked.changes_something:
@@ -51,6 +66,8 @@ def check_merge(spark: Any, table: str, script: str, *, rows: int = 0) -> str:
     check_commit(looked, now)
     assert outcome.kept, outcome.deviations
     check_files(looked, before, list_files(spark, looked.target.path, now.version))
+    if computed:
+        check_values(spark, table, computed)
     assert apply(spark, looked).already_applied
     assert commits(spark, table, 1)[0].version == now.version, "the same plan twice commits once"
     return "committed"
@@ -77,6 +94,53 @@ def check_files(looked: Plan, before: tuple[LogFile, ...], after: tuple[LogFile,
     assert touched == changed, (sorted(touched - changed), sorted(changed - touched))
     grown = looked.promise["numTargetRowsInserted"] - looked.promise["numTargetRowsDeleted"]
     assert live_rows(after) == live_rows(before) + grown
+
+
+@dataclass(frozen=True)
+class Values:
+    """What a merge leaves and changes, computed before it runs: rows as text, by how often they occur."""
+
+    version: int
+    columns: tuple[str, ...]
+    unknown: tuple[str, ...]
+    rows: Counter[str]
+    changes: Counter[str] | None
+
+
+def compute(spark: Any, table: str, sql: str) -> Values:
+    """The rows after ``sql``, and its change feed where ``table`` has one, as the engine computes them."""
+    merge = analyze(spark, parse_merge(sql))
+    detail = spark.sql(f"DESCRIBE DETAIL {table}").collect()[0]
+    rules = target_rules(spark, merge, target_columns(spark, merge, detail), detail)
+    source = prepare_source(spark, merge, should_materialize_source(spark, merge))
+    assigned = assignments(spark, merge, rules)
+    unknown = tuple({a.column.name for one in assigned for a in one.columns if a.unknown})
+    rows = rows_after(spark, merge, source, rules, assigned)
+    fed = detail["properties"].get("delta.enableChangeDataFeed") == "true"
+    changes = counted(change_feed(spark, merge, source, rules, assigned), unknown) if fed else None
+    values = Values(merge.version, tuple(rows.columns), unknown, counted(rows, unknown), changes)
+    free_source(spark, source.view)
+    return values
+
+
+def check_values(spark: Any, table: str, computed: Values) -> None:
+    """What the newest commit wrote is what was computed."""
+    written = spark.sql(f"SELECT * FROM {table}")
+    assert computed.columns == tuple(written.columns)
+    assert computed.rows == counted(written, computed.unknown)
+    if computed.changes is None:
+        return
+    version = commits(spark, table, 1)[0].version
+    if version == computed.version:
+        assert not computed.changes
+        return
+    feed = spark.sql(f"SELECT * FROM table_changes('{table}', {version}, {version})").drop(*NOT_ROWS)
+    assert feed.columns == [*computed.columns, "_change_type"]
+    assert computed.changes == counted(feed, computed.unknown)
+
+
+def counted(frame: Any, unknown: tuple[str, ...]) -> Counter[str]:
+    return Counter(str(row) for row in frame.drop(*unknown).collect())
 
 
 def live_rows(files: tuple[LogFile, ...]) -> int:

@@ -37,7 +37,9 @@ class Case:
     confs: tuple[tuple[str, str], ...] = ()
 
     def into(self, target: str) -> str:
-        return f"{self.before}MERGE INTO {target} t USING {self.source} s ON {self.on} {self.clauses}"
+        """The statement; a source may read the target as well, as ``{target}``."""
+        source = self.source.replace("{target}", target)
+        return f"{self.before}MERGE INTO {target} t USING {source} s ON {self.on} {self.clauses}"
 
 
 def _cases() -> list[Case]:
@@ -112,6 +114,21 @@ def _cases() -> list[Case]:
         ),
         Case("insert-only-from-parquet-that-has-no-version", "src_parquet", ids, "WHEN NOT MATCHED THEN INSERT *"),
         Case("a-with-query-takes-no-version", "w", ids, UPSERT, before="WITH w AS (SELECT * FROM src WHERE k > 0) "),
+        Case(
+            "a-source-with-vectors-that-is-the-target",
+            "(SELECT id + 500 AS id, k, v, d FROM {target} WHERE k > 3)",
+            ids,
+            UPSERT,
+            VECTORS,
+        ),
+        Case(
+            "statistics-off-over-vectors",
+            DELTA,
+            dated,
+            SOME_EACH,
+            VECTORS,
+            confs=(("spark.databricks.delta.stats.skipping", "false"),),
+        ),
         Case("no-key-to-join-by", DELTA, "t.id = s.id OR t.id = s.id - 900", "WHEN MATCHED THEN UPDATE SET v = s.v"),
     ]
     return cases

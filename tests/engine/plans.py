@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.create_values import CreatePlan, CreateStatement, StateColumn, TableState
 from engine.values import (
     Clause,
     Conflicts,
@@ -111,3 +112,56 @@ def make_outcome(op_id: str, plan_id: str = "plan-1") -> Outcome:
         read_version=7,
         metrics={"numTargetRowsUpdated": 900},
     )
+
+
+def make_create_plan(**changes: Any) -> CreatePlan:
+    """A plan that replaces a table; ``changes`` replace top-level keys."""
+    before = TableState(
+        location="/data/orders",
+        columns=(StateColumn(name="id", type="int"), StateColumn(name="old", type="string")),
+        min_reader_version=1,
+        min_writer_version=2,
+        features=("appendOnly", "invariants"),
+        num_files=3,
+        num_bytes=3_000,
+    )
+    after = before.model_copy(
+        update={
+            "columns": (StateColumn(name="id", type="bigint", nullable=False, comment="the key"),),
+            "partition_columns": ("id",),
+            "properties": {"delta.columnMapping.mode": "name", "delta.columnMapping.maxColumnId": None},
+            "num_files": 0,
+            "num_bytes": 0,
+        }
+    )
+    plan = CreatePlan(
+        plan_id="create-1",
+        created_at="2026-11-21T10:00:00.000Z",
+        engines=Engines(spark="4.2.0", delta="4.4.0", deltamerge="0.1.0"),
+        statement=CreateStatement(
+            sql="REPLACE TABLE demo.orders (id BIGINT NOT NULL) USING delta", form="empty", mode="Replace"
+        ),
+        target=Target(
+            name="spark_catalog.demo.orders",
+            path="/data/orders",
+            table_id="t-1",
+            version=7,
+            num_files=3,
+            num_bytes=3_000,
+        ),
+        in_catalog=True,
+        by_path=False,
+        managed=True,
+        handler="handleCreateTable",
+        effect="replace",
+        because="The table at /data/orders is replaced at v7: its history stays, its files leave the version.",
+        metadata_replaced=True,
+        before=before,
+        after=after,
+        files_removed=3,
+        bytes_removed=3_000,
+        operation="REPLACE TABLE",
+        post_commit=("the catalog entry is altered",),
+        warnings=(Remark(code="FILES_LEAVE_THE_VERSION", sentence="3 files (3,000 bytes) leave."),),
+    )
+    return plan.model_copy(update=changes)

@@ -157,3 +157,69 @@ def test_under_legacy_what_does_not_fit_is_cut(spark: Any, schema: str) -> None:
     finally:
         spark.conf.unset("spark.sql.storeAssignmentPolicy")
     assert after["n"] == [None] * 5
+
+
+def test_char_reads_padded_at_any_depth(spark: Any, schema: str) -> None:
+    spark.sql(
+        "CREATE TABLE tgt (id BIGINT, st STRUCT<a: CHAR(3), n: INT, in: STRUCT<b: VARCHAR(4)>>, "
+        "arr ARRAY<STRUCT<c: CHAR(2), d: DECIMAL(4,1)>>, mp MAP<CHAR(2), ARRAY<CHAR(3)>>) USING delta"
+    )
+    spark.sql(
+        "INSERT INTO tgt VALUES (1, named_struct('a', 'x', 'n', 1, 'in', NULL), NULL, map('k', array('v'))), "
+        "(2, NULL, array(named_struct('c', 'y', 'd', 1), NULL), NULL), (3, NULL, NULL, NULL)"
+    )
+    after = check(
+        spark,
+        "tgt",
+        "MERGE INTO tgt t USING (SELECT id FROM range(1, 5)) s ON t.id = s.id "
+        "WHEN MATCHED AND s.id = 1 THEN UPDATE SET st.a = 'z', mp = map('m', array('w', NULL)) "
+        "WHEN MATCHED AND s.id = 2 THEN UPDATE SET st.n = 5, arr = array(NULL, named_struct('d', 2, 'c', 'q')) "
+        "WHEN NOT MATCHED THEN INSERT (id, st, mp) VALUES (s.id, named_struct('in', named_struct('b', 'v'), 'a', 'i', "
+        "'n', 1), NULL)",
+    )
+    assert [st["a"] for st in after["st"] if st] == ["z  ", None, "i  "]
+    assert {"m ": ["w  ", None]} in after["mp"]
+
+
+@pytest.mark.parametrize(
+    ("conf", "nulls"),
+    [("resolveMergeUpdateStructsByName.enabled", 2), ("merge.preserveNullSourceStructs", 0)],
+)
+def test_structs_by_place_and_null_structs_that_become_structs_of_nulls(
+    spark: Any, schema: str, conf: str, nulls: int
+) -> None:
+    """The older ways to assign a struct, which confs bring back."""
+    spark.sql(
+        "CREATE TABLE tgt USING delta AS SELECT id, named_struct('a', 1, 'b', 2) AS st, "
+        "array(named_struct('a', 1, 'b', 2)) AS arr FROM range(2)"
+    )
+    spark.sql(
+        "CREATE TABLE src USING delta AS SELECT id, IF(id % 2 = 0, NULL, named_struct('b', id, 'a', 7)) AS st, "
+        "array(named_struct('b', id, 'a', 7), NULL) AS arr FROM range(4)"
+    )
+    spark.conf.set(f"spark.databricks.delta.{conf}", "false")
+    try:
+        after = check(
+            spark,
+            "tgt",
+            "MERGE INTO tgt USING src ON tgt.id = src.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+        )
+    finally:
+        spark.conf.unset(f"spark.databricks.delta.{conf}")
+    assert after["st"].count(None) == nulls
+    assert all(arr[1] is None for arr in after["arr"]) == bool(nulls)
+
+
+def test_update_star_assigns_field_by_field_where_a_conf_says_so(tgt: Any) -> None:
+    tgt.sql("CREATE TABLE src USING delta AS SELECT id, IF(id = 1, NULL, named_struct('a', 9)) AS st FROM range(1, 4)")
+    tgt.conf.set("spark.databricks.delta.merge.preserveNullSourceStructs.updateStar", "false")
+    try:
+        after = check(
+            tgt,
+            "tgt",
+            "MERGE WITH SCHEMA EVOLUTION INTO tgt t USING src s ON t.id = s.id WHEN MATCHED THEN UPDATE SET *",
+        )
+    finally:
+        tgt.conf.unset("spark.databricks.delta.merge.preserveNullSourceStructs.updateStar")
+    assert None not in after["st"], "a NULL struct becomes one of NULL fields, those of the target kept"
+    assert sorted(st["a"] or 0 for st in after["st"]) == [0, 9, 9]

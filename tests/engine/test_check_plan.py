@@ -10,7 +10,7 @@ from engine.apply_plan import apply
 from engine.check_plan import check_plan
 from engine.errors import EngineError, UsageError
 from engine.parse import parse_script
-from engine.values import Plan, SessionRef, Splice
+from engine.values import DerivedConjunct, Plan, SessionRef, Splice
 from tests.engine.plans import make_plan
 
 SQL = "MERGE INTO demo.orders t USING feed s ON t.key = s.key WHEN MATCHED THEN UPDATE SET *"
@@ -46,7 +46,31 @@ def test_a_plan_of_this_program_passes(text: str) -> None:
     check_plan(honest(splices=()))
 
 
+BOUND = "t.key >= -5 AND t.key <= 7L"
+
+
+def bounded(text: str = BOUND, column: str = "t.key", said: str | None = None) -> Plan:
+    """A plan whose ON is narrowed by what the source's keys imply."""
+    plan = honest()
+    end = SQL.index(" WHEN")
+    splice = Splice(part="condition", start=end, end=end, text=f" AND {said or text}", why="implied")
+    scan = plan.scan.model_copy(update={"derived": (DerivedConjunct(column=column, text=text),)})
+    return plan.model_copy(update={"splices": (*plan.splices, splice), "scan": scan})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [BOUND, "t.key = DATE'2026-01-01'", "t.key IN ('a', 'it is')", "t.key = CAST('1.50' AS DECIMAL(5,2))"],
+)
+def test_bounds_of_the_sources_keys_pass(text: str) -> None:
+    check_plan(bounded(text))
+
+
 DISHONEST = {
+    "a bound that is no bound": bounded("t.key >= (SELECT max(key) FROM other) AND t.key <= 7"),
+    "a bound that ends the condition": bounded("t.key = 1 WHEN MATCHED THEN DELETE"),
+    "a bound of another column": bounded("t.other = 1", "t.other"),
+    "a bound that is not shown": bounded(said="t.key = 1"),
     "a splice that reads another table": honest("secrets.salaries AS s"),
     "a splice that adds a clause": honest(f"{VIEW} AS s ON true WHEN MATCHED THEN DELETE --"),
     "a splice elsewhere": honest(splices=(Splice(start=0, end=len(SQL), text=f"{VIEW} AS s", why=""),)),

@@ -13,6 +13,7 @@ from engine.duplicate_keys import MAX_KEYS, MAX_RIVALS, order_column
 from engine.errors import EngineError, RefusedError
 from engine.plan_merge import plan
 from engine.values import Column, Plan
+from tests.conftest import own_schema
 
 AMBIGUOUS = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
 CODE = "NULL_CONDITION_WRONG_RESULT"
@@ -23,13 +24,9 @@ UPSERT = "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT (id,
 @pytest.fixture(scope="module")
 def shop(spark: Any) -> Iterator[Any]:
     """A schema with ``tgt``, ids 0 to 9, which no test changes."""
-    name = f"keys_{uuid.uuid4().hex[:8]}"
-    spark.sql(f"CREATE SCHEMA {name}")
-    spark.sql(f"USE {name}")
-    build(spark, "tgt")
-    yield spark
-    spark.sql("USE default")
-    spark.sql(f"DROP SCHEMA {name} CASCADE")
+    with own_schema(spark):
+        build(spark, "tgt")
+        yield spark
 
 
 def build(spark: Any, table: str, properties: str = "") -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from engine.confs import confs_set
+from tests.conftest import own_schema
 from tests.engine.fidelity import check_merge
 from tests.engine.merges import CASES, Case, build_source, build_target
 
@@ -27,13 +28,9 @@ def classic_shop(classic: Any) -> Iterator[Any]:
 
 
 def _shop(spark: Any) -> Iterator[Any]:
-    name = f"fidelity_{uuid.uuid4().hex[:8]}"
-    spark.sql(f"CREATE SCHEMA {name}")
-    spark.sql(f"USE {name}")
-    build_source(spark)
-    yield spark
-    spark.sql("USE default")
-    spark.sql(f"DROP SCHEMA {name} CASCADE")
+    with own_schema(spark):
+        build_source(spark)
+        yield spark
 
 
 # random merges have vectors and change feeds as well

@@ -15,6 +15,7 @@ from engine.errors import EngineError, RefusedError
 from engine.plan_merge import plan
 from engine.spark_errors import translate
 from engine.values import Plan
+from tests.conftest import own_schema
 
 NOT_NULL = "DELTA_NOT_NULL_CONSTRAINT_VIOLATED"
 VIOLATED = "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES"
@@ -26,18 +27,14 @@ INVALID = "CAST_INVALID_INPUT"
 @pytest.fixture(scope="module")
 def shop(spark: Any) -> Iterator[Any]:
     """``src``: a Delta table of five rows, each column with a value that some target column cannot hold."""
-    name = f"foresee_{uuid.uuid4().hex[:8]}"
-    spark.sql(f"CREATE SCHEMA {name}")
-    spark.sql(f"USE {name}")
-    spark.sql(
-        "CREATE TABLE src USING delta AS SELECT id, CAST(id AS INT) AS n, id * 1000000000 AS big, "
-        "IF(id = 3, 'x', concat('', id)) AS txt, repeat('a', CAST(id AS INT)) AS word, 3 - id AS zero, "
-        "nullif(id, 3) AS hole, IF(id = 3, -5L, id) AS neg FROM range(5)"
-    )
-    make_target(spark, "base")
-    yield spark
-    spark.sql("USE default")
-    spark.sql(f"DROP SCHEMA {name} CASCADE")
+    with own_schema(spark):
+        spark.sql(
+            "CREATE TABLE src USING delta AS SELECT id, CAST(id AS INT) AS n, id * 1000000000 AS big, "
+            "IF(id = 3, 'x', concat('', id)) AS txt, repeat('a', CAST(id AS INT)) AS word, 3 - id AS zero, "
+            "nullif(id, 3) AS hole, IF(id = 3, -5L, id) AS neg FROM range(5)"
+        )
+        make_target(spark, "base")
+        yield spark
 
 
 def make_target(spark: Any, table: str) -> None:
@@ -144,6 +141,21 @@ def test_a_not_null_field_asks_for_its_struct_as_well(shop: Any) -> None:
     commits(shop, merge("nested", INSERT + "(id, st) VALUES (s.id, named_struct('a', 1, 'b', s.hole))"))
 
 
+def test_lengths_are_checked_at_any_depth(shop: Any) -> None:
+    shop.sql(
+        "CREATE TABLE deep (id BIGINT, st STRUCT<a: STRUCT<c: CHAR(2)>>, arr ARRAY<VARCHAR(2)>, "
+        "mp MAP<VARCHAR(2), STRUCT<v: VARCHAR(3)>>) USING delta"
+    )
+    for value in (
+        "(id, st) VALUES (s.id, named_struct('a', named_struct('c', s.word)))",
+        "(id, arr) VALUES (s.id, array(NULL, s.word))",
+        "(id, mp) VALUES (s.id, map(s.word, NULL))",
+        "(id, mp) VALUES (s.id, map(s.id, named_struct('v', s.word)))",
+    ):
+        foreseen(shop, merge("deep", INSERT + value), TOO_LONG)
+    commits(shop, merge("deep", "WHEN NOT MATCHED AND s.id < 3 THEN INSERT (id, arr) VALUES (s.id, array(s.word))"))
+
+
 def test_an_append_only_table_takes_inserts_only(shop: Any) -> None:
     shop.sql("CREATE TABLE log (id BIGINT, n INT) USING delta TBLPROPERTIES ('delta.appendOnly' = 'true')")
     commits(shop, merge("log", UPDATE + "n = 1 " + INSERT + "(id) VALUES (s.id)"))
@@ -170,6 +182,21 @@ def test_reserved_names_break_a_merge_that_updates_and_not_one_that_inserts(
     sets = f"{name} = s.x" if side == "target" else f"x = s.{name}"
     foreseen(shop, merge(table, UPDATE + sets, other), condition)
     commits(shop, merge(table, INSERT + "(id) VALUES (s.id)", other))
+
+
+def test_a_partition_column_with_a_dot_in_its_name_breaks_every_write(shop: Any) -> None:
+    shop.sql(
+        "CREATE TABLE dotted (id BIGINT, n BIGINT, `p.q` BIGINT) USING delta PARTITIONED BY (`p.q`) "
+        "TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
+    )
+    shop.sql("INSERT INTO dotted VALUES (1, 1, 1), (2, 2, 2)")
+    foreseen(shop, merge("dotted", UPDATE + "n = s.n"), "UNRESOLVED_COLUMN.WITH_SUGGESTION")
+    foreseen(shop, merge("dotted", INSERT + "(id) VALUES (s.id)"), "UNRESOLVED_COLUMN.WITH_SUGGESTION")
+    shop.conf.set("spark.databricks.delta.merge.repartitionBeforeWrite.enabled", "false")
+    try:
+        commits(shop, merge("dotted", UPDATE + "n = 5 " + INSERT + "(id) VALUES (s.id)"))
+    finally:
+        shop.conf.unset("spark.databricks.delta.merge.repartitionBeforeWrite.enabled")
 
 
 def test_a_check_over_the_clock_is_asked_of_copied_rows_too(shop: Any) -> None:

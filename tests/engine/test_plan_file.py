@@ -11,10 +11,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from engine.create_values import CreatePlan
 from engine.errors import EngineError
-from engine.plan_file import SCHEMA_FILE, plan_schema, read_plan, read_plan_file, schema_text, write_plan
+from engine.plan_file import (
+    CREATE_SCHEMA_FILE,
+    SCHEMA_FILE,
+    plan_schema,
+    read_plan,
+    read_plan_file,
+    schema_text,
+    write_plan,
+)
 from engine.values import Estimate, Plan, Value
-from tests.engine.plans import make_plan
+from tests.engine.plans import make_create_plan, make_plan
 
 
 def changed(**changes: Any) -> str:
@@ -40,6 +49,19 @@ def test_any_plan_comes_back_as_it_was(plan: Plan) -> None:
     again = Plan.from_json(text)
     assert again == plan
     assert again.to_json() == text
+
+
+@given(st.from_type(CreatePlan))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+def test_any_plan_of_a_create_comes_back_as_it_was(plan: CreatePlan) -> None:
+    assert Plan.from_json(plan.to_json()) == plan
+
+
+def test_the_kind_says_which_plan_a_file_holds() -> None:
+    assert isinstance(read_plan(make_create_plan().to_json()), CreatePlan)
+    assert isinstance(read_plan(make_plan().to_json()), Plan)
+    with pytest.raises(EngineError, match="not valid"):
+        read_plan(changed(kind="create_table"))
 
 
 def test_the_plan_of_the_tests_comes_back_as_it_was() -> None:
@@ -154,7 +176,8 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_the_schema_in_the_package_is_current() -> None:
-    assert SCHEMA_FILE.read_text(encoding="utf-8") == schema_text(), "run: python -m engine.plan_file"
+    for file, kind in ((SCHEMA_FILE, Plan), (CREATE_SCHEMA_FILE, CreatePlan)):
+        assert file.read_text(encoding="utf-8") == schema_text(kind), "run: python -m engine.plan_file"
 
 
 def test_the_schema_names_every_key_of_a_plan() -> None:

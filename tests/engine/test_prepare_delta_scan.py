@@ -9,6 +9,7 @@ import pytest
 
 from engine.plan_merge import plan
 from engine.values import Scan
+from tests.conftest import own_schema
 
 AFTER_SKIPPING = (
     "number of target files after skipping",
@@ -85,12 +86,9 @@ def build(spark: Any, table: str) -> None:
 @pytest.fixture(scope="module")
 def oracle(classic: Any) -> Iterator[Any]:
     """A classic session, whose SQL metrics say what a MERGE kept (DESCRIBE HISTORY does not)."""
-    classic.sql("CREATE SCHEMA scan_oracle")
-    classic.sql("USE scan_oracle")
-    build(classic, "tgt")
-    yield classic
-    classic.sql("USE default")
-    classic.sql("DROP SCHEMA scan_oracle CASCADE")
+    with own_schema(classic):
+        build(classic, "tgt")
+        yield classic
 
 
 def newest_execution(classic: Any) -> int:

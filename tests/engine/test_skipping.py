@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ from engine.confs import confs_set
 from engine.generated_columns import CODE, GROWING
 from engine.plan_merge import plan
 from engine.skipping import why_kept
+from tests.conftest import own_schema
 
 SINCE = "t.ts >= '2024-01-09'"
 DAY = "timestamp_millis(1704067200000 + id * 86400000)"
@@ -22,15 +22,11 @@ UPSERT = "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT (id,
 @pytest.fixture(scope="module")
 def shop(spark: Any) -> Iterator[Any]:
     """The Connect session in a schema with ``src`` and the tables below; no test but one's own table is changed."""
-    name = f"skipping_{uuid.uuid4().hex[:8]}"
-    spark.sql(f"CREATE SCHEMA {name}")
-    spark.sql(f"USE {name}")
-    build_days(spark, "days")
-    spark.sql(f"CREATE TABLE src USING delta AS SELECT id, {DAY} AS ts, 'new' AS v FROM range(10, 13)")
-    build_ranges(spark, "ranges")
-    yield spark
-    spark.sql("USE default")
-    spark.sql(f"DROP SCHEMA {name} CASCADE")
+    with own_schema(spark):
+        build_days(spark, "days")
+        spark.sql(f"CREATE TABLE src USING delta AS SELECT id, {DAY} AS ts, 'new' AS v FROM range(10, 13)")
+        build_ranges(spark, "ranges")
+        yield spark
 
 
 def build_days(spark: Any, table: str) -> None:

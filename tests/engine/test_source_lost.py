@@ -36,6 +36,8 @@ def build(spark: Any) -> None:
 @pytest.fixture
 def shop(spark: Any, schema: str) -> Any:
     del schema
+    for view in frozen_views(spark):  # of plans of other tests, which nobody applied
+        spark.sql(f"DROP VIEW {view}")
     build(spark)
     return spark
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from engine import tables
 from engine.errors import EngineError, UsageError
+from engine.table_files import table_files
 
 
 @pytest.mark.parametrize(
@@ -103,6 +104,11 @@ def test_one_table_from_all_sides(either: tuple[Any, str]) -> None:
         ("tags", "array<string>", True, "", False),
         ("more", "struct<a:int,b:string>", True, "", False),
     ]
+
+    (file,) = table_files(spark, name)
+    assert (file.rows, file.partition) == (1, {"day": "2026-11-21"}), "mapped columns under the names that people know"
+    assert file.min_values["id"] == file.max_values["id"] == "2"
+    assert {"name": 1, "odd `name": 0, "more.a": 1}.items() <= file.null_counts.items()
 
     versions = tables.table_versions(spark, name)
     assert [(one.version, one.operation) for one in versions] == [

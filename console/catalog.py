@@ -1,0 +1,75 @@
+"""What tables there are and which columns they have, asked of Spark once: for completion and for proposals.
+
+Methods that load run in a worker's thread; the ``known`` ones only look at what was loaded.
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from console.backend import Backend
+    from engine.values import Column, TableRef
+
+SCHEMAS_LIMIT = 100
+
+
+class Catalog:
+    """One for the whole console. Forgotten when Spark starts anew or the operator asks for a refresh."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._tables: list[TableRef] | None = None
+        self._columns: dict[str, tuple[Column, ...]] = {}
+        self._lock = Lock()
+
+    def forget(self) -> None:
+        with self._lock:
+            self._tables = None
+            self._columns.clear()
+
+    def known_tables(self) -> list[TableRef]:
+        """The tables, or [] where they were not asked for yet."""
+        return self._tables or []
+
+    def known_columns(self, name: str) -> tuple[Column, ...] | None:
+        """The columns of a table; () where Spark could not tell, None where it was not asked."""
+        return self._columns.get(name)
+
+    def load_tables(self) -> list[TableRef]:
+        """The tables of the first hundred schemas. A schema that cannot be listed is left out. Raises EngineError."""
+        from engine.errors import EngineError, UnreachableError
+
+        if self._tables is None:
+            found: list[TableRef] = []
+            for schema in self._backend.list_schemas()[:SCHEMAS_LIMIT]:
+                try:
+                    found += self._backend.list_tables(schema)
+                except UnreachableError:
+                    raise
+                except EngineError:
+                    continue
+            with self._lock:
+                self._tables = found
+        return self._tables
+
+    def load_columns(self, name: str) -> tuple[Column, ...]:
+        """The columns of one table. Raises EngineError."""
+        known = self._columns.get(name)
+        if not known:
+            known = self._backend.table_columns(name)
+            with self._lock:
+                self._columns[name] = known
+        return known
+
+    def try_columns(self, name: str) -> tuple[Column, ...]:
+        """The same, but what Spark does not know has no columns, and is not asked again."""
+        from engine.errors import EngineError
+
+        try:
+            return self.load_columns(name)
+        except EngineError:
+            with self._lock:
+                self._columns[name] = ()
+            return ()

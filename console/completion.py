@@ -1,0 +1,81 @@
+"""What may come next in a statement: the columns, tables, words and functions that start as the typed word does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+KEYWORDS = (
+    *("MERGE", "INTO", "USING", "WHEN", "MATCHED", "NOT", "THEN", "UPDATE", "SET", "INSERT", "VALUES", "DELETE"),
+    *("WITH", "SCHEMA", "EVOLUTION", "SOURCE", "TARGET", "SELECT", "FROM", "WHERE", "GROUP", "ORDER", "QUALIFY"),
+    *("PARTITION", "OVER", "JOIN", "LEFT", "INNER", "UNION", "DISTINCT", "BETWEEN", "LIKE", "NULL", "TRUE", "FALSE"),
+    *("CASE", "ELSE", "EXISTS", "VERSION", "TIMESTAMP", "INTERVAL", "CAST", "DESC"),
+)
+FUNCTIONS = (
+    *("coalesce(", "concat(", "count(", "current_date()", "current_timestamp()", "date_add(", "date_trunc("),
+    *("greatest(", "least(", "lower(", "nullif(", "regexp_replace(", "row_number()", "substring(", "to_date("),
+    *("to_timestamp(", "trim(", "try_cast(", "upper("),
+)
+LEAST_LETTERS = 2
+
+_PART = r"(?:`(?:[^`]|``)+`|[A-Za-z_]\w*)"
+_NAME = rf"{_PART}(?:\.{_PART})*"
+_NO_ALIAS = "|".join((*KEYWORDS, "ON", "AS"))
+_RELATION = re.compile(
+    rf"\b(?:INTO|USING|FROM|JOIN)\s+({_NAME})(?:\s+(?:AS\s+)?(?!(?:{_NO_ALIAS})\b)({_PART}))?", re.IGNORECASE
+)
+_AFTER_RELATION = re.compile(r"\b(?:INTO|USING|FROM|JOIN|TABLE)\s+$", re.IGNORECASE)
+_TYPED = re.compile(rf"((?:{_PART}\.)*)([A-Za-z_]\w*)?$")
+# what is skipped before the cursor: an open one reaches to its end
+_OPAQUE = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|\\.)*(?:'|\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\Z)", re.DOTALL)
+
+ColumnsOf = Callable[[str], Sequence[str]]
+
+
+def relations(sql: str) -> dict[str, str]:
+    """The tables that a statement names, by their alias or, without one, by their last part."""
+    found = {}
+    for match in _RELATION.finditer(_OPAQUE.sub(" ", sql)):
+        name, alias = match.groups()
+        found[(alias or name.rpartition(".")[2]).lower()] = name
+    return found
+
+
+def completions(before: str, after: str, tables: Sequence[str], columns_of: ColumnsOf) -> tuple[str, list[str]]:
+    """The word that is being typed, and what it could become, likeliest first.
+
+    ``before`` and ``after`` are the statement left and right of the cursor; ``tables`` are names as Spark wants them.
+    """
+    if re.match(r"\w", after) or _is_opaque(before):
+        return "", []
+    typed = _TYPED.search(before)
+    if typed is None:
+        return "", []
+    qualifier, word = typed[1].rstrip("."), typed[2] or ""
+    if _AFTER_RELATION.search(before[: typed.start()]):
+        whole = f"{typed[1]}{word}"
+        return whole, _starting(whole, tables) if whole else []
+    if not qualifier and len(word) < LEAST_LETTERS:
+        return word, []
+    sides = relations(before + " " + after)
+    if qualifier:
+        name = sides.get(qualifier.lower())
+        return word, _starting(word, columns_of(name) if name else [])
+    columns = dict.fromkeys(column for name in sides.values() for column in columns_of(name))
+    words = [keyword.lower() for keyword in KEYWORDS] if word.islower() else KEYWORDS
+    return word, _starting(word, [*columns, *words, *FUNCTIONS])
+
+
+def _starting(word: str, names: Iterable[str]) -> list[str]:
+    # what is typed stays as it is typed; only its rest is offered
+    return [name for name in names if len(name) > len(word) and name.lower().startswith(word.lower())]
+
+
+def _is_opaque(before: str) -> bool:
+    """Whether the cursor is in a comment or a string."""
+    for match in _OPAQUE.finditer(before):
+        text = match[0]
+        closed = len(text) > 1 and text[-1] == text[0] if text[0] in "'\"" else text.endswith("*/")
+        if match.end() == len(before) and not closed:
+            return True
+    return False

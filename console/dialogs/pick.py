@@ -1,0 +1,119 @@
+"""Asks for one of several things: type to narrow the list down, enter takes what the cursor is on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Button, Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from console.dialogs.dialog import Dialog
+from console.fuzzy import best_matches
+from console.visible import visible
+
+
+@dataclass(frozen=True)
+class Choice:
+    """``key`` is what the dialog gives back. ``detail`` is a few words beside the label."""
+
+    key: str
+    label: str
+    detail: str = ""
+
+
+class PickDialog(Dialog[str]):
+    """One list. Gives back the key of the choice, or None."""
+
+    AUTO_FOCUS = "Input"
+    HELP = "A list. Type to narrow it down, the arrow keys move, enter takes, esc leaves everything as it is."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,ctrl+n", "move(1)", "down", show=False, id="pick.down", tooltip="Next choice"),
+        Binding("up", "move(-1)", "up", show=False, id="pick.up", tooltip="Choice before"),
+        Binding("pagedown", "move(8)", "page down", show=False, id="pick.page_down", tooltip="A page down"),
+        Binding("pageup", "move(-8)", "page up", show=False, id="pick.page_up", tooltip="A page up"),
+    ]
+
+    def __init__(
+        self,
+        title: str,
+        sentence: str,
+        choices: Iterable[Choice],
+        *,
+        last: Choice | None = None,
+        empty: str = "Nothing fits.",
+    ) -> None:
+        super().__init__()
+        self._title = title
+        self._sentence = sentence
+        self._choices = list(choices)
+        self._last = [last] if last is not None else []
+        self._empty = empty
+        self._shown: Sequence[Choice] = ()
+
+    def title_text(self) -> str:
+        return visible(self._title)
+
+    def compose_content(self) -> Iterable[Widget]:
+        yield Static(Content(visible(self._sentence)), markup=False)
+        yield Input(placeholder="type to narrow down", compact=True, id="narrow")
+        options = OptionList(id="choices", compact=True, markup=False)
+        options.can_focus = False
+        yield options
+        yield Static(id="none", markup=False)
+
+    def compose_buttons(self) -> Iterable[Widget]:
+        yield Button("Cancel", id="refuse")
+
+    def on_mount(self) -> None:
+        self._narrow("")
+
+    def add(self, choices: Iterable[Choice]) -> None:
+        """More choices, which came later; perhaps before the dialog is drawn, or after it was closed."""
+        known = {choice.key for choice in self._choices}
+        self._choices += [choice for choice in choices if choice.key not in known]
+        for narrow in self.query("#narrow").results(Input):
+            self._narrow(narrow.value)
+
+    @on(Input.Changed, "#narrow")
+    def _typed(self, event: Input.Changed) -> None:
+        self._narrow(event.value)
+
+    def _narrow(self, words: str) -> None:
+        options = self.query_one("#choices", OptionList)
+        self._shown = best_matches(
+            words, [*self._choices, *self._last], lambda choice: f"{choice.label} {choice.detail}"
+        )
+        options.clear_options()
+        options.add_options(Option(self._line(choice)) for choice in self._shown)
+        options.highlighted = 0 if self._shown else None
+        self.query_one("#none", Static).update(Content("" if self._shown else self._empty))
+
+    @staticmethod
+    def _line(choice: Choice) -> Content:
+        detail = ("  " + visible(choice.detail), "$foreground-muted") if choice.detail else ""
+        return Content.assemble(visible(choice.label), detail)
+
+    def action_move(self, step: int) -> None:
+        options = self.query_one("#choices", OptionList)
+        if self._shown:
+            options.highlighted = min(max((options.highlighted or 0) + step, 0), len(self._shown) - 1)
+
+    @on(Input.Submitted, "#narrow")
+    def _submitted(self) -> None:
+        at = self.query_one("#choices", OptionList).highlighted
+        if at is not None and at < len(self._shown):
+            self.dismiss(self._shown[at].key)
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self._shown[event.option_index].key)
+
+    @on(Button.Pressed, "#refuse")
+    def _refused(self) -> None:
+        self.dismiss(None)

@@ -1,0 +1,100 @@
+"""Proposes a whole MERGE: asks what is not known (the target, the source, the kind), one question at a time."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from console.dialogs.pick import Choice, PickDialog
+from console.places.templates import TEMPLATES, Sides, sides
+
+if TYPE_CHECKING:
+    from console.places.merge import MergePlace
+    from console.places.place import Place
+    from console.work import Failure
+    from engine.values import TableRef
+
+OWN_QUERY = ""
+"""The choice of a source that is yet to be typed."""
+
+
+def propose_into(place: Place, target: str) -> None:
+    """A merge into ``target``, from a source that is asked for."""
+    query = Choice(OWN_QUERY, "a query or a path", "to be typed in its place")
+    dialog = PickDialog(
+        f"Merge into {target}",
+        "From which source? ON, SET and INSERT are proposed from the columns that both have.",
+        _tables(place, without=target),
+        last=query,
+    )
+    place.app.push_screen(dialog, partial(_source_chosen, place, target))
+    _load_tables(place, dialog, without=target)
+
+
+def propose_template(place: MergePlace) -> None:
+    """Another kind of merge between the tables that were proposed last; else asks for the tables first."""
+    if place.proposed is None:
+        dialog = PickDialog(
+            "New merge", "Into which table?", _tables(place, only_delta=True), empty="No Delta table is known here."
+        )
+        place.app.push_screen(dialog, lambda target: propose_into(place, target) if target else None)
+        _load_tables(place, dialog, only_delta=True)
+        return
+    known = place.proposed
+    kinds = [Choice(name, label, told) for name, (label, told, _) in TEMPLATES.items()]
+    dialog = PickDialog("Template", f"What should the merge into {known.target} do?", kinds, last=_OTHER_TABLES)
+    place.app.push_screen(dialog, partial(_kind_chosen, place, known))
+
+
+_OTHER_TABLES = Choice("other", "Other tables", "choose the target and the source anew")
+
+
+def _kind_chosen(place: MergePlace, known: Sides, kind: str | None) -> None:
+    if kind == _OTHER_TABLES.key:
+        place.proposed = None
+        propose_template(place)
+    elif kind is not None:
+        place.use_text(TEMPLATES[kind][2](known))
+
+
+def _source_chosen(place: Place, target: str, source: str | None) -> None:
+    if source is None:
+        return
+    catalog = place.console_app.catalog
+
+    def look() -> Sides:
+        columns = catalog.load_columns(target)
+        return sides(target, columns, source, catalog.load_columns(source)) if source else sides(target, columns, None)
+
+    place.ask("propose", look, partial(_use, place), partial(_use_names_only, place, target, source))
+
+
+def _use_names_only(place: Place, target: str, source: str, failure: Failure) -> None:
+    place.notify(f"Columns are not known, so check the proposal: {failure}", severity="warning")
+    _use(place, Sides(target=target, source=source or None))
+
+
+def _use(place: Place, known: Sides) -> None:
+    merge = cast("MergePlace", place.console_app.go_to("merge"))
+    merge.call_after_refresh(merge.use_proposal, known)
+
+
+def _tables(place: Place, *, without: str = "", only_delta: bool = False) -> list[Choice]:
+    return _choices(place.console_app.catalog.known_tables(), without, only_delta)
+
+
+def _load_tables(place: Place, dialog: PickDialog, *, without: str = "", only_delta: bool = False) -> None:
+    place.ask(
+        "catalog",
+        place.console_app.catalog.load_tables,
+        lambda tables: dialog.add(_choices(tables, without, only_delta)),
+        lambda failure: place.notify(f"Tables cannot be listed: {failure}", severity="warning"),
+    )
+
+
+def _choices(tables: list[TableRef], without: str, only_delta: bool) -> list[Choice]:
+    schema = without.rpartition(".")[0]
+    fitting = [table for table in tables if table.name != without and not (only_delta and table.is_delta is False)]
+    # what is beside the target is most often its source
+    fitting.sort(key=lambda table: table.name.rpartition(".")[0] != schema)
+    return [Choice(table.name, table.name, "" if table.is_delta is not False else "not Delta") for table in fitting]

@@ -1,0 +1,116 @@
+"""Merges to run again: those that were saved under a name, and those that were planned lately."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+from console.dialogs.path import PathDialog
+from console.dialogs.pick import Choice, PickDialog
+from console.drafts import Draft, DraftStore
+from console.format import local_time
+from console.places.sentences import one_line
+
+if TYPE_CHECKING:
+    from console.places.merge import MergePlace
+    from engine.values import Operation
+
+FOLDER = "merges"
+RECENT = 200
+SHOWN_RECENT = 30
+_NAME = re.compile(r"\w[\w .-]*")
+
+
+def ask_name_to_save(place: MergePlace) -> None:
+    """Ask for a name, then save the statement and the values of its parameters under it."""
+    store = DraftStore(place.console_app.home, FOLDER)
+    draft = Draft(place.pane.text, place.pane.params)
+    marked = f" The values of {', '.join(f':{name}' for name in draft.params)} are kept too." if draft.params else ""
+
+    def why_not(name: str) -> str | None:
+        return None if _NAME.fullmatch(name) else "A name has letters, digits, blanks, points and dashes."
+
+    def exists(name: str) -> str | None:
+        return "There is one of that name: ctrl+y replaces it." if name in store.names() else None
+
+    dialog = PathDialog(
+        "Save this merge",
+        f"Under which name? o lists it then, on any day.{marked}",
+        accept_label="save",
+        check=why_not,
+        ask_twice=exists,
+    )
+    place.app.push_screen(dialog, partial(_save, place, store, draft))
+
+
+def _save(place: MergePlace, store: DraftStore, draft: Draft, name: str | None) -> None:
+    if name is not None:
+        place.ask(
+            "save-merge",
+            lambda: store.save(name, draft, 0),
+            lambda _: place.notify(f"Saved as {name}: o in the Merge place opens it."),
+            lambda failure: place.notify(f"It was not saved: {failure.message}", severity="error"),
+        )
+
+
+def ask_which_to_open(place: MergePlace) -> None:
+    """List the saved merges and the recent ones, and open the one that is picked."""
+    store = DraftStore(place.console_app.home, FOLDER)
+    saved = [Choice(f"saved {name}", name, "saved") for name in store.names()]
+    dialog = PickDialog(
+        "Open a merge",
+        "Saved ones and those planned lately, with their parameters. The text of now is put aside.",
+        saved,
+        empty="Nothing was saved or planned yet: w saves the merge in the editor.",
+    )
+    place.app.push_screen(dialog, partial(_open, place, store))
+    place.ask(
+        "recent",
+        lambda: _recent(place.backend.history(limit=RECENT)),
+        dialog.add,
+        lambda failure: place.notify(f"The history cannot be read: {failure}", severity="warning"),
+    )
+
+
+def _recent(operations: list[Operation]) -> list[Choice]:
+    """Each statement once, where it was planned last."""
+    newest: dict[str, Operation] = {}
+    for one in operations:
+        if one.kind == "merge":
+            newest.setdefault(" ".join(one.sql.split()), one)
+    return [
+        Choice(
+            f"operation {one.op_id}",
+            f"{one.table}  {local_time(one.started_at, seconds=False)}",
+            f"{one.status}  {one_line(_source(one.sql))}",
+        )
+        for one in list(newest.values())[:SHOWN_RECENT]
+    ]
+
+
+def _source(sql: str) -> str:
+    using = re.search(r"\bUSING\b\s*(.*?)(?:\bON\b|$)", sql, re.IGNORECASE | re.DOTALL)
+    return using[1][:60] if using else sql[:60]
+
+
+def _open(place: MergePlace, store: DraftStore, key: str | None) -> None:
+    if key is None:
+        return
+    kind, _, name = key.partition(" ")
+
+    def load() -> Draft:
+        if kind == "saved":
+            return store.load(name)
+        detail = place.backend.operation(name)
+        statement = detail.plan.statement if detail.plan is not None else None
+        if statement is None:
+            return Draft(detail.operation.sql)
+        return Draft(";\n".join((*statement.setup, statement.sql)), dict(statement.params))
+
+    place.ask(
+        "open-merge",
+        load,
+        place.use_draft,
+        lambda failure: place.notify(f"It cannot be opened: {failure}", severity="error"),
+    )

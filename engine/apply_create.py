@@ -1,0 +1,216 @@
+"""CreatePlan → Outcome: Delta's own CREATE or REPLACE TABLE, once, then promise against actual.
+
+Only a CTAS writes a transaction id (WriteIntoDelta.createSetTransaction, DeltaCommand.hasBeenExecuted); an empty CREATE
+and a CLONE write none. So every commit carries the plan's id in ``userMetadata``, and the history decides whether a
+plan was applied; a plan that commits nothing is applied when the catalog has its table.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from engine.commits import Commit, commits, user_metadata
+from engine.confs import confs_set, read_confs
+from engine.create_values import CreatePlan, TableState
+from engine.errors import CancelledError, EngineError, StalePlanError
+from engine.names import quote
+from engine.parse_create import ParsedCreate, parse_create
+from engine.plan_create_table import Looked, look
+from engine.plan_merge import run_setup
+from engine.provided_metadata import provided_metadata
+from engine.session_state import tagged, whereabouts
+from engine.spark_errors import translate
+from engine.table_state import DeltaTableNow, delta_table_now
+from engine.values import Deviation, OnProgress, Outcome, Progress
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from engine.history import History
+
+TXN = "spark.databricks.delta.write."
+USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+COMPARING = "compare promise and actual"
+"""The phase after the commit: nothing is left to cancel."""
+CREATING = "CREATE operation"
+"""How the phase begins in which Delta's command runs: only Spark can end it."""
+
+
+def apply_create(spark: SparkSession, plan: CreatePlan, history: History | None, say: OnProgress) -> Outcome:
+    """Run exactly ``plan``, which is not refused, once. A stale one raises StalePlanError: nothing ran then."""
+    say(Progress(phase="check that nothing moved"))
+    run_setup(spark, plan.statement.setup)
+    create = parse_create(plan.statement.sql)
+    with confs_set(spark, plan.confs):
+        looked = look(spark, create, count=False)
+        done = committed(spark, plan, looked.now)
+        if done is not None:
+            return _outcome(plan, history, "", done, looked.now, already=True)
+        if plan.effect == "adopt" and looked.around.exists and _is_same_table(plan, looked):
+            return _outcome(plan, history, "", None, looked.now, already=True)
+        check_fresh(spark, plan, create, looked)
+        op_id = history.begin(plan, where=whereabouts(spark), checked=plan.target.version) if history else ""
+        if not plan.changes_something:
+            return _outcome(plan, history, op_id, None, looked.now)
+        return _run(spark, plan, history, op_id, say)
+
+
+def _run(spark: SparkSession, plan: CreatePlan, history: History | None, op_id: str, say: OnProgress) -> Outcome:
+    began = time.monotonic()
+    say(Progress(phase=f"{CREATING} - {plan.operation or 'catalog entry'}"))
+    try:
+        # under the plan's id: whoever finds this process dead can still stop what it began
+        with tagged(spark, plan.plan_id), confs_set(spark, run_confs(spark, plan, op_id)):
+            spark.sql(plan.statement.sql).collect()
+    except Exception as error:
+        told = translate(error)
+        # an error is no proof that nothing was committed
+        try:
+            done = committed(spark, plan, delta_table_now(spark, f"delta.{quote(plan.target.path)}"))
+        except EngineError:
+            if history:
+                history.give_up(op_id)
+            raise told from error
+        if done is None:
+            if history:
+                cancelled = isinstance(told, CancelledError)
+                history.failed(op_id, told.message if cancelled else str(told), "cancelled" if cancelled else "failed")
+            raise told from error
+    say(Progress(phase=COMPARING))
+    now = delta_table_now(spark, plan.target.name)
+    return _outcome(plan, history, op_id, committed(spark, plan, now), now, began=began)
+
+
+def run_confs(spark: SparkSession, plan: CreatePlan, op_id: str) -> dict[str, str]:
+    """The confs of the one statement: traceable, and once where Delta looks at transaction ids."""
+    own = read_confs(spark, (USER_METADATA,)).get(USER_METADATA)
+    confs = {USER_METADATA: user_metadata(plan.plan_id, op_id, own)}
+    if plan.statement.form == "as_select":
+        confs |= {
+            f"{TXN}txnAppId": f"deltamerge-console/{plan.plan_id}",
+            f"{TXN}txnVersion": "1",
+            f"{TXN}txnVersion.autoReset.enabled": "true",
+        }
+    return confs
+
+
+def committed(spark: SparkSession, plan: CreatePlan, now: DeltaTableNow | None) -> Commit | None:
+    """The commit that this plan made, if there is one: it is newer than the version that was planned."""
+    if now is None or now.version <= plan.target.version or plan.operation is None:
+        return None
+    # by its place: a CREATE that failed after the commit has left no name for it
+    newer = commits(spark, f"delta.{quote(now.state.location)}", now.version - plan.target.version)
+    return next((one for one in newer if one.plan_id == plan.plan_id), None)
+
+
+def check_fresh(spark: SparkSession, plan: CreatePlan, create: ParsedCreate, looked: Looked) -> None:
+    """Raise StalePlanError where the table, the catalog or a source is not as it was planned."""
+    version = looked.now.version if looked.now else -1
+    table_id = looked.now.table_id if looked.now else ""
+    if looked.around.exists != plan.in_catalog:
+        raise _stale(plan, "it appeared" if looked.around.exists else "it is gone")
+    if version != plan.target.version or table_id != plan.target.table_id:
+        raise _stale(plan, f"it is at v{version} now" if version >= 0 else "it is gone")
+    if looked.refused or looked.effect != plan.effect or looked.around.location != plan.target.path:
+        raise _stale(plan, looked.refused.message if looked.refused else "another table is there")
+    if plan.source is None or not plan.changes_something:
+        return
+    if plan.statement.form == "as_select" and not plan.source.volatile:
+        source = provided_metadata(spark, create).source
+        if source is not None and source.fingerprint != plan.source.fingerprint:
+            raise StalePlanError(
+                "SOURCE_CHANGED",
+                f"The query gives other rows than were planned: {source.num_rows or 0:,} now, "
+                f"{plan.source.num_rows or 0:,} then.",
+                "Plan again.",
+            )
+    now = looked.provided.source
+    if plan.statement.form != "as_select" and now is not None and now.pinned_versions != plan.source.pinned_versions:
+        raise StalePlanError("SOURCE_CHANGED", f"{plan.source.sql} moved since the plan.", "Plan again.")
+
+
+def _stale(plan: CreatePlan, what: str) -> StalePlanError:
+    return StalePlanError(
+        "STALE_PLAN", f"{plan.target.name} is not as it was planned: {what}.", "Plan again and look at what changed."
+    )
+
+
+def _is_same_table(plan: CreatePlan, looked: Looked) -> bool:
+    now = looked.now
+    return now is not None and (now.table_id, now.version) == (plan.target.table_id, plan.target.version)
+
+
+def _outcome(
+    plan: CreatePlan,
+    history: History | None,
+    op_id: str,
+    commit: Commit | None,
+    now: DeltaTableNow | None,
+    *,
+    already: bool = False,
+    began: float | None = None,
+) -> Outcome:
+    found = deviations(plan, commit, now)
+    if already and history:
+        known = history.find_by_plan(plan.plan_id)
+        op_id = next((one.op_id for one in known if one.status == "applied"), known[0].op_id if known else "")
+    outcome = Outcome(
+        plan_id=plan.plan_id,
+        op_id=op_id,
+        table=plan.target.name,
+        verdict="fresh",
+        version=commit.version if commit else None,
+        read_version=commit.read_version if commit else None,
+        already_applied=already,
+        kept=not found,
+        metrics=commit.metrics if commit else {},
+        deviations=found,
+        duration_ms=round((time.monotonic() - began) * 1000) if began is not None else 0,
+    )
+    if history and not already:
+        history.applied(op_id, outcome)
+    return outcome
+
+
+def deviations(plan: CreatePlan, commit: Commit | None, now: DeltaTableNow | None) -> tuple[Deviation, ...]:
+    """What is not as promised: the operation, the version, the metrics, and the table's state part by part."""
+    found: list[Deviation] = []
+    if plan.operation is not None:
+        found += _unlike("operation", plan.operation, commit.operation if commit else None)
+        found += _unlike("version", plan.target.version + 1, commit.version if commit else None)
+        metrics: Mapping[str, int] = commit.metrics if commit else {}
+        for name, promised in plan.promise.items():
+            found += _unlike(name, promised, metrics.get(name))
+    newer = commit is not None and now is not None and now.version > commit.version
+    if plan.after is not None and plan.changes_something and not newer:
+        found += state_deviations(plan.after, now.state if now else None)
+    return tuple(found)
+
+
+def state_deviations(promised: TableState, actual: TableState | None) -> list[Deviation]:
+    """The parts of the state that differ; what only the commit knew (None) cannot."""
+    found: list[Deviation] = []
+    unknown = {key for key, value in promised.properties.items() if value is None}
+    parts: tuple[tuple[str, Callable[[TableState], object]], ...] = (
+        ("location", lambda state: state.location),
+        ("columns", lambda state: [column.model_dump() for column in state.columns]),
+        ("partitionColumns", lambda state: list(state.partition_columns)),
+        ("clusteringColumns", lambda state: list(state.clustering_columns)),
+        ("comment", lambda state: state.comment),
+        ("protocol", lambda state: [state.min_reader_version, state.min_writer_version, *state.features]),
+        ("properties", lambda state: {k: v for k, v in state.properties.items() if k not in unknown}),
+        ("numFiles", lambda state: None if promised.num_files is None else state.num_files),
+        ("sizeInBytes", lambda state: None if promised.num_bytes is None else state.num_bytes),
+    )
+    for name, part in parts:
+        found += _unlike(name, part(promised), part(actual) if actual else None)
+    return found
+
+
+def _unlike(name: str, promised: object, actual: object) -> list[Deviation]:
+    if promised == actual:
+        return []
+    told = [value if value is None or isinstance(value, int) else str(value) for value in (promised, actual)]
+    return [Deviation(metric=name, promised="" if told[0] is None else told[0], actual=told[1])]

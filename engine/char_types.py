@@ -1,0 +1,102 @@
+"""CHAR(n) and VARCHAR(n): strings to Spark, which keeps the lengths in a text beside the column's type.
+
+They may stand at any depth of structs, arrays and maps. Mirrors CharVarcharConstraint (Delta) for what is written and
+CharVarcharUtils.readSidePadding (Spark) for what a read shows.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from engine.names import quote, string
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType, StructField
+
+RAW_TYPE = "__CHAR_VARCHAR_TYPE_STRING"
+LENGTH = re.compile(r"(char|varchar)\((\d+)\)", re.IGNORECASE)
+
+
+def raw_type(field: StructField) -> DataType | None:
+    """The field's type with its CHAR(n) and VARCHAR(n), None where it has none."""
+    text = (field.metadata or {}).get(RAW_TYPE)
+    return _read(str(text), 0, field.dataType)[0] if text else None
+
+
+def _read(text: str, at: int, known: DataType) -> tuple[DataType, int]:
+    """The type printed at ``at``, and where it ends. ``known`` tells the names and all but the lengths."""
+    from pyspark.sql.types import ArrayType, CharType, MapType, StructField, StructType, VarcharType
+
+    if isinstance(known, StructType):
+        at += len("struct<")
+        fields = []
+        for field in known.fields:
+            data_type, end = _read(text, at + len(field.name) + len(":"), field.dataType)
+            fields.append(StructField(field.name, data_type, field.nullable))
+            at = end + 1  # a comma, or the bracket
+        return StructType(fields), at
+    if isinstance(known, ArrayType):
+        element, at = _read(text, at + len("array<"), known.elementType)
+        return ArrayType(element, known.containsNull), at + 1
+    if isinstance(known, MapType):
+        key, at = _read(text, at + len("map<"), known.keyType)
+        value, at = _read(text, at + 1, known.valueType)
+        return MapType(key, value, known.valueContainsNull), at + 1
+    if length := LENGTH.match(text, at):
+        made = CharType if length.group(1).lower() == "char" else VarcharType
+        return made(int(length.group(2))), length.end()
+    return known, at + len(known.simpleString())
+
+
+def fits(text: str, raw: DataType, depth: int = 0) -> str | None:
+    """SQL that is true where ``text`` keeps the lengths of ``raw``; None where there are none."""
+    from pyspark.sql.types import ArrayType, CharType, MapType, StructType, VarcharType
+
+    if isinstance(raw, (CharType, VarcharType)):
+        return f"coalesce(length({text}) <= {raw.length}, TRUE)"
+    if isinstance(raw, StructType):
+        parts = [fits(f"{text}.{quote(field.name)}", field.dataType, depth) for field in raw.fields]
+        return " AND ".join(part for part in parts if part) or None
+    arrays: list[tuple[str, DataType]] = []
+    if isinstance(raw, ArrayType):
+        arrays = [(text, raw.elementType)]
+    elif isinstance(raw, MapType):
+        arrays = [(f"map_keys({text})", raw.keyType), (f"map_values({text})", raw.valueType)]
+    x = f"__dm_c{depth}"
+    checked = [(array, fits(x, element, depth + 1)) for array, element in arrays]
+    return " AND ".join(f"coalesce(forall({array}, {x} -> {check}), TRUE)" for array, check in checked if check) or None
+
+
+def lengths(raw: DataType) -> str:
+    """The lengths in ``raw``, in words."""
+    return ", ".join(dict.fromkeys(number for _, number in LENGTH.findall(raw.simpleString())))
+
+
+def padded(text: str, raw: DataType, depth: int = 0) -> str:
+    """``text`` as a read shows it: each CHAR(n) filled up with blanks."""
+    from pyspark.sql.types import ArrayType, CharType, MapType, StructType
+
+    if isinstance(raw, CharType):
+        return f"(CASE WHEN length({text}) < {raw.length} THEN rpad({text}, {raw.length}) ELSE {text} END)"
+    if isinstance(raw, StructType):
+        fields = [(field.name, f"{text}.{quote(field.name)}", field.dataType) for field in raw.fields]
+        parts = [(name, inner, padded(inner, data_type, depth)) for name, inner, data_type in fields]
+        if all(inner == shown for _, inner, shown in parts):
+            return text
+        made = f"named_struct({', '.join(f'{string(name)}, {shown}' for name, _, shown in parts)})"
+        return f"(CASE WHEN {text} IS NOT NULL THEN {made} END)"
+    if isinstance(raw, ArrayType):
+        return _each(text, raw.elementType, depth)
+    if isinstance(raw, MapType):
+        keys, values = f"map_keys({text})", f"map_values({text})"
+        shown_keys, shown_values = _each(keys, raw.keyType, depth), _each(values, raw.valueType, depth)
+        same = shown_keys == keys and shown_values == values
+        return text if same else f"map_from_arrays({shown_keys}, {shown_values})"
+    return text
+
+
+def _each(array: str, element: DataType, depth: int) -> str:
+    x = f"__dm_p{depth}"
+    shown = padded(x, element, depth + 1)
+    return array if shown == x else f"transform({array}, {x} -> {shown})"

@@ -1,0 +1,134 @@
+"""The frozen values of a CREATE or REPLACE TABLE plan: what CreateDeltaTableCommand would do, and what it leaves."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from engine.values import FORMAT_VERSION, Engines, Refused, Remark, Target, Value
+
+Form = Literal["empty", "as_select", "like", "clone"]
+Mode = Literal["Create", "CreateOrReplace", "Replace"]
+Handler = Literal["handleCreateTable", "handleCreateTableAsSelect", "handleClone"]
+Effect = Literal["create", "adopt", "replace", "nothing", "refused"]
+
+
+class CreateStatement(Value):
+    """The operator's statement. ``sql`` is the text as typed; ``setup`` the statements that run before it."""
+
+    sql: str
+    setup: tuple[str, ...] = ()
+    params: dict[str, str] = Field(default_factory=dict)
+    form: Form
+    mode: Mode
+    if_not_exists: bool = False
+
+
+class StateColumn(Value):
+    """One column of a table. ``type`` as Spark prints it, CHAR and VARCHAR as declared.
+
+    ``default`` and ``generated_as`` are SQL text; ``identity`` says whether values are generated.
+    """
+
+    name: str
+    type: str
+    nullable: bool = True
+    comment: str = ""
+    default: str | None = None
+    generated_as: str | None = None
+    identity: bool = False
+
+
+class TableState(Value):
+    """A table as its log describes it. A property that only the commit knows is None; so are files and bytes.
+
+    ``features`` are those that the protocol supports, named or implied, by name.
+    """
+
+    location: str
+    columns: tuple[StateColumn, ...]
+    partition_columns: tuple[str, ...] = ()
+    clustering_columns: tuple[str, ...] = ()
+    comment: str = ""
+    properties: dict[str, str | None] = Field(default_factory=dict)
+    min_reader_version: int
+    min_writer_version: int
+    features: tuple[str, ...] = ()
+    num_files: int | None = None
+    num_bytes: int | None = None
+
+
+class CreateSource(Value):
+    """What the statement reads. ``pinned_versions``: Delta table → its version when it was planned.
+
+    ``num_rows`` and ``num_partitions`` of the query of a CTAS, ``fingerprint`` of its rows; ``volatile`` are functions
+    in it that give other rows each time. A table that is cloned or taken for a pattern has None for all of them.
+    """
+
+    sql: str
+    pinned_versions: dict[str, int] = Field(default_factory=dict)
+    num_rows: int | None = None
+    num_partitions: int | None = None
+    fingerprint: str | None = None
+    volatile: tuple[str, ...] = ()
+
+
+class ProvidedMetadata(Value):
+    """CreateDeltaTableCommand.getProvidedMetadata: what the statement itself gives, before defaults and rules.
+
+    ``configuration`` is without the clustering property, which is never persisted in the log.
+    """
+
+    description: str | None
+    columns: tuple[StateColumn, ...]
+    partition_columns: tuple[str, ...]
+    configuration: dict[str, str]
+
+
+class CreatePlan(Value):
+    """A CREATE or REPLACE TABLE that was looked at and not yet run: a plan file of kind ``create_table``.
+
+    ``target`` is the table as it is (version -1 and no id where there is none), ``before`` and ``after`` its state.
+    ``operation`` is what history will name, None where nothing is committed; ``promise`` its operationMetrics.
+    """
+
+    format_version: Literal[1] = FORMAT_VERSION
+    plan_id: str
+    created_at: str
+    kind: Literal["create_table"] = "create_table"
+    engines: Engines
+    statement: CreateStatement
+    target: Target
+    in_catalog: bool
+    by_path: bool
+    managed: bool
+    handler: Handler
+    effect: Effect
+    because: str
+    """What existing or missing table, catalog entry and location mean for it, in a sentence."""
+    provided: ProvidedMetadata | None = None
+    metadata_replaced: bool = False
+    """replaceMetadataIfNecessary: the metadata of an existing log is overwritten."""
+    before: TableState | None = None
+    after: TableState | None = None
+    files_removed: int = 0
+    bytes_removed: int = 0
+    source: CreateSource | None = None
+    operation: str | None = None
+    post_commit: tuple[str, ...] = ()
+    promise: dict[str, int] = Field(default_factory=dict)
+    refused: Refused | None = None
+    warnings: tuple[Remark, ...] = ()
+    confs: dict[str, str] = Field(default_factory=dict)
+    timings: dict[str, int] = Field(default_factory=dict)
+    """Milliseconds by step of the chain."""
+
+    @property
+    def changes_something(self) -> bool:
+        """Whether applying it changes the table or the catalog."""
+        return self.effect not in ("nothing", "refused")
+
+    def to_json(self) -> str:
+        """The plan file's text, keys in declared order, two spaces of indent."""
+        return self.model_dump_json(indent=2) + "\n"

@@ -1,0 +1,212 @@
+"""What ON implies of the target alone, once the source is frozen: the bounds of its keys, added to ON.
+
+OSS Delta skips files only by what ON says of the target alone (MergeIntoCommandBase.getTargetOnlyPredicates). A source
+row that matches has its key equal to the target's, so each matching target row lies within the bounds of the source's
+keys. Said in ON, they change no match and no insert, and Delta skips the other files.
+
+Nothing is derived where that could be untrue or could hide an error: with NOT MATCHED BY SOURCE, where every target
+row matters; from ``<=>``, by which NULLs match; across OR; where the two sides are compared in a third type; from CHAR
+and collated strings and floating point; and where ON holds an expression that may raise for a row that is skipped.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.analyze import AnalyzedMerge, Expression, Key
+from engine.names import string
+from engine.spark_errors import translate
+from engine.sql_text import function_names, is_name_of, tokenize
+from engine.values import DerivedConjunct, Splice
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+INTEGERS = {"tinyint": "Y", "smallint": "S", "int": "", "bigint": "L"}
+DECIMAL = re.compile(r"^decimal\(\d+,\d+\)$")
+DATE = re.compile(r"^\d{4}-\d{2}-\d{2}$")
+# of the signs and words that stand in ON beside names and literals, those that raise for no row
+HARMLESS_SIGNS = ("=", "==", "<=>", "<", ">", "<=", ">=", "<>", "!=", "(", ")", ",", ".")
+FEARED_WORDS = ("CAST", "DIV", "MOD", "INTERVAL", "CASE")
+MAX_VALUES = 50
+MAX_LENGTH = 100
+BY_SOURCE = "with NOT MATCHED BY SOURCE every row of the target matters"
+MAY_RAISE = "ON has an expression that may fail for a row, and a skipped row would hide that"
+NULL_SAFE = "<=> also matches NULLs"
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The least and greatest key of the frozen source as SQL literals, None where they cannot be written as such."""
+
+    key: Key
+    low: str | None
+    high: str | None
+
+
+def bounded_keys(merge: AnalyzedMerge) -> tuple[Key, ...]:
+    """The keys of ON that bound a target column."""
+    return tuple(key for key in merge.keys if not why_not(merge, key))
+
+
+def why_not(merge: AnalyzedMerge, key: Key) -> str:
+    """Why nothing is derived from a key, in words, or ""."""
+    if merge.statement.not_matched_by_source:
+        return BY_SOURCE
+    if key.null_safe:
+        return NULL_SAFE
+    sides = ((key.source, merge.source_type), (key.target, merge.target_type))
+    types = []
+    for side, schema in sides:
+        names = (*side.source_columns, *side.target_columns)
+        if len(names) != 1 or not is_name_of(side.text, names[0]):
+            return f"{side.text} is no plain column"
+        field = schema[names[0]]
+        types.append(str(field.metadata.get("__CHAR_VARCHAR_TYPE_STRING", field.dataType.simpleString())))
+    source, target = ("string" if one.startswith("varchar") else one for one in types)
+    if not (source in INTEGERS and target in INTEGERS) and source != target:
+        return f"the source's {source} and the target's {target} are compared in a type of neither"
+    if source not in INTEGERS and source not in ("string", "date", "timestamp") and not DECIMAL.match(source):
+        return f"{source} has no order that data skipping can be trusted with"
+    return MAY_RAISE if any(may_raise(merge, e) for e in merge.on) else ""
+
+
+def may_raise(merge: AnalyzedMerge, conjunct: Expression) -> bool:
+    """Whether computing a conjunct of ON may fail for some row: a function or arithmetic, or a string that is
+    compared with something else, which Spark casts."""
+    tokens = tokenize(conjunct.text)
+    plain = all(
+        token.is_string
+        or token.text in HARMLESS_SIGNS
+        or token.text[0] in "`_"
+        or (token.text[0].isalnum() and token.word not in FEARED_WORDS)
+        for token in tokens
+    )
+    called = function_names(conjunct.text) - {"and", "or", "not", "in"}
+    types = {merge.source_type[name].dataType.simpleString() for name in conjunct.source_columns}
+    types |= {merge.target_type[name].dataType.simpleString() for name in conjunct.target_columns}
+    strings = {one.startswith("string") for one in types}
+    mixed = len(strings) > 1 or (strings == {True} and any(token.text[0].isdigit() for token in tokens))
+    return not plain or bool(called) or mixed
+
+
+def bound_items(merge: AnalyzedMerge) -> tuple[str, ...]:
+    """The least and greatest of each bounded key, for the select list of an aggregate over the frozen source."""
+    items = []
+    for key in bounded_keys(merge):
+        items += [_printed(merge, key, f"min({key.source.text})"), _printed(merge, key, f"max({key.source.text})")]
+    return tuple(items)
+
+
+def bounds_of(merge: AnalyzedMerge, found: Sequence[str | None]) -> tuple[Bounds, ...]:
+    """``found`` are the values of :func:`bound_items`."""
+    keys = bounded_keys(merge)
+    types = [_type(merge, key) for key in keys]
+    return tuple(
+        Bounds(key, literal(type_, low), literal(type_, high))
+        for key, type_, low, high in zip(keys, types, found[::2], found[1::2], strict=True)
+    )
+
+
+def derive_conjuncts(
+    spark: SparkSession,
+    merge: AnalyzedMerge,
+    view: str,
+    bounds: Sequence[Bounds],
+    partition_columns: Collection[str],
+) -> tuple[DerivedConjunct, ...]:
+    """One for each key of ON: what its bounds say of the target, or why nothing is derived.
+
+    A partition column is held to the very values that the frozen source ``view`` has, where they are few.
+    """
+    found: Mapping[Key, Bounds] = {one.key: one for one in bounds}
+    derived = []
+    for key in merge.keys:
+        column, because = key.target.text, why_not(merge, key)
+        text = ""
+        if not because:
+            low, high = found[key].low, found[key].high
+            if low is None or high is None:
+                because = "the source has no key that is not NULL, or one that is too long or odd to be written"
+            elif low == high:
+                text = f"{column} = {low}"
+            else:
+                inside = _is_partition(key, partition_columns) and few_values(spark, merge, view, key)
+                text = f"{column} IN ({', '.join(inside)})" if inside else f"{column} >= {low} AND {column} <= {high}"
+        derived.append(DerivedConjunct(column=column, text=text, why_not=because))
+    return tuple(derived)
+
+
+def few_values(spark: SparkSession, merge: AnalyzedMerge, view: str, key: Key) -> tuple[str, ...]:
+    """The distinct keys of the frozen source as literals, () where they are many or cannot be written."""
+    item = _printed(merge, key, key.source.text)
+    query = (
+        f"SELECT DISTINCT {item} AS value FROM {view} AS {merge.source_reference} "
+        f"WHERE {key.source.text} IS NOT NULL LIMIT {MAX_VALUES + 1}"
+    )
+    try:
+        rows = spark.sql(query).collect()
+    except Exception as error:
+        raise translate(error) from error
+    literals = [literal(_type(merge, key), row["value"]) for row in rows]
+    written = [one for one in literals if one is not None]
+    return tuple(sorted(written)) if len(literals) == len(written) <= MAX_VALUES else ()
+
+
+def with_conjuncts(merge: AnalyzedMerge, derived: Sequence[DerivedConjunct]) -> AnalyzedMerge:
+    """The MERGE with ``derived`` in its ON, as Delta would analyze it."""
+    texts = [one.text for one in derived if one.text]
+    if not texts:
+        return merge
+    by_text = {key.target.text: key.target.target_columns for key in merge.keys}
+    added = tuple(Expression(one.text, (), by_text[one.column]) for one in derived if one.text)
+    condition = " AND ".join((f"({merge.statement.condition}\n)", *texts))
+    return dataclasses.replace(
+        merge, statement=dataclasses.replace(merge.statement, condition=condition), on=(*merge.on, *added)
+    )
+
+
+def condition_splice(merge: AnalyzedMerge, derived: Sequence[DerivedConjunct]) -> Splice:
+    """What is added to the text after ON's condition. Only AND stands in it outside brackets, or it had no key."""
+    end = merge.statement.condition_end
+    return Splice(
+        part="condition",
+        start=end,
+        end=end,
+        text="".join(f" AND {one.text}" for one in derived if one.text),
+        why="implied by ON for every source row that was frozen; lets Delta skip the other files",
+    )
+
+
+def literal(type_: str, value: str | None) -> str | None:
+    """A value that :func:`_printed` gave, as a SQL literal of its type; None for what is better not written."""
+    if value is None or len(value) > MAX_LENGTH:
+        return None
+    if type_ in INTEGERS:
+        return f"{value}{INTEGERS[type_]}"
+    if type_ == "timestamp":
+        return f"timestamp_micros({value}L)"
+    if type_ == "date":
+        return f"DATE'{value}'" if DATE.match(value) else None
+    if type_ == "string":
+        # how a literal escapes depends on a conf
+        return string(value) if value.isprintable() and not set("\\'\"") & set(value) else None
+    return f"CAST('{value}' AS {type_.upper()})"
+
+
+def _printed(merge: AnalyzedMerge, key: Key, text: str) -> str:
+    if _type(merge, key) == "timestamp":
+        text = f"unix_micros({text})"
+    return f"CAST({text} AS STRING)"
+
+
+def _type(merge: AnalyzedMerge, key: Key) -> str:
+    return str(merge.source_type[key.source.source_columns[0]].dataType.simpleString())
+
+
+def _is_partition(key: Key, partition_columns: Collection[str]) -> bool:
+    return key.target.target_columns[0].lower() in {name.lower() for name in partition_columns}

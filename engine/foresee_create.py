@@ -1,0 +1,362 @@
+"""What Delta would raise only while a CREATE or REPLACE TABLE runs, with its error class.
+
+Mirrors AbstractDeltaCatalog.createDeltaTable, DeltaAnalysis.resolveCloneCommand and CreateDeltaTableCommand
+(checkPathEmpty, verifyTableMetadata, handleCreateTable) of Delta 4.4.0, in the order in which they look.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from engine.create_values import Effect, StateColumn, TableState
+from engine.parse_create import ParsedCreate
+from engine.provided_metadata import Provided, normal_key, unknown_property
+from engine.table_features import BY_LOWER_NAME, FEATURE_PREFIX, is_protocol_property
+from engine.table_state import CatalogEntry, plain
+from engine.values import Refused
+
+INVALID_CHARACTERS = re.compile(r"[ ,;{}()\n\t=]")
+UNSUPPORTED_TYPES = re.compile(r"\b(interval|collate)\b")
+NO_PARTITION = re.compile(r"^(array|map|struct|variant|void)")
+# types whose minimum and maximum Delta keeps (SkippingEligibleDataType)
+SKIPPING_TYPES = re.compile(r"^(tinyint|smallint|int|bigint|float|double|decimal|date|timestamp|string|char|varchar)")
+CDC_COLUMNS = ("_change_type", "_commit_version", "_commit_timestamp")
+MAX_CLUSTERING_COLUMNS = 4
+MAPPING = ("delta.columnMapping.mode", "delta.columnMapping.maxColumnId")
+CATALOG_MANAGED = "delta.feature.catalogManaged"
+CATALOG_MANAGED_DEFAULT = "spark.databricks.delta.properties.defaults.feature.catalogManaged"
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What is there before the statement runs.
+
+    ``before`` is the Delta table at ``location``, with or without the catalog ``entry``; ``holds_data`` tells of files
+    there, ``has_log_directory`` of a ``_delta_log``, empty ones too. ``catalog_managed`` is the session's default.
+    """
+
+    entry: CatalogEntry | None
+    location: str
+    managed: bool
+    before: TableState | None
+    holds_data: bool
+    has_log_directory: bool
+    catalog_managed: bool = False
+    arbitrary_properties: bool = False
+
+    @property
+    def exists(self) -> bool:
+        return self.entry is not None
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.before or self.holds_data or self.has_log_directory)
+
+
+def effect_of(create: ParsedCreate, around: Surroundings) -> Effect:
+    """What the statement does, if nothing refuses it."""
+    exists = around.exists or (create.path is not None and around.before is not None)
+    clones_by_path = create.form == "clone" and create.path is not None
+    if create.if_not_exists and exists and not clones_by_path:
+        return "nothing"
+    if around.before is None:
+        return "create"
+    if create.form in ("as_select", "clone"):
+        return "replace"
+    # without a catalog entry, CREATE OR REPLACE verifies the log that is there, and replaces nothing
+    replaces = create.mode == "Replace" or (create.mode == "CreateOrReplace" and around.exists)
+    return "replace" if replaces else "adopt"
+
+
+def foresee_create(create: ParsedCreate, around: Surroundings, provided: Provided) -> Refused | None:
+    """The first error that Delta would raise, or None."""
+    if effect_of(create, around) == "nothing":
+        return None
+    rules: tuple[Callable[[ParsedCreate, Surroundings, Provided], Iterator[Refused]], ...] = (
+        _existing,
+        _layout,
+        _properties,
+        _place,
+        _columns,
+        _verify,
+    )
+    return next((refused for rule in rules for refused in rule(create, around, provided)), None)
+
+
+def _existing(create: ParsedCreate, around: Surroundings, provided: Provided) -> Iterator[Refused]:
+    """What is under that name already, or is not."""
+    clone, like = create.form == "clone", create.form == "like"
+    exists = around.exists or (create.path is not None and around.before is not None)
+    entry = around.entry
+    if create.mode == "Create" and exists and not (create.path is not None and (clone or like)):
+        # LIKE of a Delta table is Spark's own command, which looks by itself
+        delta = clone or (like and not provided.features)
+        yield _refused(
+            "DELTA_TABLE_ALREADY_EXISTS" if delta else "TABLE_OR_VIEW_ALREADY_EXISTS",
+            f"{create.name} exists already.",
+            "Add IF NOT EXISTS, or write CREATE OR REPLACE TABLE.",
+        )
+    if create.mode == "Replace" and not exists:
+        yield _refused(
+            "DELTA_CANNOT_REPLACE_MISSING_TABLE" if clone else "TABLE_OR_VIEW_NOT_FOUND",
+            f"{create.name} cannot be replaced: there is no such table.",
+            "Write CREATE OR REPLACE TABLE.",
+        )
+    if entry is not None and entry.kind == "VIEW":
+        yield _refused(
+            "DELTA_ONLY_OPERATION" if clone else "DELTA_CANNOT_WRITE_INTO_VIEW",
+            f"{create.name} is a view.",
+            "Drop the view first, or choose another name.",
+        )
+    if entry is not None and entry.provider != "delta":
+        yield _refused(
+            "DELTA_NOT_A_DELTA_TABLE",
+            f"{create.name} is a table of format {entry.provider}, not Delta.",
+            "Drop it first, or choose another name.",
+        )
+    if entry is not None and around.before is None and create.mode != "Create":
+        yield _refused(
+            "DELTA_METADATA_ABSENT_EXISTING_CATALOG_TABLE",
+            f"{create.name} is in the catalog, but its log at {around.location} is gone.",
+            "DROP TABLE it, and create it anew.",
+        )
+    other_place = create.location is not None and plain(create.location) != around.location
+    if entry is not None and other_place:
+        yield _refused(
+            "DELTA_TABLE_LOCATION_MISMATCH",
+            f"{create.name} lives at {around.location}, not at {create.location}.",
+            "Leave LOCATION out, or name the place where it is.",
+        )
+    if create.path is not None and other_place:
+        yield _refused(
+            "DELTA_CLONE_AMBIGUOUS_TARGET" if clone else "DELTA_AMBIGUOUS_PATHS_IN_CREATE_TABLE",
+            f"The name says {create.path}, LOCATION says {create.location}.",
+            "Leave LOCATION out.",
+        )
+
+
+def _layout(create: ParsedCreate, around: Surroundings, provided: Provided) -> Iterator[Refused]:
+    """Partitioning and clustering."""
+    by_name = {column.name.lower(): column for column in provided.columns}
+    partitions = [by_name.get(name.lower()) for name in provided.partition_columns]
+    for transform in create.transforms:
+        bucket = transform.lower().startswith(("bucket", "clustered"))
+        yield _refused(
+            "DELTA_OPERATION_NOT_ALLOWED_DETAIL" if bucket else "DELTA_OPERATION_NOT_ALLOWED",
+            f"Delta tables have no {'buckets' if bucket else 'partitioning by expressions'}: {transform}",
+            "Partition by a column; a generated column can hold the expression.",
+        )
+    if len(provided.clustering_columns) > MAX_CLUSTERING_COLUMNS and create.form != "clone":
+        yield _refused(
+            "DELTA_CLUSTER_BY_INVALID_NUM_COLUMNS",
+            f"CLUSTER BY takes {MAX_CLUSTERING_COLUMNS} columns at most, and names {len(provided.clustering_columns)}.",
+            "Cluster by the columns that are filtered most.",
+        )
+    if len(set(provided.clustering_columns)) < len(provided.clustering_columns):
+        yield _refused(
+            "DELTA_DUPLICATE_COLUMNS_FOUND.CLUSTER_BY",
+            "CLUSTER BY names a column twice.",
+            "Name each column once.",
+        )
+    for column in partitions:
+        if column is not None and column.identity:
+            yield _refused(
+                "DELTA_IDENTITY_COLUMNS_PARTITION_NOT_SUPPORTED",
+                f"The identity column {column.name} cannot be a partition column.",
+                "Partition by another column.",
+            )
+        if column is not None and NO_PARTITION.match(column.type):
+            yield _refused(
+                "INVALID_PARTITION_COLUMN_DATA_TYPE",
+                f"{column.name} is {column.type}, which is no type to partition by.",
+                "Partition by a column of a plain type.",
+            )
+    if partitions and len(partitions) == len(provided.columns) and None not in partitions:
+        yield _refused(
+            "ALL_PARTITION_COLUMNS_NOT_ALLOWED",
+            "All columns are partition columns.",
+            "Leave one column out of PARTITIONED BY.",
+        )
+    clustered = around.before is not None and "clustering" in around.before.features
+    if clustered and provided.partition_columns and create.form != "clone":
+        yield _refused(
+            "DELTA_CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE",
+            f"{create.name} is clustered: it cannot be replaced by a partitioned table.",
+            "Use CLUSTER BY, or drop the table and create it anew.",
+        )
+    for name in provided.clustering_columns if create.form != "clone" else ():
+        found = by_name.get(name.lower())
+        if found is not None and not SKIPPING_TYPES.match(found.type):
+            yield _refused(
+                "DELTA_CLUSTERING_COLUMNS_DATATYPE_NOT_SUPPORTED",
+                f"{found.name} is {found.type}, of which Delta keeps no minimum and maximum to cluster by.",
+                "Cluster by a column of a number, string, date or time.",
+            )
+
+
+def _properties(create: ParsedCreate, around: Surroundings, _: Provided) -> Iterator[Refused]:
+    """DeltaConfigs.validateConfigurations, and the features that properties may not name."""
+    given = {normal_key(key): value for key, value in create.properties.items()}
+    for key, value in given.items():
+        if unknown_property(key) and not around.arbitrary_properties:
+            yield _refused(
+                "DELTA_UNKNOWN_CONFIGURATION",
+                f"Delta knows no property {key}.",
+                "Correct its name; a property of your own does not begin with delta.",
+            )
+        if key == "delta.columnMapping.maxColumnId":
+            yield _refused(
+                "DELTA_CANNOT_MODIFY_TABLE_PROPERTY", f"{key} is Delta's own.", "Leave it out: Delta counts by itself."
+            )
+        if not key.startswith(FEATURE_PREFIX):
+            continue
+        if key == f"{FEATURE_PREFIX}clustering":
+            yield _refused(
+                "DELTA_CREATE_TABLE_SET_CLUSTERING_TABLE_FEATURE_NOT_ALLOWED",
+                "The clustering feature is not set by a property.",
+                "Use CLUSTER BY.",
+            )
+        if value.lower() not in ("supported", "enabled"):
+            yield _refused(
+                "DELTA_UNSUPPORTED_FEATURE_STATUS",
+                f"A feature is 'supported', not {value!r}: {key}",
+                "Write 'supported'.",
+            )
+        if key[len(FEATURE_PREFIX) :] not in BY_LOWER_NAME:
+            yield _refused(
+                "DELTA_UNSUPPORTED_FEATURES_IN_CONFIG", f"Delta 4.4 knows no feature {key}.", "Correct its name."
+            )
+    if CATALOG_MANAGED.lower() in given or around.catalog_managed:
+        yield _refused(
+            "DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_CREATION",
+            "Only Unity Catalog may create a catalog-managed table.",
+            f"Leave the property {CATALOG_MANAGED} out, and unset {CATALOG_MANAGED_DEFAULT}.",
+        )
+
+
+def _place(create: ParsedCreate, around: Surroundings, provided: Provided) -> Iterator[Refused]:
+    """CreateDeltaTableCommand.checkPathEmpty and assertPathEmpty: what lies at the location already."""
+    occupied = _refused(
+        "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION",
+        f"The location {around.location} of {create.name} is not empty"
+        + (", though nothing but a _delta_log directory that a failed CREATE left." if _left_over(around) else "."),
+        "Choose another location, or empty this one.",
+    )
+    if create.form in ("as_select", "clone"):
+        if create.mode == "Create" and not around.is_empty and (around.before or not around.has_log_directory):
+            yield occupied
+    elif effect_of(create, around) != "replace":
+        if around.managed and not around.is_empty:
+            yield occupied
+        if around.before is None and not create.columns and create.form == "empty":
+            if around.holds_data and not around.managed:
+                yield _refused(
+                    "DELTA_CREATE_EXTERNAL_TABLE_WITHOUT_TXN_LOG",
+                    f"There are files at {around.location}, but no Delta log.",
+                    "Name the location of a Delta table, or CONVERT TO DELTA.",
+                )
+            elif create.mode != "Create":
+                yield _no_schema()
+        if around.before is None and not around.is_empty:
+            yield occupied
+    elif not create.columns and create.form == "empty":
+        yield _no_schema()
+    if create.form == "clone" and around.before is not None and around.before.num_files:
+        yield _refused(
+            "DELTA_UNSUPPORTED_NON_EMPTY_CLONE",
+            f"{create.name} has {around.before.num_files:,} files: only an empty table can be cloned over.",
+            "DELETE FROM or TRUNCATE it first, or drop it.",
+        )
+    del provided
+
+
+def _left_over(around: Surroundings) -> bool:
+    return around.has_log_directory and around.before is None and not around.holds_data
+
+
+def _no_schema() -> Refused:
+    return _refused("DELTA_SCHEMA_NOT_PROVIDED", "A replaced table needs its columns.", "Write them, or AS SELECT.")
+
+
+def _columns(create: ParsedCreate, around: Surroundings, provided: Provided) -> Iterator[Refused]:
+    """The checks of OptimisticTransaction.updateMetadata and of the commit."""
+    columns = provided.columns
+    if effect_of(create, around) == "adopt":
+        return
+    names = [column.name.lower() for column in columns]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        yield _refused("COLUMN_ALREADY_EXISTS", f"There are two columns {twice}.", "Rename one.")
+    features = {key for key in create.properties if key.lower().startswith(FEATURE_PREFIX)}
+    kept = around.before.features if around.before and effect_of(create, around) == "replace" else ()
+    supported = {key[len(FEATURE_PREFIX) :].lower() for key in features} | {
+        name.lower() for name in (*kept, *provided.features)
+    }
+    given = {normal_key(key): value for key, value in {**provided.configuration, **create.properties}.items()}
+    mapped = given.get("delta.columnMapping.mode", "none").lower() != "none" or any(
+        given.get(f"delta.enableIcebergCompatV{version}", "").lower() == "true" for version in (1, 2, 3)
+    )
+    odd = next((column.name for column in columns if INVALID_CHARACTERS.search(column.name)), None)
+    if odd is not None and not mapped:
+        yield _refused(
+            "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES",
+            f"A column's name may hold none of ' ,;{{}}()\\n\\t=' here: {odd!r}",
+            "Rename it, or set the property delta.columnMapping.mode to name.",
+        )
+    unsupported = next((column for column in columns if UNSUPPORTED_TYPES.search(column.type)), None)
+    if unsupported is not None:
+        yield _refused(
+            "DELTA_UNSUPPORTED_DATA_TYPES",
+            f"Delta stores no {unsupported.type}: column {unsupported.name}",
+            "Use another type: numbers or timestamps for an interval, a plain STRING for a collation.",
+        )
+    reserved = next((column.name for column in columns if column.name.lower() in CDC_COLUMNS), None)
+    if reserved is not None and given.get("delta.enableChangeDataFeed", "").lower() == "true":
+        yield _refused(
+            "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS",
+            f"The change data feed needs the name {reserved} for itself.",
+            "Rename the column, or leave the feed off.",
+        )
+    if any(column.default is not None for column in columns) and "allowcolumndefaults" not in supported:
+        yield _refused(
+            "WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED",
+            "A column has a DEFAULT, and the table has not the feature for it.",
+            "Add TBLPROPERTIES ('delta.feature.allowColumnDefaults' = 'supported').",
+        )
+
+
+def _verify(create: ParsedCreate, around: Surroundings, provided: Provided) -> Iterator[Refused]:
+    """CreateDeltaTableCommand.verifyTableMetadata: what is given must be what the log has."""
+    before = around.before
+    if before is None or effect_of(create, around) != "adopt":
+        return
+    if provided.columns:
+        if [_comparable(column) for column in provided.columns] != [_comparable(column) for column in before.columns]:
+            yield _differs("DELTA_CREATE_TABLE_SCHEME_MISMATCH", "columns", around.location)
+        if provided.partition_columns != before.partition_columns:
+            yield _differs("DELTA_CREATE_TABLE_WITH_DIFFERENT_PARTITIONING", "partitioning", around.location)
+        if provided.clustering_columns != before.clustering_columns:
+            yield _differs("DELTA_CREATE_TABLE_WITH_DIFFERENT_CLUSTERING", "clustering", around.location)
+    if provided.configuration or provided.clustering_columns:
+        given = {k: v for k, v in provided.configuration.items() if k not in MAPPING and not is_protocol_property(k)}
+        there = {k: v for k, v in before.properties.items() if k not in MAPPING}
+        if given != there:
+            yield _differs("DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY", "properties", around.location)
+
+
+def _comparable(column: StateColumn) -> StateColumn:
+    return column.model_copy(update={"type": re.sub(r"\b(var)?char\(\d+\)", "string", column.type)})
+
+
+def _differs(condition: str, what: str, location: str) -> Refused:
+    return _refused(
+        condition,
+        f"The table at {location} exists, with other {what} than the statement gives.",
+        "Leave them out, and the log's are taken; or write what the log has.",
+    )
+
+
+def _refused(condition: str, message: str, hint: str) -> Refused:
+    return Refused(condition=condition, message=message, hint=hint)

@@ -1,0 +1,60 @@
+"""The one way in: a MERGE, or a CREATE or REPLACE TABLE, is planned by what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from engine.params import fill
+from engine.parse import parse_merge, parse_script
+from engine.parse_create import is_create_table, parse_create
+from engine.plan_create_table import plan_create_table
+from engine.plan_merge import plan as plan_merge
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from engine.create_values import CreatePlan
+    from engine.values import OnProgress, Plan
+
+
+def plan(
+    spark: SparkSession,
+    sql: str,
+    *,
+    params: Mapping[str, str] | None = None,
+    rows: int = 5,
+    freeze: bool = False,
+    prune: bool = True,
+    tag: str | None = None,
+    on_progress: OnProgress | None = None,
+    private: bool = False,
+) -> Plan | CreatePlan:
+    """Plan a statement: what it would do, exactly, without doing it.
+
+    ``sql`` may hold SET, USE, CACHE and temporary views before it. A MERGE gives a Plan, see
+    :func:`engine.plan_merge.plan` for ``rows``, ``freeze``, ``prune`` and ``private``; a CREATE or REPLACE TABLE gives
+    a CreatePlan. ``tag`` marks the Spark work, so that ``spark.interruptTag(tag)`` from another thread cancels it.
+    """
+    script = parse_script(fill(sql, params or {}))
+    if is_create_table(script.statement):
+        return plan_create_table(spark, sql, params=params, tag=tag, on_progress=on_progress)
+    return plan_merge(
+        spark,
+        sql,
+        params=params,
+        rows=rows,
+        freeze=freeze,
+        prune=prune,
+        tag=tag,
+        on_progress=on_progress,
+        private=private,
+    )
+
+
+def check_statement(statement: str) -> None:
+    """Raise a UsageError for a statement that cannot be planned, before Spark is asked."""
+    if is_create_table(statement):
+        parse_create(statement)
+    else:
+        parse_merge(statement)

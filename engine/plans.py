@@ -1,0 +1,20 @@
+"""Either kind of plan, and what the ledger holds of one operation."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from engine.create_values import CreatePlan
+from engine.values import Operation, Outcome, Plan, Value
+
+AnyPlan = Annotated[Plan | CreatePlan, Field(discriminator="kind")]
+
+
+class OperationDetail(Value):
+    """One operation in full: its plan and, once it ran, its outcome."""
+
+    operation: Operation
+    plan: AnyPlan | None = None
+    outcome: Outcome | None = None

@@ -1,0 +1,311 @@
+"""ParsedCreate → Provided: the metadata that the statement gives (CreateDeltaTableCommand.getProvidedMetadata).
+
+Types, queries and other tables are asked of Spark; what Delta adds to it is ``engine.state_after``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from engine.analyze import columns_of as sql_columns
+from engine.analyze import schema_of
+from engine.commits import current_version
+from engine.confs import read_confs
+from engine.create_values import CreateSource, ProvidedMetadata, StateColumn, TableState
+from engine.delta_log import list_files
+from engine.errors import UsageError
+from engine.logged_schema import logged_metadata
+from engine.names import quote
+from engine.parse_create import ParsedCreate
+from engine.prepare_source import VOLATILE, source_fingerprint
+from engine.source_plan import delta_tables, query_plan
+from engine.sql_text import function_names
+from engine.table_features import FEATURE_PREFIX, implied_by
+from engine.table_state import (
+    catalog_entry,
+    columns_of,
+    delta_table_now,
+    has_not_null,
+    with_log,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CHAR_TYPE = re.compile(r"^\s*(?:(char)(?:acter)?|(varchar))\s*\(\s*(\d+)\s*\)\s*$", re.IGNORECASE)
+DEFAULTS = "spark.databricks.delta.properties.defaults."
+# internal to the table that has them: a table made like it gets its own (DeltaAnalysis)
+NOT_COPIED = (
+    "delta.columnMapping.maxColumnId",
+    "delta.rowTracking.materializedRowIdColumnName",
+    "delta.rowTracking.materializedRowCommitVersionColumnName",
+)
+TRANSIENT = ("transient_lastDdlTime",)
+# DeltaConfigs: what may stand after "delta.", as Delta writes it
+KNOWN_PROPERTIES = {
+    name.lower(): name
+    for name in (
+        *("appendOnly", "autoOptimize", "autoOptimize.autoCompact", "autoOptimize.optimizeWrite"),
+        *("castIcebergTimeType", "checkpoint.writeStatsAsJson", "checkpoint.writeStatsAsStruct"),
+        *("checkpointInterval", "checkpointPolicy", "checkpointRetentionDuration", "columnMapping.maxColumnId"),
+        *("columnMapping.mode", "compatibility.symlinkFormatManifest.enabled"),
+        *("coordinatedCommits.commitCoordinator-preview", "coordinatedCommits.commitCoordinatorConf-preview"),
+        *("coordinatedCommits.tableConf-preview", "dataSkippingNumIndexedCols", "dataSkippingStatsColumns"),
+        *("dataSkippingStringPrefixLength", "deletedFileRetentionDuration"),
+        *("dropFeatureTruncateHistory.retentionDuration", "enableChangeDataCapture", "enableChangeDataFeed"),
+        *("enableDeletionVectors", "enableExpiredLogCleanup", "enableFullRetentionRollback"),
+        *("enableIcebergCompatV1", "enableIcebergCompatV2", "enableIcebergCompatV3", "enableInCommitTimestamps"),
+        *("enableMaterializePartitionColumnsFeature", "enableRowTracking", "enableTypeWidening"),
+        *("enableVariantShredding", "ignoreIcebergBucketPartition", "ignoreProtocolDefaults"),
+        *("inCommitTimestampEnablementTimestamp", "inCommitTimestampEnablementVersion", "isolationLevel"),
+        *("logRetentionDuration", "minReaderVersion", "minWriterVersion", "parquet.format.version"),
+        *("randomPrefixLength", "randomizeFilePrefixes", "redirectReaderWriter-preview"),
+        *("redirectWriterOnly-preview", "requireCheckpointProtectionBeforeVersion", "rowTrackingSuspended"),
+        *("sampleRetentionDuration", "setTransactionRetentionDuration", "universalFormat.enabledFormats"),
+        *("universalFormat.iceberg.atomicConversion.supported", "writePartitionColumnsToParquet"),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Provided:
+    """What the statement gives. ``configuration`` holds the protocol's properties as well, keys as Delta writes them.
+
+    ``features`` are those that come with a table that is copied; ``num_files`` and ``num_bytes`` what a clone refers
+    to, ``source_version`` the version it was taken at (-1 where the source has none).
+    """
+
+    columns: tuple[StateColumn, ...]
+    partition_columns: tuple[str, ...]
+    clustering_columns: tuple[str, ...] = ()
+    configuration: dict[str, str] = field(default_factory=dict)
+    comment: str | None = None
+    features: frozenset[str] = frozenset()
+    nested_not_null: bool = False
+    source: CreateSource | None = None
+    source_version: int = -1
+    num_files: int = 0
+    num_bytes: int = 0
+
+    def value(self) -> ProvidedMetadata:
+        return ProvidedMetadata(
+            description=self.comment,
+            columns=self.columns,
+            partition_columns=self.partition_columns,
+            configuration=self.configuration,
+        )
+
+
+def provided_metadata(spark: SparkSession, create: ParsedCreate, *, count: bool = True) -> Provided:
+    """The metadata that ``create`` gives. With ``count`` the query of a CTAS is run, and its rows counted."""
+    steps = {"empty": _defined, "as_select": _selected, "like": _like, "clone": _cloned}
+    provided = steps[create.form](spark, create)
+    if create.form == "as_select" and count:
+        provided = dataclasses.replace(provided, source=_counted(spark, create, provided))
+    given = {normal_key(key): value for key, value in create.properties.items()}
+    options = {**create.options, **{f"option.{key}": value for key, value in create.options.items()}}
+    return dataclasses.replace(provided, configuration={**provided.configuration, **options, **given})
+
+
+def normal_key(key: str) -> str:
+    """DeltaConfigs.normalizeConfigKey: Delta's own properties as it writes them, others as typed."""
+    lower = key.lower()
+    if lower.startswith(FEATURE_PREFIX):
+        return lower
+    known = KNOWN_PROPERTIES.get(lower.removeprefix("delta.")) if lower.startswith("delta.") else None
+    return f"delta.{known}" if known else key
+
+
+def session_defaults(spark: SparkSession) -> dict[str, str]:
+    """The table properties that the session gives every new table (DeltaConfigs.mergeGlobalConfigs)."""
+    keys = [key for key in spark.conf.getAll if key.startswith(DEFAULTS)]
+    found = read_confs(spark, keys)
+    return {normal_key(f"delta.{key[len(DEFAULTS) :]}"): value for key, value in found.items()}
+
+
+def _defined(spark: SparkSession, create: ParsedCreate) -> Provided:
+    if not create.columns:
+        return Provided((), (), comment=create.comment)
+    casts = ", ".join(f"CAST(NULL AS {column.type}) AS c{i}" for i, column in enumerate(create.columns))
+    schema = schema_of(spark, f"SELECT {casts}")
+    columns = []
+    for column, known in zip(create.columns, schema.fields, strict=True):
+        char = CHAR_TYPE.match(column.type)
+        columns.append(
+            StateColumn(
+                name=column.name,
+                type=f"{(char[1] or char[2]).lower()}({char[3]})" if char else known.dataType.simpleString(),
+                nullable=column.nullable,
+                comment=column.comment,
+                default=column.default,
+                generated_as=column.generated_as,
+                identity=column.identity,
+            )
+        )
+    return Provided(
+        columns=tuple(columns),
+        partition_columns=_as_in_schema(create.partition_by, columns),
+        clustering_columns=_as_in_schema(create.cluster_by, columns),
+        comment=create.comment,
+        nested_not_null=any(has_not_null(known.dataType) for known in schema.fields),
+    )
+
+
+def _selected(spark: SparkSession, create: ParsedCreate) -> Provided:
+    # Delta writes what a query gives as nullable (asNullable)
+    columns = [
+        column.model_copy(update={"nullable": True}) for column in columns_of(schema_of(spark, create.query or ""))
+    ]
+    return Provided(
+        columns=tuple(columns),
+        partition_columns=_as_in_schema(create.partition_by, columns),
+        clustering_columns=_as_in_schema(create.cluster_by, columns),
+        comment=create.comment,
+    )
+
+
+def _counted(spark: SparkSession, create: ParsedCreate, provided: Provided) -> CreateSource:
+    query = f"({create.query}\n)"
+    pinned = {
+        name: current_version(spark, name) for name in delta_tables(spark, query_plan(spark, "", f"{query} AS q"))
+    }
+    columns = sql_columns(schema_of(spark, create.query or ""))
+    keys = ", ".join(quote(name) for name in provided.partition_columns)
+    items = (f"CAST(count(DISTINCT struct({keys})) AS STRING)",) if keys else ()
+    num_rows, fingerprint, found = source_fingerprint(spark, query, columns, "q", items)
+    return CreateSource(
+        sql=create.query or "",
+        pinned_versions=pinned,
+        num_rows=num_rows,
+        num_partitions=int(found[0] or 0) if found else None,
+        fingerprint=fingerprint,
+        volatile=tuple(sorted(function_names(create.query or "") & VOLATILE)),
+    )
+
+
+def _like(spark: SparkSession, create: ParsedCreate) -> Provided:
+    name = create.source or ""
+    found = delta_table_now(spark, name)
+    if found is None:
+        return _other_format(spark, name)
+    state = found.state
+    return Provided(
+        columns=state.columns,
+        partition_columns=state.partition_columns,
+        configuration=_copied({k: v for k, v in state.properties.items() if v is not None and k not in NOT_COPIED}),
+        comment=state.comment or None,
+        features=frozenset(state.features),
+        source=CreateSource(sql=name, pinned_versions={name: found.version}),
+        source_version=found.version,
+    )
+
+
+def _cloned(spark: SparkSession, create: ParsedCreate) -> Provided:
+    name = create.source or ""
+    found = delta_table_now(spark, name)
+    if found is None:
+        other = _other_format(spark, name)
+        columns = tuple(column.model_copy(update={"nullable": True}) for column in other.columns)
+        entry = catalog_entry(spark, name)
+        place = entry.location if entry and entry.location else name.partition(".")[2].strip("`")
+        files = spark.sql(f"SELECT count(*), sum(length) FROM binaryFile.{quote(place)}").collect()[0]
+        return dataclasses.replace(
+            other, columns=columns, comment=None, num_files=int(files[0]), num_bytes=int(files[1] or 0)
+        )
+    version, state = found.version, found.state
+    if create.source_at:
+        version = traveled_version(spark, name, create.source_at)
+        state = state_at(spark, name, state, version) if version != found.version else state
+    return Provided(
+        columns=state.columns,
+        partition_columns=state.partition_columns,
+        clustering_columns=state.clustering_columns,
+        configuration=_copied(state.properties),
+        features=frozenset(state.features),
+        source=CreateSource(sql=f"{name} {create.source_at}".strip(), pinned_versions={name: version}),
+        source_version=version,
+        num_files=state.num_files or 0,
+        num_bytes=state.num_bytes or 0,
+    )
+
+
+def traveled_version(spark: SparkSession, name: str, at: str) -> int:
+    """The version that ``VERSION AS OF`` or ``TIMESTAMP AS OF`` names. What Delta refuses is raised in its words."""
+    schema_of(spark, f"SELECT * FROM {name} {at}")
+    kind, _, value = at.upper().removeprefix("FOR ").partition(" AS OF ")
+    value = at[len(at) - len(value) :].strip()
+    if kind.strip() in ("VERSION", "SYSTEM_VERSION"):
+        return int(value.strip("'\""))
+    history = spark.sql(f"DESCRIBE HISTORY {name}").where(f"timestamp <= CAST(({value}) AS TIMESTAMP)")
+    return int(history.selectExpr("max(version) AS version").collect()[0][0])
+
+
+def state_at(spark: SparkSession, name: str, now: TableState, version: int) -> TableState:
+    """The state of a Delta table at an older version, read out of its log."""
+    told = logged_metadata(spark, now.location, version)
+    files = list_files(spark, now.location, version)
+    columns = columns_of(schema_of(spark, f"SELECT * FROM {name} VERSION AS OF {version}"))
+    return TableState(
+        location=now.location,
+        columns=with_log(spark, columns, now.location, version, told.features),
+        partition_columns=told.partition_columns,
+        clustering_columns=now.clustering_columns,
+        comment=told.description,
+        properties=dict(told.configuration),
+        min_reader_version=told.min_reader_version,
+        min_writer_version=told.min_writer_version,
+        features=told.features or tuple(sorted(implied_by(told.min_reader_version, told.min_writer_version))),
+        num_files=len(files),
+        num_bytes=sum(file.bytes for file in files),
+    )
+
+
+def _other_format(spark: SparkSession, name: str) -> Provided:
+    """A table that is not Delta, as the catalog describes it."""
+    columns = columns_of(schema_of(spark, f"SELECT * FROM {name}"))
+    properties: dict[str, str] = {}
+    partitions: tuple[str, ...] = ()
+    comment = ""
+    entry = catalog_entry(spark, name)
+    if entry is not None and entry.kind == "VIEW":
+        raise UsageError(
+            "LIKE_A_VIEW",
+            f"{name} is a view: a table made like it would get the view's own properties as table properties.",
+            f"Write CREATE TABLE … USING delta AS SELECT * FROM {name} WHERE false.",
+        )
+    if entry is not None:
+        rows = [(str(r[0]), str(r[1])) for r in spark.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()]
+        begin = next((i for i, row in enumerate(rows) if row[0] == "# Partition Information"), len(rows))
+        after = [row[0] for row in rows[begin + 2 :]]
+        partitions = tuple(after[: next((i for i, one in enumerate(after) if not one), 0)])
+        comment = next((value for key, value in rows if key == "Comment"), "")
+        found = spark.sql(f"SHOW TBLPROPERTIES {name}").collect()
+        properties = {str(r[0]): str(r[1]) for r in found if str(r[0]) not in TRANSIENT}
+    return Provided(
+        columns=columns,
+        partition_columns=partitions,
+        configuration=properties,
+        comment=comment or None,
+        source=CreateSource(sql=name),
+    )
+
+
+def _copied(properties: Mapping[str, str | None]) -> dict[str, str]:
+    return {key: value for key, value in properties.items() if value is not None}
+
+
+def _as_in_schema(names: tuple[str, ...], columns: list[StateColumn]) -> tuple[str, ...]:
+    """``names`` as the columns write them; one that is no column stays as typed."""
+    written = {column.name.lower(): column.name for column in columns}
+    return tuple(written.get(name.lower(), name) for name in names)
+
+
+def unknown_property(key: str) -> bool:
+    """Whether Delta refuses a property as unknown (DeltaConfigs.validateConfiguration)."""
+    lower = key.lower()
+    free = ("delta.constraints.", FEATURE_PREFIX, "delta.universalformat.config.")
+    return lower.startswith("delta.") and not lower.startswith(free) and lower[6:] not in KNOWN_PROPERTIES

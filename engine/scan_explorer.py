@@ -1,0 +1,253 @@
+"""Which files a read leaves, and why: PrepareDeltaScan asked about a predicate on a table, or about a whole query.
+
+Every verdict is Delta's own: ``inputFiles()`` of the read as it is, of the read without what generated columns add, and
+of each conjunct by itself. What stands beside a verdict is what the log holds (``engine.skipping.facts``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from engine.analyze import Expression, columns_of, probe, schema_of
+from engine.commits import current_version
+from engine.confs import STATS_SKIPPING, confs_set, read_confs
+from engine.delta_log import LogFile, list_files, partitions_of
+from engine.errors import EngineError
+from engine.explain import explain
+from engine.logged_schema import logged_schema
+from engine.names import quote, string
+from engine.prepare_delta_scan import GENERATED_FILTERS, files_among, input_files
+from engine.skipping import INDEXED_BY, Evidence, FileEvidence, facts
+from engine.spark_errors import translate
+from engine.sql_text import conjuncts
+from engine.values import Accuracy, Column
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SCAN = re.compile(
+    r"FileScan parquet (?P<name>[^\[]*)\[[^\n]*?DataFilters: \[(?P<data>[^\n]*?)\], Format: [^\n]*?"
+    r"Location: (?P<index>\w+)\(\d+ paths\)\[(?P<path>[^\]]*)\], "
+    r"PartitionFilters: \[(?P<partition>[^\n]*?)\], PushedFilters: "
+)
+# Spark cuts what it prints of a scan at 100 characters
+WHOLE = {"spark.sql.maxMetadataStringLength": "1000000", "spark.sql.debug.maxToStringFields": "10000"}
+ID = re.compile(r"#\d+L?")
+COMPARED = re.compile(r"^\((?P<column>\w+) (?P<sign>=|<=>|<|>|<=|>=) (?P<value>[^()]+)\)$")
+DERIVED = re.compile(r"^\((?P<filter>.+) OR isnull\((?P=filter)\)\)$")
+NO_SKIPPING = (
+    f"{STATS_SKIPPING} is false: the rule PrepareDeltaScan does not run. Every file is in the plan; only partitions "
+    "are pruned, when the read is executed."
+)
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is left of a table. ``partitions`` are distinct tuples of partition values."""
+
+    files: int
+    bytes: int
+    partitions: int
+
+
+@dataclass(frozen=True)
+class ScanExplained:
+    """One predicate on one version of a table.
+
+    ``after_partitions`` is what the conjuncts on partition columns leave, with those that generated columns add
+    (``generated``, as Spark prints them: a MERGE has none of these); ``after_statistics`` what the read is left with.
+    """
+
+    table: str
+    version: int
+    predicate: str
+    before: Size
+    after_partitions: Size
+    after_statistics: Size
+    generated: tuple[str, ...]
+    files: tuple[FileEvidence, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class QueryScan:
+    """A Delta scan of a query. ``filters`` as Spark prints them, those on partition columns first.
+
+    ``times`` the plan has it, duplicates sharing one file listing. ``version`` is the one pinned for the query, None
+    where the text travels in time. ``accuracy`` is estimated where scans of the table differ: the files are of all.
+    """
+
+    table: str
+    path: str
+    version: int | None
+    filters: tuple[str, ...]
+    times: int
+    before: Size | None
+    after: Size
+    accuracy: Accuracy
+
+
+def explore(spark: SparkSession, table: str, predicate: str, version: int | None = None) -> ScanExplained:
+    """Why each file of ``table`` (SQL text) is kept or skipped under ``predicate``. Reads no data.
+
+    What Spark refuses (an unknown column, no predicate) raises an EngineError.
+    """
+    try:
+        detail = spark.sql(f"DESCRIBE DETAIL {table}").collect()[0]
+    except Exception as error:
+        raise translate(error) from error
+    if detail["format"] != "delta":
+        raise EngineError("DELTA_TABLE_ONLY_OPERATION", f"{table} is not a Delta table.", "Only Delta skips files.")
+    at = current_version(spark, table) if version is None else version
+    path = str(detail["location"])
+    files = list_files(spark, path, at, with_stats=True)
+    source = f"{table} VERSION AS OF {at}"
+    schema = columns_of(schema_of(spark, f"SELECT * FROM {source} WHERE {predicate}"))
+    parts = probe(spark, f"SELECT {{}} FROM {source}", conjuncts(predicate), schema, ())
+    by_partition = {name.lower() for name in detail["partitionColumns"] or ()}
+    on = [part for part in parts if {name.lower() for name in part.source_columns} <= by_partition]
+
+    def kept(texts: Sequence[str], *, generated: bool = True) -> tuple[LogFile, ...]:
+        if not texts:
+            return files
+        condition = " AND ".join(f"({text}\n)" for text in texts)
+        asked = f"SELECT * FROM {source} WHERE {condition}"
+        confs = {} if generated else {GENERATED_FILTERS: "false"}
+        return files_among(files, path, input_files(spark, asked, confs))
+
+    every = [part.text for part in parts]
+    after = kept(every)
+    skipping = read_confs(spark, (STATS_SKIPPING,)).get(STATS_SKIPPING, "true").lower() == "true"
+    generates = bool(by_partition) and "generatedColumns" in (detail["tableFeatures"] or ())
+    plain = kept(every, generated=False) if generates else after
+    generated = generated_filters(spark, source, predicate) if generates and skipping else ()
+    derivable = [text for filter_ in generated if (text := as_sql(filter_, schema))]
+    pruned = {file.path for file in kept([*(part.text for part in on), *derivable])}
+    # where a derived filter cannot be asked by itself: what it alone skips
+    derived = {file.path for file in plain} - {file.path for file in after}
+    return ScanExplained(
+        table=table,
+        version=at,
+        predicate=predicate,
+        before=_size(files),
+        after_partitions=_size([file for file in files if file.path in pruned and file.path not in derived]),
+        after_statistics=_size(after),
+        generated=generated,
+        files=_evidence(spark, detail, at, files, after, parts, schema, kept),
+        note="" if skipping else NO_SKIPPING,
+    )
+
+
+def _size(files: Sequence[LogFile]) -> Size:
+    return Size(len(files), sum(file.bytes for file in files), partitions_of(files))
+
+
+def _evidence(
+    spark: SparkSession,
+    detail: Any,
+    version: int,
+    files: Sequence[LogFile],
+    after: Sequence[LogFile],
+    parts: Sequence[Expression],
+    schema: Sequence[Column],
+    kept: Callable[[Sequence[str]], Sequence[LogFile]],
+) -> tuple[FileEvidence, ...]:
+    """Each conjunct's verdict on each file, with what the log holds of the columns that it names."""
+    logged = {column.name: column for column in logged_schema(spark, str(detail["location"]), version)}
+    properties = dict(detail["properties"] or {})
+    indexed = "".join(f"{name} = {properties[name]}" for name in INDEXED_BY if name in properties)
+    partitions = {name.lower() for name in detail["partitionColumns"] or ()}
+    left = {file.path for file in after}
+    judged = []
+    for part in parts:
+        by_this = left if len(parts) == 1 else {file.path for file in kept([part.text])}
+        judged.append((part.text, by_this, [column for column in schema if column.name in part.source_columns]))
+    return tuple(
+        FileEvidence(
+            path=file.path,
+            kept=file.path in left,
+            rows=file.rows,
+            evidence=tuple(
+                Evidence(
+                    text,
+                    file.path in by_this,
+                    tuple(facts(file, column, logged[column.name], partitions, indexed) for column in used),
+                )
+                for text, by_this, used in judged
+            ),
+        )
+        for file in files
+    )
+
+
+def generated_filters(spark: SparkSession, source: str, predicate: str) -> tuple[str, ...]:
+    """The partition filters that Delta derives from generated columns, as Spark prints them."""
+    found = SCAN.search(physical_plan(spark, f"SELECT * FROM {source} WHERE {predicate}"))
+    # GeneratedColumn.generatePartitionFilters: each is ``p OR p IS NULL``
+    return tuple(text for text in _split(found["partition"]) if DERIVED.match(text)) if found else ()
+
+
+def as_sql(derived: str, schema: Sequence[Column]) -> str | None:
+    """A derived filter as SQL, where it compares a column with a literal: Spark prints that without quotes."""
+    found = DERIVED.match(derived)
+    compared = COMPARED.match(found["filter"]) if found else None
+    types = {column.name: column.type for column in schema}
+    if compared is None or compared["column"] not in types:
+        return None
+    name, value = compared["column"], compared["value"]
+    return f"{quote(name)} {compared['sign']} CAST({string(value)} AS {types[name]})"
+
+
+def physical_plan(spark: SparkSession, query: str) -> str:
+    """The physical plan of ``query``, its scans printed whole."""
+    with confs_set(spark, WHOLE):
+        return explain(spark, query).physical
+
+
+def explore_query(spark: SparkSession, query: str) -> tuple[QueryScan, ...]:
+    """One entry for each Delta scan of ``query``, structurally equal ones together. Reads no data."""
+    physical = physical_plan(spark, query)
+    scans = [found for found in SCAN.finditer(physical) if "Delta" in found["index"] or "Tahoe" in found["index"]]
+    kept = input_files(spark, query, {})
+    travels = re.search(r"\bAS\s+OF\b", query, re.IGNORECASE) is not None
+    counted: dict[tuple[str, str, tuple[str, ...]], int] = {}
+    for scan in scans:
+        filters = tuple(dict.fromkeys((*_split(scan["partition"]), *_split(scan["data"]))))
+        key = (scan["name"].strip(), scan["path"], filters)
+        counted[key] = counted.get(key, 0) + 1
+    paths = [path for _, path, _ in counted]
+    entries = []
+    for (name, path, filters), times in counted.items():
+        table = name if name and name != "delta" else f"delta.{quote(path)}"
+        version = current_version(spark, f"delta.{quote(path)}")
+        files = list_files(spark, path, version)
+        left = files_among(files, path, kept)
+        sure = paths.count(path) == 1 and not travels
+        entries.append(
+            QueryScan(
+                table=table,
+                path=path,
+                version=None if travels else version,
+                filters=filters,
+                times=times,
+                before=None if travels else _size(files),
+                after=_size(left),
+                accuracy="exact" if sure else "estimated",
+            )
+        )
+    return tuple(entries)
+
+
+def _split(printed: str) -> tuple[str, ...]:
+    """The filters of a printed list, ids taken out; commas inside brackets do not part them."""
+    parts, depth, begin = [], 0, 0
+    text = ID.sub("", printed)
+    for index, sign in enumerate(text):
+        depth += (sign in "([") - (sign in ")]")
+        if sign == "," and depth == 0:
+            parts.append(text[begin:index].strip())
+            begin = index + 1
+    return tuple(part for part in (*parts, text[begin:].strip()) if part)

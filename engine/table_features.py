@@ -1,0 +1,182 @@
+"""The protocol that a new or replaced table gets: table features, as Delta derives them from the metadata.
+
+Mirrors ``TableFeature`` and ``Protocol`` (forNewTable, merge, normalized) of Delta 4.4.0. A protocol is told by the
+features that it supports, named or implied: its two version numbers follow from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.create_values import StateColumn
+
+FEATURE_PREFIX = "delta.feature."
+PROTOCOL_KEYS = ("delta.minReaderVersion", "delta.minWriterVersion", "delta.ignoreProtocolDefaults")
+# the versions from which a protocol names its features
+READER_FEATURES, WRITER_FEATURES = 3, 7
+
+
+@dataclass(frozen=True)
+class Feature:
+    """``reader`` and ``writer`` are the versions it needs; a legacy one is implied by versions below those."""
+
+    reader: int
+    writer: int
+    legacy: bool = False
+    requires: tuple[str, ...] = ()
+
+
+_WRITER, _READER_WRITER = Feature(0, WRITER_FEATURES), Feature(READER_FEATURES, WRITER_FEATURES)
+FEATURES: Mapping[str, Feature] = {
+    "appendOnly": Feature(0, 2, legacy=True),
+    "invariants": Feature(0, 2, legacy=True),
+    "checkConstraints": Feature(0, 3, legacy=True),
+    "changeDataFeed": Feature(0, 4, legacy=True),
+    "generatedColumns": Feature(0, 4, legacy=True),
+    "columnMapping": Feature(2, 5, legacy=True),
+    "identityColumns": Feature(0, 6, legacy=True),
+    "allowColumnDefaults": _WRITER,
+    "checkpointProtection": _WRITER,
+    "clustering": Feature(0, 7, requires=("domainMetadata",)),
+    "coordinatedCommits-preview": Feature(0, 7, requires=("inCommitTimestamp", "vacuumProtocolCheck")),
+    "domainMetadata": _WRITER,
+    "icebergCompatV1": Feature(0, 7, requires=("columnMapping",)),
+    "icebergCompatV2": Feature(0, 7, requires=("columnMapping",)),
+    "icebergCompatV3": Feature(0, 7, requires=("columnMapping", "rowTracking")),
+    "inCommitTimestamp": _WRITER,
+    "materializePartitionColumns": _WRITER,
+    "rowTracking": Feature(0, 7, requires=("domainMetadata",)),
+    "catalogManaged": Feature(3, 7, requires=("inCommitTimestamp", "vacuumProtocolCheck")),
+    "deletionVectors": _READER_WRITER,
+    "geospatial": _READER_WRITER,
+    "geospatial-dev": _READER_WRITER,
+    "timestampNtz": _READER_WRITER,
+    "typeWidening": _READER_WRITER,
+    "typeWidening-preview": _READER_WRITER,
+    "v2Checkpoint": _READER_WRITER,
+    "vacuumProtocolCheck": _READER_WRITER,
+    "variantShredding": Feature(3, 7, requires=("variantType",)),
+    "variantShredding-preview": _READER_WRITER,
+    "variantType": _READER_WRITER,
+    "variantType-preview": _READER_WRITER,
+}
+BY_LOWER_NAME = {name.lower(): name for name in FEATURES}
+# properties that enable a feature by being true
+BY_PROPERTY = {
+    "delta.appendOnly": "appendOnly",
+    "delta.enableChangeDataFeed": "changeDataFeed",
+    "delta.enableDeletionVectors": "deletionVectors",
+    "delta.enableRowTracking": "rowTracking",
+    "delta.enableIcebergCompatV1": "icebergCompatV1",
+    "delta.enableIcebergCompatV2": "icebergCompatV2",
+    "delta.enableIcebergCompatV3": "icebergCompatV3",
+    "delta.enableInCommitTimestamps": "inCommitTimestamp",
+    "delta.enableTypeWidening": "typeWidening",
+    "delta.enableVariantShredding": "variantShredding",
+    "delta.enableMaterializePartitionColumnsFeature": "materializePartitionColumns",
+}
+
+
+@dataclass(frozen=True)
+class Protocol:
+    min_reader_version: int
+    min_writer_version: int
+    features: frozenset[str]
+
+
+def protocol_of(features: Iterable[str]) -> Protocol:
+    """The weakest protocol that supports just these (Protocol.normalized)."""
+    every = with_required(features)
+    reader = max([1, *(FEATURES[name].reader for name in every)])
+    writer = max([1, *(FEATURES[name].writer for name in every)])
+    if reader < READER_FEATURES and writer < WRITER_FEATURES and implied_by(reader, writer) == every:
+        return Protocol(reader, writer, every)
+    return Protocol(reader, WRITER_FEATURES, every)
+
+
+def protocol_for_new_table(
+    columns: Sequence[StateColumn],
+    configuration: Mapping[str, str | None],
+    defaults: Mapping[str, str],
+    *,
+    nested_not_null: bool = False,
+) -> Protocol:
+    """Protocol.forNewTable. ``configuration`` holds the protocol's own properties as well; ``defaults`` are the
+    session's for them (``delta.minReaderVersion`` …), those of Delta where it sets none."""
+    versions = {"delta.minReaderVersion": "1", "delta.minWriterVersion": "2"}
+    if str(configuration.get("delta.ignoreProtocolDefaults", "false")).lower() == "true":
+        versions, defaults = dict.fromkeys(versions, "1"), {}
+    given: dict[str, str | None] = {**versions, **defaults, **configuration}
+    return protocol_of(
+        named_features(given) | enabled_by_metadata(columns, given, nested_not_null) | implied_by_versions(given)
+    )
+
+
+def merged_protocol(
+    old: Protocol,
+    columns: Sequence[StateColumn],
+    configuration: Mapping[str, str | None],
+    *,
+    nested_not_null: bool = False,
+) -> Protocol:
+    """The protocol of a replaced or cloned-over table, which is only ever upgraded (Protocol.merge)."""
+    wanted = with_required(
+        named_features(configuration)
+        | enabled_by_metadata(columns, configuration, nested_not_null)
+        | implied_by_versions(configuration)
+    )
+    return old if wanted <= old.features else protocol_of(old.features | wanted)
+
+
+def with_required(features: Iterable[str]) -> frozenset[str]:
+    """``features`` and those that they require."""
+    every = frozenset(features)
+    more = every | {needed for name in every if name in FEATURES for needed in FEATURES[name].requires}
+    return every if more == every else with_required(more)
+
+
+def implied_by(reader: int, writer: int) -> frozenset[str]:
+    """Protocol.implicitlySupportedFeatures of two version numbers."""
+    return frozenset(
+        name
+        for name, one in FEATURES.items()
+        if one.legacy and one.reader <= reader < READER_FEATURES and one.writer <= writer < WRITER_FEATURES
+    )
+
+
+def implied_by_versions(configuration: Mapping[str, str | None]) -> frozenset[str]:
+    reader, writer = configuration.get(PROTOCOL_KEYS[0]), configuration.get(PROTOCOL_KEYS[1])
+    if reader is None or writer is None:
+        return frozenset()
+    return implied_by(int(reader) if int(writer) >= WRITER_FEATURES else min(2, int(reader)), int(writer))
+
+
+def named_features(configuration: Mapping[str, str | None]) -> frozenset[str]:
+    """Those that properties ``delta.feature.…`` name; unknown ones are left out."""
+    named = (key[len(FEATURE_PREFIX) :].lower() for key in configuration if key.startswith(FEATURE_PREFIX))
+    return frozenset(BY_LOWER_NAME[name] for name in named if name in BY_LOWER_NAME)
+
+
+def enabled_by_metadata(
+    columns: Sequence[StateColumn], configuration: Mapping[str, str | None], nested_not_null: bool = False
+) -> frozenset[str]:
+    """FeatureAutomaticallyEnabledByMetadata: what columns and properties need."""
+    found = {name for key, name in BY_PROPERTY.items() if str(configuration.get(key) or "").lower() == "true"}
+    types = " ".join(column.type for column in columns)
+    needed = {
+        "invariants": nested_not_null or any(not column.nullable for column in columns),
+        "checkConstraints": any(key.lower().startswith("delta.constraints.") for key in configuration),
+        "generatedColumns": any(column.generated_as for column in columns),
+        "identityColumns": any(column.identity for column in columns),
+        "columnMapping": (configuration.get("delta.columnMapping.mode") or "none").lower() != "none",
+        "timestampNtz": "timestamp_ntz" in types,
+        "variantType": "variant" in types,
+        "v2Checkpoint": (configuration.get("delta.checkpointPolicy") or "").lower() == "v2",
+    }
+    return frozenset(found | {name for name, is_needed in needed.items() if is_needed})
+
+
+def is_protocol_property(key: str) -> bool:
+    """TableFeatureProtocolUtils.isTableProtocolProperty: these never reach the log's configuration."""
+    return key in PROTOCOL_KEYS or key.startswith(FEATURE_PREFIX)

@@ -1,0 +1,173 @@
+"""A table as it is: its catalog entry, and its state as DESCRIBE DETAIL, its schema and its log tell it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from engine.analyze import schema_of
+from engine.commits import current_version
+from engine.create_values import StateColumn, TableState
+from engine.logged_schema import logged_schema
+from engine.names import quote
+from engine.spark_errors import translate
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import DataType, StructType
+
+VIEW = "EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE"
+MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "PATH_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE")
+DECLARED_TYPE = "__CHAR_VARCHAR_TYPE_STRING"
+TOLD_BY_THE_LOG = ("generatedColumns", "identityColumns")
+
+
+@dataclass(frozen=True)
+class CatalogEntry:
+    """A name in the catalog. ``kind`` is MANAGED, EXTERNAL or VIEW."""
+
+    kind: str
+    provider: str
+    location: str
+
+
+@dataclass(frozen=True)
+class DeltaTableNow:
+    """A Delta table at its newest version."""
+
+    table_id: str
+    version: int
+    state: TableState
+
+
+def catalog_entry(spark: SparkSession, name: str) -> CatalogEntry | None:
+    """What the catalog holds under ``name`` (SQL text), or None."""
+    try:
+        rows = spark.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
+    except Exception as error:
+        if (told := translate(error)).condition in MISSING:
+            return None
+        raise told from error
+    begin = next((i for i, row in enumerate(rows) if row[0] == "# Detailed Table Information"), 0)
+    told_of = {str(row[0]): str(row[1]) for row in rows[begin + 1 :]}
+    return CatalogEntry(
+        kind=told_of.get("Type", ""),
+        provider=told_of.get("Provider", "").lower(),
+        location=told_of.get("Location", ""),
+    )
+
+
+def delta_table_now(spark: SparkSession, name: str) -> DeltaTableNow | None:
+    """The Delta table ``name`` (SQL text of a name or path) at its newest version; None where there is no log."""
+    try:
+        detail = spark.sql(f"DESCRIBE DETAIL {name}").collect()[0]
+    except Exception as error:
+        if (told := translate(error)).condition in (*MISSING, VIEW):
+            return None
+        raise told from error
+    if detail["format"] != "delta":
+        return None
+    version = current_version(spark, name)
+    return DeltaTableNow(str(detail["id"]), version, _state(spark, name, detail, version))
+
+
+def _state(spark: SparkSession, name: str, detail: Any, version: int) -> TableState:
+    features = tuple(sorted(detail["tableFeatures"] or ()))
+    schema = schema_of(spark, f"SELECT * FROM {name}")
+    return TableState(
+        location=plain(detail["location"]),
+        columns=with_log(spark, columns_of(schema), str(detail["location"]), version, features),
+        partition_columns=tuple(detail["partitionColumns"] or ()),
+        clustering_columns=tuple(detail["clusteringColumns"] or ()),
+        comment=detail["description"] or "",
+        properties=dict(sorted(dict(detail["properties"] or {}).items())),
+        min_reader_version=int(detail["minReaderVersion"]),
+        min_writer_version=int(detail["minWriterVersion"]),
+        features=features,
+        num_files=int(detail["numFiles"] or 0),
+        num_bytes=int(detail["sizeInBytes"] or 0),
+    )
+
+
+def with_log(
+    spark: SparkSession, columns: tuple[StateColumn, ...], path: str, version: int, features: Collection[str]
+) -> tuple[StateColumn, ...]:
+    """``columns`` with what no query shows: generation expressions and identity."""
+    if not set(TOLD_BY_THE_LOG).intersection(features):
+        return columns
+    logged = {column.name: column for column in logged_schema(spark, path, version)}
+    return tuple(
+        column.model_copy(
+            update={"generated_as": logged[column.name].generated_as, "identity": logged[column.name].identity}
+        )
+        if column.name in logged
+        else column
+        for column in columns
+    )
+
+
+def columns_of(schema: StructType) -> tuple[StateColumn, ...]:
+    """The columns of a query, types as declared."""
+    return tuple(
+        StateColumn(
+            name=field.name,
+            type=str(field.metadata.get(DECLARED_TYPE) or field.dataType.simpleString()),
+            nullable=field.nullable,
+            comment=str(field.metadata.get("comment") or ""),
+            default=field.metadata.get("CURRENT_DEFAULT"),
+        )
+        for field in schema.fields
+    )
+
+
+def has_not_null(type_: DataType) -> bool:
+    """Whether a struct inside ``type_`` has a field that may not be NULL; in arrays and maps Delta enforces none."""
+    fields = getattr(type_, "fields", ())
+    return any(not field.nullable or has_not_null(field.dataType) for field in fields)
+
+
+def qualified_name(spark: SparkSession, parts: tuple[str, ...]) -> tuple[str, ...]:
+    """A name with its catalog and schema."""
+    catalog, schema = spark.sql("SELECT current_catalog(), current_schema()").collect()[0]
+    return (*(str(catalog), str(schema))[: 3 - len(parts)], *parts) if len(parts) < 3 else parts
+
+
+def default_location(spark: SparkSession, parts: tuple[str, ...]) -> str:
+    """Where a managed table of this qualified name lives (SessionCatalog.defaultTablePath)."""
+    schema = ".".join(quote(part) for part in parts[:-1])
+    try:
+        rows = spark.sql(f"DESCRIBE SCHEMA EXTENDED {schema}").collect()
+    except Exception as error:
+        raise translate(error) from error
+    base = next((str(row[1]) for row in rows if row[0] == "Location"), "")
+    return f"{plain(base)}/{parts[-1].lower()}"
+
+
+def holds_data(spark: SparkSession, path: str) -> bool:
+    """Whether a directory has files that Spark sees."""
+    return bool(_listed(spark, path))
+
+
+def has_log_directory(spark: SparkSession, path: str) -> bool:
+    """Whether ``_delta_log`` is there, with commits or, after a CREATE that failed, without."""
+    return _listed(spark, f"{path}/_delta_log") is not None
+
+
+def _listed(spark: SparkSession, path: str) -> list[str] | None:
+    """The files of a directory, None where it is not there."""
+    try:
+        return list(spark.sql(f"SELECT path FROM binaryFile.{quote(path)}").inputFiles())
+    except Exception as error:
+        told = translate(error)
+        if told.condition == "PATH_NOT_FOUND":
+            return None
+        if told.condition.startswith("DELTA_"):
+            return [path]  # only Delta reads a Delta table
+        raise told from error
+
+
+def plain(location: str) -> str:
+    """A local path without its scheme, as it is typed; another one as it is."""
+    return re.sub(r"^file:/+", "/", str(location)).rstrip("/")

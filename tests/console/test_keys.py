@@ -1,0 +1,113 @@
+"""Keys: each is told in one place and shown in three: on the key line, in the help and in the README."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from console.dialogs.help import HelpDialog
+from console.keymap import all_bindings, checked_keymap
+from console.places.specs import PLACES
+from console.widgets.keys import catalog, key_name
+from tests.console.drive import console
+from tests.console.fake_backend import FakeBackend
+from tests.console.samples import MERGE_SQL
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def test_every_binding_has_an_id_to_remap_it_by_and_a_sentence_for_the_help() -> None:
+    for owner, bindings in all_bindings().items():
+        for binding in bindings:
+            assert binding.id, f"{owner}: {binding}"
+            assert binding.tooltip or binding.id in ("tree.down", "tree.up"), f"{owner}: {binding}"
+
+
+def test_no_two_actions_of_one_owner_share_a_key() -> None:
+    for owner, bindings in all_bindings().items():
+        keys = [(binding.key, binding.id) for binding in bindings]
+        ids = {key: {binding_id for other, binding_id in keys if other == key} for key, _ in keys}
+        assert not {key: names for key, names in ids.items() if len(names) > 1}, owner
+
+
+def test_each_key_of_the_readmes_table_does_what_it_says_there() -> None:
+    """The word of the README's row is in the tooltip or the label of an action that has those keys."""
+    tables = re.findall(r"^\| key \| what it does \|\n\|---\|---\|\n((?:\|.*\|\n)+)", README.read_text(), re.MULTILINE)
+    assert len(tables) == 1
+    entries = [entry for bindings in all_bindings().values() for entry in catalog(bindings)]
+    for row in tables[0].splitlines():
+        cell, told = (part.strip() for part in row.strip("|").split("|", 1))
+        for key in re.findall(r"`([^`]+)`", cell):
+            texts = [
+                f"{binding.description} {binding.tooltip}".lower()
+                for keys, binding in entries
+                if key in keys.split(", ")
+            ]
+            assert texts, f"the README tells of {key}, which no action has"
+            words = set(re.findall(r"[a-z]{3,}", told.lower()))
+            assert any(words & set(re.findall(r"[a-z]{3,}", text)) for text in texts), f"{key}: {told} / {texts}"
+
+
+@pytest.mark.parametrize("place", "123456")
+async def test_the_help_names_every_key_of_its_place_and_of_the_whole_console(backend: FakeBackend, place: str) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.press(place, "escape", "question_mark")
+        await operator.until(lambda: isinstance(operator.app.screen, HelpDialog))
+        dialog = operator.app.screen
+        assert isinstance(dialog, HelpDialog)
+        told = {(one.lead.plain.strip(), one.body.plain) for one in dialog.help_text()}
+        owner = next(spec.label for spec in PLACES if spec.key == place)
+        for bindings in (all_bindings()[owner], all_bindings()["Everywhere"]):
+            assert {(keys, binding.tooltip) for keys, binding in catalog(bindings)} <= told
+
+
+async def test_keys_that_were_chosen_replace_the_old_ones_on_screen_and_in_the_help(backend: FakeBackend) -> None:
+    Path(backend.home, "settings.toml").write_text('[keys]\nmerge.plan = "f3"\n"merge.commit" = "C,f2"\n')
+    async with console(backend, size=(120, 120)) as operator:
+        await operator.warm()
+        await operator.until(lambda: operator.app.keymap)
+        await operator.write(MERGE_SQL)
+        await operator.press("ctrl+r")
+        assert not backend.called("plan")
+        await operator.press("f3")
+        await operator.sees("updates 1,204", "shift+c commit")
+        await operator.press("c", "question_mark")
+        await operator.sees("shift+c, F2", "F3  ")
+        await operator.press("escape", "f2")
+        await operator.sees("Commit plan")
+
+
+REFUSED = {
+    ("merge.pln", "f6"): "no action is named 'merge.pln', perhaps 'merge.plan'",
+    ("merge.plan", "ctrll+r"): "merge.plan: there is no key 'ctrll+r'",
+    ("merge.plan", "nokey"): "merge.plan: there is no key 'nokey'",
+    ("merge.plan", ""): "merge.plan needs a key",
+    ("merge.plan", "c"): "merge.plan: c is the key of merge.commit already",
+    ("merge.plan", "ctrl+q"): "merge.plan: ctrl+q is the key of app.quit already",
+    ("app.help", "r"): "app.help: r is the key of",
+}
+
+
+@pytest.mark.parametrize(("binding_id", "keys"), REFUSED)
+def test_a_key_that_cannot_be_used_is_told_of_and_the_old_one_stays(binding_id: str, keys: str) -> None:
+    usable, complaints = checked_keymap({binding_id: keys})
+    assert usable == {}
+    assert REFUSED[binding_id, keys] in complaints[0]
+
+
+def test_two_keys_may_be_swapped() -> None:
+    wanted = {"merge.save": "y", "merge.copy": "s"}
+    assert checked_keymap(wanted) == (wanted, [])
+
+
+async def test_a_bad_keymap_is_told_of_when_the_console_opens(backend: FakeBackend) -> None:
+    Path(backend.home, "settings.toml").write_text('[keys]\nmerge.pln = "f6"\nmerge.plan = 7\n')
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("perhaps 'merge.plan'", "merge.plan must be a key in quotes")
+
+
+def test_names_of_keys_are_those_on_the_keyboard() -> None:
+    assert [key_name(key) for key in ("question_mark", "ctrl+r", "R", "f9")] == ["?", "ctrl+r", "shift+r", "F9"]

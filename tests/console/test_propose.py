@@ -1,0 +1,131 @@
+"""A whole MERGE proposed from two tables: the key, the columns that both have, and what is to be known of the rest."""
+
+from __future__ import annotations
+
+import pytest
+import sqlglot
+
+from console.places.templates import TEMPLATES, Sides, sides
+from engine.values import Column
+from tests.console.drive import ORDERS, console
+from tests.console.fake_backend import FakeBackend
+
+
+def columns(*names: str, of: str = "string") -> tuple[Column, ...]:
+    return tuple(
+        Column(name=name.strip("!*"), type=of, nullable="!" not in name, is_partition="*" in name) for name in names
+    )
+
+
+ORDER_COLUMNS = columns("order_id!", "customer_id", "order_date*", "status")
+
+
+async def test_m_on_a_table_asks_for_the_source_and_writes_the_whole_merge(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "m")
+        await operator.sees("Merge into sales.orders", "sales.orders_feed  not Delta", "a query or a path")
+        await operator.press(*"ordf", "enter")
+        await operator.sees("MERGE INTO sales.orders AS t", "USING sales.orders_feed AS s")
+        text = operator.merge.editor.text
+        assert "ON t.order_id = s.order_id\n" in text
+        assert "-- AND t.order_date = s.order_date skips files" in text
+        assert "-- sales.orders_feed has no note" in text
+        assert "UPDATE SET order_date = s.order_date, status = s.status" in text
+        assert "INSERT (order_id, order_date, status, amount)" in text
+
+
+async def test_t_makes_another_kind_of_merge_of_the_same_tables(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "m")
+        await operator.sees("sales.orders_feed")
+        await operator.press(*"ordf", "enter")
+        await operator.sees("USING sales.orders_feed AS s")
+        await operator.press("ctrl+t")
+        await operator.sees("What should the merge into sales.orders do?")
+        await operator.press(*"sync", "enter")
+        await operator.sees("WHEN NOT MATCHED BY SOURCE THEN DELETE")
+        # what nobody edited is not kept
+        assert not list((backend.home / "drafts").glob("*.before-*"))
+
+
+async def test_t_asks_for_the_tables_where_none_was_chosen(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("2")
+        await operator.sees("Type a MERGE statement")
+        await operator.press("ctrl+t")
+        await operator.sees("Into which table?", "sales.customers")
+        await operator.press(*"cust", "enter")
+        await operator.sees("Merge into sales.customers", "a query or a path")
+        await operator.press(*"query", "enter")
+        await operator.sees("MERGE INTO sales.customers AS t", "USING changes AS s")
+
+
+async def test_a_source_whose_columns_spark_does_not_know_still_gives_a_statement(backend: FakeBackend) -> None:
+    from engine.errors import EngineError
+
+    backend.errors["table_columns"] = EngineError("UNABLE_TO_INFER_SCHEMA", "[/x]", "")
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "m")
+        await operator.sees("sales.orders_feed")
+        await operator.press(*"ordf", "enter")
+        await operator.sees("USING sales.orders_feed AS s", "[UNABLE_TO_INFER_SCHEMA] [/x]")
+
+
+KEYS = [
+    ("sales.orders", ("status", "order_id", "customer_id"), "order_id"),
+    ("sales.orders", ("customer_id", "id"), "id"),
+    ("companies", ("city", "company_key"), "company_key"),
+    ("facts", ("value", "customer_id!", "shop_id"), "customer_id"),
+    ("facts", ("shop_id", "customer_id!"), "customer_id"),
+    ("facts", ("day", "value"), "day"),
+]
+
+
+@pytest.mark.parametrize(("table", "names", "key"), KEYS)
+def test_the_key_is_the_column_that_is_called_like_one(table: str, names: tuple[str, ...], key: str) -> None:
+    assert sides(table, columns(*names), "s", columns(*names)).key == key
+
+
+def test_names_of_columns_match_whatever_their_case() -> None:
+    known = sides("t", columns("Id", "Name"), "s", columns("ID", "extra"))
+    assert (known.common, known.missing) == (("Id",), ("Name",))
+
+
+def test_what_cannot_be_compared_is_left_out_of_the_comparison() -> None:
+    known = sides("t", (*columns("id", "a"), *columns("m", of="map<string,int>")), "s", (*columns("id", "a", "m"),))
+    assert known.comparable == ("a",)
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize(
+    "of",
+    [
+        sides("db.orders", ORDER_COLUMNS, "db.feed", columns("order_id", "status", "updated_at")),
+        sides("db.orders", ORDER_COLUMNS, "db.feed", ORDER_COLUMNS),
+        sides("db.orders", ORDER_COLUMNS, None),
+        sides("t", columns("id", "a b", "x\ny`"), "s", columns("id", "x\ny`")),
+        sides("wide", columns(*(f"column_{n}" for n in range(40))), "s", columns(*(f"column_{n}" for n in range(30)))),
+        Sides(target="delta.`/a b`", source="x"),
+    ],
+    ids=["some", "all", "query", "odd-names", "wide", "names-only"],
+)
+def test_every_template_is_one_statement_that_parses(template: str, of: Sides) -> None:
+    sql = TEMPLATES[template][2](of)
+    (statement,) = sqlglot.parse(sql, read="databricks")
+    assert isinstance(statement, sqlglot.exp.Merge)
+    assert max(map(len, sql.splitlines())) <= 110
+
+
+def test_the_templates_are_told_apart_by_their_clauses() -> None:
+    of = sides("db.orders", ORDER_COLUMNS, "db.feed", (*ORDER_COLUMNS, *columns("updated_at")))
+    made = {name: build(of) for name, (_, _, build) in TEMPLATES.items()}
+    assert made["upsert"].endswith("WHEN MATCHED THEN UPDATE SET *\nWHEN NOT MATCHED THEN INSERT *\n")
+    assert "t.status IS DISTINCT FROM s.status" in made["scd1"]
+    assert "t.order_id IS DISTINCT" not in made["scd1"]
+    assert made["sync"].endswith("WHEN NOT MATCHED BY SOURCE THEN DELETE\n")
+    assert "PARTITION BY order_id ORDER BY updated_at DESC) = 1" in made["dedupe"]
+    assert "WHEN MATCHED" not in made["insert"]

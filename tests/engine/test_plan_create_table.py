@@ -1,0 +1,240 @@
+"""A plan of CREATE, REPLACE or CLONE equals what Delta then does, or names the error that Delta raises.
+
+The statements are in ``creates.py``. The rows of the CreateDeltaTableCommand page have a test each below.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import PySparkException
+
+from engine import History, apply
+from engine.create_values import CreatePlan
+from engine.errors import EngineError, RefusedError, StalePlanError
+from engine.plan_statement import plan
+from engine.values import Plan
+from tests.engine.creates import EVERY, LOG, LOG_ROWS, PARQUET, ROWS, SRC, SRC_ROWS, Case, T
+
+
+def filled(spark: Any, text: str, directory: Path) -> str:
+    """``text`` with the test's directory and the time of the newest version of ``src`` in it."""
+    if "{time}" in text:
+        text = text.replace("{time}", str(spark.sql("DESCRIBE HISTORY src LIMIT 1").collect()[0]["timestamp"]))
+    return text.replace("{dir}", str(directory))
+
+
+def planned(spark: Any, sql: str, *before: str) -> CreatePlan:
+    """The plan of ``sql`` after ``before`` has run, read back from its file."""
+    for one in before:
+        spark.sql(one).collect()
+    found = plan(spark, sql)
+    read = Plan.from_json(found.to_json())
+    assert isinstance(read, CreatePlan)
+    assert read == found
+    return read
+
+
+def check(spark: Any, case: Case, directory: Path) -> None:
+    """Plan, then run: the same error, or the state, operation, version and metrics that were promised."""
+    for one in case.before:
+        spark.sql(filled(spark, one, directory)).collect()
+    sql = filled(spark, case.sql, directory)
+    try:
+        found = plan(spark, sql)
+    except EngineError as error:
+        told = error.condition
+    else:
+        assert isinstance(found, CreatePlan)
+        told = found.refused.condition if found.refused else ""
+    if told:
+        with pytest.raises(PySparkException) as raised:
+            spark.sql(sql).collect()
+        assert raised.value.getCondition() == told
+        return
+    outcome = apply(spark, Plan.from_json(found.to_json()))
+    assert outcome.kept, outcome.deviations
+    name = filled(spark, case.target, directory)
+    if found.effect == "nothing":
+        assert outcome.version is None
+        return
+    newest = spark.sql(f"DESCRIBE HISTORY {name} LIMIT 1").collect()[0]
+    detail = spark.sql(f"DESCRIBE DETAIL {name}").collect()[0]
+    assert found.after is not None
+    assert newest["version"] == found.target.version + (found.operation is not None)
+    assert found.operation in (None, newest["operation"])
+    assert tuple(detail["partitionColumns"]) == found.after.partition_columns
+    assert tuple(detail["tableFeatures"] or ()) == found.after.features
+    assert spark.sql(f"SELECT * FROM {name}").columns == [column.name for column in found.after.columns]
+
+
+@pytest.mark.parametrize("case", [one for one in EVERY if one.quick], ids=lambda one: one.name)
+def test_a_plan_equals_what_delta_does(spark: Any, schema: str, tmp_path: Path, case: Case) -> None:
+    check(spark, case, tmp_path)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("case", [one for one in EVERY if not one.quick], ids=lambda one: one.name)
+def test_more_plans_equal_what_delta_does(spark: Any, schema: str, tmp_path: Path, case: Case) -> None:
+    try:
+        check(spark, case, tmp_path)
+    finally:
+        spark.sql("RESET spark.databricks.delta.properties.defaults.appendOnly")
+
+
+# The rows of the CreateDeltaTableCommand page
+
+
+def test_no_query_is_handled_by_handle_create_table(spark: Any, schema: str) -> None:
+    found = planned(spark, "CREATE TABLE t (id INT) USING delta")
+    assert (found.handler, found.statement.mode, found.operation) == ("handleCreateTable", "Create", "CREATE TABLE")
+
+
+def test_a_query_is_handled_by_handle_create_table_as_select(spark: Any, schema: str) -> None:
+    found = planned(
+        spark, "CREATE OR REPLACE TABLE t USING delta PARTITIONED BY (p) AS SELECT id, id % 3 AS p FROM range(9)"
+    )
+    assert (found.handler, found.statement.mode) == ("handleCreateTableAsSelect", "CreateOrReplace")
+    assert found.operation == "CREATE OR REPLACE TABLE AS SELECT"
+    assert found.source is not None
+    assert (found.source.num_rows, found.source.num_partitions) == (9, 3)
+    assert found.promise["numOutputRows"] == 9
+
+
+def test_a_clone_is_handled_by_handle_clone(spark: Any, schema: str) -> None:
+    found = planned(spark, "CREATE TABLE t SHALLOW CLONE src", SRC, SRC_ROWS)
+    assert (found.handler, found.operation) == ("handleClone", "CLONE")
+    assert found.promise["sourceNumOfFiles"] == 2
+    assert [one.code for one in found.warnings] == ["FILES_BELONG_TO_THE_SOURCE"]
+
+
+def test_a_query_that_is_itself_a_command_is_refused(spark: Any, schema: str) -> None:
+    with pytest.raises(EngineError) as caught:
+        plan(spark, "CREATE TABLE t USING delta AS SHOW TABLES")
+    assert caught.value.condition == "PARSE_SYNTAX_ERROR"
+
+
+def test_catalog_managed_is_for_unity_catalog_alone(spark: Any, schema: str) -> None:
+    key = "spark.databricks.delta.properties.defaults.feature.catalogManaged"
+    spark.conf.set(key, "supported")
+    try:
+        found = planned(spark, "CREATE TABLE t (id INT) USING delta")
+    finally:
+        spark.conf.unset(key)
+    assert found.refused is not None
+    assert found.refused.condition == "DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_CREATION"
+
+
+def test_update_catalog_creates_or_alters_an_entry_and_leaves_a_path_alone(
+    spark: Any, schema: str, tmp_path: Path
+) -> None:
+    assert planned(spark, "CREATE TABLE t (id INT) USING delta").post_commit == ("the catalog entry is created",)
+    assert planned(spark, "REPLACE TABLE t (id INT) USING delta", T).post_commit == ("the catalog entry is altered",)
+    by_path = planned(spark, f"CREATE TABLE delta.`{tmp_path}/new` (id INT) USING delta")
+    assert by_path.post_commit == ("nothing in the catalog: the table is by path",)
+
+
+def test_replace_metadata_if_necessary_is_for_a_replace_of_a_log_alone(spark: Any, schema: str) -> None:
+    assert not planned(spark, "CREATE OR REPLACE TABLE t (id INT) USING delta").metadata_replaced
+    found = planned(spark, "CREATE OR REPLACE TABLE t (x BIGINT) USING delta", T, ROWS)
+    assert found.metadata_replaced
+    assert found.before is not None
+    assert [column.name for column in found.before.columns] == ["id", "v"]
+    assert (found.files_removed, found.bytes_removed) == (found.target.num_files, found.target.num_bytes)
+    assert found.files_removed > 0
+
+
+def test_provided_metadata_is_without_the_clustering_property(spark: Any, schema: str) -> None:
+    found = planned(spark, "CREATE TABLE t (id INT) USING delta CLUSTER BY (id) COMMENT 'c' TBLPROPERTIES ('x' = 'y')")
+    assert found.provided is not None
+    assert (found.provided.description, found.provided.configuration) == ("c", {"x": "y"})
+    assert found.after is not None
+    assert found.after.clustering_columns == ("id",)
+
+
+def test_uniform_is_converted_after_the_commit(spark: Any, schema: str) -> None:
+    found = planned(
+        spark,
+        "CREATE TABLE t (id INT) USING delta TBLPROPERTIES ('delta.universalFormat.enabledFormats' = 'iceberg', "
+        "'delta.columnMapping.mode' = 'name', 'delta.enableIcebergCompatV2' = 'true')",
+    )
+    assert found.post_commit[-1] == "the table is converted to Iceberg (UniForm)"
+
+
+# What a person is told
+
+
+def test_create_or_replace_over_a_log_in_no_catalog_replaces_nothing(spark: Any, schema: str, tmp_path: Path) -> None:
+    before = [filled(spark, one, tmp_path) for one in (LOG, LOG_ROWS)]
+    sql = "CREATE OR REPLACE TABLE t (id INT, p INT) USING delta PARTITIONED BY (p) LOCATION '{dir}/log'"
+    found = planned(spark, filled(spark, sql, tmp_path), *before)
+    assert (found.effect, [one.code for one in found.warnings]) == ("adopt", ["NOTHING_IS_REPLACED"])
+    outcome = apply(spark, found)
+    assert (outcome.version, outcome.kept) == (None, True)
+    assert spark.sql("SELECT * FROM t").count() == 1
+    assert apply(spark, found).already_applied
+
+
+def test_another_format_is_not_planned(spark: Any, schema: str) -> None:
+    with pytest.raises(EngineError) as caught:
+        plan(spark, "CREATE TABLE t (id INT) USING parquet")
+    assert caught.value.condition == "NOT_A_DELTA_TABLE"
+
+
+# Apply
+
+
+def test_a_plan_is_applied_once_and_recorded(spark: Any, schema: str, tmp_path: Path) -> None:
+    history = History(tmp_path / "history.duckdb")
+    found = planned(spark, "CREATE OR REPLACE TABLE t USING delta AS SELECT id + 1 AS id FROM t", T, ROWS)
+    history.record_planned(found)
+    outcome = apply(spark, found, history=history)
+    assert (outcome.version, outcome.read_version, outcome.kept) == (2, 1, True)
+    again = apply(spark, found, history=history)
+    assert (again.already_applied, again.version, again.op_id) == (True, 2, outcome.op_id)
+    assert [one.status for one in history.list()] == ["applied"]
+    detail = history.get(outcome.op_id)
+    assert (detail.operation.kind, detail.plan, detail.outcome) == ("create_table", found, outcome)
+    assert sorted(row[0] for row in spark.sql("SELECT id FROM t").collect()) == [2, 3]
+
+
+def test_a_replace_without_a_query_is_applied_once(spark: Any, schema: str) -> None:
+    found = planned(spark, "REPLACE TABLE t (x INT) USING delta", T, ROWS)
+    assert apply(spark, found).version == 2
+    assert apply(spark, found).already_applied
+    assert spark.sql("DESCRIBE HISTORY t LIMIT 1").collect()[0]["version"] == 2
+
+
+def test_a_table_that_appeared_since_the_plan_is_refused(spark: Any, schema: str) -> None:
+    found = planned(spark, "CREATE OR REPLACE TABLE t (id INT) USING delta")
+    spark.sql(T).collect()
+    with pytest.raises(StalePlanError, match="it appeared"):
+        apply(spark, found)
+
+
+def test_a_table_that_changed_or_vanished_since_the_plan_is_refused(spark: Any, schema: str) -> None:
+    found = planned(spark, "REPLACE TABLE t (id INT) USING delta", T)
+    spark.sql(ROWS).collect()
+    with pytest.raises(StalePlanError, match="it is at v1 now"):
+        apply(spark, found)
+    spark.sql("DROP TABLE t")
+    with pytest.raises(StalePlanError, match="it is gone"):
+        apply(spark, found)
+
+
+def test_a_query_that_gives_other_rows_than_planned_is_refused(spark: Any, schema: str) -> None:
+    found = planned(spark, "CREATE TABLE t USING delta AS SELECT id FROM pq", PARQUET)
+    spark.sql("INSERT INTO pq VALUES (2, 'b')").collect()
+    with pytest.raises(StalePlanError) as caught:
+        apply(spark, found)
+    assert caught.value.condition == "SOURCE_CHANGED"
+
+
+def test_a_refused_plan_is_not_run(spark: Any, schema: str) -> None:
+    found = planned(spark, "CREATE TABLE t (id INT DEFAULT 1) USING delta")
+    with pytest.raises(RefusedError) as caught:
+        apply(spark, found)
+    assert caught.value.condition == "WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED"
+    assert not spark.catalog.tableExists("t")

@@ -1,0 +1,137 @@
+"""The scan explorer leaves the files that the same read leaves, and says why: row by row of PrepareDeltaScanBase."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from engine.errors import EngineError
+from engine.scan_explorer import NO_SKIPPING, explore, explore_query
+from tests.conftest import own_schema
+
+TABLES = {
+    "plain": "(k INT, v STRING, ts TIMESTAMP, n DOUBLE) USING delta",
+    "parted": "(k INT, v STRING, ts TIMESTAMP, n DOUBLE) USING delta PARTITIONED BY (v)",
+    "generated": "(k INT, v STRING, ts TIMESTAMP, n DOUBLE, d DATE GENERATED ALWAYS AS (CAST(ts AS DATE))) USING delta "
+    "PARTITIONED BY (d)",
+    "mapped": "(k INT, v STRING, ts TIMESTAMP, n DOUBLE) USING delta "
+    "TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
+    "no_stats": "(k INT, v STRING, ts TIMESTAMP, n DOUBLE) USING delta "
+    "TBLPROPERTIES ('delta.dataSkippingNumIndexedCols' = '1')",
+}
+QUICK = ("k < 15", "v = 'b' AND k > 25", "ts >= '2024-01-03 12:00:00'", "n IS NULL OR k = 7", "abs(k) < 5")
+PREDICATES = (
+    *QUICK,
+    *("k = 11", "k IN (1, 35)", "NOT (k < 30)", "k BETWEEN 8 AND 12", "k <=> 20", "k IS NULL", "k IS NOT NULL"),
+    *("v LIKE 'a%'", "v > 'b'", "v IN ('a', 'c')", "v IS NULL", "ts < '2024-01-02'", "ts = '2024-01-02 05:00:00'"),
+    *("date(ts) = '2024-01-02'", "n > 30", "n = 0 AND v = 'a'", "k % 2 = 0", "true", "false", "k + 1 = 5", "k = n"),
+    *("(k < 5 AND v = 'a') OR (k > 35 AND v = 'd')", "v = 'a' OR k > 38", "year(ts) = 2024 AND k < 9"),
+    *("coalesce(v, 'x') = 'x'", "k > (SELECT 30)"),
+)
+
+
+def make(spark: Any, name: str) -> None:
+    """A table of 40 rows in four files or more: k rises with the file, v changes every ten rows, n has NULLs."""
+    spark.sql(f"CREATE TABLE {name} {TABLES[name]}").collect()
+    for start in (0, 10, 20, 30):
+        spark.sql(
+            f"INSERT INTO {name} (k, v, ts, n) SELECT /*+ COALESCE(1) */ CAST(id AS INT), "
+            "substring('abcd', CAST(id DIV 10 AS INT) + 1, 1), "
+            "timestamp'2024-01-01' + make_interval(0, 0, 0, 0, id * 3), "
+            f"IF(id < 20, id, NULL) FROM range({start}, {start + 10})"
+        ).collect()
+
+
+@pytest.fixture(scope="module")
+def tables(spark: Any) -> Iterator[None]:
+    """The tables of the short tests, made once."""
+    with own_schema(spark):
+        for name in ("plain", "parted", "generated"):
+            make(spark, name)
+        yield
+
+
+def check(spark: Any, table: str, predicate: str) -> None:
+    found = explore(spark, table, predicate)
+    read = spark.sql(f"SELECT * FROM {table} WHERE {predicate}")
+    kept = {path.rpartition("/")[2] for path in read.inputFiles()}
+    told = {one.path.rpartition("/")[2] for one in found.files if one.kept}
+    assert told == kept
+    assert found.after_statistics.files == len(kept)
+    assert found.before.files >= found.after_partitions.files >= found.after_statistics.files
+    # no row is lost: what holds one that the predicate takes is kept
+    holding = spark.sql(f"SELECT DISTINCT _metadata.file_name FROM {table} WHERE {predicate}").collect()
+    assert {row[0] for row in holding} <= kept
+    for one in found.files:
+        # a file that one conjunct skips is skipped
+        assert not one.kept or all(evidence.kept for evidence in one.evidence)
+
+
+def test_the_files_are_those_of_the_same_read(spark: Any, tables: None) -> None:
+    for predicate in QUICK[1:4]:
+        check(spark, "generated", predicate)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("table", TABLES)
+def test_the_files_are_those_of_the_same_read_for_many_predicates(spark: Any, schema: str, table: str) -> None:
+    make(spark, table)
+    for predicate in PREDICATES:
+        check(spark, table, predicate)
+
+
+def test_filters_on_partitions_are_generated_and_why_is_told(spark: Any, tables: None) -> None:
+    found = explore(spark, "generated", "ts >= '2024-01-03 12:00:00' AND k < 32")
+    assert found.generated == ("((d >= 2024-01-03) OR isnull((d >= 2024-01-03)))",)
+    assert found.after_partitions.files < found.before.files
+    assert found.after_statistics.files < found.after_partitions.files
+    skipped = next(one for one in found.files if one.evidence[0].kept and not one.kept)
+    assert str(skipped.evidence[1]).startswith("skipped by k < 32: k from 32 to 39")
+    spark.conf.set("spark.databricks.delta.generatedColumn.partitionFilterOptimization.enabled", "false")
+    try:
+        assert explore(spark, "generated", "ts >= '2024-01-03 12:00:00'").generated == ()
+    finally:
+        spark.conf.unset("spark.databricks.delta.generatedColumn.partitionFilterOptimization.enabled")
+
+
+def test_with_stats_skipping_off_the_rule_does_not_apply(spark: Any, tables: None) -> None:
+    spark.conf.set("spark.databricks.delta.stats.skipping", "false")
+    try:
+        found = explore(spark, "plain", "k < 15")
+    finally:
+        spark.conf.unset("spark.databricks.delta.stats.skipping")
+    assert found.note == NO_SKIPPING
+    assert found.after_statistics.files == found.before.files == 4
+
+
+def test_a_query_has_an_entry_for_each_scan_and_equal_ones_share_it(spark: Any, tables: None) -> None:
+    found = explore_query(
+        spark,
+        "SELECT * FROM plain WHERE k < 5 UNION ALL SELECT * FROM plain WHERE k < 5 "
+        "UNION ALL SELECT * FROM parted WHERE v = 'c'",
+    )
+    by_table = {one.table.rpartition(".")[2]: one for one in found}
+    assert set(by_table) == {"plain", "parted"}
+    assert (by_table["plain"].times, by_table["plain"].version, by_table["plain"].accuracy) == (2, 4, "exact")
+    assert by_table["plain"].after.files == 1
+    assert by_table["plain"].filters == ("isnotnull(k)", "(k < 5)")
+    assert by_table["parted"].after.files == 1
+    assert by_table["parted"].filters == ("isnotnull(v)", "(v = c)")
+
+
+def test_scans_of_a_table_that_differ_are_told_together(spark: Any, tables: None) -> None:
+    found = explore_query(spark, "SELECT * FROM plain WHERE k < 5 UNION ALL SELECT * FROM plain WHERE k > 35")
+    assert [(one.accuracy, one.after.files) for one in found] == [("estimated", 2), ("estimated", 2)]
+
+
+def test_a_version_of_the_past_is_explored_as_it_was(spark: Any, tables: None) -> None:
+    found = explore(spark, "plain", "k < 15", version=1)
+    assert (found.version, found.before.files, found.after_statistics.files) == (1, 1, 1)
+
+
+def test_what_is_no_predicate_is_refused_in_sparks_words(spark: Any, tables: None) -> None:
+    with pytest.raises(EngineError) as caught:
+        explore(spark, "plain", "nosuch = 1")
+    assert caught.value.condition == "UNRESOLVED_COLUMN.WITH_SUGGESTION"
