@@ -24,6 +24,7 @@ NO_PARTITION = re.compile(r"^(array|map|struct|variant|void)")
 SKIPPING_TYPES = re.compile(r"^(tinyint|smallint|int|bigint|float|double|decimal|date|timestamp|string|char|varchar)")
 CDC_COLUMNS = ("_change_type", "_commit_version", "_commit_timestamp")
 MAX_CLUSTERING_COLUMNS = 4
+NO_SUCH_COLUMN = "_LEGACY_ERROR_TEMP_3060"  # Delta's SchemaUtils.findColumnPosition has no better name
 MAPPING = ("delta.columnMapping.mode", "delta.columnMapping.maxColumnId")
 CATALOG_MANAGED = "delta.feature.catalogManaged"
 CATALOG_MANAGED_DEFAULT = "spark.databricks.delta.properties.defaults.feature.catalogManaged"
@@ -147,6 +148,18 @@ def _layout(create: ParsedCreate, around: Surroundings, provided: Provided) -> I
             "DELTA_OPERATION_NOT_ALLOWED_DETAIL" if bucket else "DELTA_OPERATION_NOT_ALLOWED",
             f"Delta tables have no {'buckets' if bucket else 'partitioning by expressions'}: {transform}",
             "Partition by a column; a generated column can hold the expression.",
+        )
+    for column in provided.columns:
+        if column.identity and column.type != "bigint" and create.form == "empty":
+            yield _refused(
+                "DELTA_IDENTITY_COLUMNS_UNSUPPORTED_DATA_TYPE",
+                f"The identity column {column.name} is {column.type}.",
+                "Make it a BIGINT.",
+            )
+    missing = next((name for name in provided.partition_columns if name.lower() not in by_name), None)
+    if missing is not None and create.columns:
+        yield _refused(
+            NO_SUCH_COLUMN, f"PARTITIONED BY names no column: {missing}", "Name a column that the table has."
         )
     if len(provided.clustering_columns) > MAX_CLUSTERING_COLUMNS and create.form != "clone":
         yield _refused(
