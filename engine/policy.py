@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.create_values import CreatePlan
 from engine.errors import RefusedError
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def refusal(broken: Broken) -> RefusedError:
 
 def _changed(plan: AnyPlan) -> tuple[int, int | None, int | None]:
     """(files rewritten, rows rewritten, rows deleted), None for what is not known. REPLACE removes what was there."""
-    if isinstance(plan, CreatePlan):
+    if plan.kind == "create_table":
         rows = plan.target.num_rows if plan.files_removed else 0
         return plan.files_removed, rows, rows
     names = ("numTargetRowsUpdated", "numTargetRowsCopied", "numTargetRowsDeleted")
@@ -92,7 +91,7 @@ def _changed(plan: AnyPlan) -> tuple[int, int | None, int | None]:
 
 
 def _deletes_unconditionally(plan: AnyPlan) -> str:
-    if isinstance(plan, CreatePlan):
+    if plan.kind == "create_table":
         return "REPLACE removes every row" if plan.files_removed else ""
     bare = any(clause.action_kind == "delete" and clause.condition is None for clause in plan.statement.clauses)
     return "a DELETE clause has no condition" if bare else ""

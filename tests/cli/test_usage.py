@@ -88,7 +88,6 @@ def test_stdin(shell: Shell) -> None:
         ("--remote", "sc://x", "server", "status"),
         ("--profile", "nope", "history"),
         ("plan", "x.sql", "--freeze"),
-        ("undo", "x"),
         (),
         ("demo",),
     ],
