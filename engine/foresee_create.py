@@ -24,6 +24,7 @@ NO_PARTITION = re.compile(r"^(array|map|struct|variant|void)")
 SKIPPING_TYPES = re.compile(r"^(tinyint|smallint|int|bigint|float|double|decimal|date|timestamp|string|char|varchar)")
 CDC_COLUMNS = ("_change_type", "_commit_version", "_commit_timestamp")
 MAX_CLUSTERING_COLUMNS = 4
+NO_SUCH_COLUMN = "_LEGACY_ERROR_TEMP_3060"  # Delta's SchemaUtils.findColumnPosition has no better name
 MAPPING = ("delta.columnMapping.mode", "delta.columnMapping.maxColumnId")
 CATALOG_MANAGED = "delta.feature.catalogManaged"
 CATALOG_MANAGED_DEFAULT = "spark.databricks.delta.properties.defaults.feature.catalogManaged"
@@ -76,6 +77,7 @@ def foresee_create(create: ParsedCreate, around: Surroundings, provided: Provide
         return None
     rules: tuple[Callable[[ParsedCreate, Surroundings, Provided], Iterator[Refused]], ...] = (
         _existing,
+        _identity,
         _layout,
         _properties,
         _place,
@@ -137,6 +139,26 @@ def _existing(create: ParsedCreate, around: Surroundings, provided: Provided) ->
         )
 
 
+def _identity(create: ParsedCreate, _: Surroundings, provided: Provided) -> Iterator[Refused]:
+    """Identity columns are BIGINT, and no partition columns."""
+    if create.form != "empty":
+        return
+    partitions = {name.lower() for name in provided.partition_columns}
+    for column in provided.columns:
+        if column.identity and column.type != "bigint":
+            yield _refused(
+                "DELTA_IDENTITY_COLUMNS_UNSUPPORTED_DATA_TYPE",
+                f"The identity column {column.name} is {column.type}.",
+                "Make it a BIGINT.",
+            )
+        if column.identity and column.name.lower() in partitions:
+            yield _refused(
+                "DELTA_IDENTITY_COLUMNS_PARTITION_NOT_SUPPORTED",
+                f"The identity column {column.name} cannot be a partition column.",
+                "Partition by another column.",
+            )
+
+
 def _layout(create: ParsedCreate, around: Surroundings, provided: Provided) -> Iterator[Refused]:
     """Partitioning and clustering."""
     by_name = {column.name.lower(): column for column in provided.columns}
@@ -147,6 +169,11 @@ def _layout(create: ParsedCreate, around: Surroundings, provided: Provided) -> I
             "DELTA_OPERATION_NOT_ALLOWED_DETAIL" if bucket else "DELTA_OPERATION_NOT_ALLOWED",
             f"Delta tables have no {'buckets' if bucket else 'partitioning by expressions'}: {transform}",
             "Partition by a column; a generated column can hold the expression.",
+        )
+    missing = next((name for name in provided.partition_columns if name.lower() not in by_name), None)
+    if missing is not None and create.columns:
+        yield _refused(
+            NO_SUCH_COLUMN, f"PARTITIONED BY names no column: {missing}", "Name a column that the table has."
         )
     if len(provided.clustering_columns) > MAX_CLUSTERING_COLUMNS and create.form != "clone":
         yield _refused(
@@ -161,12 +188,6 @@ def _layout(create: ParsedCreate, around: Surroundings, provided: Provided) -> I
             "Name each column once.",
         )
     for column in partitions:
-        if column is not None and column.identity:
-            yield _refused(
-                "DELTA_IDENTITY_COLUMNS_PARTITION_NOT_SUPPORTED",
-                f"The identity column {column.name} cannot be a partition column.",
-                "Partition by another column.",
-            )
         if column is not None and NO_PARTITION.match(column.type):
             yield _refused(
                 "INVALID_PARTITION_COLUMN_DATA_TYPE",

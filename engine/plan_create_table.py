@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 DEFAULT_SOURCE = "spark.sql.sources.default"
 ARBITRARY = "spark.databricks.delta.allowArbitraryProperties.enabled"
 DEFAULTS = "spark.databricks.delta.properties.defaults."
+CONSTRAINTS = "delta.constraints."
 OPERATIONS = {
     ("Create", "empty"): "CREATE TABLE",
     ("Create", "like"): "CREATE TABLE",
@@ -187,6 +188,7 @@ def look(spark: SparkSession, create: ParsedCreate, *, count: bool = True) -> Lo
     refused = foresee_create(create, around, provided)
     if count and refused is None and create.form == "as_select" and effect != "nothing":
         provided = provided_metadata(spark, create)
+        refused = broken_constraint(spark, create, provided)
     after = None
     if refused is None:
         after = (
@@ -195,6 +197,26 @@ def look(spark: SparkSession, create: ParsedCreate, *, count: bool = True) -> Lo
             else state_after(spark, create, provided, around.before, location)
         )
     return Looked(create, name, around, found, provided, effect, after, refused)
+
+
+def broken_constraint(spark: SparkSession, create: ParsedCreate, provided: Provided) -> Refused | None:
+    """The CHECK constraint that a row of the query breaks: Delta looks while it writes, and NULL breaks one too."""
+    for key, check in provided.configuration.items():
+        if not key.lower().startswith(CONSTRAINTS):
+            continue
+        try:
+            broken = spark.sql(
+                f"SELECT count(*) FROM ({create.query}\n) WHERE NOT coalesce(({check}\n), false)"
+            ).collect()[0][0]
+        except Exception as error:
+            raise translate(error) from error
+        if broken:
+            return Refused(
+                condition="DELTA_VIOLATE_CONSTRAINT_WITH_VALUES",
+                message=f"{broken:,} rows of the query break the CHECK {key[len(CONSTRAINTS) :]} ({check}).",
+                hint="Filter them out, or leave the constraint out.",
+            )
+    return None
 
 
 def place_of(spark: SparkSession, create: ParsedCreate) -> tuple[CatalogEntry | None, str, str]:
@@ -342,6 +364,15 @@ def warnings_of(looked: Looked) -> tuple[Remark, ...]:
                 code="VOLATILE_QUERY",
                 sentence=f"The query gives other values each time ({', '.join(source.volatile)}): the rows that are "
                 "written are not those that were counted.",
+            )
+        )
+    if looked.after is not None and looked.effect == "replace" and looked.after.columns != looked.provided.columns:
+        found.append(
+            Remark(
+                code="GENERATED_COLUMNS_ARE_LOST",
+                sentence=f"{create.name} was made without generated or identity columns: the clone has the source's "
+                "columns, but Delta drops how their values are generated.",
+                evidence="DROP TABLE it first, and clone into a new one.",
             )
         )
     if create.form == "clone" and not looked.refused:

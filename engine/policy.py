@@ -81,7 +81,7 @@ def refusal(broken: Broken) -> RefusedError:
 
 def _changed(plan: AnyPlan) -> tuple[int, int | None, int | None]:
     """(files rewritten, rows rewritten, rows deleted), None for what is not known. REPLACE removes what was there."""
-    if plan.kind == "create_table":  # by its kind: these rules are known before pydantic is
+    if plan.kind == "create_table":
         rows = plan.target.num_rows if plan.files_removed else 0
         return plan.files_removed, rows, rows
     names = ("numTargetRowsUpdated", "numTargetRowsCopied", "numTargetRowsDeleted")

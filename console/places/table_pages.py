@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from console.format import count, local_time, number, short_id, size
 from console.visible import visible
-from console.widgets.page import Column, Head, Page, Row, Table, sentence
+from console.widgets.page import Column, Head, LazyRows, Page, Row, Table, sentence
 
 if TYPE_CHECKING:
     from console.backend import Backend
     from engine.values import Cells, DataFile, TableDetail, TableVersion
 
 _OUR_PLAN = re.compile(r"deltamerge-console/(\w+)")
-FILES_LIMIT = 10_000
+FILES_LIMIT = 100_000
 ROWS_LIMIT = 100
 VERSIONS_LIMIT = 100
 
@@ -111,8 +111,9 @@ def files_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
         *(Column(name) for name in detail.partition_columns),
         Column("modified"),
     ]
-    rows: list[Row] = [
-        (
+
+    def row(file: DataFile) -> Row:
+        return (
             visible(file.path),
             size(file.bytes),
             number(file.rows),
@@ -120,9 +121,8 @@ def files_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
             *(_cell(file.partition, name) for name in detail.partition_columns),
             local_time(file.modified_at),
         )
-        for file in files
-    ]
-    return Page(_files_head(files, detail), Table(columns, rows, "This version has no files."))
+
+    return Page(_files_head(files, detail), Table(columns, LazyRows(files, row), "This version has no files."))
 
 
 def rows_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:

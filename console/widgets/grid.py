@@ -1,109 +1,232 @@
-"""A table of text for any number of rows. Imports pyarrow: import this module late."""
+"""A table of text for any number of rows: only the lines in sight are formatted, so a hundred thousand open at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
 from typing import ClassVar
 
-import pyarrow as pa
-from rich.align import Align
-from rich.cells import cell_len
-from rich.console import RenderableType
-from rich.text import Text
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
 from textual.binding import Binding, BindingType
-from textual_fastdatatable import DataTable
-from textual_fastdatatable.backend import ArrowBackend
+from textual.cache import LRUCache
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
 
 from console.format import elide_end, elide_file
 from console.visible import visible
-from console.widgets.page import Column, Table
+from console.widgets.page import Column, Row, Table
 
-CELL_PADDING = 2
+PADDING = 1
 MINIMUM_FIT = 8
 MAXIMUM_CELL = 400
+MEASURED = 600
+"""About as many rows, spread over all, are measured. A wider cell elsewhere widens its column once it is in sight."""
+NULL = "NULL"
 
-Cells = list["str | None"]
 
-
-class Grid(DataTable, inherit_bindings=False):
+class Grid(ScrollView, can_focus=True):
     """Rows under a cursor. Tab leaves it, as it leaves any other widget."""
 
     HELP = "A table. The arrow keys move, home and end go to its ends, enter opens the row."
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"grid--header", "grid--cursor", "grid--hover"}
+    DEFAULT_CSS = """
+    Grid { height: 1fr; text-wrap: nowrap; }
+    """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "select_cursor", "open", show=False, id="grid.open", tooltip="Open the row"),
-        Binding("up,k", "cursor_up", "up", show=False, id="grid.up", tooltip="Row above"),
-        Binding("down,j", "cursor_down", "down", show=False, id="grid.down", tooltip="Row below"),
-        Binding("left", "cursor_left", "left", show=False, id="grid.left", tooltip="Scroll left"),
-        Binding("right", "cursor_right", "right", show=False, id="grid.right", tooltip="Scroll right"),
-        Binding("pageup", "page_up", "page up", show=False, id="grid.page_up", tooltip="A page up"),
-        Binding("pagedown", "page_down", "page down", show=False, id="grid.page_down", tooltip="A page down"),
-        Binding("home,g", "cursor_table_start", "first", show=False, id="grid.first", tooltip="First row"),
-        Binding("end,G", "cursor_table_end", "last", show=False, id="grid.last", tooltip="Last row"),
+        Binding("enter", "open", "open", show=False, id="grid.open", tooltip="Open the row"),
+        Binding("up,k", "move(-1)", "up", show=False, id="grid.up", tooltip="Row above"),
+        Binding("down,j", "move(1)", "down", show=False, id="grid.down", tooltip="Row below"),
+        Binding("left", "scroll_sideways(-8)", "left", show=False, id="grid.left", tooltip="Scroll left"),
+        Binding("right", "scroll_sideways(8)", "right", show=False, id="grid.right", tooltip="Scroll right"),
+        Binding("pageup", "page(-1)", "page up", show=False, id="grid.page_up", tooltip="A page up"),
+        Binding("pagedown", "page(1)", "page down", show=False, id="grid.page_down", tooltip="A page down"),
+        Binding("home,g", "go_to(0)", "first", show=False, id="grid.first", tooltip="First row"),
+        Binding("end,G", "go_to(-1)", "last", show=False, id="grid.last", tooltip="Last row"),
     ]
+
+    cursor: reactive[int] = reactive(0)
+    hovered: reactive[int] = reactive(-1)
+
+    class RowMessage(Message):
+        def __init__(self, row: int) -> None:
+            super().__init__()
+            self.row = row
+
+    class RowSelected(RowMessage):
+        """Enter was pressed on a row, or it was clicked while the cursor was on it."""
+
+    class RowHighlighted(RowMessage):
+        """The cursor has come to a row."""
 
     def __init__(self, table: Table, *, width: int, ellipsis: str) -> None:
-        columns = _fitted(table, width, ellipsis)
-        data = pa.table({str(index): pa.array(cells, type=pa.string()) for index, cells in enumerate(columns)})
-        super().__init__(
-            backend=ArrowBackend(data),
-            column_labels=[_label(*pair) for pair in zip(table.columns, columns, strict=True)],
-            column_widths=_widths(table, columns, width),
-            cursor_type="row",
-            show_row_labels=False,
-            null_rep="[dim italic]NULL[/]",
-            render_markup=False,
-        )
+        super().__init__()
+        self.table = table
+        self._room = width
+        self._ellipsis = ellipsis
+        self._sample = table.rows[:: max(len(table.rows) // MEASURED, 1)]
+        self._natural = [_measured(column, self._cells_of(at)) for at, column in enumerate(table.columns)]
+        self._widths = self._fitted()
+        self._lines: LRUCache[tuple[object, ...], Strip] = LRUCache(512)
 
-    def _get_cell_renderable(self, row_index: int, column_index: int, max_width: int | None = None) -> RenderableType:
-        # all cells are text, so only NULL comes aligned: at the centre, away from its column
-        renderable: RenderableType = super()._get_cell_renderable(row_index, column_index, max_width)
-        return renderable.renderable if isinstance(renderable, Align) else renderable
+    def on_mount(self) -> None:
+        self._resize_content()
+        if self.table.rows:
+            self.post_message(self.RowHighlighted(0))
+
+    # What is drawn
+
+    def render_line(self, y: int) -> Strip:
+        left, top = self.scroll_offset
+        width = self.size.width
+        if y == 0:
+            return self._header(left, width)
+        row = top + y - 1
+        if row >= len(self.table.rows):
+            return Strip.blank(width, self.rich_style)
+        look = "cursor" if row == self.cursor else "hover" if row == self.hovered else ""
+        key = (row, look, left, width, self.has_focus, tuple(self._widths), self.app.theme)
+        if key not in self._lines:
+            style = self.get_component_rich_style(f"grid--{look}") if look else self.rich_style
+            cells = self._cells(self.table.rows[row], style)
+            self._lines[key] = Strip(cells).crop_extend(left, left + width, style).apply_style(style)
+        return self._lines[key]
+
+    def _header(self, left: int, width: int) -> Strip:
+        style = self.get_component_rich_style("grid--header")
+        labels = [
+            _aligned(visible(column.label), column, size, self._ellipsis)
+            for column, size in zip(self.table.columns, self._widths, strict=True)
+        ]
+        text = "".join(f"{' ' * PADDING}{label}{' ' * PADDING}" for label in labels)
+        return Strip([Segment(text, style)]).crop_extend(left, left + width, style)
+
+    def _cells(self, row: Row, style: Style) -> list[Segment]:
+        segments = []
+        pad = " " * PADDING
+        null = style + Style(dim=True, italic=True)
+        for at, (cell, column) in enumerate(zip(row, self.table.columns, strict=True)):
+            text = NULL if cell is None else elide_end(cell, MAXIMUM_CELL, self._ellipsis)
+            size = self._widths[at]
+            if column.fit is None and cell_len(text) > size:
+                # what was not measured: a number is never cut
+                self._natural[at] = cell_len(text)
+                self.call_later(self._widen)
+            shown = _aligned(text, column, size, self._ellipsis)
+            segments.append(Segment(f"{pad}{shown}{pad}", null if cell is None else style))
+        return segments
+
+    # How wide it is
+
+    def _cells_of(self, at: int) -> list[str]:
+        """The cells of one column in the rows that are measured."""
+        return [NULL if row[at] is None else row[at] or "" for row in self._sample]
+
+    def _fitted(self) -> list[int]:
+        """As wide as the cells; ``fit`` columns share the room that the others leave."""
+        columns = self.table.columns
+        flexible = [at for at, column in enumerate(columns) if column.fit]
+        widths = list(self._natural)
+        padding = 2 * PADDING * len(columns)
+        if flexible:
+            taken = sum(size for at, size in enumerate(widths) if at not in flexible)
+            room = max((self._room - taken - padding) // len(flexible), MINIMUM_FIT)
+            for at in flexible:
+                column = self.table.columns[at]
+                shown = (_cut(cell, column, room, self._ellipsis) for cell in self._cells_of(at))
+                widths[at] = max(cell_len(visible(column.label)), max(map(cell_len, shown), default=0))
+        return widths
+
+    def _widen(self) -> None:
+        self._widths = self._fitted()
+        self._resize_content()
+        self.refresh()
+
+    def _resize_content(self) -> None:
+        width = sum(self._widths) + 2 * PADDING * len(self._widths)
+        self.virtual_size = Size(width, len(self.table.rows) + 1)
+
+    # The cursor
+
+    @property
+    def row_count(self) -> int:
+        return len(self.table.rows)
+
+    def validate_cursor(self, row: int) -> int:
+        return max(min(row, self.row_count - 1), 0)
+
+    def watch_cursor(self, row: int) -> None:
+        if not self.is_mounted:
+            return
+        self._bring_in_sight(row)
+        self.refresh()
+        self.post_message(self.RowHighlighted(row))
+
+    def watch_hovered(self) -> None:
+        self.refresh()
+
+    def _bring_in_sight(self, row: int) -> None:
+        height = self.scrollable_content_region.height - 1
+        top = round(self.scroll_target_y)
+        if row < top:
+            self.scroll_to(y=row, animate=False)
+        elif height > 0 and row >= top + height:
+            self.scroll_to(y=row - height + 1, animate=False)
+
+    def action_move(self, step: int) -> None:
+        self.cursor += step
+
+    def action_page(self, step: int) -> None:
+        self.cursor += step * max(self.scrollable_content_region.height - 1, 1)
+
+    def action_go_to(self, row: int) -> None:
+        """A row; -1 is the last."""
+        self.cursor = row if row >= 0 else self.row_count - 1
+
+    def action_scroll_sideways(self, cells: int) -> None:
+        self.scroll_relative(x=cells, animate=False)
+
+    def action_open(self) -> None:
+        if self.row_count:
+            self.post_message(self.RowSelected(self.cursor))
+
+    def on_click(self, event: events.Click) -> None:
+        row = self._row_at(event.y)
+        if row is None:
+            return
+        if row == self.cursor and event.chain > 1:
+            self.action_open()
+        self.cursor = row
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        row = self._row_at(event.y)
+        self.hovered = -1 if row is None else row
+
+    def on_leave(self) -> None:
+        self.hovered = -1
+
+    def _row_at(self, y: int) -> int | None:
+        row = self.scroll_offset.y + y - 1
+        return row if y > 0 and row < self.row_count else None
 
 
-def _fitted(table: Table, width: int, ellipsis: str) -> list[Cells]:
-    """The cells by column, aligned, and the fitted columns cut to the room that the others leave."""
-    columns: list[Cells] = [
-        [cell if cell is None else elide_end(cell, MAXIMUM_CELL) for cell in cells]
-        for cells in (zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns))
-    ]
-    flexible = [index for index, column in enumerate(table.columns) if column.fit]
-    if flexible:
-        taken = sum(_widest(*pair) for pair in zip(table.columns, columns, strict=True) if not pair[0].fit)
-        room = (width - taken - CELL_PADDING * len(columns)) // len(flexible)
-        for index in flexible:
-            cut = _cutter(table.columns[index], max(room, MINIMUM_FIT), ellipsis)
-            columns[index] = [cell if cell is None else cut(cell) for cell in columns[index]]
-    return [
-        _right_aligned(cells, column.label) if column.align == "right" else cells
-        for column, cells in zip(table.columns, columns, strict=True)
-    ]
+def _measured(column: Column, cells: Iterable[str]) -> int:
+    widest = max(map(cell_len, cells), default=0)
+    return max(cell_len(visible(column.label)), min(widest, MAXIMUM_CELL))
 
 
-def _cutter(column: Column, width: int, ellipsis: str) -> Callable[[str], str]:
-    elide = elide_file if column.fit == "file" else elide_end
-    return lambda cell: elide(cell, width, ellipsis)
+def _cut(text: str, column: Column, width: int, ellipsis: str) -> str:
+    if cell_len(text) <= width:
+        return text
+    return (elide_file if column.fit == "file" else elide_end)(text, width, ellipsis)
 
 
-def _widths(table: Table, columns: Sequence[Cells], width: int) -> list[int | None]:
-    """As wide as the cells, and the last one to the edge, so that the cursor is a whole line."""
-    if not columns:
-        return []
-    widest = [_widest(*pair) for pair in zip(table.columns, columns, strict=True)]
-    rest = width - sum(widest) - CELL_PADDING * len(widest)
-    return [None] * (len(widest) - 1) + [widest[-1] + max(rest, 0)]
-
-
-def _widest(column: Column, cells: Cells) -> int:
-    return max(len(column.label), max((cell_len("NULL" if cell is None else cell) for cell in cells), default=0))
-
-
-def _right_aligned(cells: Cells, label: str) -> Cells:
-    width = max(len(label), max((len(cell) for cell in cells if cell is not None), default=0))
-    return [cell if cell is None else cell.rjust(width) for cell in cells]
-
-
-def _label(column: Column, cells: Cells) -> Text:
-    text = visible(column.label)
+def _aligned(text: str, column: Column, width: int, ellipsis: str) -> str:
+    text = _cut(text, column, width, ellipsis)
     if column.align == "right":
-        text = text.rjust(max((len(cell) for cell in cells if cell is not None), default=0))
-    return Text(text)
+        return " " * (width - cell_len(text)) + text
+    return set_cell_size(text, width)

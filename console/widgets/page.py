@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, TypeVar, overload
 
 from textual.content import Content
 
 from console.visible import visible
 
 Row = tuple["str | None", ...]
+T = TypeVar("T")
 
 
 _NOTHING = Content("")
@@ -25,6 +26,26 @@ class Paragraph:
 
 
 Head = tuple[Paragraph, ...]
+
+
+class LazyRows(Sequence[Row]):
+    """Rows made of ``things`` when they are looked at: a hundred thousand cost nothing until then."""
+
+    def __init__(self, things: Sequence[T], row_of: Callable[[T], Row]) -> None:
+        self._things = things
+        self._row_of: Callable[[Any], Row] = row_of
+
+    def __len__(self) -> int:
+        return len(self._things)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
+        if isinstance(index, slice):
+            return [self._row_of(thing) for thing in self._things[index]]
+        return self._row_of(self._things[index])
 
 
 @dataclass(frozen=True)

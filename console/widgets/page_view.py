@@ -12,13 +12,12 @@ from textual.message import Message
 from textual.widget import Widget
 
 from console.visible import visible
+from console.widgets.grid import Grid
 from console.widgets.page import Head, Page, Paragraph, sentence, signed
 from console.widgets.sentences import Sentences
 from console.work import Failure
 
 if TYPE_CHECKING:
-    from textual_fastdatatable import DataTable
-
     from console.app import DeltaMergeApp
 
 # below this there is room for the table or for air, not for both
@@ -112,13 +111,13 @@ class PageView(Vertical):
         if width and is_old:
             self._draw_soon()
 
-    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
+    def on_grid_row_selected(self, event: Grid.RowSelected) -> None:
         event.stop()
-        self.post_message(self.RowOpened(self, event.cursor_row))
+        self.post_message(self.RowOpened(self, event.row))
 
-    def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
+    def on_grid_row_highlighted(self, event: Grid.RowHighlighted) -> None:
         event.stop()
-        self.post_message(self.RowReached(self, event.cursor_row))
+        self.post_message(self.RowReached(self, event.row))
 
     def _draw_soon(self) -> None:
         # one swap at a time, and it draws the newest page
@@ -166,8 +165,6 @@ class PageView(Vertical):
             scroll.can_focus = alone
             widgets.append(scroll)
         if table is not None:
-            from console.widgets.grid import Grid
-
             # the scrollbar takes a column of the width
             width = max(self.size.width - 1, 20)
             widgets.append(Grid(table, width=width, ellipsis=self.console_app.glyphs.ellipsis))

@@ -191,6 +191,15 @@ SELECTED = (
             "CREATE TABLE src (a INT DEFAULT 1) USING delta TBLPROPERTIES ('delta.feature.allowColumnDefaults'='supported')",
         ),
     ),
+    Case(
+        "as select, a constraint that a row breaks",
+        "CREATE TABLE t USING delta TBLPROPERTIES ('delta.constraints.c' = 'a > 0') AS SELECT id AS a FROM range(3)",
+        quick=True,
+    ),
+    Case(
+        "as select, a constraint that holds",
+        "CREATE TABLE t USING delta TBLPROPERTIES ('delta.constraints.c' = 'a >= 0') AS SELECT id AS a FROM range(3)",
+    ),
     Case("as select, two columns of a name", "CREATE TABLE t USING delta AS SELECT 1 AS a, 2 AS A"),
 )
 LIKED = (
@@ -291,6 +300,7 @@ REFUSED = (
     _columns("partitioned by an expression", "a DATE, b INT", "PARTITIONED BY (years(a))"),
     _columns("a default without its feature", "a INT DEFAULT 1", quick=True),
     _columns("an int as identity", "a INT GENERATED ALWAYS AS IDENTITY, b INT"),
+    _columns("partitioned by no column", "a INT, b INT", "PARTITIONED BY (nope)"),
     _columns("identity as partition", "a BIGINT GENERATED ALWAYS AS IDENTITY, b INT", "PARTITIONED BY (a)"),
     _columns("an interval", "a INTERVAL DAY, b INT"),
     _columns("a reserved name", "_change_type INT", "TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')"),

@@ -84,6 +84,15 @@ def test_more_plans_equal_what_delta_does(spark: Any, schema: str, tmp_path: Pat
         spark.sql("RESET spark.databricks.delta.properties.defaults.appendOnly")
 
 
+@pytest.mark.parametrize(
+    "name", ["every kind of column", "as select, replaced", "clone a version", "a log, other columns"]
+)
+def test_a_plan_equals_what_delta_does_on_a_classic_session(
+    classic: Any, classic_schema: str, tmp_path: Path, name: str
+) -> None:
+    check(classic, next(one for one in EVERY if one.name == name), tmp_path)
+
+
 # The rows of the CreateDeltaTableCommand page
 
 

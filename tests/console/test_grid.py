@@ -1,0 +1,82 @@
+"""The table widget: any number of rows, of which only those in sight are formatted."""
+
+from __future__ import annotations
+
+from textual.app import App, ComposeResult
+
+from console.widgets.grid import MEASURED, Grid
+from console.widgets.page import Column, LazyRows, Row, Table
+
+MANY = 100_000
+
+
+class OneGrid(App[None]):
+    def __init__(self, table: Table) -> None:
+        super().__init__()
+        self.table = table
+        self.seen: list[int] = []
+        self.opened: list[int] = []
+
+    def compose(self) -> ComposeResult:
+        yield Grid(self.table, width=58, ellipsis="…")
+
+    def on_grid_row_highlighted(self, event: Grid.RowHighlighted) -> None:
+        self.seen.append(event.row)
+
+    def on_grid_row_selected(self, event: Grid.RowSelected) -> None:
+        self.opened.append(event.row)
+
+    def lines(self) -> list[str]:
+        return [strip.text.rstrip() for strip in self.screen._compositor.render_strips()]
+
+
+async def test_of_a_hundred_thousand_rows_only_some_are_ever_formatted() -> None:
+    made: list[int] = []
+
+    def row(number: int) -> Row:
+        made.append(number)
+        return (f"file-{number}", str(number))
+
+    app = OneGrid(Table([Column("file", fit="file"), Column("n", align="right")], LazyRows(range(MANY), row)))
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.press("end")
+        await pilot.pause()
+        assert app.lines()[-1].split() == ["file-99999", "99999"]
+        await pilot.press("home", "pagedown", "down", "enter")
+        await pilot.pause()
+        assert app.opened == [12]
+        assert app.seen[-1] == 12
+        # opening, and the two screens that were seen
+        assert len(made) < 2 * MEASURED
+
+
+async def test_a_number_that_is_wider_than_those_measured_is_shown_in_full_when_it_comes_in_sight() -> None:
+    wide = "123,456,789,012"
+    rows = LazyRows(range(MANY), lambda number: ("a", wide if number == MANY - 1 else "1"))
+    app = OneGrid(Table([Column("name", fit="end"), Column("n", align="right")], rows))
+    async with app.run_test(size=(60, 12)) as pilot:
+        assert wide not in "\n".join(app.lines())
+        await pilot.press("end")
+        await pilot.pause()
+        await pilot.pause()
+        assert wide in app.lines()[-1]
+
+
+async def test_two_hundred_columns_scroll_sideways() -> None:
+    columns = [Column(f"column_{number}") for number in range(200)]
+    app = OneGrid(Table(columns, [tuple(f"value {number}" for number in range(200))]))
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.press(*["right"] * 4)
+        await pilot.pause()
+        assert "column_0 " not in app.lines()[0]
+        assert app.lines()[0].index("column_5") == app.lines()[1].index("value 5")
+
+
+async def test_wide_characters_and_null_keep_their_columns() -> None:
+    rows = [("日本", "1"), (None, "22"), ("abcdef", "333")]
+    app = OneGrid(Table([Column("name"), Column("n", align="right")], rows))
+    async with app.run_test(size=(60, 12)):
+        lines = app.screen._compositor.render_strips()[1:4]
+        assert [line.text.split()[0] for line in lines] == ["日本", "NULL", "abcdef"]
+        # the numbers end in the same cell, whatever stands before them
+        assert len({line.cell_length - (len(line.text) - len(line.text.rstrip())) for line in lines}) == 1
