@@ -60,12 +60,15 @@ def failure_of(error: BaseException) -> Failure:
             cancelled=isinstance(error, CancelledError),
             stale=isinstance(error, StalePlanError),
         )
-    _LOGGER.error("unexpected error", exc_info=error)
+    from engine.secrets import redact
+
+    trace = redact("".join(traceback.format_exception(error)))
+    _LOGGER.error("unexpected error\n%s", trace)
     return Failure(
         "INTERNAL_ERROR",
-        f"{type(error).__name__}: {error}",
+        redact(f"{type(error).__name__}: {error}"),
         "This is a fault of the console; the Log place has the details.",
-        trace="".join(traceback.format_exception(error)),
+        trace=trace,
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from engine.advice import MUST_ACCEPT
 from engine.analyze import analyze
 from engine.apply_create import COMPARING, apply_create
+from engine.check_plan import check_plan
 from engine.commits import Commit, commits_since, taken_back_by, user_metadata
 from engine.confs import confs_set, read_confs
 from engine.create_values import CreatePlan
@@ -61,6 +62,7 @@ def apply(
     dropped from the session at the end, also after a failure, but not where the plan may be applied again as it is.
     """
     say = on_progress or (lambda _: None)
+    check_plan(plan)
     if policy is not None:
         check_policy(policy, plan, reviewed=history is not None and history.is_reviewed(plan.plan_id))
     if isinstance(plan, CreatePlan):

@@ -257,6 +257,34 @@ class History:
         """It could not be found out: the operation is abandoned again."""
         self._store.run(lambda db: rows.update(db, op_id, {"pid": 0}))
 
+    # After a ledger was damaged
+
+    def needs_rebuild(self) -> bool:
+        """Whether a damaged ledger was set aside and its operations are not read anew yet (``engine.rebuild``)."""
+        if not self.path.exists():
+            return False
+        query = "SELECT 1 FROM set_aside WHERE NOT rebuilt LIMIT 1"
+        return self._store.run(lambda db: db.execute(query).fetchone(), reading=True) is not None
+
+    def rebuilt(self) -> None:
+        """They are now."""
+        self._store.run(lambda db: db.execute("UPDATE set_aside SET rebuilt = true"))
+
+    def add_found(self, subject: rows.Subject, outcome: Outcome, at: str, *, undone: bool) -> None:
+        """An operation that a table's log tells of, committed ``at``; nothing where it is known. Whether it kept its
+        promise is not."""
+        body = rows.packed(outcome)
+
+        def work(db: DuckDBPyConnection) -> None:
+            op_id = outcome.op_id
+            if rows.exists(db, op_id):
+                return
+            rows.insert(db, subject, "undone" if undone else "applied", op_id)
+            rows.update(db, op_id, {"version": outcome.version, "started_at": at, "finished_at": at})
+            rows.store_document(db, op_id, "outcome", body)
+
+        self._store.run(work)
+
     # What browsing shows before Spark is up
 
     def cache_versions(self, table_key: str, versions: Iterable[TableVersion]) -> None:

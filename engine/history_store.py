@@ -107,7 +107,9 @@ class Store:
                 except _OldFormatError:
                     return self._once(work, False, deadline)
                 except _DamagedError as damage:
-                    self._set_aside(damage)
+                    aside = self._set_aside(damage)
+                    note = "INSERT INTO set_aside VALUES (?, ?, false)"
+                    self._once(lambda db: db.execute(note, [aside, now()]), False, deadline)
                     return self._once(work, reading, deadline)
         except LockTimeoutError as error:
             raise self._locked_error() from error
@@ -241,7 +243,8 @@ class Store:
 
     # What can go wrong
 
-    def _set_aside(self, damage: _DamagedError) -> None:
+    def _set_aside(self, damage: _DamagedError) -> str:
+        """Rename the damaged file, and return its new name."""
         aside = self.path.with_name(f"{self.path.name}.damaged-{_stamp()}")
         wal = self.path.with_name(self.path.name + ".wal")
         os.replace(self.path, aside)
@@ -252,6 +255,7 @@ class Store:
                 wal.unlink()
         log.error("damaged ledger %s: %s", self.path, damage)
         self._notice(f"The history {self.path} is damaged; it was set aside as {aside.name} and a fresh one begun.")
+        return aside.name
 
     def _notice(self, text: str) -> None:
         log.warning(text)

@@ -14,12 +14,13 @@ SETUP_WORDS = (
     "SET",
     "USE",
     "CACHE",
-    "CREATE TEMPORARY",
-    "CREATE OR REPLACE TEMPORARY",
-    "CREATE TEMP",
-    "CREATE OR REPLACE TEMP",
-    "CREATE GLOBAL TEMP",
-    "CREATE OR REPLACE GLOBAL TEMP",
+    # views alone: a temporary function may bring code of its own
+    *(
+        f"CREATE {replace}{scope}{temporary} VIEW"
+        for replace in ("", "OR REPLACE ")
+        for scope in ("", "GLOBAL ")
+        for temporary in ("TEMPORARY", "TEMP")
+    ),
     "RESET",
     "DECLARE",
     "REFRESH",
@@ -130,7 +131,7 @@ def parse_script(text: str) -> Script:
         raise UsageError("EMPTY_STATEMENT", "There is no statement in the input.", "Write a MERGE and try again.")
     *setup, statement = statements
     for one in setup:
-        words = " ".join(token.word for token in tokenize(one)[:5])
+        words = " ".join(token.word for token in tokenize(one)[:6])
         if not words.startswith(SETUP_WORDS):
             raise UsageError(
                 "UNSUPPORTED_STATEMENT",

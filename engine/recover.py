@@ -21,6 +21,7 @@ from engine.names import quote
 from engine.outcome import outcome_of
 from engine.plans import AnyPlan
 from engine.prepare_source import free_source
+from engine.rebuild import rebuild
 from engine.session.server import answers
 from engine.session_state import whereabouts
 from engine.should_materialize_source import MODE
@@ -55,9 +56,10 @@ class Recovered:
 def recover(session: Session, history: History, say: Callable[[str], None] = lambda _: None) -> tuple[Recovered, ...]:
     """Find out what became of the operations whose process is gone, and close the sessions that such left.
 
-    Costs one look into the ledger where there are none. What cannot be found out now stays as it is, for the next
-    call to try.
+    A ledger that was damaged is read anew first. What cannot be found out now stays as it is, for the next call to
+    try. Costs two looks into the ledger where there is nothing to do.
     """
+    rebuild(session.spark, history, say)
     found = []
     unsettled = set()
     for one in history.abandoned():

@@ -28,7 +28,7 @@ TEST_CONFS = {
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--merges", type=int, help="How many random merges to plan and apply on each kind of session.")
-    parser.addoption("--kills", type=int, default=3, help="At how many random moments to kill an apply.")
+    parser.addoption("--kills", type=int, default=2, help="At how many random moments to kill an apply.")
     parser.addoption("--races", type=int, default=2, help="How many rounds of concurrent writers to run.")
 
 

@@ -19,6 +19,7 @@ from console.cli.exits import (
     ToldError,
     exit_code,
 )
+from console.cli.title import hide_secrets_in_title
 from console.visible import visible
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ PROGRAM = "deltamerge-console"
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The program: run ``arguments`` (default: those of the process) and exit."""
+    hide_secrets_in_title()
     for stream in (sys.stdout, sys.stderr):
         # a name that the locale cannot spell must not stop anything
         if hasattr(stream, "reconfigure"):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from engine.errors import UsageError
 from engine.session.java import driver_memory
+from engine.session.logs import write_private
 
 #: Set on every session that the engine opens, on any server: the engine reads plans as text, and Spark
 #: cuts them at 25 fields otherwise.
@@ -220,7 +221,7 @@ def server_confs(
     confs["spark.sql.extensions"] = join_extensions(
         defaults["spark.sql.extensions"], given.get("spark.sql.extensions", "")
     )
-    (home / "fairscheduler.xml").write_text(_FAIR_POOLS, encoding="utf-8")
+    write_private(home / "fairscheduler.xml", _FAIR_POOLS)
     (home / "warehouse").mkdir(mode=0o700, exist_ok=True)
     # Resolved already: Spark must not ask the network again.
     for key in ("spark.jars.packages", "spark.jars.excludes"):

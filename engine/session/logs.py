@@ -55,7 +55,7 @@ _KNOWN = (
 def prepare_logs(home: Path) -> Path:
     """Write log4j's settings into ``home``; the path of the file."""
     path = home / "log4j2.properties"
-    path.write_text(_LOG4J, encoding="utf-8")
+    write_private(path, _LOG4J)
     return path
 
 

@@ -204,7 +204,7 @@ def _idle_seconds(minutes: float | None) -> float:
 
 @contextmanager
 def _lock(home: Path, say: Progress) -> Iterator[None]:
-    with (home / LOCK_FILE).open("a") as handle:
+    with os.fdopen(os.open(home / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600), "a") as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

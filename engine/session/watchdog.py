@@ -129,7 +129,7 @@ def _watch(home: Path, server: subprocess.Popen[bytes], idle_seconds: float) -> 
 
 def _end_if_unused(home: Path, server: subprocess.Popen[bytes]) -> bool:
     """End the server under the lock that a starting client holds: it cannot pick a dying server."""
-    with (home / LOCK_FILE).open("a") as lock:
+    with os.fdopen(os.open(home / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600), "a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -88,6 +88,7 @@ def test_stdin(shell: Shell) -> None:
         ("--remote", "sc://x", "server", "status"),
         ("--profile", "nope", "history"),
         ("plan", "x.sql", "--freeze"),
+        ("undo",),
         (),
         ("demo",),
     ],

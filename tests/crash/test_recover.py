@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
+from engine.apply_plan import apply
 from engine.history import History
+from engine.plan_merge import plan
 from engine.recover import recover, sentence
 from engine.session.home import ledger_path
 from engine.session.leases import left_sessions
 from engine.session_state import Whereabouts, whereabouts
+from engine.undo import plan_undo, undo
 from tests.cli.running import Shell
 from tests.conftest import TEST_CONFS
 from tests.crash.counting import Counted
@@ -49,6 +52,22 @@ def test_a_table_that_is_gone_holds_no_commit(session: Any, ledger: History) -> 
     op_id = abandoned(ledger, "default.gone", "file:/nowhere/gone", Whereabouts())
     (found,) = recover(session, ledger)
     assert (found.op_id, found.status) == (op_id, "not_committed")
+
+
+def test_a_damaged_ledger_is_read_anew_from_the_tables_logs(session: Any, schema: str, ledger: History) -> None:
+    spark = session.spark
+    spark.sql("CREATE TABLE t USING delta AS SELECT id, 0 AS v FROM range(5)")
+    merge = "MERGE INTO t USING (SELECT 1L AS id) AS s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = t.v + 1"
+    kept, undone = (apply(spark, plan(spark, merge, rows=0), history=ledger) for _ in range(2))
+    taken = undo(spark, plan_undo(spark, ledger.get(undone.op_id)), history=ledger)
+    before = {one.op_id: (one.kind, one.status, one.version) for one in ledger.list()}
+    ledger.path.write_bytes(b"hello, this was a ledger once")
+    assert ledger.list() == []
+    recover(session, ledger)
+    found = {one.op_id: (one.kind, one.status, one.version) for one in ledger.list(table=f"{schema}.t")}
+    assert found == before
+    assert set(found) == {kept.op_id, undone.op_id, taken.op_id}
+    assert ledger.get(kept.op_id).outcome.metrics == kept.metrics  # type: ignore[union-attr]
 
 
 def test_what_runs_on_another_server_is_left_to_that(session: Any, ledger: History) -> None:

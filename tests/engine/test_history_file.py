@@ -18,10 +18,12 @@ import pytest
 from engine import history_store
 from engine.errors import EngineError
 from engine.history import History
+from engine.history_rows import Subject
 from tests.engine.plans import make_outcome, make_plan
 
 PROCESSES = 8
 ROWS = 40
+MANY_ROWS = 500
 
 WRITER = """
 import json, sys, time
@@ -44,6 +46,23 @@ print(json.dumps(["slowest", slowest]))
 """
 
 
+def test_a_damaged_ledger_asks_to_be_rebuilt_once(tmp_path: Path) -> None:
+    path = tmp_path / "history.duckdb"
+    ledger = History(path)
+    ledger.record_planned(make_plan())
+    assert not ledger.needs_rebuild()
+    path.write_bytes(b"hello, this was a ledger once")
+    assert ledger.needs_rebuild()
+    outcome = make_outcome("aabb00000001")
+    subject = Subject("plan-1", "merge", "demo.orders", "file:/data/orders", "t-1", "-- not known")
+    for _ in range(2):
+        ledger.add_found(subject, outcome, "2026-11-21T10:00:00Z", undone=True)
+    ledger.rebuilt()
+    assert not ledger.needs_rebuild()
+    (found,) = ledger.list(table="demo.orders")
+    assert (found.status, found.version, found.kept, found.finished_at) == ("undone", 8, None, "2026-11-21T10:00:00Z")
+
+
 def writer(path: Path, who: str, rows: int) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", WRITER, str(path), who, str(rows)],
@@ -53,13 +72,14 @@ def writer(path: Path, who: str, rows: int) -> subprocess.Popen[str]:
     )
 
 
-def test_eight_processes_lose_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rows", [ROWS, pytest.param(MANY_ROWS, marks=pytest.mark.thorough)])
+def test_eight_processes_lose_nothing(tmp_path: Path, rows: int) -> None:
     path = tmp_path / "history.duckdb"
-    writers = [writer(path, f"w{n}", ROWS) for n in range(PROCESSES)]
+    writers = [writer(path, f"w{n}", rows) for n in range(PROCESSES)]
     acknowledged: dict[str, int] = {}
     slowest = 0.0
     for process in writers:
-        out, err = process.communicate(timeout=300)
+        out, err = process.communicate(timeout=1800)
         assert process.returncode == 0, err
         for name, value in map(json.loads, out.splitlines()):
             if name == "slowest":
@@ -67,7 +87,7 @@ def test_eight_processes_lose_nothing(tmp_path: Path) -> None:
             else:
                 acknowledged[name] = value
     stored = {one.op_id: one.status for one in History(path).list(limit=10_000)}
-    assert len(acknowledged) == PROCESSES * ROWS
+    assert len(acknowledged) == PROCESSES * rows
     assert stored == {op: "applied" if done else "running" for op, done in acknowledged.items()}
     print(f"ledger: {PROCESSES} processes, {len(stored)} rows, slowest read {slowest * 1000:.0f} ms")
 

@@ -1,0 +1,100 @@
+"""Does a plan run what it says? A plan file may come from a stranger: what it holds beside its MERGE is checked.
+
+Its statement is shown, and confirmed, by a person; whatever else of it reaches Spark must follow from that statement,
+or be what only this program writes.
+"""
+
+from __future__ import annotations
+
+import re
+
+from engine.create_values import CreatePlan
+from engine.errors import EngineError
+from engine.parse import MergeStatement, parse_merge, parse_script
+from engine.parse_create import parse_create
+from engine.plan_create_table import ARBITRARY, DEFAULT_SOURCE, DEFAULTS
+from engine.plans import AnyPlan
+from engine.session_state import KEPT_CONFS
+from engine.state_after import DOWNGRADE
+from engine.values import DerivedConjunct, Plan, Splice
+
+PLAN_ID = re.compile(r"[0-9a-f]{32}")
+SOURCE_VIEW = re.compile(r"deltamerge_source_[0-9a-f]{12}")
+CREATE_CONFS = (DOWNGRADE, ARBITRARY, DEFAULT_SOURCE)
+COLUMN = re.compile(r"(?:`[^`]+`|\w+)(?:\.(?:`[^`]+`|\w+))*")
+LITERAL = (
+    r"(?:-?\d+[YSL]?|timestamp_micros\(-?\d+L\)|DATE'[\d-]+'|'[^'\"\\]*'|CAST\('[^'\"\\]*' AS [A-Z]+(?:\(\d+,\d+\))?\))"
+)
+"""What engine.derive_conjuncts writes of the source's keys."""
+
+
+def check_plan(plan: AnyPlan) -> None:
+    """Raise EngineError ``PLAN_FILE_INVALID`` where applying ``plan`` would run anything but its statement, the setup
+    statements that may stand before it, and this program's own splices."""
+    if not PLAN_ID.fullmatch(plan.plan_id):
+        raise _invalid("its plan_id is none")
+    script = parse_script(";\n".join((*plan.statement.setup, plan.statement.sql)))
+    if len(script.setup) != len(plan.statement.setup):
+        raise _invalid("a statement before the last is more than one")
+    if isinstance(plan, CreatePlan):
+        kept: tuple[str, ...] = (*KEPT_CONFS, *CREATE_CONFS)
+        parse_create(plan.statement.sql)
+    else:
+        kept = KEPT_CONFS
+        _check_merge(plan)
+    foreign = [key for key in plan.confs if key not in kept and not (kept != KEPT_CONFS and key.startswith(DEFAULTS))]
+    if foreign:
+        raise _invalid(f"it sets {foreign[0]}, which no plan keeps")
+
+
+def _check_merge(plan: Plan) -> None:
+    view = plan.session.source_view
+    if view is not None and not SOURCE_VIEW.fullmatch(view):
+        raise _invalid("its frozen source has a name that this program does not give")
+    merge = parse_merge(plan.statement.sql)
+    if merge.target.text != plan.target.name:
+        raise _invalid(f"its MERGE is into {merge.target.text}, and its target is {plan.target.name}")
+    parts = [splice.part for splice in plan.splices]
+    if len(set(parts)) < len(parts) or not all(_is_own(splice, plan, merge) for splice in plan.splices):
+        raise _invalid("it changes its statement in a way that this program does not")
+
+
+def _is_own(splice: Splice, plan: Plan, merge: MergeStatement) -> bool:
+    """Whether the text is changed as ``source_splice`` or ``condition_splice`` changes it."""
+    source, view = merge.source, plan.session.source_view
+    if splice.part == "condition":
+        derived = [one for one in plan.scan.derived if one.text]
+        return (
+            splice.start == splice.end == merge.condition_end
+            and splice.text == "".join(f" AND {one.text}" for one in derived)
+            and all(_is_bound(one, merge) for one in derived)
+        )
+    alias = re.escape(f" AS {source.reference}" if source.reference else "")
+    frozen = [rf"\(SELECT \* FROM {re.escape(source.text)} VERSION AS OF \d+\)"]
+    if view is not None:
+        frozen += [view, rf"\(SELECT /\*\+ \w+\({view}\) \*/ \* FROM {view}\)"]
+    return (splice.start, splice.end) == (source.start, source.end_alias) and any(
+        re.fullmatch(f"{one}{alias}", splice.text) for one in frozen
+    )
+
+
+def _is_bound(one: DerivedConjunct, merge: MergeStatement) -> bool:
+    column = re.escape(one.column)
+    shapes = (
+        rf"{column} = {LITERAL}",
+        rf"{column} IN \({LITERAL}(?:, {LITERAL})*\)",
+        rf"{column} >= {LITERAL} AND {column} <= {LITERAL}",
+    )
+    return (
+        COLUMN.fullmatch(one.column) is not None
+        and one.column in merge.condition
+        and any(re.fullmatch(shape, one.text) for shape in shapes)
+    )
+
+
+def _invalid(what: str) -> EngineError:
+    return EngineError(
+        "PLAN_FILE_INVALID",
+        f"The plan is not what this program makes: {what}. Nothing ran.",
+        "Do not trust where it comes from; plan the statement anew.",
+    )

@@ -1,0 +1,69 @@
+"""After a damaged ledger was set aside: what this program committed is read anew from the logs of the tables.
+
+A commit of ours names its plan and its operation in ``userMetadata``. What a log does not hold stays lost: the
+statement, the promise, and whatever was not committed. Tables that no catalog lists are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from engine import tables
+from engine.commits import Commit, commits, taken_back_by
+from engine.errors import EngineError
+from engine.history_rows import Subject
+from engine.values import Outcome
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from engine.history import History
+
+KINDS = {"MERGE": "merge", "RESTORE": "restore"}
+UNKNOWN_SQL = "-- the ledger was damaged; this operation was read anew from the table's log, which has no statement"
+
+
+def rebuild(spark: SparkSession, history: History, say: Callable[[str], None] = lambda _: None) -> int:
+    """Put what the tables' logs tell of our commits into a ledger that was begun anew. How many there were; 0 also
+    where no ledger was set aside."""
+    if not history.needs_rebuild():
+        return 0
+    say("reading the history anew from the tables' logs: the ledger was damaged")
+    found = 0
+    for schema in tables.list_schemas(spark):
+        for table in tables.list_tables(spark, schema):
+            if table.is_delta is False:
+                continue
+            try:
+                found += _rebuild_table(spark, history, table.name)
+            except EngineError as error:
+                say(f"{table.name} was left out: {error.message}")
+    history.rebuilt()
+    return found
+
+
+def _rebuild_table(spark: SparkSession, history: History, table: str) -> int:
+    every = commits(spark, table)
+    ours = [one for one in every if one.plan_id and one.op_id and one.operation in KINDS]
+    if not ours:
+        return 0
+    detail = tables.table_detail(spark, table)
+    times = {one.version: one.timestamp for one in tables.table_versions(spark, table, len(every))}
+    for one in reversed(ours):
+        taken_back = taken_back_by(one, [later for later in every if later.version > one.version])
+        subject = Subject(one.plan_id or "", KINDS[one.operation], table, detail.path, detail.table_id, UNKNOWN_SQL)
+        history.add_found(subject, _outcome(one, table), times[one.version], undone=taken_back is not None)
+    return len(ours)
+
+
+def _outcome(commit: Commit, table: str) -> Outcome:
+    return Outcome(
+        plan_id=commit.plan_id or "",
+        op_id=commit.op_id or "",
+        table=table,
+        verdict="fresh",
+        version=commit.version,
+        read_version=commit.read_version,
+        metrics=commit.metrics,
+    )

@@ -1,0 +1,102 @@
+"""A plan file from a stranger does no more than its MERGE says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.apply_plan import apply
+from engine.check_plan import check_plan
+from engine.errors import EngineError, UsageError
+from engine.parse import parse_script
+from engine.values import DerivedConjunct, Plan, SessionRef, Splice
+from tests.engine.plans import make_plan
+
+SQL = "MERGE INTO demo.orders t USING feed s ON t.key = s.key WHEN MATCHED THEN UPDATE SET *"
+VIEW = "deltamerge_source_0123456789ab"
+START, END = SQL.index("feed"), SQL.index(" ON")
+
+
+def honest(text: str = f"{VIEW} AS s", **changes: Any) -> Plan:
+    plan = make_plan("0" * 32, table="demo.orders")
+    update = {
+        "statement": plan.statement.model_copy(update={"sql": SQL, "setup": ("SET spark.sql.ansi.enabled=true",)}),
+        "session": SessionRef(source_view=VIEW),
+        "splices": (Splice(start=START, end=END, text=text, why="frozen"),),
+        "confs": {"spark.sql.ansi.enabled": "true"},
+    }
+    return plan.model_copy(update={**update, **changes})
+
+
+def statement(plan: Plan, **changes: Any) -> Plan:
+    return plan.model_copy(update={"statement": plan.statement.model_copy(update=changes)})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{VIEW} AS s",
+        f"(SELECT /*+ BROADCAST({VIEW}) */ * FROM {VIEW}) AS s",
+        "(SELECT * FROM feed VERSION AS OF 7) AS s",
+    ],
+)
+def test_a_plan_of_this_program_passes(text: str) -> None:
+    check_plan(honest(text))
+    check_plan(honest(splices=()))
+
+
+BOUND = "t.key >= -5 AND t.key <= 7L"
+
+
+def bounded(text: str = BOUND, column: str = "t.key", said: str | None = None) -> Plan:
+    """A plan whose ON is narrowed by what the source's keys imply."""
+    plan = honest()
+    end = SQL.index(" WHEN")
+    splice = Splice(part="condition", start=end, end=end, text=f" AND {said or text}", why="implied")
+    scan = plan.scan.model_copy(update={"derived": (DerivedConjunct(column=column, text=text),)})
+    return plan.model_copy(update={"splices": (*plan.splices, splice), "scan": scan})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [BOUND, "t.key = DATE'2026-01-01'", "t.key IN ('a', 'it is')", "t.key = CAST('1.50' AS DECIMAL(5,2))"],
+)
+def test_bounds_of_the_sources_keys_pass(text: str) -> None:
+    check_plan(bounded(text))
+
+
+DISHONEST = {
+    "a bound that is no bound": bounded("t.key >= (SELECT max(key) FROM other) AND t.key <= 7"),
+    "a bound that ends the condition": bounded("t.key = 1 WHEN MATCHED THEN DELETE"),
+    "a bound of another column": bounded("t.other = 1", "t.other"),
+    "a bound that is not shown": bounded(said="t.key = 1"),
+    "a splice that reads another table": honest("secrets.salaries AS s"),
+    "a splice that adds a clause": honest(f"{VIEW} AS s ON true WHEN MATCHED THEN DELETE --"),
+    "a splice elsewhere": honest(splices=(Splice(start=0, end=len(SQL), text=f"{VIEW} AS s", why=""),)),
+    "two splices": honest(splices=(honest().splices[0], honest().splices[0])),
+    "a view to be dropped": honest(session=SessionRef(source_view="prod.customers")),
+    "a conf": honest(confs={"spark.databricks.delta.retentionDurationCheck.enabled": "false"}),
+    "another target": honest(target=make_plan(table="demo.others").target),
+    "a target that is SQL": honest(target=make_plan(table="demo.orders; DROP TABLE x").target),
+    "a plan id that is none": honest(plan_id="a,b"),
+    "no MERGE": statement(honest(splices=()), sql="DROP TABLE demo.orders"),
+    "a DROP before the MERGE": statement(honest(), setup=("DROP TABLE demo.orders",)),
+    "a function before the MERGE": statement(honest(), setup=("CREATE TEMPORARY FUNCTION f AS 'Evil' USING JAR 'x'",)),
+    "two statements as one": statement(honest(), setup=("SET a=b; SET c=d",)),
+    "a statement hidden behind a comment": statement(honest(), setup=("/* SET */ DROP TABLE demo.orders",)),
+}
+
+
+@pytest.mark.parametrize("plan", DISHONEST.values(), ids=DISHONEST.keys())
+def test_what_reaches_spark_follows_from_the_statement(plan: Plan) -> None:
+    with pytest.raises(EngineError) as raised:
+        apply(None, plan)  # type: ignore[arg-type]  # nothing is asked of Spark
+    assert raised.value.condition in ("PLAN_FILE_INVALID", "UNSUPPORTED_STATEMENT", "NOT_A_MERGE")
+
+
+@pytest.mark.parametrize("words", ["CREATE TEMP VIEW", "create or replace global temporary view"])
+def test_temporary_views_may_stand_before_a_merge_and_functions_may_not(words: str) -> None:
+    assert len(parse_script(f"{words} v AS SELECT 1;\n{SQL}").setup) == 1
+    with pytest.raises(UsageError):
+        parse_script(f"{words.lower().replace('view', 'function')} v AS 'x';\n{SQL}")
