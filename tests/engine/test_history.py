@@ -10,7 +10,7 @@ import pytest
 from engine.errors import EngineError
 from engine.history import History
 from engine.session_state import Whereabouts
-from engine.values import TableRef, TableVersion
+from engine.values import TableRef, TableVersion, UndoPlan
 from tests.engine.plans import SQL, make_outcome, make_plan
 
 
@@ -38,9 +38,15 @@ def test_an_operation_from_plan_to_commit(ledger: History) -> None:
     assert detail.operation.finished_at is not None
     assert ledger.running() == []
 
-    ledger.undone(op_id)
-    assert ledger.get(op_id).operation.status == "undone"
-    assert ledger.get(op_id).operation.version == 8
+    undo = UndoPlan(
+        undo_id="u", op_id=op_id, table=plan.target.name, path=plan.target.path, table_id=plan.target.table_id,
+        version=8, to_version=7, promise={}, rows_now=2, rows_after=1,
+    )  # fmt: skip
+    restore = ledger.begin_undo(undo)
+    assert ledger.get(op_id).operation.status == "applied", "not yet"
+    ledger.undone(restore, make_outcome(restore))
+    assert (ledger.get(op_id).operation.status, ledger.get(op_id).operation.version) == ("undone", 8)
+    assert (ledger.get(restore).operation.kind, ledger.get(restore).operation.status) == ("restore", "applied")
 
 
 def test_planning_twice_keeps_one_row_and_applying_twice_makes_two(ledger: History) -> None:
@@ -124,7 +130,7 @@ def test_get_by_the_beginning_of_an_id(ledger: History) -> None:
             ledger.get(missing)
         assert caught.value.condition == "OPERATION_NOT_FOUND"
     for call in (
-        ledger.undone,
+        lambda op: ledger.undone(op, make_outcome(op)),
         lambda op: ledger.failed(op, "x"),
         lambda op: ledger.applied(op, make_outcome(op)),
     ):
