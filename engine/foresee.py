@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from engine.analyze import AnalyzedMerge
 from engine.find_touched_files import Matches
 from engine.parse import MergeStatement
 from engine.should_materialize_source import is_on
+from engine.sql_text import dotted_names
+from engine.store_types import is_same
+from engine.target_rules import TargetRules
 from engine.values import Conflicts, Decision, Refused, WritePlan
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType
 
 AMBIGUOUS = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
 APPEND_ONLY = "DELTA_CANNOT_MODIFY_APPEND_ONLY"
@@ -72,6 +78,51 @@ def reserved_names(merge: AnalyzedMerge, decision: Decision, matches: Matches, w
     if write.join_type != "inner":
         missing += _found(target, "target", "_target_row_present_")
     return _reserved(MISSING, missing) if missing else None
+
+
+def changed_types(rules: TargetRules) -> Refused | None:
+    """ImplicitMetadataOperation.checkDependentExpressions: schema evolution widens no type (delta.enableTypeWidening)
+    that a CHECK constraint or a generated column rests on. It is the first thing that a MERGE does."""
+    generated = {column.name: column.generated_as for column in rules.columns if column.generated_as}
+    for column in rules.columns:
+        for path in () if column.before is None else _changed_paths((column.name,), column.before, column.type):
+            for condition, what, texts in (
+                ("DELTA_CONSTRAINT_DATA_TYPE_MISMATCH", "CHECK constraint", rules.checks),
+                ("DELTA_GENERATED_COLUMNS_DATA_TYPE_MISMATCH", "generated column", generated),
+            ):
+                resting = [f"{name} ({text})" for name, text in texts.items() if _rests_on(text, path)]
+                if resting:
+                    return Refused(
+                        condition=condition,
+                        message=f"The type of {'.'.join(path)} would be widened, and a {what} rests on it: "
+                        f"{', '.join(resting)}.",
+                        hint="Cast it in the source to the type that the target has.",
+                    )
+    return None
+
+
+def _changed_paths(path: tuple[str, ...], before: DataType, after: DataType) -> Iterator[tuple[str, ...]]:
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    if isinstance(before, StructType) and isinstance(after, StructType):
+        known = {field.name.lower(): field.dataType for field in before.fields}
+        for field in after.fields:
+            if field.name.lower() in known:
+                yield from _changed_paths((*path, field.name), known[field.name.lower()], field.dataType)
+    elif isinstance(before, ArrayType) and isinstance(after, ArrayType):
+        yield from _changed_paths((*path, "element"), before.elementType, after.elementType)
+    elif isinstance(before, MapType) and isinstance(after, MapType):
+        yield from _changed_paths((*path, "key"), before.keyType, after.keyType)
+        yield from _changed_paths((*path, "value"), before.valueType, after.valueType)
+    elif not is_same(before, after):
+        yield path
+
+
+def _rests_on(text: str, path: Sequence[str]) -> bool:
+    """Whether one of the names in ``text`` begins as ``path`` does, or ``path`` as it does."""
+    return any(
+        all(one == other.lower() for one, other in zip(names, path, strict=False)) for names in dotted_names(text)
+    )
 
 
 def dotted_partitions(merge: AnalyzedMerge, matches: Matches, detail: Any, confs: Mapping[str, str]) -> Refused | None:

@@ -52,9 +52,12 @@ class Relation:
         return self.alias or (f"`{self.parts[-1].replace('`', '``')}`" if self.parts else "")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MergeClause:
-    """One WHEN clause. ``assignments`` are (column text, expression text); () with ``star``."""
+    """One WHEN clause. ``assignments`` are (column text, expression text); () with ``star``.
+
+    Two clauses of a statement are never equal, whatever they say: the first takes the rows.
+    """
 
     kind: ClauseKind
     condition: str | None

@@ -22,7 +22,7 @@ from engine.duplicate_keys import find_conflicts
 from engine.errors import EngineError
 from engine.explain import explain
 from engine.find_touched_files import Matches, count_inserts, find_touched_files
-from engine.foresee import ambiguity, append_only, dotted_partitions, reserved_names
+from engine.foresee import ambiguity, append_only, changed_types, dotted_partitions, reserved_names
 from engine.generated_columns import generated_predicate
 from engine.logged_schema import LoggedColumn, logged_schema, logical_names
 from engine.params import fill
@@ -245,7 +245,7 @@ def look_at(
             scan = scan_of(spark, known, narrowed, source) if narrowed is not merge else as_typed
             if len(scan.after) < len(as_typed.after):
                 merge = narrowed
-    refused: Refused | None = None
+    refused = changed_types(rules)
     matches = Matches(None, None, (), {}, None)
     try:
         with clock.phase("find_touched_files", "MERGE operation - scanning files for matches"):
@@ -260,7 +260,7 @@ def look_at(
             raise
         if lost_blocks(error):
             raise
-        refused = Refused(condition=error.condition, message=error.message, hint=error.hint)
+        refused = refused or Refused(condition=error.condition, message=error.message, hint=error.hint)
     promise = plan_writes(merge, matches, source.num_rows, table_traits(detail), known.confs)
     with clock.phase("find_conflicts"):
         conflicts = find_conflicts(spark, merge, source, matches, shown.rows, shown.private)

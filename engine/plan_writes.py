@@ -72,7 +72,9 @@ def plan_writes(
     if not traits.change_data_feed or not touched:
         metrics["numTargetChangeFilesAdded"] = 0
     estimates = file_estimates(metrics["numOutputRows"])
-    if touched and not merge.keys:
+    # a conjunct without columns may make all of ON false, and its keys go with it
+    constant = any(not (e.source_columns or e.target_columns) for e in merge.on)
+    if touched and (constant or not merge.keys):
         # without a key Spark joins by nested loops, which may read the source twice: Delta counts both
         estimates["numSourceRows"] = Estimate(low=num_source_rows, high=2 * metrics.pop("numSourceRows"))
     return Promise(

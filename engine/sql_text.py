@@ -265,6 +265,23 @@ def names_in(sql: str) -> frozenset[str]:
     return frozenset(token.name.lower() for token in tokenize(sql) if token.word or token.text.startswith("`"))
 
 
+def dotted_names(sql: str) -> frozenset[tuple[str, ...]]:
+    """The bare or back-quoted words, lower-case, with the fields after their dots; no functions."""
+    found = set()
+    names: tuple[str, ...] = ()
+    previous = ""
+    for token in (*tokenize(sql), None):
+        text = token.text if token else ""
+        is_name = token is not None and bool(token.word or text.startswith("`"))
+        if names and text != "." and previous != ".":
+            found |= {names} if text != "(" else set()
+            names = ()
+        if token is not None and is_name:
+            names = (*names, token.name.lower())
+        previous = text
+    return frozenset(found)
+
+
 def cannot_fail(sql: str) -> bool:
     """Whether computing an expression raises no error, whatever the rows hold: it is made of names, literals and
     functions that take any value. Of everything else one must be afraid."""

@@ -129,6 +129,7 @@ def _cases() -> list[Case]:
             VECTORS,
             confs=(("spark.databricks.delta.stats.skipping", "false"),),
         ),
+        Case("a-constant-that-takes-the-key-away", DELTA, "t.id = s.id AND false", BY_SOURCE),
         Case("no-key-to-join-by", DELTA, "t.id = s.id OR t.id = s.id - 900", "WHEN MATCHED THEN UPDATE SET v = s.v"),
     ]
     return cases

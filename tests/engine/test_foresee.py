@@ -184,6 +184,27 @@ def test_reserved_names_break_a_merge_that_updates_and_not_one_that_inserts(
     commits(shop, merge(table, INSERT + "(id) VALUES (s.id)", other))
 
 
+def test_no_type_is_widened_that_a_rule_rests_on(shop: Any) -> None:
+    shop.sql(
+        "CREATE TABLE growing (id BIGINT, n INT, m INT, st STRUCT<a: INT, b: INT>, g INT GENERATED ALWAYS AS (m + 1)) "
+        "USING delta TBLPROPERTIES ('delta.enableTypeWidening' = 'true')"
+    )
+    shop.sql("ALTER TABLE growing ADD CONSTRAINT c CHECK (n > 0 AND coalesce(st.a, 1) > 0)")
+    for columns, condition in (
+        ("id, id AS n", "DELTA_CONSTRAINT_DATA_TYPE_MISMATCH"),
+        ("id, 1 AS n, named_struct('a', id) AS st", "DELTA_CONSTRAINT_DATA_TYPE_MISMATCH"),
+        ("id, 1 AS n, id AS m", "DELTA_GENERATED_COLUMNS_DATA_TYPE_MISMATCH"),
+        ("id, 1 AS n, named_struct('b', id) AS st, 2 AS m", ""),
+    ):
+        sql = merge("growing", INSERT + "*", f"(SELECT {columns} FROM src)").replace(
+            "INTO", "WITH SCHEMA EVOLUTION INTO"
+        )
+        if condition:
+            foreseen(shop, sql, condition)
+        else:
+            commits(shop, sql)
+
+
 def test_a_partition_column_with_a_dot_in_its_name_breaks_every_write(shop: Any) -> None:
     shop.sql(
         "CREATE TABLE dotted (id BIGINT, n BIGINT, `p.q` BIGINT) USING delta PARTITIONED BY (`p.q`) "

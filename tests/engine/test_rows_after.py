@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import own_schema
 from tests.engine.fidelity import check_values, compute
-from tests.engine.merges import CASES, Case, build_source, build_target
+from tests.engine.merges import CASES, FEED, Case, build_source, build_target
 
 QUICK = (
     "vectors_feed-some-each",
@@ -44,3 +44,10 @@ def check(spark: Any, table: str, sql: str) -> dict[str, list[Any]]:
     check_values(spark, table, computed)
     written = spark.sql(f"SELECT * FROM {table}").collect()
     return {name: [row[name] for row in written] for name in computed.columns}
+
+
+def test_the_first_of_two_equal_clauses_takes_the_rows(shop: Any) -> None:
+    table = f"tgt_{uuid.uuid4().hex[:8]}"
+    build_target(shop, table, FEED)
+    twice = "WHEN NOT MATCHED BY SOURCE AND t.k = 3 THEN UPDATE SET v = concat(t.v, '!') " * 2
+    check(shop, table, f"MERGE INTO {table} t USING src s ON t.id = s.id {twice}")

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from engine.sql_text import called_functions, conjuncts, equality, quoted_values, requalified, split_statements
+from engine.sql_text import (
+    called_functions,
+    conjuncts,
+    dotted_names,
+    equality,
+    quoted_values,
+    requalified,
+    split_statements,
+)
 
 
 @pytest.mark.parametrize(
@@ -55,3 +63,10 @@ def test_a_function_is_called_where_a_bracket_follows_its_name() -> None:
 def test_the_value_of_a_literal_has_its_escapes_resolved() -> None:
     text = r"""SELECT 'a\nb', "it's", r'c\n', '\u0072and\101', '50\%', `x``y`""".replace("\\\\", "\\")
     assert quoted_values(text) == ("a\nb", "it's", "c\\n", "randA", "50\\%", "x`y")
+
+
+def test_dotted_names_are_columns_with_their_fields_and_no_functions() -> None:
+    assert dotted_names("coalesce(St.`a.b`, f(x)) > 'y' and n is null") == {
+        *(("st", "a.b"), ("x",), ("n",)),
+        *(("and",), ("is",), ("null",)),
+    }
