@@ -34,6 +34,7 @@ from engine.table_state import (
     plain,
     qualified_name,
 )
+from engine.tables import table_sql
 from engine.values import Engines, OnProgress, Refused, Remark, Target
 
 if TYPE_CHECKING:
@@ -224,7 +225,7 @@ def place_of(spark: SparkSession, create: ParsedCreate) -> tuple[CatalogEntry | 
     if create.path is not None:
         return None, create.name, plain(create.path)
     parts = qualified_name(spark, create.parts)
-    name = ".".join(quote(part) for part in parts)
+    name = table_sql(".".join(quote(part) for part in parts))
     entry = catalog_entry(spark, name)
     if entry is not None:
         return entry, name, plain(entry.location)
