@@ -35,5 +35,13 @@ KEYS: list[BindingType] = [
     Binding("s", "save_plan", "save", id="merge.save", tooltip="Save the plan as a file"),
     Binding("h", "history", "history", id="merge.history", tooltip="Go to the history of this operation"),
     Binding("y", "copy_text", "copy", id="merge.copy", tooltip="Copy what is shown as text"),
+    Binding("n,alt+n", "app.new_merge", "new", id="merge.new",
+            tooltip="Open another merge beside this one, with its own text and plan"),
+    Binding("full_stop,alt+right", "app.cycle_merge(1)", "next merge", id="merge.next",
+            tooltip="The next of the open merges"),
+    Binding("comma,alt+left", "app.cycle_merge(-1)", "merge before", show=False, id="merge.before",
+            tooltip="The merge before this one"),
+    Binding("X", "close_merge", "close", show=False, id="merge.close",
+            tooltip="Close this merge; its text is kept in the drafts folder"),
     Binding("escape", "back", "back", show=False, id="merge.back", tooltip="Back to the text"),
 ]  # fmt: skip
