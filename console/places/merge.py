@@ -217,11 +217,11 @@ class MergePlace(Place):
 
     def _planned(self, operation: Operation, plan: Plan) -> None:
         self._end()
-        self.plan = plan
+        before, self.plan = self.plan, plan
         self.committed = None
         name = short_id(plan.plan_id)
         self.console_app.record(f"Plan {name}: {sentences.summary(plan)}.")
-        self.preview.show(plan)
+        self.preview.show(plan, before)
         typed_on = self.pane.edits != operation.edits
         self.preview.edited(typed_on)
         if not typed_on:
@@ -373,6 +373,7 @@ class MergePlace(Place):
             "cycle": view == "preview",
             "view": view == "preview",
             "save_plan": view == "preview",
+            "copy_markdown": self.plan is not None,
             "commit": may_commit and never is None,
             "why_not_commit": may_commit and never is not None,
             "history": view == "commit",
@@ -423,6 +424,14 @@ class MergePlace(Place):
             self.copy(self.pane.text, "the SQL")
         else:
             self.copy(sentences.as_text(self.plan, self.console_app.glyphs), "the plan as text")
+
+    def action_copy_markdown(self) -> None:
+        if self.plan is None:
+            self.notify("There is no plan to copy yet.")
+            return
+        from console.cli.markdown import page
+
+        self.copy(page(self.plan), "the plan as Markdown")
 
     @on(PageView.RowOpened)
     def _open_row(self, event: PageView.RowOpened) -> None:

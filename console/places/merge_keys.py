@@ -35,6 +35,8 @@ KEYS: list[BindingType] = [
     Binding("s", "save_plan", "save", id="merge.save", tooltip="Save the plan as a file"),
     Binding("h", "history", "history", id="merge.history", tooltip="Go to the history of this operation"),
     Binding("y", "copy_text", "copy", id="merge.copy", tooltip="Copy what is shown as text"),
+    Binding("Y", "copy_markdown", "copy Markdown", show=False, id="merge.copy_markdown",
+            tooltip="Copy the plan as Markdown, for a pull request"),
     Binding("n,alt+n", "app.new_merge", "new", id="merge.new",
             tooltip="Open another merge beside this one, with its own text and plan"),
     Binding("full_stop,alt+right", "app.cycle_merge(1)", "next merge", id="merge.next",
