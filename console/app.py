@@ -20,6 +20,7 @@ from textual.theme import Theme
 from typing_extensions import override
 
 from console.catalog import Catalog
+from console.drafts import open_merges
 from console.places.specs import PLACES
 from console.settings import load_settings
 from console.themes import DEFAULT_THEME, load_themes
@@ -54,6 +55,11 @@ class Narrated(Message, bubble=False):
     def __init__(self, sentence: str) -> None:
         super().__init__()
         self.sentence = sentence
+
+
+def merge_mode(number: int) -> str:
+    """The mode of a merge: the first one is the Merge place itself."""
+    return "merge" if number == 1 else f"merge-{number}"
 
 
 class DeltaMergeApp(App[None], Asking):
@@ -138,6 +144,10 @@ class DeltaMergeApp(App[None], Asking):
         self.log_lines: deque[LogLine] = deque(maxlen=LOG_LINES)
         self.log_signal: Signal[LogLine] = Signal(self, "log")
         self.catalog = Catalog(backend)
+        self.merges: dict[int, str] = dict.fromkeys(open_merges(home), "")
+        """The open merges by number, and the table each goes into, as far as it was looked at."""
+        self.merges_signal: Signal[int] = Signal(self, "merges")
+        self._merge = 1
         self._jobs: dict[str, Job] = {}
         self._initial = initial or ("merge" if open_sql else "tables")
 
@@ -164,6 +174,9 @@ class DeltaMergeApp(App[None], Asking):
 
     def on_mount(self) -> None:
         self.set_class(self.plain, "-ascii")
+        for number in self.merges:
+            if number != 1:
+                self._open_merge(number)
         if self._initial != self.DEFAULT_MODE and self._initial in self.MODES:
             self.switch_mode(self._initial)
         self.record(f"The console opened on {self.backend.endpoint}.")
@@ -241,6 +254,8 @@ class DeltaMergeApp(App[None], Asking):
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "cycle_merge":
+            return len(self.merges) > 1
         return self.status.spark == "lost" if action == "restart_spark" else True
 
     def action_restart_spark(self) -> None:
@@ -306,12 +321,51 @@ class DeltaMergeApp(App[None], Asking):
         return [screen for screen in screens if isinstance(screen, Place)]
 
     def go_to(self, name: str) -> Place:
-        """Switch to a place and give it back."""
-        self.switch_mode(name)
+        """Switch to a place and give it back; to the Merge place as it was left, whichever merge that was."""
+        self.switch_mode(merge_mode(self._merge) if name == "merge" else name)
         return cast("Place", self.screen_stack[0])
 
     def action_place(self, name: str) -> None:
         self.go_to(name)
+
+    # Several merges: each is a screen of its own, with its own draft and plan
+
+    def action_merge(self, number: int | str) -> None:
+        """Go to one of the open merges."""
+        self._merge = int(number)
+        self.go_to("merge")
+
+    def action_new_merge(self) -> None:
+        number = max(self.merges) + 1
+        self._open_merge(number)
+        self.merges[number] = ""
+        self.merges_signal.publish(number)
+        self.action_merge(number)
+
+    def action_cycle_merge(self, step: int) -> None:
+        numbers = sorted(self.merges)
+        self.action_merge(numbers[(numbers.index(self._merge) + step) % len(numbers)])
+
+    async def close_merge(self, number: int) -> None:
+        """Forget a merge; the first one always stays."""
+        del self.merges[number]
+        self.action_merge(max(one for one in self.merges if one < number))
+        await self.remove_mode(merge_mode(number))
+        self.merges_signal.publish(number)
+
+    def name_merge(self, number: int, table: str) -> None:
+        """Say which table a merge goes into."""
+        if number in self.merges and self.merges[number] != table:
+            self.merges[number] = table
+            self.merges_signal.publish(number)
+
+    def _open_merge(self, number: int) -> None:
+        def make() -> Place:
+            from console.places.merge import MergePlace
+
+            return MergePlace(number)
+
+        self.add_mode(merge_mode(number), make)
 
     # Leaving and cancelling
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,15 @@ class Draft:
 
     sql: str = ""
     params: dict[str, str] = field(default_factory=dict)
+
+
+_MERGE = re.compile(r"merge-(\d+)")
+
+
+def open_merges(home: Path) -> list[int]:
+    """The numbers of the merges that have a draft, and always 1."""
+    names = (_MERGE.fullmatch(path.stem) for path in (home / "drafts").glob("merge-*.sql"))
+    return sorted({1, *(int(match[1]) for match in names if match)})
 
 
 class DraftStore:
@@ -64,6 +74,12 @@ class DraftStore:
             kept = _free_path(self._folder, name)
             write_atomically(kept, draft.sql)
             return kept
+
+    def discard(self, name: str) -> None:
+        """Forget the draft of that name. Raises OSError."""
+        with self._lock:
+            for path in (self._folder / f"{name}.sql", self._folder / f"{name}.params.json"):
+                path.unlink(missing_ok=True)
 
     def _load_params(self, name: str) -> dict[str, str]:
         try:

@@ -23,6 +23,7 @@ _OWNERS = (
     ("The editor", "console.widgets.editor", "SqlEditor"),
     ("The list of tables", "console.widgets.table_tree", "TableTree"),
     ("A table", "console.widgets.grid", "Grid"),
+    ("A map of files", "console.widgets.file_map", "FileMapView"),
     ("A box to tick", "console.widgets.accept", "Accept"),
     ("A dialog", "console.dialogs.dialog", "Dialog"),
     ("The commit dialog", "console.dialogs.commit", "CommitDialog"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 VALIDATE_AFTER_SECONDS = 0.4
 SAVE_AFTER_SECONDS = 0.3
+_TARGET = re.compile(r"\bMERGE\s+(?:WITH\s+SCHEMA\s+EVOLUTION\s+)?INTO\s+([^\s()]+)", re.IGNORECASE)
 _PYTHON = re.compile(r"\bDeltaTable\s*\.|\.\s*when(Not)?Matched(BySource)?(Update|Insert|Delete)")
 _PYTHON_HINT = (
     "This is Python's DeltaTable.merge. As SQL, with a line for each call:",
@@ -123,6 +125,22 @@ class ComposePane(Vertical, Asking):
                 self.notify(f"The text before is kept: ctrl+z in the editor, or drafts/{kept.name if kept else ''}.")
         self.editor.replace_all(sql)
 
+    @property
+    def target(self) -> str:
+        """The table after MERGE INTO, as it is typed so far."""
+        found = _TARGET.search(self.text)
+        return found[1] if found else ""
+
+    def discard(self) -> Path | None:
+        """Put the text aside for good, and forget the draft. Where it is kept, or None where there is nothing."""
+        for timer in (self._save_timer, self._validate_timer):
+            if timer is not None:
+                timer.stop()
+        kept = self._drafts.keep(self.draft_name, Draft(self.text))
+        self._latest = None
+        self._drafts.discard(self.draft_name)
+        return kept
+
     def remember(self, params: Mapping[str, str]) -> None:
         """Values for the markers of a text that comes next."""
         self.query_one(Parameters).remember(params)
@@ -160,6 +178,7 @@ class ComposePane(Vertical, Asking):
             with self.prevent(TextArea.Changed):
                 self.editor.load_text(draft.sql)
         self._text_changed()
+        self.post_message(self.Edited())
 
     @on(TextArea.Changed)
     def _typed(self, event: TextArea.Changed) -> None:

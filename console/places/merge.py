@@ -23,6 +23,7 @@ from console.places.merge_keys import KEYS
 from console.places.place import Place
 from console.places.preview import Preview
 from console.progress import Advanced, reporter
+from console.visible import visible
 from console.widgets.editor import SqlEditor
 from console.widgets.lines import TabLine
 from console.widgets.page_view import PageView
@@ -55,8 +56,9 @@ class MergePlace(Place):
     )
     BINDINGS: ClassVar[list[BindingType]] = KEYS
 
-    def __init__(self) -> None:
+    def __init__(self, number: int = 1) -> None:
         super().__init__()
+        self.number = number
         self.plan: Plan | None = None
         self.committed: Outcome | None = None
         self.operation: Operation | None = None
@@ -65,17 +67,43 @@ class MergePlace(Place):
 
     def compose_body(self) -> Iterable[Widget]:
         becomes = self.console_app.glyphs.becomes
+        yield TabLine(self._merges(), "app.merge", chosen=str(self.number), id="merges")
         yield TabLine(self._steps(), "screen.pane", chosen="compose", id="steps", separator=becomes)
         with ContentSwitcher(initial="compose-pane", id="panes"):
-            yield ComposePane("merge-1", id="compose-pane")
+            yield ComposePane(f"merge-{self.number}", id="compose-pane")
             yield Preview(id="preview-pane")
             yield CommitPane(id="commit-pane")
         yield Running(id="running")
 
     def on_mount(self) -> None:
-        if self.console_app.open_sql:
+        self.console_app.merges_signal.subscribe(self, self._merges_changed)
+        self._merges_changed(self.number)
+        if self.console_app.open_sql and self.number == 1:
             self.use_text(self.console_app.open_sql)
         self.editor.focus()
+
+    # Several merges
+
+    def _merges(self) -> list[tuple[str, str]]:
+        return [
+            (str(number), f"{number} {visible(table) or 'new'}") for number, table in self.console_app.merges.items()
+        ]
+
+    def _merges_changed(self, _number: int) -> None:
+        line = self.query_one("#merges", TabLine)
+        line.tabs = self._merges()
+        # one merge is no choice
+        line.display = len(line.tabs) > 1
+        line.refresh()
+        self.refresh_bindings()
+
+    async def action_close_merge(self) -> None:
+        if self.operation is not None:
+            self.notify(f"It is {self.operation.kind} now; wait for it, or x cancels it.")
+            return
+        if (kept := self.pane.discard()) is not None:
+            self.app.notify(f"The text is kept in drafts/{kept.name}.")
+        self.app.run_worker(self.console_app.close_merge(self.number), name="close merge")
 
     @property
     def pane(self) -> ComposePane:
@@ -136,8 +164,12 @@ class MergePlace(Place):
 
     @on(ComposePane.Edited)
     def _edited_text(self) -> None:
+        self._tell_target()
         if self.plan is not None:
             self.preview.edited(self._edited())
+
+    def _tell_target(self) -> None:
+        self.console_app.name_merge(self.number, self.pane.target)
 
     @on(ComposePane.Checked)
     @on(SqlEditor.Left)
@@ -185,11 +217,11 @@ class MergePlace(Place):
 
     def _planned(self, operation: Operation, plan: Plan) -> None:
         self._end()
-        self.plan = plan
+        before, self.plan = self.plan, plan
         self.committed = None
         name = short_id(plan.plan_id)
         self.console_app.record(f"Plan {name}: {sentences.summary(plan)}.")
-        self.preview.show(plan)
+        self.preview.show(plan, before)
         typed_on = self.pane.edits != operation.edits
         self.preview.edited(typed_on)
         if not typed_on:
@@ -336,6 +368,7 @@ class MergePlace(Place):
             "cancel": self.operation is not None or self.pane.plan_is_wanted,
             "preview": self.plan is not None and view != "preview",
             "template": view == "compose",
+            "close_merge": self.number != 1,
             "open_merge": view == "compose",
             "save_merge": view == "compose",
             "go_to_error": view == "compose" and self.pane.error_at is not None,
@@ -343,6 +376,7 @@ class MergePlace(Place):
             "cycle": view == "preview",
             "view": view == "preview",
             "save_plan": view == "preview",
+            "copy_markdown": self.plan is not None,
             "commit": may_commit and never is None,
             "why_not_commit": may_commit and never is not None,
             "history": view == "commit",
@@ -393,6 +427,14 @@ class MergePlace(Place):
             self.copy(self.pane.text, "the SQL")
         else:
             self.copy(sentences.as_text(self.plan, self.console_app.glyphs), "the plan as text")
+
+    def action_copy_markdown(self) -> None:
+        if self.plan is None:
+            self.notify("There is no plan to copy yet.")
+            return
+        from console.cli.markdown import page
+
+        self.copy(page(self.plan), "the plan as Markdown")
 
     @on(PageView.RowOpened)
     def _open_row(self, event: PageView.RowOpened) -> None:

@@ -9,9 +9,10 @@ from textual.content import Content
 
 from console.format import count, duration, number, share, size
 from console.places import sentences
+from console.places.file_classes import by_share, by_size, by_touch
 from console.visible import visible
 from console.widgets.glyphs import Glyphs
-from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, facts, sentence, signed
+from console.widgets.page import Column, FileMap, Head, Page, Paragraph, Row, Table, facts, sentence, signed
 
 if TYPE_CHECKING:
     from engine.values import Cells, Plan, Remark, Sample
@@ -55,7 +56,8 @@ def files_page(plan: Plan, glyphs: Glyphs) -> Page:
         for file in files
     ]
     empty = "No file is rewritten: this merge only adds files." if plan.changes_something else "No file is touched."
-    return Page(tuple(head), Table(columns, rows, empty))
+    modes = [by_touch(files), by_share(files), by_size([file.bytes for file in files])]
+    return Page(tuple(head), Table(columns, rows, empty), FileMap(len(files), modes) if files else None)
 
 
 def rows_page(plan: Plan, glyphs: Glyphs) -> Page:
@@ -117,7 +119,7 @@ def conflicts_page(plan: Plan, glyphs: Glyphs) -> Page:
     if conflicts.keys:
         names, rows = sentences.rivals(plan, glyphs, all_columns=True)
         columns = [Column(name, align="right" if name == "source rows" else "left") for name in names]
-        return Page(tuple(head), Table(columns, [tuple(row) for row in rows]), sql)
+        return Page(tuple(head), Table(columns, [tuple(row) for row in rows]), sql=sql)
     if refused is not None and refused.rows:
         names = list(refused.rows[0])
         cells = [tuple(_cell(row.get(name)) for name in names) for row in refused.rows]

@@ -10,6 +10,7 @@ from textual.content import Content
 
 from console.format import local_clock, short_id
 from console.places import sentences
+from console.places.before import before_page
 from console.places.plan_pages import VIEWS
 from console.widgets.glyphs import Glyphs
 from console.widgets.lines import TabLine
@@ -87,6 +88,8 @@ class Preview(Vertical):
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self.plan: Plan | None = None
+        self.before: Plan | None = None
+        """The plan before this one, of the same merge."""
         self._view = self._chosen = "files"
         self._edited = False
 
@@ -94,16 +97,22 @@ class Preview(Vertical):
         with VerticalScroll(id="verdict-scroll", can_focus=False):
             yield Verdict()
         yield TabLine(
-            [(name, label) for name, (label, _) in VIEWS.items()],
+            self._tabs(),
             "screen.view",
             chosen=self._view,
             id="views",
         )
         yield PageView(id="view")
 
-    def show(self, plan: Plan) -> None:
-        """Another plan, in the view that was chosen last."""
+    def _tabs(self) -> list[tuple[str, str]]:
+        shown = [(name, label) for name, (label, _) in VIEWS.items()]
+        return [*shown, ("before", "Before")] if self.before is not None else shown
+
+    def show(self, plan: Plan, before: Plan | None = None) -> None:
+        """Another plan, in the view that was chosen last; and the one ``before`` it, to compare."""
         self.plan = plan
+        self.before = before
+        self.query_one("#views", TabLine).tabs = self._tabs()
         self._edited = False
         self._show_verdict()
         # what stops a plan is the first thing to look at
@@ -122,12 +131,18 @@ class Preview(Vertical):
 
     def choose(self, view: str) -> None:
         """Show one of the views."""
-        if self.plan is None or view not in VIEWS:
+        if self.plan is None or view not in dict(self._tabs()):
             return
         self._view = view
-        self.query_one("#views", TabLine).chosen = view
-        build = VIEWS[view][1]
-        self.query_one("#view", PageView).show(build(self.plan, cast("DeltaMergeApp", self.app).glyphs))
+        line = self.query_one("#views", TabLine)
+        line.chosen = view
+        line.refresh()
+        glyphs = cast("DeltaMergeApp", self.app).glyphs
+        if view == "before" and self.before is not None:
+            page = before_page(self.before, self.plan, glyphs)
+        else:
+            page = VIEWS[view][1](self.plan, glyphs)
+        self.query_one("#view", PageView).show(page)
 
     def turn_to(self, view: str) -> None:
         """Show one of the views, for this plan and the next ones."""
@@ -136,7 +151,7 @@ class Preview(Vertical):
 
     def cycle(self, step: int) -> None:
         """The next view, or the one before."""
-        names = list(VIEWS)
+        names = list(dict(self._tabs()))
         self.turn_to(names[(names.index(self._view) + step) % len(names)])
 
     @property

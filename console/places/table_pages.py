@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from console.format import count, local_time, number, short_id, size
+from console.format import count, local_time, number, parse_time, short_id, size
+from console.places.file_classes import by_size
 from console.visible import visible
-from console.widgets.page import Column, Head, LazyRows, Page, Row, Table, sentence
+from console.widgets.page import Column, FileMap, Head, LazyRows, MapMode, Page, Row, Table, sentence
 
 if TYPE_CHECKING:
     from console.backend import Backend
@@ -18,6 +19,14 @@ if TYPE_CHECKING:
 _OUR_PLAN = re.compile(r"deltamerge-console/(\w+)")
 FILES_LIMIT = 100_000
 ROWS_LIMIT = 100
+HOUR = 3600.0
+AGES = (
+    ("n", "in the newest hour", HOUR),
+    ("d", "within a day of it", 24 * HOUR),
+    ("w", "within a week", 7 * 24 * HOUR),
+    ("m", "within a month", 31 * 24 * HOUR),
+    ("o", "older or unknown", float("inf")),
+)
 VERSIONS_LIMIT = 100
 
 
@@ -122,7 +131,25 @@ def files_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
             local_time(file.modified_at),
         )
 
-    return Page(_files_head(files, detail), Table(columns, LazyRows(files, row), "This version has no files."))
+    return Page(
+        _files_head(files, detail), Table(columns, LazyRows(files, row), "This version has no files."), _map(files)
+    )
+
+
+def _map(files: Sequence[DataFile]) -> FileMap | None:
+    """By size, and by age as against the newest file: when a table rests, its files do not grow old on screen."""
+    times = [parse_time(file.modified_at or "") for file in files]
+    known = [time for time in times if time is not None]
+    modes = [by_size([file.bytes for file in files])]
+    if known:
+        newest = max(known)
+        ages = [len(AGES) - 1 if time is None else _age((newest - time).total_seconds()) for time in times]
+        modes.append(MapMode("age", [(letter, told) for letter, told, _ in AGES], ages.__getitem__))
+    return FileMap(len(files), modes) if files else None
+
+
+def _age(seconds: float) -> int:
+    return next(kind for kind, (_, _, most) in enumerate(AGES) if seconds <= most)
 
 
 def rows_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:

@@ -55,6 +55,8 @@ class TablesPlace(Place):
         Binding("o", "open_directory", "open directory", id="tables.directory",
                 tooltip="Open a directory and list the Delta tables in it"),
         Binding("r", "reload", "refresh", id="tables.refresh", tooltip="Ask Spark again"),
+        Binding("x", "export", "export", id="tables.export",
+                tooltip="Write the rows that are shown to a CSV or JSON file"),
         Binding("y", "copy_name", "copy name", id="tables.copy", tooltip="Copy the name of the table"),
     ]  # fmt: skip
 
@@ -246,6 +248,7 @@ class TablesPlace(Place):
 
     def _show(self, page: Page) -> None:
         self.page.show(page)
+        self.refresh_bindings()
 
     def action_cycle(self, step: int) -> None:
         names = [name for name, _ in VIEW_NAMES]
@@ -273,6 +276,9 @@ class TablesPlace(Place):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("cycle", "view"):
             return self.shown is not None
+        if action == "export":
+            page = self._pages.get(self.view) if self.shown is not None else None
+            return page is not None and page.table is not None and bool(page.table.rows)
         if action == "back":
             # beside the list there is nothing to go back to, but for whoever is in the filter
             return self.has_class("-opened") or self.focused is not self.table_tree
@@ -306,6 +312,15 @@ class TablesPlace(Place):
             self.copy(name, name)
         else:
             self.notify("There is no table under the cursor.")
+
+    def action_export(self) -> None:
+        page = self._pages.get(self.view)
+        if page is None or page.table is None or self.shown is None:
+            self.notify("There are no rows to export here.")
+            return
+        from console.places.export import ask_where_to_export
+
+        ask_where_to_export(self, page.table, f"{self.shown.name.strip('`').rpartition('.')[2]}-{self.view}")
 
     def action_merge(self) -> None:
         name = self._chosen_name()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, ClassVar, Literal, TypeVar, overload
 
 from textual.content import Content
 
@@ -68,9 +68,31 @@ class Table:
 
 
 @dataclass(frozen=True)
+class MapMode:
+    """One way to tell files apart. ``classes``: a letter and what it means; ``class_of``: from a file's row to one."""
+
+    label: str
+    classes: Sequence[tuple[str, str]]
+    class_of: Callable[[int], int]
+
+
+@dataclass(frozen=True)
+class FileMap:
+    """A map of the files that are the rows of the table on the same page."""
+
+    count: int
+    modes: Sequence[MapMode]
+
+    LEAST: ClassVar[int] = 8
+    """A table of fewer files is its own map."""
+
+
+@dataclass(frozen=True)
 class Page:
     head: Head = ()
     table: Table | None = None
+    files: FileMap | None = None
+    """Shown above the table, the cursors of both together."""
     sql: str | None = None
     """SQL shown read-only below the sentences."""
 

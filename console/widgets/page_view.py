@@ -19,6 +19,7 @@ from console.work import Failure
 
 if TYPE_CHECKING:
     from console.app import DeltaMergeApp
+    from console.widgets.file_map import FileMapView
 
 # below this there is room for the table or for air, not for both
 AIRY_ROWS = 16
@@ -117,7 +118,18 @@ class PageView(Vertical):
 
     def on_grid_row_highlighted(self, event: Grid.RowHighlighted) -> None:
         event.stop()
+        for files in self.query("FileMapView"):
+            files.cursor = event.row  # type: ignore[attr-defined]
         self.post_message(self.RowReached(self, event.row))
+
+    def on_file_map_view_reached(self, event: FileMapView.Reached) -> None:
+        event.stop()
+        for grid in self.query(Grid):
+            grid.cursor = event.file
+
+    def on_file_map_view_opened(self, event: FileMapView.Opened) -> None:
+        event.stop()
+        self.post_message(self.RowOpened(self, event.file))
 
     def _draw_soon(self) -> None:
         # one swap at a time, and it draws the newest page
@@ -167,6 +179,10 @@ class PageView(Vertical):
         if table is not None:
             # the scrollbar takes a column of the width
             width = max(self.size.width - 1, 20)
+            if page.files is not None and page.files.count >= page.files.LEAST:
+                from console.widgets.file_map import FileMapView
+
+                widgets.append(FileMapView(page.files))
             widgets.append(Grid(table, width=width, ellipsis=self.console_app.glyphs.ellipsis))
         if page.sql is not None:
             from console.widgets.editor import SqlView

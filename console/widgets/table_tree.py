@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
+from console.fuzzy import match
 from console.visible import visible
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class TableTree(Tree[object]):
         self._groups: list[Group] = []
 
     def show(self, groups: Iterable[Group], words: Sequence[str]) -> None:
-        """Draw the groups; with ``words``, only the tables that hold all of them."""
+        """Draw the groups; with ``words``, only the tables that hold all of them, or their letters in order."""
         self._groups = list(groups)
         self._words = [word.lower() for word in words]
         chosen = self.cursor_node.data if self.cursor_node is not None else None
@@ -94,8 +95,7 @@ class TableTree(Tree[object]):
             node.add_leaf(Text("no tables", style="dim italic"), data=None)
 
     def _matches(self, group: Group, table: TableRef) -> bool:
-        name = f"{group.name}.{table.table} {table.path or ''}".lower()
-        return all(word in name for word in self._words)
+        return not self._words or match(self._words, f"{group.name}.{table.table} {table.path or ''}") is not None
 
     @staticmethod
     def _label(group: Group, table: TableRef) -> Text:

@@ -137,3 +137,25 @@ async def test_s_saves_the_plan_as_a_file_and_never_overwrites_unasked(backend: 
         await operator.press("ctrl+y")
         await operator.sees("Saved as")
     assert read_plan_file(target).plan_id == samples.a_plan().plan_id
+
+
+async def test_after_a_re_plan_what_changed_since_the_plan_before_it_comes_first(backend: FakeBackend) -> None:
+    later = {**samples.a_plan().promise, "numTargetRowsInserted": 7_777}
+    backend.plans = [samples.a_plan(), samples.a_plan(plan_id="5ec0nd000000", promise=later)]
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        assert "Before" not in operator.screen
+        await operator.press("r")
+        await operator.sees("Preview 5ec0nd", "Before")
+        await operator.press("left_square_bracket")
+        await operator.sees("1 of 18 facts differ from plan 7f3a9c of 12:04:11.", "▸ changed  numTargetRowsInserted")
+        assert "220" in operator.screen
+        assert "7,777" in operator.screen
+
+
+async def test_the_plan_is_copied_as_markdown(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("Y")
+        await operator.sees("Copied the plan as Markdown.")
+        assert operator.app.clipboard.startswith("### MERGE into `sales.orders` at version 41")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+from textual.widgets import Input
+
 from engine.errors import EngineError
 from tests.console.drive import ORDERS, console
 from tests.console.fake_backend import FakeBackend
@@ -85,3 +88,48 @@ async def test_o_lists_the_delta_tables_of_a_directory(backend: FakeBackend) -> 
         await operator.sees("orders_feed")
         await operator.press("o", *"/lake", "enter")
         await operator.sees("/lake/ (1)", "events")
+
+
+async def test_the_filter_finds_names_by_letters_in_their_order(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.sees("orders_feed")
+        await operator.press("slash", *"ordfd")
+        await operator.misses("customers")
+        assert "orders_feed" in operator.screen
+
+
+EXPORTED = {
+    "rows.csv": ("order_id,order_date,status,amount,note\n10000,2026-11-19,paid,0.00,[/x] \\x1b[2J\n10001,", 101),
+    "rows.json": (
+        '{"order_id": "10000", "order_date": "2026-11-19", "status": "paid", "amount": "0.00", "note": "[',
+        100,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+async def test_x_writes_the_rows_that_are_shown_and_never_overwrites_unasked(backend: FakeBackend, name: str) -> None:
+    target = backend.home / name
+    target.write_text("what was there")
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees("bigint")
+        await operator.press("left_square_bracket")
+        await operator.sees("100 rows; there are more.")
+        await operator.press("x")
+        await operator.sees("Export 100 rows", "orders-rows.csv")
+        path = operator.app.screen.query_one(Input)
+        path.value = str(backend.home / "rows.txt")
+        await operator.press("enter")
+        await operator.sees("The name ends in .csv or .json.")
+        path.value = str(target)
+        await operator.press("enter")
+        await operator.sees("ctrl+y overwrites it")
+        assert target.read_text() == "what was there"
+        await operator.press("ctrl+y")
+        await operator.sees("Written to")
+    start, lines = EXPORTED[name]
+    text = target.read_text()
+    assert text.startswith(start)
+    assert text.count("\n") == lines

@@ -1,0 +1,53 @@
+"""A plan beside the one before it: what another look, or an edit of the text, has changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from console.format import local_clock, number, short_id, size
+from console.visible import visible
+from console.widgets.glyphs import Glyphs
+from console.widgets.page import Column, Page, Row, Table, sentence
+
+if TYPE_CHECKING:
+    from engine.values import Plan
+
+
+def before_page(before: Plan, plan: Plan, glyphs: Glyphs) -> Page:
+    """What differs comes first; what stayed is listed below it."""
+    pairs = [(name, *values) for name, values in _facts(before, plan).items()]
+    rows: list[Row] = [
+        (f"{glyphs.changed} changed" if old != new else "same", visible(name), visible(old), visible(new))
+        for name, old, new in sorted(pairs, key=lambda pair: pair[1] == pair[2])
+    ]
+    changed = sum(old != new for _, old, new in pairs)
+    was = f"plan {short_id(before.plan_id)} of {local_clock(before.created_at)}"
+    told = f"{changed} of {len(pairs)} facts differ from {was}." if changed else f"Nothing differs from {was}."
+    columns = [Column(""), Column("fact"), Column("before", fit="end"), Column("now", fit="end")]
+    return Page((sentence(told, "bold"),), Table(columns, rows))
+
+
+def _facts(before: Plan, plan: Plan) -> dict[str, tuple[str, str]]:
+    """Each fact as it was and as it is."""
+
+    def of(one: Plan) -> dict[str, str]:
+        files = one.find_touched_files.files
+        facts = {
+            "target version": str(one.target.version),
+            "source rows": number(one.source.num_rows),
+            "source fingerprint": one.source.fingerprint,
+            "source": "materialized" if one.decision.materialize else "read as it is",
+            "reason": one.decision.reason,
+            "files rewritten": number(len(files)),
+            "bytes rewritten": size(sum(file.bytes for file in files)),
+            "files after skipping": number(one.scan.files_after),
+            "conflicting rows": number(one.find_touched_files.conflicts.true_count),
+            "can be committed": "no" if one.refused is not None else "yes",
+            "warnings": ", ".join(remark.code for remark in one.warnings) or "none",
+        }
+        facts |= {name: number(value) for name, value in one.promise.items()}
+        facts |= {f":{name}": value for name, value in one.statement.params.items()}
+        return facts | {"text": " ".join(one.statement.sql.split())}
+
+    old, new = of(before), of(plan)
+    return {name: (old.get(name, "-"), new.get(name, "-")) for name in dict.fromkeys((*old, *new))}

@@ -1,0 +1,78 @@
+"""Writes the rows that are shown to a file: CSV or JSON, by the ending of its name."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from console.dialogs.path import PathDialog
+from console.drafts import write_atomically
+from console.format import count
+
+if TYPE_CHECKING:
+    from console.places.place import Place
+    from console.widgets.page import Table
+
+ENDINGS = (".csv", ".json")
+
+
+def ask_where_to_export(place: Place, table: Table, name: str) -> None:
+    """Ask for a path, then write every row of the table there."""
+    dialog = PathDialog(
+        f"Export {count(len(table.rows), 'row')}",
+        "As they are shown. A name that ends in .csv or .json says which; the file is yours alone to read.",
+        value=f"{name}.csv",
+        accept_label="export",
+        check=_why_not,
+        ask_twice=lambda path: "It exists already: ctrl+y overwrites it." if _file(path).exists() else None,
+    )
+    place.app.push_screen(dialog, partial(_export, place, table))
+
+
+def as_csv(table: Table) -> str:
+    """With a line of names. NULL is an empty cell, as it is to Spark."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(column.label for column in table.columns)
+    for row in table.rows:
+        writer.writerow("" if cell is None else cell for cell in row)
+    return text.getvalue()
+
+
+def as_json(table: Table) -> str:
+    """An object a line, as Spark reads and writes JSON. All values are texts, NULL is null."""
+    return "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in _objects(table))
+
+
+def _objects(table: Table) -> Iterator[dict[str, str | None]]:
+    names = [column.label or f"column {at}" for at, column in enumerate(table.columns, start=1)]
+    return (dict(zip(names, row, strict=True)) for row in table.rows)
+
+
+def _file(path: str) -> Path:
+    return Path(path).expanduser()
+
+
+def _why_not(path: str) -> str | None:
+    target = _file(path)
+    if target.suffix.lower() not in ENDINGS:
+        return "The name ends in .csv or .json."
+    return None if target.parent.is_dir() else f"There is no directory {target.parent}."
+
+
+def _export(place: Place, table: Table, path: str | None) -> None:
+    if path is None:
+        return
+    target = _file(path)
+    write = as_json if target.suffix.lower() == ".json" else as_csv
+    place.ask(
+        "export",
+        lambda: write_atomically(target, write(table)),
+        lambda _: place.notify(f"Written to {target}."),
+        lambda failure: place.notify(f"It was not written: {failure.message}", severity="error"),
+    )

@@ -1,0 +1,57 @@
+"""How files are told apart on a map: by their size, and by what a merge does to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from console.widgets.page import MapMode
+
+if TYPE_CHECKING:
+    from engine.values import TouchedFile
+
+MEGABYTE = 1_000_000
+SIZES = (
+    ("t", "under 1 MB", MEGABYTE),
+    ("s", "under 16 MB", 16 * MEGABYTE),
+    ("m", "under 128 MB", 128 * MEGABYTE),
+    ("l", "under 1 GB", 1000 * MEGABYTE),
+    ("x", "1 GB and more", None),
+)
+TOUCHES = (("u", "updated"), ("d", "deleted"), ("b", "both"), ("c", "only copied"))
+SHARES = (
+    ("1", "under 1 % of rows", 0.01),
+    ("2", "under 10 %", 0.1),
+    ("5", "under half", 0.5),
+    ("9", "half and more", 2),
+)
+
+
+def by_size(sizes: Sequence[int]) -> MapMode:
+    classes = [_size(size) for size in sizes]
+    return MapMode("size", [(letter, told) for letter, told, _ in SIZES], classes.__getitem__)
+
+
+def _size(size: int) -> int:
+    return next(kind for kind, (_, _, most) in enumerate(SIZES) if most is None or size < most)
+
+
+def by_touch(files: Sequence[TouchedFile]) -> MapMode:
+    """What changes in each file that is rewritten or marked."""
+    return MapMode("touch", TOUCHES, lambda at: _touch(files[at]))
+
+
+def _touch(file: TouchedFile) -> int:
+    if file.updated and file.deleted:
+        return 2
+    return 0 if file.updated else 1 if file.deleted else 3
+
+
+def by_share(files: Sequence[TouchedFile]) -> MapMode:
+    """How much of each file changes: a file of which little changes is mostly copied."""
+    return MapMode("change", [(letter, told) for letter, told, _ in SHARES], lambda at: _share(files[at]))
+
+
+def _share(file: TouchedFile) -> int:
+    changed = ((file.updated or 0) + (file.deleted or 0)) / max(file.rows or 0, 1)
+    return next(kind for kind, (_, _, most) in enumerate(SHARES) if changed < most or kind == len(SHARES) - 1)

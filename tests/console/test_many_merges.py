@@ -1,0 +1,98 @@
+"""Several merges open at once: each with its own text, plan and outcome, and all of them back after a crash."""
+
+from __future__ import annotations
+
+from console.drafts import Draft, DraftStore, open_merges
+from tests.console import samples
+from tests.console.drive import console
+from tests.console.fake_backend import FakeBackend
+from tests.console.samples import MERGE_SQL
+
+FIRST = " 1 sales.orders"
+SECOND = "2 sales.customers"
+
+
+async def test_n_opens_another_merge_and_each_keeps_its_text_and_its_plan(backend: FakeBackend) -> None:
+    backend.plans = [samples.a_plan(), samples.a_warned_plan()]
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.sees("Preview 7f3a9c")
+        await operator.press("n")
+        await operator.sees("2 new", "Type a MERGE statement")
+        operator.merge.editor.replace_all("MERGE INTO sales.customers AS c USING x")
+        await operator.sees(FIRST, SECOND)
+        await operator.press("ctrl+r")
+        await operator.sees("Preview b81d02", "REWRITES_MOST_OF_TABLE")
+        await operator.press("full_stop")
+        await operator.sees("Preview 7f3a9c", FIRST, SECOND)
+        assert operator.merge.number == 1
+        assert operator.merge.editor.text == MERGE_SQL
+        # the place is left and come back to as it was
+        await operator.press("comma", "3")
+        await operator.sees("DEVIATED")
+        await operator.press("2")
+        await operator.sees("Preview b81d02")
+
+
+async def test_one_merge_shows_no_line_of_merges(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.write(MERGE_SQL)
+        assert FIRST not in operator.screen
+        assert "next merge" not in operator.keys
+
+
+async def test_while_one_merge_is_planned_another_is_written(backend: FakeBackend) -> None:
+    backend.hold("plan")
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write(MERGE_SQL)
+        await operator.press("ctrl+r", "alt+n")
+        await operator.sees("2 new")
+        await operator.press(*"merge into t")
+        backend.release("plan")
+        await operator.sees("Plan 7f3a9c is ready")
+        assert operator.merge.number == 2
+        assert operator.merge.editor.text == "merge into t"
+        await operator.press("alt+left")
+        await operator.sees("updates 1,204")
+
+
+async def test_the_drafts_of_all_merges_are_back_after_a_crash(backend: FakeBackend) -> None:
+    drafts = DraftStore(backend.home)
+    drafts.save("merge-1", Draft("MERGE INTO a USING b"), 0)
+    drafts.save("merge-3", Draft("MERGE INTO c USING d"), 0)
+    drafts.keep("merge-3", Draft("not an open merge"))
+    assert open_merges(backend.home) == [1, 3]
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("2")
+        await operator.sees("MERGE INTO a USING b", "3 new")
+        await operator.press("alt+right")
+        await operator.sees("MERGE INTO c USING d", "1 a", "3 c")
+
+
+async def test_a_closed_merge_is_gone_and_its_text_is_kept(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write(MERGE_SQL)
+        await operator.press("alt+n")
+        await operator.sees("2 new")
+        await operator.press(*"my own", "escape", "X")
+        await operator.sees("The text is kept in drafts/merge-2.before-1.sql")
+        assert operator.merge.number == 1
+        await operator.misses("2 new")
+        assert (backend.home / "drafts" / "merge-2.before-1.sql").read_text() == "my own"
+    assert open_merges(backend.home) == [1]
+
+
+async def test_a_merge_that_runs_is_not_closed(backend: FakeBackend) -> None:
+    backend.hold("plan")
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("2", "escape", "n")
+        await operator.sees("2 new")
+        operator.merge.editor.replace_all(MERGE_SQL)
+        await operator.press("ctrl+r", "escape", "X")
+        await operator.sees("It is planning now")
+        assert operator.merge.number == 2
+        backend.release("plan")
