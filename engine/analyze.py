@@ -112,6 +112,16 @@ def by_reference(relation: Relation, text: str) -> str:
     return text if relation.alias else requalified(text, relation.parts, relation.reference)
 
 
+def _whole_path(spark: SparkSession, statement: MergeStatement, printed: str) -> str:
+    """The target's path. A plan prints the last hundred characters of a longer one (TahoeFileIndex.toString)."""
+    if not printed.startswith("..."):
+        return printed
+    try:
+        return str(spark.sql(f"DESCRIBE DETAIL {statement.target.text}").collect()[0]["location"])
+    except Exception as error:
+        raise translate(error) from error
+
+
 def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
     """Ask Spark. What Delta refuses at analysis raises an EngineError with Delta's class and a position."""
     plan = explain(spark, statement.sql)
@@ -122,7 +132,7 @@ def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
             f"The target {statement.target.text} is not a Delta table.",
             "Only Delta tables can be merged into from here.",
         )
-    version, path = int(found.group(1)), found.group(2)
+    version, path = int(found.group(1)), _whole_path(spark, statement, found.group(2))
     prefix = statement.before_select
     source = aliased(statement.source)
     target = f"{statement.target.text} VERSION AS OF {version} AS {statement.target.reference}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -109,3 +110,12 @@ def test_what_would_fail_while_running_is_foreseen(shop: Any) -> None:
     looked = plan(shop, failing, rows=0)
     assert looked.refused is not None
     assert looked.refused.condition == "CAST_INVALID_INPUT"
+
+
+def test_a_table_whose_path_is_long(spark: Any, schema: str, tmp_path: Path) -> None:
+    """Spark prints the last hundred characters of a path: the others are asked for."""
+    spark.sql(f"CREATE TABLE far (id BIGINT) USING delta LOCATION '{tmp_path}/{'a_long_name_' * 12}/t'")
+    spark.sql("INSERT INTO far VALUES (1)")
+    merge = "MERGE INTO far t USING (SELECT 1L AS id) AS s ON t.id = s.id WHEN MATCHED THEN DELETE"
+    outcome = apply(spark, plan(spark, merge, rows=0))
+    assert (outcome.kept, outcome.metrics["numTargetRowsDeleted"]) == (True, 1)
