@@ -105,7 +105,7 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
     path = str(detail["location"])
     files = list_files(spark, path, at, with_stats=True)
     source = f"{table} VERSION AS OF {at}"
-    schema = columns_of(schema_of(spark, f"SELECT * FROM {source} WHERE {predicate}"))
+    schema = columns_of(schema_of(spark, _read(source, [predicate])))
     parts = probe(spark, f"SELECT {{}} FROM {source}", conjuncts(predicate), schema, ())
     by_partition = {name.lower() for name in detail["partitionColumns"] or ()}
     on = [part for part in parts if {name.lower() for name in part.source_columns} <= by_partition]
@@ -113,8 +113,7 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
     def kept(texts: Sequence[str], *, generated: bool = True) -> tuple[LogFile, ...]:
         if not texts:
             return files
-        condition = " AND ".join(f"({text}\n)" for text in texts)
-        asked = f"SELECT * FROM {source} WHERE {condition}"
+        asked = _read(source, texts)
         confs = {} if generated else {GENERATED_FILTERS: "false"}
         return files_among(files, path, input_files(spark, asked, confs))
 
@@ -139,6 +138,11 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
         files=_evidence(spark, detail, at, files, after, parts, schema, kept),
         note="" if skipping else NO_SKIPPING,
     )
+
+
+def _read(source: str, conditions: Sequence[str]) -> str:
+    # TRUE, because WHERE (flag) alone would be read as an alias of the table with a column list
+    return f"SELECT * FROM {source} WHERE TRUE AND " + " AND ".join(f"({text}\n)" for text in conditions)
 
 
 def _size(files: Sequence[LogFile]) -> Size:
@@ -185,7 +189,7 @@ def _evidence(
 
 def generated_filters(spark: SparkSession, source: str, predicate: str) -> tuple[str, ...]:
     """The partition filters that Delta derives from generated columns, as Spark prints them."""
-    found = SCAN.search(physical_plan(spark, f"SELECT * FROM {source} WHERE {predicate}"))
+    found = SCAN.search(physical_plan(spark, _read(source, [predicate])))
     # GeneratedColumn.generatePartitionFilters: each is ``p OR p IS NULL``
     return tuple(text for text in _split(found["partition"]) if DERIVED.match(text)) if found else ()
 
