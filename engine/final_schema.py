@@ -41,6 +41,8 @@ def final_schema(analyzed: str, before: StructType) -> StructType:
         if not EVOLVES.match(analyzed, reader.at) or not isinstance(after, StructType):
             continue
         known = {field.name.lower(): field for field in before.fields}
+        committed = _committed(after, before)
+        assert isinstance(committed, StructType)
         return StructType(
             [
                 StructField(
@@ -49,7 +51,7 @@ def final_schema(analyzed: str, before: StructType) -> StructType:
                     f.nullable,
                     known[f.name.lower()].metadata if f.name.lower() in known else None,
                 )
-                for f in after.fields
+                for f in committed.fields
             ]
         )
     raise EngineError(
@@ -57,6 +59,30 @@ def final_schema(analyzed: str, before: StructType) -> StructType:
         "The schema after the MERGE could not be read from Spark's plan.",
         "Please report this statement.",
     )
+
+
+def _committed(after: DataType, before: DataType | None) -> DataType:
+    """ImplicitMetadataOperation.updateMetadata: what is new can be NULL, whatever the source says; the rest stays."""
+    from pyspark.sql.types import ArrayType, MapType, StructField, StructType
+
+    if isinstance(after, StructType):
+        known = {f.name.lower(): f for f in before.fields} if isinstance(before, StructType) else {}
+        fields = []
+        for f in after.fields:
+            old = known.get(f.name.lower())
+            data_type = _committed(f.dataType, old.dataType if old else None)
+            fields.append(StructField(f.name, data_type, old.nullable if old else True))
+        return StructType(fields)
+    if isinstance(after, ArrayType):
+        array = before if isinstance(before, ArrayType) else None
+        element = _committed(after.elementType, array.elementType if array else None)
+        return ArrayType(element, array.containsNull if array else True)
+    if isinstance(after, MapType):
+        known_map = before if isinstance(before, MapType) else None
+        key = _committed(after.keyType, known_map.keyType if known_map else None)
+        value = _committed(after.valueType, known_map.valueType if known_map else None)
+        return MapType(key, value, known_map.valueContainsNull if known_map else True)
+    return after
 
 
 class _NotUnderstoodError(Exception):

@@ -101,6 +101,17 @@ def test_schema_evolution_by_conf_and_by_named_columns(tgt: Any) -> None:
     assert "ignored" not in after
 
 
+def test_what_evolution_adds_can_be_null_whatever_the_source_says(tgt: Any) -> None:
+    looked = plan(
+        tgt,
+        "MERGE WITH SCHEMA EVOLUTION INTO tgt t USING (SELECT id, named_struct('z', 1) AS st, 2 AS more FROM "
+        "range(2, 5)) s ON t.id = s.id WHEN MATCHED AND s.id = 2 THEN UPDATE SET k = 0 WHEN MATCHED THEN UPDATE SET * "
+        "WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)",
+    )
+    assert looked.refused is None, looked.refused
+    assert apply(tgt, looked).kept
+
+
 def test_a_schema_that_evolves_is_in_the_plan_and_is_committed_without_any_row(tgt: Any) -> None:
     looked = plan(
         tgt,
