@@ -14,6 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 from typing_extensions import override
 
+from console.places.marked import Marked, load_marked, save_marked
 from console.places.place import Place
 from console.visible import visible
 from console.widgets.lines import TabLine
@@ -57,12 +58,17 @@ class TablesPlace(Place):
         Binding("r", "reload", "refresh", id="tables.refresh", tooltip="Ask Spark again"),
         Binding("x", "export", "export", id="tables.export",
                 tooltip="Write the rows that are shown to a CSV or JSON file"),
+        Binding("f", "favourite", "favourite", show=False, id="tables.favourite",
+                tooltip="Make this table a favourite, or no longer; favourites are listed first"),
         Binding("y", "copy_name", "copy name", id="tables.copy", tooltip="Copy the name of the table"),
     ]  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__()
         self.groups: list[Group] = []
+        self.marked = Marked()
+        self._favourites = Group("favourites", expanded=True)
+        self._recent = Group("recent", expanded=True)
         self.shown: Shown | None = None
         self.detail: TableDetail | None = None
         self.view = "columns"
@@ -79,6 +85,7 @@ class TablesPlace(Place):
                 yield PageView(STARTING, id="page")
 
     def on_mount(self) -> None:
+        self.marked = load_marked(self.console_app.home)
         self.table_tree.focus()
         self.query_one("#views").display = False
         if self.console_app.status.spark == "warm":
@@ -117,6 +124,7 @@ class TablesPlace(Place):
                 if names
                 else "Spark knows no schema here. o lists the Delta tables of a directory."
             )
+        self._mark()
         # one schema is no choice: show what is in it
         if len(schemas) <= 2 and not any(group.expanded for group in schemas):
             for group in schemas:
@@ -125,6 +133,33 @@ class TablesPlace(Place):
         for group in schemas:
             if group.expanded:
                 self._load_group(group)
+
+    def _mark(self) -> None:
+        """The favourites of now, and what was opened lately until now: the list does not move under the cursor."""
+        from engine.values import TableRef
+
+        for group, names in ((self._favourites, self.marked.favourites), (self._recent, self.marked.recent)):
+            group.tables = [TableRef(name=name, table=name) for name in names]
+
+    def _remember(self, marked: Marked) -> None:
+        self.marked = marked
+        self.ask(
+            "marked",
+            lambda: save_marked(self.console_app.home, marked),
+            lambda _: None,
+            lambda failure: self.notify(f"Favourites could not be saved: {failure.message}", severity="warning"),
+        )
+
+    def action_favourite(self) -> None:
+        name = self._chosen_name()
+        if name is None:
+            self.notify("There is no table under the cursor.")
+            return
+        self._remember(self.marked.with_toggled(name))
+        self._mark()
+        self._draw()
+        is_one = name in self.marked.favourites
+        self.notify(f"{name} is {'now a favourite' if is_one else 'no favourite any more'}.")
 
     def _load_group(self, group: Group) -> None:
         list_tables = self.backend.find_tables if group.is_directory else self.backend.list_tables
@@ -147,7 +182,10 @@ class TablesPlace(Place):
         self.notify(str(failure), title=group.name, severity="error")
 
     def _draw(self) -> None:
-        self.table_tree.show(self.groups, self.query_one("#filter", Input).value.split())
+        words = self.query_one("#filter", Input).value.split()
+        # what is filtered for is found where it is
+        marked = [] if words else [group for group in (self._favourites, self._recent) if group.tables]
+        self.table_tree.show([*marked, *self.groups], words)
 
     @on(TableTree.GroupOpened)
     def _group_opened(self, event: TableTree.GroupOpened) -> None:
@@ -199,6 +237,8 @@ class TablesPlace(Place):
 
     def _described(self, detail: TableDetail) -> None:
         self.detail = detail
+        if self.shown is not None:
+            self._remember(self.marked.with_opened(self.shown.name))
         self._draw_name()
         self.action_view(self.view)
         self.refresh_bindings()

@@ -133,3 +133,27 @@ async def test_x_writes_the_rows_that_are_shown_and_never_overwrites_unasked(bac
     text = target.read_text()
     assert text.startswith(start)
     assert text.count("\n") == lines
+
+
+async def test_favourites_and_what_was_opened_lately_are_listed_first_on_another_day(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "f")
+        await operator.sees("favourites (1)", "sales.orders is now a favourite.")
+        await operator.press("f")
+        await operator.sees("no favourite any more")
+        await operator.misses("favourites (1)")
+        await operator.press("f", "enter")
+        await operator.sees("bigint")
+        await operator.until(lambda: '"recent": [\n  "sales.orders"' in (backend.home / "tables.json").read_text())
+    async with console(FakeBackend(backend.home)) as operator:
+        await operator.sees("favourites (1)", "recent (1)", "sales.orders")
+        await operator.press("down", "enter")
+        await operator.sees("sales.orders · v41")
+
+
+async def test_favourites_that_cannot_be_read_are_none(backend: FakeBackend) -> None:
+    (backend.home / "tables.json").write_text('{"favourites": 7}')
+    async with console(backend) as operator:
+        await operator.sees("orders_feed")
+        assert "favourites" not in operator.screen

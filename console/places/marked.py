@@ -1,0 +1,41 @@
+"""Favourite tables and those opened lately, in ``<home>/tables.json``. A file that cannot be read is an empty one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from console.drafts import write_atomically
+
+RECENT = 8
+
+
+@dataclass(frozen=True)
+class Marked:
+    """Names of tables as Spark wants them; the newest of ``recent`` first."""
+
+    favourites: tuple[str, ...] = ()
+    recent: tuple[str, ...] = ()
+
+    def with_opened(self, name: str) -> Marked:
+        return replace(self, recent=(name, *(one for one in self.recent if one != name))[:RECENT])
+
+    def with_toggled(self, name: str) -> Marked:
+        if name in self.favourites:
+            return replace(self, favourites=tuple(one for one in self.favourites if one != name))
+        return replace(self, favourites=(*self.favourites, name))
+
+
+def load_marked(home: Path) -> Marked:
+    try:
+        values = json.loads((home / "tables.json").read_text(encoding="utf-8"))
+        return Marked(*(tuple(map(str, values.get(key, ()))) for key in ("favourites", "recent")))
+    except (OSError, ValueError, AttributeError, TypeError):
+        return Marked()
+
+
+def save_marked(home: Path, marked: Marked) -> None:
+    """Raises OSError."""
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_atomically(home / "tables.json", json.dumps(asdict(marked), indent=1))
