@@ -18,9 +18,8 @@ from engine.errors import CancelledError, EngineError, StalePlanError
 from engine.names import quote
 from engine.parse_create import ParsedCreate, parse_create
 from engine.plan_create_table import Looked, look
-from engine.plan_merge import run_setup
 from engine.provided_metadata import provided_metadata
-from engine.session_state import tagged, whereabouts
+from engine.session_state import run_setup, tagged, whereabouts
 from engine.spark_errors import translate
 from engine.table_state import DeltaTableNow, delta_table_now
 from engine.values import Deviation, OnProgress, Outcome, Progress

@@ -16,13 +16,13 @@ from engine.create_values import CreatePlan
 from engine.errors import CancelledError, ConflictError, EngineError, RefusedError, StalePlanError
 from engine.outcome import deviations, outcome_of
 from engine.parse import parse_merge
-from engine.plan_merge import run_setup, running_sql
 from engine.policy import Policy, check_policy
 from engine.prepare_source import free_source, get_merge_source, prepare_source
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
-from engine.session_state import tagged, whereabouts
+from engine.session_state import run_setup, tagged, whereabouts
 from engine.should_materialize_source import MODE
 from engine.spark_errors import translate
+from engine.splice import running_sql
 from engine.staleness import Staleness, check_staleness
 from engine.values import OnProgress, Outcome, Plan, Progress
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.clock import Clock
 from engine.confs import read_confs
 from engine.create_values import CreatePlan, CreateSource, CreateStatement, Effect, Handler, TableState
 from engine.errors import EngineError, UsageError
@@ -18,9 +19,9 @@ from engine.names import quote
 from engine.params import fill
 from engine.parse import Script, parse_script
 from engine.parse_create import ParsedCreate, parse_create
-from engine.plan_merge import Clock, delta_version, own_version, run_setup
+from engine.plan_values import engines
 from engine.provided_metadata import Provided, provided_metadata
-from engine.session_state import KEPT_CONFS, tagged
+from engine.session_state import KEPT_CONFS, run_setup, tagged
 from engine.spark_errors import CONDITION, translate
 from engine.state_after import DOWNGRADE, state_after
 from engine.table_state import (
@@ -35,7 +36,7 @@ from engine.table_state import (
     qualified_name,
 )
 from engine.tables import table_sql
-from engine.values import Engines, OnProgress, Refused, Remark, Target
+from engine.values import OnProgress, Refused, Remark, Target
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -122,7 +123,7 @@ def _plan(
     return CreatePlan(
         plan_id=_plan_id(typed, target, source, confs, after),
         created_at=now(),
-        engines=Engines(spark=str(spark.version), delta=delta_version(), deltamerge=own_version()),
+        engines=engines(spark),
         statement=typed,
         target=target,
         in_catalog=around.exists,

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from engine.advice import advise
-from engine.analyze import AnalyzedMerge, analyze, columns_of
+from engine.analyze import AnalyzedMerge, analyze
 from engine.assignments import ClauseAssignments, assignments
 from engine.check_rows import check_rows
+from engine.clock import Clock
 from engine.confs import STATS_SKIPPING, confs_set, for_rows
-from engine.delta_log import LogFile, list_files, live_rows
+from engine.delta_log import LogFile, list_files
 from engine.derive_conjuncts import condition_splice, derive_conjuncts, with_conjuncts
 from engine.duplicate_keys import find_conflicts
 from engine.errors import EngineError
@@ -26,34 +23,29 @@ from engine.foresee import ambiguity, append_only, changed_types, dotted_partiti
 from engine.generated_columns import generated_predicate
 from engine.logged_schema import LoggedColumn, logged_schema, logical_names
 from engine.params import fill
-from engine.parse import MergeStatement, Script, parse_merge, parse_script
+from engine.parse import parse_merge, parse_script
+from engine.plan_values import engines, plan_id, schema_after, source_value, statement_value, target_value
 from engine.plan_writes import Promise, TableTraits, plan_writes, runs_insert_only
 from engine.prepare_delta_scan import DeltaScan, prepare_delta_scan
 from engine.prepare_source import PreparedSource, free_source, new_view_name, prepare_source
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
 from engine.samples import sample_rows
-from engine.session_state import kept_confs, session_ref, tagged
+from engine.session_state import kept_confs, run_setup, session_ref, tagged
 from engine.should_materialize_source import is_on, should_materialize_source
 from engine.source_plan import source_plan
 from engine.spark_errors import translate
 from engine.splice import source_splice, spliced
 from engine.target_rules import TargetRules, target_rules
 from engine.values import (
-    ColumnAfter,
     Conflicts,
     Decision,
     DerivedConjunct,
-    Engines,
     OnProgress,
     Plan,
-    Progress,
     Refused,
     Sample,
     Scan,
-    Source,
     Splice,
-    Statement,
-    Target,
     TouchedFiles,
 )
 
@@ -166,7 +158,7 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], shown: Shown, 
     return Plan(
         plan_id=plan_id(typed, target, frozen, confs),
         created_at=datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        engines=Engines(spark=str(spark.version), delta=delta_version(), deltamerge=own_version()),
+        engines=engines(spark),
         statement=typed,
         target=target,
         source=frozen,
@@ -321,88 +313,10 @@ def target_columns(spark: SparkSession, merge: AnalyzedMerge, detail: Any) -> tu
     return logged_schema(spark, merge.path, merge.version) if told else ()
 
 
-def statement_value(statement: MergeStatement, script: Script, params: dict[str, str]) -> Statement:
-    return Statement(
-        sql=statement.sql,
-        setup=script.setup,
-        params=params,
-        condition=statement.condition,
-        clauses=tuple(clause.value() for clause in statement.clauses),
-        insert_only=statement.insert_only,
-        matched_only=statement.matched_only,
-        schema_evolution=statement.schema_evolution,
-    )
-
-
-def schema_after(merge: AnalyzedMerge) -> tuple[ColumnAfter, ...]:
-    """The columns that the MERGE leaves, () where it does not change them."""
-    before = {column.name.lower(): column.type for column in merge.target_schema}
-    after = tuple(
-        ColumnAfter(name=column.name, type=column.type, type_before=before.get(column.name.lower()))
-        for column in columns_of(merge.type_after)
-    )
-    return () if all(column.type == column.type_before for column in after) else after
-
-
-def target_value(merge: AnalyzedMerge, detail: Any, scan: DeltaScan) -> Target:
-    """``detail`` is the row of DESCRIBE DETAIL."""
-    return Target(
-        name=merge.statement.target.text,
-        path=merge.path,
-        table_id=str(detail["id"]),
-        version=merge.version,
-        features=tuple(detail["tableFeatures"] or ()),
-        num_files=len(scan.before),
-        num_bytes=sum(file.bytes for file in scan.before),
-        num_rows=live_rows(scan.before),
-        partition_columns=tuple(detail["partitionColumns"] or ()),
-        clustering_columns=tuple(detail["clusteringColumns"] or ()),
-    )
-
-
-def source_value(merge: AnalyzedMerge, source: PreparedSource) -> Source:
-    return Source(
-        sql=merge.source_sql,
-        columns_used=merge.columns_used,
-        num_rows=source.num_rows,
-        fingerprint=source.fingerprint,
-        pinned_versions=source.pinned_versions,
-        volatile=source.volatile,
-    )
-
-
-def plan_id(statement: Statement, target: Target, source: Source, confs: Mapping[str, str]) -> str:
-    """32 hex digits over what a plan means: statement, target id and version, source fingerprint, confs."""
-    meaning = {
-        "sql": statement.sql,
-        "setup": statement.setup,
-        "params": statement.params,
-        "table_id": target.table_id,
-        "version": target.version,
-        "source": [source.fingerprint, source.pinned_versions],
-        "confs": dict(confs),
-    }
-    return hashlib.sha256(json.dumps(meaning, sort_keys=True).encode()).hexdigest()[:32]
-
-
 def derived_splice(looked: Looked) -> Splice | None:
     """What is added to ON, None where it would skip nothing."""
     fewer = len(looked.scan.after) < len(looked.scan_as_typed.after)
     return condition_splice(looked.merge, looked.derived) if fewer else None
-
-
-def running_sql(plan: Plan) -> str:
-    """The statement that apply sends to Spark."""
-    return spliced(plan.statement.sql, plan.splices)
-
-
-def run_setup(spark: SparkSession, statements: Sequence[str]) -> None:
-    """Run the statements that stand before the MERGE, in the plan's own session."""
-    for one in statements:
-        try:
-            spark.sql(one).collect()
-        except Exception as error:
-            raise translate(error) from error
 
 
 def table_traits(detail: Any) -> TableTraits:
@@ -412,34 +326,3 @@ def table_traits(detail: Any) -> TableTraits:
         deletion_vectors=vectors and "deletionVectors" in (detail["tableFeatures"] or ()),
         change_data_feed=properties.get("delta.enableChangeDataFeed", "false").lower() == "true",
     )
-
-
-def delta_version() -> str:
-    from importlib.metadata import version
-
-    return version("delta-spark")
-
-
-def own_version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("deltamerge-console")
-    except PackageNotFoundError:
-        return "0+checkout"
-
-
-class Clock:
-    """Times the phases of the chain, and says which one runs."""
-
-    def __init__(self, say: OnProgress) -> None:
-        self.timings: dict[str, int] = {}
-        self._say = say
-
-    @contextmanager
-    def phase(self, name: str, label: str = "") -> Iterator[None]:
-        self._say(Progress(phase=label or name.replace("_", " ")))
-        began = time.monotonic()
-        yield
-        # a phase may run again, after blocks of the source were lost
-        self.timings[name] = self.timings.get(name, 0) + round((time.monotonic() - began) * 1000)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.confs import read_confs
+from engine.spark_errors import translate
 from engine.values import SessionRef
 
 if TYPE_CHECKING:
@@ -86,3 +87,12 @@ def tagged(spark: SparkSession, tag: str | None) -> Iterator[None]:
         yield
     finally:
         spark.removeTag(tag)
+
+
+def run_setup(spark: SparkSession, statements: Sequence[str]) -> None:
+    """Run the statements that stand before the MERGE, in the plan's own session."""
+    for one in statements:
+        try:
+            spark.sql(one).collect()
+        except Exception as error:
+            raise translate(error) from error

@@ -17,8 +17,8 @@ from engine.analyze import AnalyzedMerge, analyze, probe
 from engine.delta_log import LogFile, list_files
 from engine.logged_schema import LoggedColumn, logged_schema
 from engine.parse import parse_merge
-from engine.plan_merge import run_setup
 from engine.prepare_delta_scan import kept_files, where
+from engine.session_state import run_setup
 from engine.values import Column, Plan
 
 if TYPE_CHECKING:

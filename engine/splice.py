@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from engine.analyze import AnalyzedMerge
 from engine.prepare_source import PreparedSource
-from engine.values import Decision, Splice
+from engine.values import Decision, Plan, Splice
 
 
 def source_splice(merge: AnalyzedMerge, source: PreparedSource, decision: Decision) -> Splice | None:
@@ -39,3 +39,8 @@ def spliced(sql: str, splices: Sequence[Splice]) -> str:
     for splice in sorted(splices, key=lambda s: s.start, reverse=True):
         sql = sql[: splice.start] + splice.text + sql[splice.end :]
     return sql
+
+
+def running_sql(plan: Plan) -> str:
+    """The statement that apply sends to Spark."""
+    return spliced(plan.statement.sql, plan.splices)

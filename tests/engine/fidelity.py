@@ -16,9 +16,10 @@ from engine.commits import Commit, commits
 from engine.delta_log import LogFile, list_files
 from engine.errors import EngineError, RefusedError
 from engine.parse import parse_merge, parse_script
-from engine.plan_merge import plan, run_setup, target_columns
+from engine.plan_merge import plan, target_columns
 from engine.prepare_source import free_source, prepare_source
 from engine.rows_after import change_feed, rows_after
+from engine.session_state import run_setup
 from engine.should_materialize_source import should_materialize_source
 from engine.spark_errors import translate
 from engine.target_rules import target_rules

@@ -11,7 +11,8 @@ import pytest
 from engine.apply_plan import apply
 from engine.commits import commits
 from engine.derive_conjuncts import BY_SOURCE, MAY_RAISE, NULL_SAFE
-from engine.plan_merge import plan, running_sql
+from engine.plan_merge import plan
+from engine.splice import running_sql
 from engine.values import Plan
 from tests.conftest import own_schema
 

@@ -11,7 +11,7 @@ from engine.apply_plan import apply
 from engine.commits import commits
 from engine.confs import confs_set
 from engine.errors import EngineError, RefusedError, StalePlanError
-from engine.plan_merge import plan, running_sql
+from engine.plan_merge import plan
 from engine.prepare_source import free_source, get_merge_source
 from engine.run_with_source_lost_retries import (
     BLOCK_LOST,
@@ -20,6 +20,7 @@ from engine.run_with_source_lost_retries import (
     Attempt,
     run_with_source_lost_retries,
 )
+from engine.splice import running_sql
 from engine.values import Progress
 
 UPDATE = "WHEN MATCHED THEN UPDATE SET v = s.v"

@@ -1,0 +1,25 @@
+"""How long each step of a chain took, and which one runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from engine.values import OnProgress, Progress
+
+
+class Clock:
+    """Times the phases of the chain, and says which one runs."""
+
+    def __init__(self, say: OnProgress) -> None:
+        self.timings: dict[str, int] = {}
+        self._say = say
+
+    @contextmanager
+    def phase(self, name: str, label: str = "") -> Iterator[None]:
+        self._say(Progress(phase=label or name.replace("_", " ")))
+        began = time.monotonic()
+        yield
+        # a phase may run again, after blocks of the source were lost
+        self.timings[name] = self.timings.get(name, 0) + round((time.monotonic() - began) * 1000)

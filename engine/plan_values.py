@@ -1,0 +1,92 @@
+"""What a plan says of its statement, its target and its source, and the id that all of it makes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from engine.analyze import AnalyzedMerge, columns_of
+from engine.delta_log import live_rows
+from engine.parse import MergeStatement, Script
+from engine.prepare_delta_scan import DeltaScan
+from engine.prepare_source import PreparedSource
+from engine.values import ColumnAfter, Engines, Source, Statement, Target
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def statement_value(statement: MergeStatement, script: Script, params: dict[str, str]) -> Statement:
+    return Statement(
+        sql=statement.sql,
+        setup=script.setup,
+        params=params,
+        condition=statement.condition,
+        clauses=tuple(clause.value() for clause in statement.clauses),
+        insert_only=statement.insert_only,
+        matched_only=statement.matched_only,
+        schema_evolution=statement.schema_evolution,
+    )
+
+
+def schema_after(merge: AnalyzedMerge) -> tuple[ColumnAfter, ...]:
+    """The columns that the MERGE leaves, () where it does not change them."""
+    before = {column.name.lower(): column.type for column in merge.target_schema}
+    after = tuple(
+        ColumnAfter(name=column.name, type=column.type, type_before=before.get(column.name.lower()))
+        for column in columns_of(merge.type_after)
+    )
+    return () if all(column.type == column.type_before for column in after) else after
+
+
+def target_value(merge: AnalyzedMerge, detail: Any, scan: DeltaScan) -> Target:
+    """``detail`` is the row of DESCRIBE DETAIL."""
+    return Target(
+        name=merge.statement.target.text,
+        path=merge.path,
+        table_id=str(detail["id"]),
+        version=merge.version,
+        features=tuple(detail["tableFeatures"] or ()),
+        num_files=len(scan.before),
+        num_bytes=sum(file.bytes for file in scan.before),
+        num_rows=live_rows(scan.before),
+        partition_columns=tuple(detail["partitionColumns"] or ()),
+        clustering_columns=tuple(detail["clusteringColumns"] or ()),
+    )
+
+
+def source_value(merge: AnalyzedMerge, source: PreparedSource) -> Source:
+    return Source(
+        sql=merge.source_sql,
+        columns_used=merge.columns_used,
+        num_rows=source.num_rows,
+        fingerprint=source.fingerprint,
+        pinned_versions=source.pinned_versions,
+        volatile=source.volatile,
+    )
+
+
+def plan_id(statement: Statement, target: Target, source: Source, confs: Mapping[str, str]) -> str:
+    """32 hex digits over what a plan means: statement, target id and version, source fingerprint, confs."""
+    meaning = {
+        "sql": statement.sql,
+        "setup": statement.setup,
+        "params": statement.params,
+        "table_id": target.table_id,
+        "version": target.version,
+        "source": [source.fingerprint, source.pinned_versions],
+        "confs": dict(confs),
+    }
+    return hashlib.sha256(json.dumps(meaning, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def engines(spark: SparkSession) -> Engines:
+    """The versions that planned."""
+    try:
+        own = version("deltamerge-console")
+    except PackageNotFoundError:
+        own = "0+checkout"
+    return Engines(spark=str(spark.version), delta=version("delta-spark"), deltamerge=own)
