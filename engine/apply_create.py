@@ -40,7 +40,7 @@ CREATING = "CREATE operation"
 def apply_create(spark: SparkSession, plan: CreatePlan, history: History | None, say: OnProgress) -> Outcome:
     """Run exactly ``plan``, which is not refused, once. A stale one raises StalePlanError: nothing ran then."""
     say(Progress(phase="check that nothing moved"))
-    run_setup(spark, plan.statement.setup)
+    run_setup(spark, plan.statement.setup, again=True)
     create = parse_create(plan.statement.sql)
     with confs_set(spark, plan.confs):
         looked = look(spark, create, count=False)

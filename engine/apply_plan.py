@@ -87,6 +87,8 @@ def _apply(
     spark: SparkSession, plan: Plan, history: History | None, accept: tuple[str, ...], say: OnProgress
 ) -> Outcome:
     refuse(plan, accept)
+    if not is_own_session(spark, plan):
+        run_setup(spark, plan.statement.setup, again=True)
     say(Progress(phase="check that nothing moved"))
     version, since = commits_since(spark, plan.target.name, plan.target.version)
     done = of_plan(plan, since)
@@ -256,6 +258,12 @@ def run_confs(spark: SparkSession, plan: Plan, op_id: str) -> dict[str, str]:
     return confs
 
 
+def is_own_session(spark: SparkSession, plan: Plan) -> bool:
+    """Whether this is the session that planned, in which the setup was run."""
+    own = plan.session.session_id is not None and plan.session.session_id == whereabouts(spark).session_id
+    return own or (plan.session.source_view is not None and has_view(spark, plan.session.source_view))
+
+
 def prepare_again(spark: SparkSession, plan: Plan, say: OnProgress) -> None:
     """Make sure that the frozen source is there, and is what was planned.
 
@@ -268,7 +276,6 @@ def prepare_again(spark: SparkSession, plan: Plan, say: OnProgress) -> None:
     if not plan.decision.materialize and any(splice.part == "source" for splice in plan.splices):
         return  # pinned by VERSION AS OF in the statement itself
     say(Progress(phase="MERGE operation - materialize source"))
-    run_setup(spark, plan.statement.setup)
     prepare_as_planned(spark, plan, plan.decision.storage_level)
 
 

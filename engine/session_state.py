@@ -89,10 +89,12 @@ def tagged(spark: SparkSession, tag: str | None) -> Iterator[None]:
         spark.removeTag(tag)
 
 
-def run_setup(spark: SparkSession, statements: Sequence[str]) -> None:
-    """Run the statements that stand before the MERGE, in the plan's own session."""
+def run_setup(spark: SparkSession, statements: Sequence[str], *, again: bool = False) -> None:
+    """Run the statements that stand before the MERGE. ``again``: a temporary view that is there already may stay."""
     for one in statements:
         try:
             spark.sql(one).collect()
         except Exception as error:
-            raise translate(error) from error
+            told = translate(error)
+            if not (again and told.condition == "TEMP_TABLE_OR_VIEW_ALREADY_EXISTS"):
+                raise told from error

@@ -16,6 +16,7 @@ os.environ.setdefault(
     "JDK_JAVA_OPTIONS",
     "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=400m -XX:+UseSerialGC -XX:MetaspaceSize=512m",
 )
+LONGEST = ("test_random_merges.py", "test_should_materialize_source.py", "test_foresee.py", "test_fidelity.py")
 # The demo, the command line and the terminal are tested with the confs that users get.
 TEST_CONFS = {
     "spark.sql.session.timeZone": "UTC",
@@ -30,6 +31,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--merges", type=int, help="How many random merges to plan and apply on each kind of session.")
     parser.addoption("--kills", type=int, default=2, help="At how many random moments to kill an apply.")
     parser.addoption("--races", type=int, default=2, help="How many rounds of concurrent writers to run.")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest files first, so that no worker is left alone with one at the end."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
 
 
 def home_in(base: Path) -> Path:

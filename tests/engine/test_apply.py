@@ -11,7 +11,9 @@ from engine.apply_plan import TXN_APP_ID, TXN_VERSION, USER_METADATA, apply
 from engine.commits import commits
 from engine.errors import EngineError, RefusedError, StalePlanError
 from engine.plan_merge import plan
+from engine.session.connect import connect
 from engine.values import Plan
+from tests.conftest import TEST_CONFS
 
 DATED = "MERGE INTO tgt t USING src s ON t.id = s.id AND t.d = DATE'2026-01-01' WHEN MATCHED THEN UPDATE SET v = s.v"
 
@@ -84,6 +86,17 @@ def test_a_delta_source_that_moves_on_is_merged_as_it_was_planned(shop: Any) -> 
     assert {
         row.v for row in shop.sql("SELECT DISTINCT v FROM tgt WHERE id < 5 AND d = DATE'2026-01-01'").collect()
     } == {"new"}
+
+
+@pytest.mark.parametrize("before", ["", "CREATE TEMPORARY VIEW few AS SELECT * FROM src WHERE id < 3; "])
+def test_the_setup_of_a_plan_is_run_where_another_session_applies_it(
+    shop: Any, schema: str, spark_home: Path, before: str
+) -> None:
+    merge = DATED.replace("USING src", "USING few") if before else DATED
+    looked = plan(shop, f"USE {schema}; {before}{merge}", rows=0)
+    with connect("local[2]", home=spark_home, confs=TEST_CONFS) as other:
+        assert apply(other.spark, looked).kept
+        assert apply(other.spark, looked).already_applied
 
 
 def test_a_parquet_source_that_moves_on_is_merged_as_it_was_frozen(shop: Any) -> None:

@@ -33,8 +33,8 @@ def _shop(spark: Any) -> Iterator[Any]:
         yield spark
 
 
-# random merges have vectors and change feeds as well
-THOROUGH = ("vectors-", "feed-")
+# random merges go into tables of every kind as well
+THOROUGH = ("plain-", "vectors-", "feed-")
 PARAMETERS = [
     pytest.param(case, id=case.name, marks=[pytest.mark.thorough] if case.name.startswith(THOROUGH) else [])
     for case in CASES

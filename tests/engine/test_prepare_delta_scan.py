@@ -131,7 +131,7 @@ def agree(scan: Scan, metrics: dict[str, int]) -> None:
 @pytest.mark.parametrize(("on", "clauses"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_the_promised_files_are_those_that_the_merge_keeps(oracle: Any, on: str, clauses: str) -> None:
     merge = f"MERGE INTO tgt t USING {NOTHING_MATCHES} s ON {on} {clauses}"
-    scan = plan(oracle, merge, rows=0).scan
+    scan = plan(oracle, merge, rows=0, prune=False).scan
     assert scan.files_before == 10
     agree(scan, sql_metrics(oracle, merge))
 
@@ -140,7 +140,7 @@ def test_with_statistics_off_a_merge_prunes_partitions_alone(oracle: Any) -> Non
     merge = f"MERGE INTO tgt t USING {NOTHING_MATCHES} s ON t.id = s.id AND t.id >= 40 AND t.p < 6 {DELETE}"
     oracle.conf.set("spark.databricks.delta.stats.skipping", "false")
     try:
-        scan = plan(oracle, merge, rows=0).scan
+        scan = plan(oracle, merge, rows=0, prune=False).scan
         assert scan.predicates == ("t.p < 6",)
         assert "stats.skipping is false" in scan.why
         assert scan.files_after == 6
@@ -153,7 +153,7 @@ def test_not_matched_by_source_keeps_every_file_and_partitions_are_counted_as_th
     build(oracle, "whole")
     clauses = "WHEN NOT MATCHED BY SOURCE AND t.id = 5 THEN DELETE"
     merge = f"MERGE INTO whole t USING {NOTHING_MATCHES} s ON t.id = s.id AND t.p = 3 {clauses}"
-    looked = plan(oracle, merge, rows=0)
+    looked = plan(oracle, merge, rows=0, prune=False)
     assert (looked.scan.files_after, looked.scan.predicates) == (10, ())
     metrics = sql_metrics(oracle, merge)
     agree(looked.scan, metrics)

@@ -59,7 +59,7 @@ def merge(on: str, clauses: str = UPSERT, table: str = "days") -> str:
 
 
 def test_a_read_skips_by_generated_columns_and_a_merge_does_not(shop: Any) -> None:
-    looked = plan(shop, merge(SINCE), rows=0)
+    looked = plan(shop, merge(SINCE), rows=0, prune=False)
     scan = looked.scan
     assert (scan.files_before, scan.files_after, scan.files_after_of_a_read) == (12, 12, 4)
     assert (scan.partitions_before, scan.partitions_after) == (12, 12)
@@ -68,11 +68,11 @@ def test_a_read_skips_by_generated_columns_and_a_merge_does_not(shop: Any) -> No
 
 def test_the_advised_predicate_makes_the_merge_skip_as_a_read_does_and_changes_nothing_else(shop: Any) -> None:
     build_days(shop, "mine")
-    looked = plan(shop, merge(SINCE, table="mine"), rows=0)
+    looked = plan(shop, merge(SINCE, table="mine"), rows=0, prune=False)
     advised = next(one for one in looked.advice if one.code == CODE)
     text = advised.evidence.partition("Add AND ")[2].partition(" to ON")[0]
     assert text == "t.`d` >= CAST(CAST('2024-01-09' AS timestamp) AS DATE)"
-    helped = plan(shop, merge(f"{SINCE} AND {text}", table="mine"), rows=0)
+    helped = plan(shop, merge(f"{SINCE} AND {text}", table="mine"), rows=0, prune=False)
     assert (helped.scan.files_after, helped.scan.files_after_of_a_read) == (4, 4)
     assert helped.promise == looked.promise
     assert not [one for one in helped.advice if one.code == CODE]
@@ -83,7 +83,7 @@ def test_the_advised_predicate_makes_the_merge_skip_as_a_read_does_and_changes_n
 def test_a_target_without_an_alias_may_be_named_with_its_schema(shop: Any) -> None:
     table = f"{shop.catalog.currentDatabase()}.days"
     on = f"{table}.id = src.id AND {table}.ts >= '2024-01-09'"
-    looked = plan(shop, f"MERGE INTO {table} USING src ON {on} WHEN MATCHED THEN DELETE", rows=2)
+    looked = plan(shop, f"MERGE INTO {table} USING src ON {on} WHEN MATCHED THEN DELETE", rows=2, prune=False)
     assert looked.scan.predicates == (f"{table}.ts >= '2024-01-09'",)
     assert (looked.scan.files_after_of_a_read, looked.promise["numTargetRowsDeleted"]) == (4, 2)
     assert "Add AND `days`.`d` >= " in next(one.evidence for one in looked.advice if one.code == CODE)
@@ -101,7 +101,7 @@ def test_a_target_without_an_alias_may_be_named_with_its_schema(shop: Any) -> No
     ],
 )
 def test_only_what_on_implies_of_a_generated_column_is_advised(shop: Any, on: str, advised: bool) -> None:
-    looked = plan(shop, merge(on), rows=0)
+    looked = plan(shop, merge(on), rows=0, prune=False)
     assert bool([one for one in looked.advice if one.code == CODE]) is advised
 
 
@@ -125,12 +125,12 @@ def test_a_bound_carries_over_to_what_grows_with_its_column_alone(generated_as: 
 def test_a_base_column_that_is_bounded_in_a_clause_alone_is_no_reason_to_narrow_on(shop: Any) -> None:
     """Narrowing ON would turn the rows outside into inserts."""
     clauses = f"WHEN MATCHED AND {SINCE} THEN DELETE WHEN NOT MATCHED THEN INSERT (id, ts) VALUES (s.id, s.ts)"
-    looked = plan(shop, f"MERGE INTO days t USING src s ON t.id = s.id {clauses}", rows=0)
+    looked = plan(shop, f"MERGE INTO days t USING src s ON t.id = s.id {clauses}", rows=0, prune=False)
     assert not [one for one in looked.advice if one.code == CODE]
 
 
 def test_with_not_matched_by_source_every_file_is_read_and_the_scan_says_why(shop: Any) -> None:
-    looked = plan(shop, merge(SINCE, "WHEN NOT MATCHED BY SOURCE AND t.id = 0 THEN DELETE"), rows=0)
+    looked = plan(shop, merge(SINCE, "WHEN NOT MATCHED BY SOURCE AND t.id = 0 THEN DELETE"), rows=0, prune=False)
     assert (looked.scan.predicates, looked.scan.files_after) == ((), 12)
     assert "NOT MATCHED BY SOURCE" in looked.scan.why
     assert not [one for one in looked.advice if one.code == CODE]
@@ -138,7 +138,7 @@ def test_with_not_matched_by_source_every_file_is_read_and_the_scan_says_why(sho
 
 def explained(spark: Any, on: str, table: str = "ranges") -> list[tuple[bool, list[str]]]:
     """(kept, evidence) of each file, by its first id; Delta's MERGE keeps the files that are said to be kept."""
-    looked = plan(spark, merge(on, "WHEN MATCHED THEN DELETE", table), rows=0)
+    looked = plan(spark, merge(on, "WHEN MATCHED THEN DELETE", table), rows=0, prune=False)
     found = why_kept(spark, looked)
     assert sum(file.kept for file in found) == looked.scan.files_after
     first = {
@@ -196,7 +196,7 @@ def test_bounds_of_a_file_with_a_deletion_vector_may_be_wider_than_its_rows(shop
 
 
 def test_only_the_files_that_are_asked_for_are_told(shop: Any) -> None:
-    looked = plan(shop, "MERGE INTO ranges t USING src s ON t.id = s.id WHEN MATCHED THEN DELETE", rows=0)
+    looked = plan(shop, "MERGE INTO ranges t USING src s ON t.id = s.id WHEN MATCHED THEN DELETE", rows=0, prune=False)
     touched = [file.path for file in looked.find_touched_files.files]
     assert [(file.path, file.kept, file.evidence) for file in why_kept(shop, looked, touched)] == [
         (path, True, ()) for path in touched

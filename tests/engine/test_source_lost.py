@@ -37,8 +37,7 @@ def build(spark: Any) -> None:
 @pytest.fixture
 def shop(spark: Any, schema: str) -> Any:
     del schema
-    for view in frozen_views(spark):  # of plans of other tests, which nobody applied
-        spark.sql(f"DROP VIEW {view}")
+    drop_frozen_views(spark)
     build(spark)
     return spark
 
@@ -47,6 +46,7 @@ def shop(spark: Any, schema: str) -> Any:
 def losing(classic: Any, classic_schema: str) -> Iterator[Any]:
     """A classic session, whose blocks a test can take away in the JVM."""
     del classic_schema
+    drop_frozen_views(classic)
     build(classic)
     yield classic
     assert frozen_views(classic) == []
@@ -60,6 +60,12 @@ def lose_blocks(classic: Any) -> None:
 
 def frozen_views(spark: Any) -> list[str]:
     return [row["viewName"] for row in spark.sql("SHOW VIEWS").collect() if row["viewName"].startswith("deltamerge_")]
+
+
+def drop_frozen_views(spark: Any) -> None:
+    """Those of plans of other tests, which nobody applied."""
+    for view in frozen_views(spark):
+        spark.sql(f"DROP VIEW {view}")
 
 
 def lost() -> EngineError:
