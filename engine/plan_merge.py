@@ -234,9 +234,9 @@ def look_at(
         if shown.derive and len(as_typed.after) > 1:
             derived = derive_conjuncts(spark, merge, source.view, source.bounds, detail["partitionColumns"] or ())
             narrowed = with_conjuncts(merge, derived)
-            scan = scan_of(spark, known, narrowed, source) if narrowed is not merge else as_typed
-            if len(scan.after) < len(as_typed.after):
-                merge = narrowed
+            narrower = scan_of(spark, known, narrowed, source) if narrowed is not merge else as_typed
+            if len(narrower.after) < len(as_typed.after):
+                merge, scan = narrowed, narrower
     refused = changed_types(rules)
     matches = Matches(None, None, (), {}, None)
     try:

@@ -165,6 +165,7 @@ def test_what_skips_no_file_is_not_added(shop: Any) -> None:
         shop, merge("t.id = s.id", source="(SELECT id * 39 AS id, v FROM VALUES (0L, 'a'), (1L, 'b') x(id, v))")
     )
     assert derived(looked) == ["t.id >= 0L AND t.id <= 39L"]
+    assert looked.scan.predicates == ()
     assert [splice.part for splice in looked.splices] == ["source"]
 
 
