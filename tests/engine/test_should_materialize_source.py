@@ -35,9 +35,9 @@ def connect_shop(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     opened.close()
 
 
-# every other shape in CI, all of them with -m "thorough or not thorough"
+# every third shape in CI, all of them with -m "thorough or not thorough"
 PARAMETERS = [
-    pytest.param(shape, id=shape.name, marks=[pytest.mark.thorough] if index % 2 else [])
+    pytest.param(shape, id=shape.name, marks=[pytest.mark.thorough] if index % 3 else [])
     for index, shape in enumerate(SHAPES)
 ]
 
