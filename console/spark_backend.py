@@ -348,8 +348,8 @@ class SparkBackend:
         self, session: Session, operation_id: str, on_progress: OnProgress, work: Callable[[OnProgress], T]
     ) -> T:
         """Run ``work`` with Spark's task counts joined to its phases, cancellable under ``operation_id``."""
-        from engine.apply_create import COMPARING
         from engine.errors import CancelledError
+        from engine.exactly_once import COMPARING
         from engine.values import Progress
 
         phase = Progress(phase="")

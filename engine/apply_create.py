@@ -8,17 +8,19 @@ plan was applied; a plan that commits nothing is applied when the catalog has it
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from engine.commits import Commit, commits, user_metadata
-from engine.confs import confs_set, read_confs
+from engine.commits import Commit, commits
+from engine.confs import confs_set
 from engine.create_values import CreatePlan, TableState
-from engine.errors import CancelledError, EngineError, StalePlanError
+from engine.errors import StalePlanError
+from engine.exactly_once import COMPARING, commit_despite, once, traced
 from engine.names import quote
+from engine.outcome import deviations
 from engine.parse_create import ParsedCreate, parse_create
 from engine.plan_create_table import Looked, look
-from engine.provided_metadata import provided_metadata
+from engine.provided_metadata import with_counted_source
 from engine.session_state import run_setup, tagged, whereabouts
 from engine.spark_errors import translate
 from engine.table_state import DeltaTableNow, delta_table_now
@@ -29,10 +31,6 @@ if TYPE_CHECKING:
 
     from engine.history import History
 
-TXN = "spark.databricks.delta.write."
-USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
-COMPARING = "compare promise and actual"
-"""The phase after the commit: nothing is left to cancel."""
 CREATING = "CREATE operation"
 """How the phase begins in which Delta's command runs: only Spark can end it."""
 
@@ -65,17 +63,11 @@ def _run(spark: SparkSession, plan: CreatePlan, history: History | None, op_id: 
             spark.sql(plan.statement.sql).collect()
     except Exception as error:
         told = translate(error)
-        # an error is no proof that nothing was committed
-        try:
-            done = committed(spark, plan, delta_table_now(spark, f"delta.{quote(plan.target.path)}"))
-        except EngineError:
-            if history:
-                history.give_up(op_id)
-            raise told from error
-        if done is None:
-            if history:
-                cancelled = isinstance(told, CancelledError)
-                history.failed(op_id, told.message if cancelled else str(told), "cancelled" if cancelled else "failed")
+
+        def done() -> Commit | None:
+            return committed(spark, plan, delta_table_now(spark, f"delta.{quote(plan.target.path)}"))
+
+        if commit_despite(told, error, done, history, op_id) is None:
             raise told from error
     say(Progress(phase=COMPARING))
     now = delta_table_now(spark, plan.target.name)
@@ -84,15 +76,8 @@ def _run(spark: SparkSession, plan: CreatePlan, history: History | None, op_id: 
 
 def run_confs(spark: SparkSession, plan: CreatePlan, op_id: str) -> dict[str, str]:
     """The confs of the one statement: traceable, and once where Delta looks at transaction ids."""
-    own = read_confs(spark, (USER_METADATA,)).get(USER_METADATA)
-    confs = {USER_METADATA: user_metadata(plan.plan_id, op_id, own)}
-    if plan.statement.form == "as_select":
-        confs |= {
-            f"{TXN}txnAppId": f"deltamerge-console/{plan.plan_id}",
-            f"{TXN}txnVersion": "1",
-            f"{TXN}txnVersion.autoReset.enabled": "true",
-        }
-    return confs
+    confs = traced(spark, plan.plan_id, op_id)
+    return {**confs, **once(plan.plan_id)} if plan.statement.form == "as_select" else confs
 
 
 def committed(spark: SparkSession, plan: CreatePlan, now: DeltaTableNow | None) -> Commit | None:
@@ -117,7 +102,7 @@ def check_fresh(spark: SparkSession, plan: CreatePlan, create: ParsedCreate, loo
     if plan.source is None or not plan.changes_something:
         return
     if plan.statement.form == "as_select" and not plan.source.volatile:
-        source = provided_metadata(spark, create).source
+        source = with_counted_source(spark, create, looked.provided).source
         if source is not None and source.fingerprint != plan.source.fingerprint:
             raise StalePlanError(
                 "SOURCE_CHANGED",
@@ -151,7 +136,7 @@ def _outcome(
     already: bool = False,
     began: float | None = None,
 ) -> Outcome:
-    found = deviations(plan, commit, now)
+    found = differences(plan, commit, now)
     if already and history:
         known = history.find_by_plan(plan.plan_id)
         op_id = next((one.op_id for one in known if one.status == "applied"), known[0].op_id if known else "")
@@ -173,15 +158,13 @@ def _outcome(
     return outcome
 
 
-def deviations(plan: CreatePlan, commit: Commit | None, now: DeltaTableNow | None) -> tuple[Deviation, ...]:
+def differences(plan: CreatePlan, commit: Commit | None, now: DeltaTableNow | None) -> tuple[Deviation, ...]:
     """What is not as promised: the operation, the version, the metrics, and the table's state part by part."""
     found: list[Deviation] = []
     if plan.operation is not None:
         found += _unlike("operation", plan.operation, commit.operation if commit else None)
         found += _unlike("version", plan.target.version + 1, commit.version if commit else None)
-        metrics: Mapping[str, int] = commit.metrics if commit else {}
-        for name, promised in plan.promise.items():
-            found += _unlike(name, promised, metrics.get(name))
+        found += deviations(plan.promise, commit)
     newer = commit is not None and now is not None and now.version > commit.version
     if plan.after is not None and plan.changes_something and not newer:
         found += state_deviations(plan.after, now.state if now else None)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from engine.advice import MUST_ACCEPT
 from engine.analyze import analyze
-from engine.apply_create import COMPARING, apply_create
+from engine.apply_create import apply_create
 from engine.check_plan import check_plan
-from engine.commits import Commit, commits_since, taken_back_by, user_metadata
-from engine.confs import confs_set, read_confs
+from engine.commits import Commit, commits_since, taken_back_by
+from engine.confs import confs_set
 from engine.create_values import CreatePlan
-from engine.errors import CancelledError, ConflictError, EngineError, RefusedError, StalePlanError
+from engine.errors import ConflictError, EngineError, RefusedError, StalePlanError
+from engine.exactly_once import COMPARING, commit_despite, once, traced
 from engine.outcome import deviations, outcome_of
 from engine.parse import parse_merge
 from engine.policy import Policy, check_policy
@@ -31,12 +32,6 @@ if TYPE_CHECKING:
 
     from engine.history import History
 
-T = TypeVar("T")
-TXN_APP_ID = "spark.databricks.delta.write.txnAppId"
-TXN_VERSION = "spark.databricks.delta.write.txnVersion"
-TXN_AUTO_RESET = "spark.databricks.delta.write.txnVersion.autoReset.enabled"
-USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
-RUN_CONFS = (TXN_APP_ID, TXN_VERSION, TXN_AUTO_RESET, USER_METADATA)
 REWRITING = "MERGE operation - Rewriting"
 """How the phase begins in which Delta's MERGE runs: only Spark can end it."""
 MOVED_BY = 3
@@ -161,21 +156,10 @@ def _failed(
     cause: BaseException,
     say: OnProgress,
 ) -> Outcome:
-    """An error is not proof that nothing was committed: the log is asked first. Where it cannot be asked the row
-    stays "running" and is left to ``engine.recover``, once Spark is back."""
-    try:
-        # the second time is for an interrupt that was meant for the MERGE and came late
-        commit = _asked_twice(lambda: committed(spark, plan))
-    except EngineError:
-        if history:
-            history.give_up(op_id)
-        raise error from cause
-    if commit is not None:
-        return _recorded(plan, history, op_id, state, commit, began)
-    if history:
-        cancelled = isinstance(error, CancelledError)
-        history.failed(op_id, error.message if cancelled else str(error), "cancelled" if cancelled else "failed")
-    raise (_conflict(spark, plan, error, say) if is_conflict(error) else error) from cause
+    commit = commit_despite(error, cause, lambda: committed(spark, plan), history, op_id)
+    if commit is None:
+        raise (_conflict(spark, plan, error, say) if is_conflict(error) else error) from cause
+    return _recorded(plan, history, op_id, state, commit, began)
 
 
 def is_conflict(error: EngineError) -> bool:
@@ -198,13 +182,6 @@ def _conflict(spark: SparkSession, plan: Plan, error: EngineError, say: OnProgre
         f"Another commit was faster ({'; '.join(state.moved_by[:MOVED_BY])}), and nothing was written.",
         "It touches nothing that this plan does: apply the same plan again.",
     )
-
-
-def _asked_twice(question: Callable[[], T]) -> T:
-    try:
-        return question()
-    except CancelledError:
-        return question()
 
 
 def refuse(plan: Plan | CreatePlan, accept: Sequence[str]) -> None:
@@ -246,13 +223,7 @@ def of_plan(plan: Plan, found: Sequence[Commit]) -> Commit | None:
 
 def run_confs(spark: SparkSession, plan: Plan, op_id: str) -> dict[str, str]:
     """The confs of the one statement: exactly once, traceable, and no second materialization of what is frozen."""
-    own = read_confs(spark, (USER_METADATA,)).get(USER_METADATA)
-    confs = {
-        TXN_APP_ID: f"deltamerge-console/{plan.plan_id}",
-        TXN_VERSION: "1",
-        TXN_AUTO_RESET: "true",
-        USER_METADATA: user_metadata(plan.plan_id, op_id, own),
-    }
+    confs = {**once(plan.plan_id), **traced(spark, plan.plan_id, op_id)}
     if plan.decision.materialize:
         confs[MODE] = "none"
     return confs
@@ -327,9 +298,9 @@ def already_applied(plan: Plan, commit: Commit, history: History | None) -> Outc
         version=commit.version,
         read_version=commit.read_version,
         already_applied=True,
-        kept=not deviations(plan, commit),
+        kept=not deviations(plan.promise, commit),
         metrics=commit.metrics,
-        deviations=deviations(plan, commit),
+        deviations=deviations(plan.promise, commit),
     )
     if history and any(one.op_id == op_id and one.status != "applied" for one in found):
         history.applied(op_id, outcome)  # who recorded it knew less than the log does

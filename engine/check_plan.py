@@ -12,8 +12,9 @@ from engine.create_values import CreatePlan
 from engine.errors import EngineError
 from engine.parse import MergeStatement, parse_merge, parse_script
 from engine.parse_create import parse_create
-from engine.plan_create_table import ARBITRARY, DEFAULT_SOURCE, DEFAULTS
+from engine.plan_create_table import ARBITRARY, DEFAULT_SOURCE
 from engine.plans import AnyPlan
+from engine.provided_metadata import DEFAULTS
 from engine.session_state import KEPT_CONFS
 from engine.state_after import DOWNGRADE
 from engine.values import DerivedConjunct, Plan, Splice

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from engine.commits import Commit
 from engine.staleness import Staleness
 from engine.values import Deviation, Outcome, Plan
@@ -9,17 +11,14 @@ from engine.values import Deviation, Outcome, Plan
 
 def outcome_of(plan: Plan, op_id: str, state: Staleness, commit: Commit | None, duration_ms: int = 0) -> Outcome:
     """What ``commit`` did of ``plan``; ``state`` is what was checked just before. None: the MERGE committed nothing."""
-    found = deviations(plan, commit)
-    read_version = commit.read_version if commit else None
-    if commit and read_version != state.version:
-        found = (*found, Deviation(metric="readVersion", promised=state.version, actual=read_version))
+    found = deviations(plan.promise, commit, checked=state.version)
     return Outcome(
         plan_id=plan.plan_id,
         op_id=op_id,
         table=plan.target.name,
         verdict=state.verdict,
         version=commit.version if commit else None,
-        read_version=read_version,
+        read_version=commit.read_version if commit else None,
         kept=commit is not None and not found,
         metrics=commit.metrics if commit else {},
         deviations=found,
@@ -28,11 +27,17 @@ def outcome_of(plan: Plan, op_id: str, state: Staleness, commit: Commit | None, 
     )
 
 
-def deviations(plan: Plan, commit: Commit | None) -> tuple[Deviation, ...]:
-    """The promised metrics that the commit does not show, in the promise's order."""
+def deviations(
+    promise: Mapping[str, int], commit: Commit | None, *, checked: int | None = None
+) -> tuple[Deviation, ...]:
+    """The promised metrics that the commit does not show, in the promise's order, and the version it read where that
+    is not the one that was ``checked``."""
     metrics = commit.metrics if commit else {}
-    return tuple(
+    found = [
         Deviation(metric=name, promised=promised, actual=metrics.get(name))
-        for name, promised in plan.promise.items()
+        for name, promised in promise.items()
         if metrics.get(name) != promised
-    )
+    ]
+    if commit and checked is not None and commit.read_version != checked:
+        found.append(Deviation(metric="readVersion", promised=checked, actual=commit.read_version))
+    return tuple(found)

@@ -20,7 +20,7 @@ from engine.params import fill
 from engine.parse import Script, parse_script
 from engine.parse_create import ParsedCreate, parse_create
 from engine.plan_values import engines
-from engine.provided_metadata import Provided, provided_metadata
+from engine.provided_metadata import DEFAULTS, Provided, provided_metadata, with_counted_source
 from engine.session_state import KEPT_CONFS, run_setup, tagged
 from engine.spark_errors import CONDITION, translate
 from engine.state_after import DOWNGRADE, state_after
@@ -36,6 +36,7 @@ from engine.table_state import (
     qualified_name,
 )
 from engine.tables import table_sql
+from engine.target_rules import CHECK
 from engine.values import OnProgress, Refused, Remark, Target
 
 if TYPE_CHECKING:
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
 
 DEFAULT_SOURCE = "spark.sql.sources.default"
 ARBITRARY = "spark.databricks.delta.allowArbitraryProperties.enabled"
-DEFAULTS = "spark.databricks.delta.properties.defaults."
-CONSTRAINTS = "delta.constraints."
 OPERATIONS = {
     ("Create", "empty"): "CREATE TABLE",
     ("Create", "like"): "CREATE TABLE",
@@ -186,10 +185,10 @@ def look(spark: SparkSession, create: ParsedCreate, *, count: bool = True) -> Lo
     )
     effect = effect_of(create, around)
     check_provider(spark, create, effect)
-    provided = provided_metadata(spark, create, count=False)
+    provided = provided_metadata(spark, create)
     refused = foresee_create(create, around, provided)
     if count and refused is None and create.form == "as_select" and effect != "nothing":
-        provided = provided_metadata(spark, create)
+        provided = with_counted_source(spark, create, provided)
         refused = broken_constraint(spark, create, provided)
     after = None
     if refused is None:
@@ -204,7 +203,7 @@ def look(spark: SparkSession, create: ParsedCreate, *, count: bool = True) -> Lo
 def broken_constraint(spark: SparkSession, create: ParsedCreate, provided: Provided) -> Refused | None:
     """The CHECK constraint that a row of the query breaks: Delta looks while it writes, and NULL breaks one too."""
     for key, check in provided.configuration.items():
-        if not key.lower().startswith(CONSTRAINTS):
+        if not key.lower().startswith(CHECK):
             continue
         try:
             broken = spark.sql(
@@ -215,7 +214,7 @@ def broken_constraint(spark: SparkSession, create: ParsedCreate, provided: Provi
         if broken:
             return Refused(
                 condition="DELTA_VIOLATE_CONSTRAINT_WITH_VALUES",
-                message=f"{broken:,} rows of the query break the CHECK {key[len(CONSTRAINTS) :]} ({check}).",
+                message=f"{broken:,} rows of the query break the CHECK {key[len(CHECK) :]} ({check}).",
                 hint="Filter them out, or leave the constraint out.",
             )
     return None

@@ -315,8 +315,7 @@ def target_columns(spark: SparkSession, merge: AnalyzedMerge, detail: Any) -> tu
 
 def derived_splice(looked: Looked) -> Splice | None:
     """What is added to ON, None where it would skip nothing."""
-    fewer = len(looked.scan.after) < len(looked.scan_as_typed.after)
-    return condition_splice(looked.merge, looked.derived) if fewer else None
+    return condition_splice(looked.merge, looked.derived) if looked.scan is not looked.scan_as_typed else None
 
 
 def table_traits(detail: Any) -> TableTraits:

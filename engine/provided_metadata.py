@@ -32,6 +32,7 @@ from engine.table_state import (
     has_not_null,
     with_log,
 )
+from engine.target_rules import CHECK
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -100,12 +101,10 @@ class Provided:
         )
 
 
-def provided_metadata(spark: SparkSession, create: ParsedCreate, *, count: bool = True) -> Provided:
-    """The metadata that ``create`` gives. With ``count`` the query of a CTAS is run, and its rows counted."""
+def provided_metadata(spark: SparkSession, create: ParsedCreate) -> Provided:
+    """The metadata that ``create`` gives. No query is run."""
     steps = {"empty": _defined, "as_select": _selected, "like": _like, "clone": _cloned}
     provided = steps[create.form](spark, create)
-    if create.form == "as_select" and count:
-        provided = dataclasses.replace(provided, source=_counted(spark, create, provided))
     given = {normal_key(key): value for key, value in create.properties.items()}
     options = {**create.options, **{f"option.{key}": value for key, value in create.options.items()}}
     return dataclasses.replace(provided, configuration={**provided.configuration, **options, **given})
@@ -168,7 +167,8 @@ def _selected(spark: SparkSession, create: ParsedCreate) -> Provided:
     )
 
 
-def _counted(spark: SparkSession, create: ParsedCreate, provided: Provided) -> CreateSource:
+def with_counted_source(spark: SparkSession, create: ParsedCreate, provided: Provided) -> Provided:
+    """``provided`` of a CTAS with its query: that is run, and its rows are counted."""
     query = f"({create.query}\n)"
     pinned = {
         name: current_version(spark, name) for name in delta_tables(spark, query_plan(spark, "", f"{query} AS q"))
@@ -177,7 +177,7 @@ def _counted(spark: SparkSession, create: ParsedCreate, provided: Provided) -> C
     keys = ", ".join(quote(name) for name in provided.partition_columns)
     items = (f"CAST(count(DISTINCT struct({keys})) AS STRING)",) if keys else ()
     num_rows, fingerprint, found = source_fingerprint(spark, query, columns, "q", items)
-    return CreateSource(
+    source = CreateSource(
         sql=create.query or "",
         pinned_versions=pinned,
         num_rows=num_rows,
@@ -185,6 +185,7 @@ def _counted(spark: SparkSession, create: ParsedCreate, provided: Provided) -> C
         fingerprint=fingerprint,
         volatile=tuple(sorted(function_names(create.query or "") & VOLATILE)),
     )
+    return dataclasses.replace(provided, source=source)
 
 
 def _like(spark: SparkSession, create: ParsedCreate) -> Provided:
@@ -307,5 +308,5 @@ def _as_in_schema(names: tuple[str, ...], columns: list[StateColumn]) -> tuple[s
 def unknown_property(key: str) -> bool:
     """Whether Delta refuses a property as unknown (DeltaConfigs.validateConfiguration)."""
     lower = key.lower()
-    free = ("delta.constraints.", FEATURE_PREFIX, "delta.universalformat.config.")
+    free = (CHECK, FEATURE_PREFIX, "delta.universalformat.config.")
     return lower.startswith("delta.") and not lower.startswith(free) and lower[6:] not in KNOWN_PROPERTIES

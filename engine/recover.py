@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from engine.apply_plan import RUN_CONFS
 from engine.commits import Commit, commits_since
 from engine.errors import EngineError
+from engine.exactly_once import RUN_CONFS
 from engine.history import Abandoned
 from engine.names import quote
 from engine.outcome import outcome_of
@@ -25,7 +25,7 @@ from engine.rebuild import rebuild
 from engine.session.server import answers
 from engine.session_state import whereabouts
 from engine.should_materialize_source import MODE
-from engine.spark_errors import translate
+from engine.spark_errors import is_missing, translate
 from engine.staleness import Staleness, commit_line
 from engine.values import Outcome, Plan
 
@@ -168,7 +168,7 @@ def commits_of(spark: SparkSession, one: Abandoned, version: int) -> tuple[Commi
         except EngineError:
             return commits_since(spark, one.table, version)[1]
     except EngineError as error:
-        if any(word in error.condition for word in ("NOT_FOUND", "MISSING", "NOT_EXIST")):
+        if is_missing(error):
             return ()
         raise
 

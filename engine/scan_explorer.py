@@ -7,20 +7,19 @@ of each conjunct by itself. What stands beside a verdict is what the log holds (
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from engine.analyze import Expression, columns_of, probe, schema_of
+from engine.analyze import columns_of, probe, schema_of
 from engine.commits import current_version
 from engine.confs import STATS_SKIPPING, confs_set, read_confs
 from engine.delta_log import LogFile, list_files, partitions_of
 from engine.errors import EngineError
 from engine.explain import explain
-from engine.logged_schema import logged_schema
 from engine.names import quote, string
 from engine.prepare_delta_scan import GENERATED_FILTERS, files_among, input_files
-from engine.skipping import INDEXED_BY, Evidence, FileEvidence, facts
+from engine.skipping import FileEvidence, file_evidence
 from engine.spark_errors import translate
 from engine.sql_text import conjuncts
 from engine.values import Accuracy, Column
@@ -135,7 +134,7 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
         after_partitions=_size([file for file in files if file.path in pruned and file.path not in derived]),
         after_statistics=_size(after),
         generated=generated,
-        files=_evidence(spark, detail, at, files, after, parts, schema, kept),
+        files=file_evidence(spark, detail, at, files, after, parts, schema, kept),
         note="" if skipping else NO_SKIPPING,
     )
 
@@ -147,44 +146,6 @@ def _read(source: str, conditions: Sequence[str]) -> str:
 
 def _size(files: Sequence[LogFile]) -> Size:
     return Size(len(files), sum(file.bytes for file in files), partitions_of(files))
-
-
-def _evidence(
-    spark: SparkSession,
-    detail: Any,
-    version: int,
-    files: Sequence[LogFile],
-    after: Sequence[LogFile],
-    parts: Sequence[Expression],
-    schema: Sequence[Column],
-    kept: Callable[[Sequence[str]], Sequence[LogFile]],
-) -> tuple[FileEvidence, ...]:
-    """Each conjunct's verdict on each file, with what the log holds of the columns that it names."""
-    logged = {column.name: column for column in logged_schema(spark, str(detail["location"]), version)}
-    properties = dict(detail["properties"] or {})
-    indexed = "".join(f"{name} = {properties[name]}" for name in INDEXED_BY if name in properties)
-    partitions = {name.lower() for name in detail["partitionColumns"] or ()}
-    left = {file.path for file in after}
-    judged = []
-    for part in parts:
-        by_this = left if len(parts) == 1 else {file.path for file in kept([part.text])}
-        judged.append((part.text, by_this, [column for column in schema if column.name in part.source_columns]))
-    return tuple(
-        FileEvidence(
-            path=file.path,
-            kept=file.path in left,
-            rows=file.rows,
-            evidence=tuple(
-                Evidence(
-                    text,
-                    file.path in by_this,
-                    tuple(facts(file, column, logged[column.name], partitions, indexed) for column in used),
-                )
-                for text, by_this, used in judged
-            ),
-        )
-        for file in files
-    )
 
 
 def generated_filters(spark: SparkSession, source: str, predicate: str) -> tuple[str, ...]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.analyze import AnalyzedMerge, analyze, probe
+from engine.analyze import Expression, analyze, probe
 from engine.delta_log import LogFile, list_files
 from engine.logged_schema import LoggedColumn, logged_schema
 from engine.parse import parse_merge
@@ -81,50 +81,64 @@ def why_kept(spark: SparkSession, plan: Plan, paths: Collection[str] | None = No
     Reads the log's statistics and asks Delta once for each predicate; no data is read. Raises what
     Spark raises, as an EngineError.
     """
-    run_setup(spark, plan.statement.setup)
+    run_setup(spark, plan.statement.setup, again=True)
     # the table may have moved since
     merge = dataclasses.replace(analyze(spark, parse_merge(plan.statement.sql)), version=plan.target.version)
     files = list_files(spark, plan.target.path, plan.target.version, with_stats=True)
     if paths is not None:
         files = tuple(file for file in files if file.path in set(paths))
-    columns = {column.name: column for column in logged_schema(spark, plan.target.path, plan.target.version)}
-    properties = spark.sql(f"DESCRIBE DETAIL {plan.target.name}").collect()[0]["properties"] or {}
-    indexed = "".join(f"{name} = {properties[name]}" for name in INDEXED_BY if name in properties)
-    predicates = plan.scan.predicates
-    kept_by_all = _kept(spark, merge, files, predicates) if predicates else {file.path for file in files}
+    detail = spark.sql(f"DESCRIBE DETAIL {plan.target.name}").collect()[0]
     named = probe(
         spark,
         f"SELECT {{}} FROM {merge.target_sql} AS {merge.statement.target.reference}",
-        predicates,
+        plan.scan.predicates,
         merge.target_schema,
         (),
     )
+
+    def kept(predicates: Sequence[str]) -> Sequence[LogFile]:
+        return kept_files(spark, merge, files, where(merge, predicates), as_merge=True) if predicates else files
+
+    after = kept(plan.scan.predicates)
+    return file_evidence(spark, detail, merge.version, files, after, named, merge.target_schema, kept)
+
+
+def file_evidence(
+    spark: SparkSession,
+    detail: Any,
+    version: int,
+    files: Sequence[LogFile],
+    after: Sequence[LogFile],
+    parts: Sequence[Expression],
+    schema: Sequence[Column],
+    kept: Callable[[Sequence[str]], Sequence[LogFile]],
+) -> tuple[FileEvidence, ...]:
+    """Each predicate's verdict on each file, with what the log holds of the columns that it names."""
+    logged = {column.name: column for column in logged_schema(spark, str(detail["location"]), version)}
+    properties = dict(detail["properties"] or {})
+    indexed = "".join(f"{name} = {properties[name]}" for name in INDEXED_BY if name in properties)
+    partitions = {name.lower() for name in detail["partitionColumns"] or ()}
+    left = {file.path for file in after}
     judged = []
-    for predicate, expression in zip(predicates, named, strict=True):
-        kept = kept_by_all if len(predicates) == 1 else _kept(spark, merge, files, (predicate,))
-        used = [column for column in merge.target_schema if column.name in expression.source_columns]
-        judged.append((predicate, kept, used))
-    partitions = {name.lower() for name in plan.target.partition_columns}
+    for part in parts:
+        by_this = left if len(parts) == 1 else {file.path for file in kept([part.text])}
+        judged.append((part.text, by_this, [column for column in schema if column.name in part.source_columns]))
     return tuple(
         FileEvidence(
             path=file.path,
-            kept=file.path in kept_by_all,
+            kept=file.path in left,
             rows=file.rows,
             evidence=tuple(
                 Evidence(
-                    predicate,
-                    file.path in kept,
-                    tuple(facts(file, c, columns[c.name], partitions, indexed) for c in used),
+                    text,
+                    file.path in by_this,
+                    tuple(facts(file, column, logged[column.name], partitions, indexed) for column in used),
                 )
-                for predicate, kept, used in judged
+                for text, by_this, used in judged
             ),
         )
         for file in files
     )
-
-
-def _kept(spark: SparkSession, merge: AnalyzedMerge, files: Sequence[LogFile], predicates: Sequence[str]) -> set[str]:
-    return {file.path for file in kept_files(spark, merge, files, where(merge, predicates), as_merge=True)}
 
 
 def facts(

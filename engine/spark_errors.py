@@ -113,3 +113,8 @@ def _driver_is_gone(error: BaseException, text: str) -> bool:
     if not (module.startswith(("grpc", "pyspark.errors.exceptions.connect")) or isinstance(error, OSError)):
         return False
     return any(word in text for word in UNREACHABLE) or "SESSION_NOT_FOUND" in text or "SESSION_CLOSED" in text
+
+
+def is_missing(error: EngineError) -> bool:
+    """Whether Spark says that a table, a path or a schema is not there."""
+    return any(word in error.condition for word in ("NOT_FOUND", "MISSING", "NOT_EXIST"))

@@ -11,17 +11,17 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from engine.apply_create import COMPARING
-from engine.apply_plan import USER_METADATA
-from engine.commits import Commit, commits_since, current_version, taken_back_by, user_metadata
-from engine.confs import confs_set, read_confs
+from engine.commits import Commit, commits_since, current_version, taken_back_by
+from engine.confs import confs_set
 from engine.delta_log import LogFile, list_files, live_rows
-from engine.errors import CancelledError, EngineError, RefusedError, StalePlanError
+from engine.errors import RefusedError, StalePlanError
+from engine.exactly_once import COMPARING, commit_despite, traced
 from engine.names import quote
+from engine.outcome import deviations
 from engine.session_state import tagged, whereabouts
-from engine.spark_errors import translate
+from engine.spark_errors import is_missing, translate
 from engine.staleness import commit_line
-from engine.values import Deviation, OnProgress, Outcome, Progress, UndoPlan
+from engine.values import OnProgress, Outcome, Progress, UndoPlan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -121,10 +121,8 @@ def undo(
             _restore(spark, looked, op_id)
         except Exception as error:
             told = translate(error)
-            commit = _committed(spark, looked, history, op_id, told)
+            commit = commit_despite(told, error, lambda: commit_of(spark, looked, op_id), history, op_id)
             if commit is None:
-                if history:
-                    history.failed(op_id, str(told), "cancelled" if isinstance(told, CancelledError) else "failed")
                 raise told from error
         else:
             say(Progress(phase=COMPARING))
@@ -136,22 +134,8 @@ def undo(
 
 
 def _restore(spark: SparkSession, looked: UndoPlan, op_id: str) -> None:
-    own = read_confs(spark, (USER_METADATA,)).get(USER_METADATA)
-    confs = {USER_METADATA: user_metadata(looked.undo_id, op_id, own)}
-    with tagged(spark, looked.undo_id), confs_set(spark, confs):
+    with tagged(spark, looked.undo_id), confs_set(spark, traced(spark, looked.undo_id, op_id)):
         spark.sql(looked.sql).collect()
-
-
-def _committed(
-    spark: SparkSession, looked: UndoPlan, history: History | None, op_id: str, told: EngineError
-) -> Commit | None:
-    """An error is not proof that nothing was committed. Where the log cannot be asked, it is left to recover."""
-    try:
-        return commit_of(spark, looked, op_id)
-    except EngineError:
-        if history:
-            history.give_up(op_id)
-        raise told from None
 
 
 def commit_of(spark: SparkSession, looked: UndoPlan, op_id: str) -> Commit | None:
@@ -183,20 +167,13 @@ def _name_of(spark: SparkSession, plan: AnyPlan) -> str:
             return plan.target.name
     except Exception as error:
         translated = translate(error)
-        if not any(word in translated.condition for word in ("NOT_FOUND", "MISSING", "NOT_EXIST")):
+        if not is_missing(translated):
             raise translated from error
     return f"delta.{quote(plan.target.path)}"
 
 
 def _outcome(looked: UndoPlan, op_id: str, commit: Commit | None, duration_ms: int) -> Outcome:
-    metrics = commit.metrics if commit else {}
-    found = [
-        Deviation(metric=name, promised=promised, actual=metrics.get(name))
-        for name, promised in looked.promise.items()
-        if metrics.get(name) != promised
-    ]
-    if commit and commit.read_version != looked.version:
-        found.append(Deviation(metric="readVersion", promised=looked.version, actual=commit.read_version))
+    found = deviations(looked.promise, commit, checked=looked.version)
     return Outcome(
         plan_id=looked.undo_id,
         op_id=op_id,
@@ -205,7 +182,7 @@ def _outcome(looked: UndoPlan, op_id: str, commit: Commit | None, duration_ms: i
         version=commit.version if commit else None,
         read_version=commit.read_version if commit else None,
         kept=commit is not None and not found,
-        metrics=metrics,
-        deviations=tuple(found),
+        metrics=commit.metrics if commit else {},
+        deviations=found,
         duration_ms=duration_ms,
     )

@@ -158,9 +158,10 @@ def _attach(invocation: Invocation, plan: AnyPlan, told: Narrator) -> Session:
 def commit(invocation: Invocation, session: Session, told: Narrator, plan: AnyPlan, accept: tuple[str, ...]) -> Outcome:
     """Apply ``plan`` in ``session``, where ctrl-c reaches it until Delta has committed."""
     from console.cli.interruptible import Interruptible
-    from engine.apply_create import COMPARING, CREATING
+    from engine.apply_create import CREATING
     from engine.apply_plan import REWRITING
     from engine.apply_plan import apply as apply_plan
+    from engine.exactly_once import COMPARING
 
     history = invocation.history()
     work = Interruptible(

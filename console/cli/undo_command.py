@@ -65,7 +65,7 @@ def _undo(
     invocation: Invocation, session: Session, told: Narrator, looked: UndoPlan, accept: tuple[str, ...]
 ) -> Outcome:
     from console.cli.interruptible import Interruptible
-    from engine.apply_create import COMPARING
+    from engine.exactly_once import COMPARING
     from engine.undo import RESTORING
     from engine.undo import undo as undo_merge
 

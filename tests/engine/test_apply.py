@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from engine.apply_plan import TXN_APP_ID, TXN_VERSION, USER_METADATA, apply
+from engine.apply_plan import apply
 from engine.commits import commits
 from engine.errors import EngineError, RefusedError, StalePlanError
+from engine.exactly_once import TXN_APP_ID, TXN_VERSION, USER_METADATA
 from engine.plan_merge import plan
 from engine.session.connect import connect
 from engine.values import Plan
