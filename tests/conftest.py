@@ -26,6 +26,9 @@ TEST_CONFS = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 
+# Hive's metastore reads all of Hadoop's settings anew for each statement of a Connect session.
+SERVER_CONFS = {**TEST_CONFS, "spark.sql.catalogImplementation": "in-memory"}
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--merges", type=int, help="How many random merges to plan and apply on each kind of session.")
@@ -71,7 +74,7 @@ def session(spark_home: Path) -> Iterator[Any]:
     from engine.session.connect import connect
 
     spark_home.mkdir(mode=0o700, exist_ok=True)
-    opened = connect("local[2]", home=spark_home, confs=TEST_CONFS, progress=print)
+    opened = connect("local[2]", home=spark_home, confs=SERVER_CONFS, progress=print)
     yield opened
     opened.close()
 

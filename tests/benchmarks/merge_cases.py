@@ -1,0 +1,168 @@
+"""Plain MERGE, plan and apply side by side: ``python -m tests.benchmarks.merge_cases [--rows N] [--large N]``.
+
+Every case runs in turns on fresh shallow clones on one warm server: the MERGE alone with Spark's stock settings, with
+ours, and plan then apply; delta-rs merges a copy of the table when ``deltalake`` is installed. Medians with their
+spread are printed as Markdown and written as JSON; the first round warms up and is not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import statistics
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks.cases import Case, into_large, of_delta, web_returns
+
+STOCK = {"spark.sql.shuffle.partitions": "200", "spark.databricks.delta.snapshotPartitions": "50"}
+# group: (what is divided by the plain MERGE, must, aim)
+GOALS = {
+    "rewrite-heavy, contiguous keys": ("plan", 0.12, 0.07),
+    "rewrite-heavy, random keys": ("plan", 0.25, 0.15),
+    "Delta's 16 cases": ("plan + apply", 1.15, 1.0),
+    "clustered or partitioned keys": ("plan + apply", 0.9, 0.7),
+    "costly source": ("plan + apply", 1.05, 0.9),
+}
+Times = dict[str, list[float]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--rows", type=int, default=5_000_000, help="of web_returns, for Delta's cases; 0 leaves them out"
+    )
+    parser.add_argument("--large", type=int, default=20_000_000, help="of the large tables; 0 leaves them out")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", type=Path, default=Path("merge_cases.json"))
+    options = parser.parse_args()
+    from engine import connect
+    from engine.session.server import stop_server
+
+    home = Path(tempfile.mkdtemp(prefix="deltamerge-benchmark-"))
+    try:
+        with connect("local[*]", home=home, progress=print) as ours, ours.new_session(STOCK) as stock:
+            cases: list[Case] = []
+            if options.rows:
+                web_returns(ours.spark, options.rows)
+                cases += of_delta(ours.spark)
+            if options.large:
+                cases += into_large(ours.spark, options.large)
+            found = {case: timed(case, ours.spark, stock.spark, home, options.rounds) for case in cases}
+            versions = {"spark": ours.spark.version, "python": platform.python_version(), "cores": os.cpu_count()}
+    finally:
+        stop_server(home)
+        shutil.rmtree(home, ignore_errors=True)
+    options.json.write_text(
+        json.dumps({**versions, **vars(options), "json": None, "cases": [
+            {"name": case.name, "group": case.group, "seconds": times} for case, times in found.items()
+        ]}, indent=1)
+    )  # fmt: skip
+    print(report(found))
+
+
+def timed(case: Case, ours: Any, stock: Any, home: Path, rounds: int) -> Times:
+    """Seconds of each arm in each counted round."""
+    from engine import apply, plan
+
+    times: Times = defaultdict(list)
+
+    def clock(arm: str, work: Any) -> Any:
+        began = time.monotonic()
+        done = work()
+        times[arm].append(time.monotonic() - began)
+        return done
+
+    for _ in range(rounds + 1):
+        for arm, spark in (("stock", stock), ("plain", ours)):
+            text = case.sql.format(target=clone(ours, case, arm))
+            clock(arm, lambda text=text, spark=spark: spark.sql(text).collect())
+        text = case.sql.format(target=clone(ours, case, "planned"))
+        looked = clock("plan", lambda text=text: plan(ours, text))
+        outcome = clock("apply", lambda looked=looked: apply(ours, looked))
+        assert outcome.kept, outcome.deviations
+        rust = delta_rs(case, ours, home)
+        if rust:
+            clock("delta-rs", rust)
+    counted = {arm: every[1:] for arm, every in times.items()}
+    counted["plan + apply"] = [one + other for one, other in zip(counted["plan"], counted["apply"], strict=True)]
+    print(case.name, {arm: f"{statistics.median(every):.2f}" for arm, every in counted.items()}, flush=True)
+    return counted
+
+
+def clone(spark: Any, case: Case, arm: str) -> str:
+    name = f"{case.table}_{arm}"
+    spark.sql(f"DROP TABLE IF EXISTS {name}").collect()
+    spark.sql(f"CREATE TABLE {name} SHALLOW CLONE {case.table}").collect()
+    return name
+
+
+def delta_rs(case: Case, spark: Any, home: Path) -> Any:
+    """The same merge by delta-rs into a copy of the table; None where it is not installed or the source is a query."""
+    try:
+        from deltalake import DeltaTable
+    except ImportError:
+        return None
+    source = case.sql.split("USING ", 1)[1].split(" s ON ", 1)[0]
+    if source.startswith("("):
+        return None
+    at = {name: _path(spark, name) for name in (case.table, source)}
+    copy = home / "delta-rs"
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(at[case.table], copy)
+    on = case.sql.split(" ON ", 1)[1].split(" WHEN ", 1)[0]
+
+    def merge() -> None:
+        merger = DeltaTable(str(copy)).merge(
+            DeltaTable(at[source]).to_pyarrow_table(), predicate=on, source_alias="s", target_alias="t"
+        )
+        clauses = case.sql.split(" WHEN ", 1)[1]
+        if "MATCHED THEN DELETE" in clauses:
+            merger = merger.when_matched_delete()
+        if "UPDATE SET *" in clauses:
+            merger = merger.when_matched_update_all()
+        elif "UPDATE SET" in clauses:
+            merger = merger.when_matched_update({"quantity": "s.quantity", "note": "s.note"})
+        if "NOT MATCHED" in clauses:
+            merger = merger.when_not_matched_insert_all()
+        merger.execute()
+
+    return merge
+
+
+def _path(spark: Any, table: str) -> str:
+    location = str(spark.sql(f"DESCRIBE DETAIL {table}").collect()[0]["location"])
+    return location.removeprefix("file:")
+
+
+def report(found: dict[Case, Times]) -> str:
+    """Two tables: the goals, and each case in seconds (median, and the slowest less the quickest)."""
+    lines = ["| goal | ratio | must | aim |", "|---|---|---|---|"]
+    for group, (arm, must, aim) in GOALS.items():
+        mine = [times for case, times in found.items() if case.group == group]
+        for base in ("plain", "stock"):
+            if mine:
+                ratio = sum(statistics.median(one[arm]) for one in mine) / sum(
+                    statistics.median(one[base]) for one in mine
+                )
+                lines.append(f"| {arm} / {base} MERGE, {group} | {ratio:.2f} | {must} | {aim} |")
+    arms = ("stock", "plain", "plan", "apply", "plan + apply", "delta-rs")
+    lines += ["", f"| seconds | {' | '.join(arms)} |", "|---" * (len(arms) + 1) + "|"]
+    for case, times in found.items():
+        cells = (_cell(times[arm]) if times.get(arm) else "" for arm in arms)
+        lines.append(f"| {case.name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _cell(seconds: list[float]) -> str:
+    return f"{statistics.median(seconds):.2f} ±{max(seconds) - min(seconds):.2f}"
+
+
+if __name__ == "__main__":
+    main()
