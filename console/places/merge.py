@@ -21,6 +21,7 @@ from console.places.commit_pane import CommitPane
 from console.places.compose import ComposePane
 from console.places.merge_keys import KEYS
 from console.places.place import Place
+from console.places.plan_pages import spark_page
 from console.places.preview import Preview
 from console.progress import Advanced, reporter
 from console.visible import visible
@@ -33,6 +34,7 @@ from console.work import Failure
 
 if TYPE_CHECKING:
     from console.places.templates import Sides
+    from console.widgets.page import Page
     from engine.values import Outcome, Plan
 
 PANES = {"compose": "compose-pane", "preview": "preview-pane", "commit": "commit-pane"}
@@ -376,6 +378,7 @@ class MergePlace(Place):
             "cycle": view == "preview",
             "view": view == "preview",
             "save_plan": view == "preview",
+            "find_key": view == "preview" and self.plan is not None and self.operation is None,
             "copy_markdown": self.plan is not None,
             "commit": may_commit and never is None,
             "why_not_commit": may_commit and never is not None,
@@ -418,6 +421,29 @@ class MergePlace(Place):
 
     def action_view(self, view: str) -> None:
         self.preview.turn_to(view)
+
+    def action_find_key(self) -> None:
+        if self.plan is None:
+            self.notify("There is no plan to look into yet.")
+            return
+        from console.places.find_key import ask_for_key
+
+        ask_for_key(self, self.plan, self.preview.typed)
+
+    @on(Preview.SparkPlanWanted)
+    def _ask_spark_plan(self, event: Preview.SparkPlanWanted) -> None:
+        event.stop()
+        if (plan := self.plan) is None:
+            return
+        self.ask(
+            "explain",
+            lambda: spark_page(self.backend.explain_merge(plan)),
+            self._spark_plan_told,
+            self.preview.page.fail,
+        )
+
+    def _spark_plan_told(self, page: Page) -> None:
+        self.preview.show_asked("spark", page)
 
     def action_history(self) -> None:
         self.console_app.go_to("history")

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from engine.errors import CancelledError, EngineError, UnreachableError
+from engine.explain import Explained
+from engine.find_key import FoundKey
 from engine.plans import OperationDetail
 from engine.policy import Policy
 from engine.values import (
@@ -160,6 +162,14 @@ class FakeBackend:
         return plan.model_copy(
             update={"statement": plan.statement.model_copy(update={"sql": sql, "params": dict(params)})}
         )
+
+    def find_key(self, plan: Plan, typed: str, *, operation_id: str) -> FoundKey:
+        self._enter("find_key", plan.plan_id, typed, operation_id)
+        return samples.a_found_key(typed)
+
+    def explain_merge(self, plan: Plan) -> Explained:
+        self._enter("explain_merge", plan.plan_id)
+        return samples.some_spark_plans()
 
     def apply(self, plan: Plan, *, accept: tuple[str, ...], operation_id: str, on_progress: Report) -> Outcome:
         self._enter("apply", plan.plan_id, accept, operation_id, sleep=False)
