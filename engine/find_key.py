@@ -157,7 +157,7 @@ def _find(spark: SparkSession, plan: Plan, typed: str, private: bool) -> FoundKe
     if found["matched"] or found.get("not_matched_by_source"):
         files = {file.file_hash: file.path for file in list_files(spark, merge.path, merge.version)}
     return FoundKey(
-        asked=(*asked.target, *asked.source, *asked.pairs),
+        asked=asked.target if asked.by_value else (*asked.target, *asked.source, *asked.pairs),
         rows=tuple(_found_row(look, kind, row, files) for kind, rows in found.items() for row in rows[:LIMIT]),
         more=any(len(rows) > LIMIT for rows in found.values()),
     )

@@ -29,7 +29,7 @@ def ask_where_to_export(place: Place, table: Table, name: str) -> None:
         value=f"{name}.csv",
         accept_label="export",
         check=_why_not,
-        ask_twice=lambda path: "It exists already: ctrl+y overwrites it." if _file(path).exists() else None,
+        ask_twice=lambda path: _exists(place) if _file(path).exists() else None,
     )
     place.app.push_screen(dialog, partial(_export, place, table))
 
@@ -63,6 +63,10 @@ def _why_not(path: str) -> str | None:
     if target.suffix.lower() not in ENDINGS:
         return "The name ends in .csv or .json."
     return None if target.parent.is_dir() else f"There is no directory {target.parent}."
+
+
+def _exists(place: Place) -> str:
+    return place.console_app.told("It exists already: {path.insist} overwrites it.")
 
 
 def _export(place: Place, table: Table, path: str | None) -> None:

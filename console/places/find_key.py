@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from console.dialogs.key import KeyDialog
-from console.format import count
+from console.format import count, elide_file
 from console.places import sentences
 from console.places.plan_pages import sample_lines
 from console.visible import visible
@@ -27,6 +27,7 @@ KINDS = {
     "not_matched": "WHEN NOT MATCHED",
     "not_matched_by_source": "WHEN NOT MATCHED BY SOURCE",
 }
+FILE_WIDTH = 40
 VERBS = {"update": "updated", "delete": "deleted", "insert": "inserted"}
 
 
@@ -89,7 +90,7 @@ def _row_head(plan: Plan, row: FoundRow, number: int | None, glyphs: Glyphs) -> 
     told = signed(sign, "$text-primary", f"{lead}{fate(row)}", "bold")
     known = [(_clause(plan, test), _value(plan, row, test)) for test in row.tests]
     if row.file is not None:
-        known.append(("file", f"{visible(row.file)}, {_touched(plan, row)}"))
+        known.append(("file", f"{elide_file(visible(row.file), FILE_WIDTH, glyphs.ellipsis)}, {_touched(plan, row)}"))
     lines = [told, *facts(known)]
     if row.source_rows > 1:
         rivals = f"{count(row.source_rows, 'source row')} match this target row: see Conflicts."

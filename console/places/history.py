@@ -151,8 +151,9 @@ class HistoryPlace(Place):
 
     def _show(self, detail: OperationDetail) -> None:
         self.detail = detail
-        build = detail_page if self.view == "promise" else sql_page
-        self.detail_view.show(build(detail, self.console_app.glyphs))
+        glyphs, undo_key = self.console_app.glyphs, self.console_app.told("{history.undo}")
+        page = detail_page(detail, glyphs, undo_key) if self.view == "promise" else sql_page(detail, glyphs)
+        self.detail_view.show(page)
         self.refresh_bindings()
 
     # Small actions
@@ -203,7 +204,6 @@ class HistoryPlace(Place):
         dialog = ConfirmDialog(
             f"Undo operation {looked.op_id}",
             "\n".join(told),
-            confirm_key="ctrl+y",
             confirm_label="undo",
             refuse_label="Cancel",
         )

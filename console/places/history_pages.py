@@ -58,7 +58,7 @@ def list_page(operations: Sequence[Operation], total: int, glyphs: Glyphs) -> Pa
         Column("started"),
         Column("table"),
         Column("status"),
-        Column("at", align="right"),
+        Column("at", align="right", value=lambda at: operations[at].version),
         Column("plan"),
         Column("error", fit="end"),
     ]
@@ -66,7 +66,8 @@ def list_page(operations: Sequence[Operation], total: int, glyphs: Glyphs) -> Pa
     return Page(table=Table(columns, rows, empty))
 
 
-def detail_page(detail: OperationDetail, glyphs: Glyphs) -> Page:
+def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "") -> Page:
+    """``undo_key`` is the key that takes it back."""
     one, plan = detail.operation, detail.plan
     if plan is not None and plan.kind != "merge":
         return _create_page(detail, plan, glyphs)
@@ -87,7 +88,7 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs) -> Page:
     if detail.outcome is not None:
         head += [sentence(f"meanwhile: {commit}") for commit in detail.outcome.moved_by]
     if one.status == "applied" and plan is not None:
-        head.append(sentence(f"u takes it back: {sentences.undo(plan)}"))
+        head.append(sentence(f"{undo_key} takes it back: {sentences.undo(plan)}"))
     return Page(tuple(head), promise_table(plan, detail.outcome, glyphs))
 
 

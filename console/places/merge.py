@@ -101,7 +101,7 @@ class MergePlace(Place):
 
     async def action_close_merge(self) -> None:
         if self.operation is not None:
-            self.notify(f"It is {self.operation.kind} now; wait for it, or x cancels it.")
+            self.notify(self._busy(self.operation, "now; wait for it, or {merge.cancel} cancels it."))
             return
         if (kept := self.pane.discard()) is not None:
             self.app.notify(f"The text is kept in drafts/{kept.name}.")
@@ -188,7 +188,7 @@ class MergePlace(Place):
 
     def action_plan(self) -> None:
         if self.operation is not None:
-            self.notify(f"It is {self.operation.kind} already; x cancels that.")
+            self.notify(self._busy(self.operation, "already; {merge.cancel} cancels that."))
             return
         if not self.pane.text.strip():
             self.notify("There is no statement to plan yet.")
@@ -199,7 +199,10 @@ class MergePlace(Place):
             self.pane.validate()
             self.refresh_bindings()
         elif state == "lost":
-            self.notify("Spark is lost: F9 starts it again. The text is kept.", severity="error")
+            self.notify(
+                self.console_app.told("Spark is lost: {app.restart_spark} starts it again. The text is kept."),
+                severity="error",
+            )
         else:
             self._start_plan()
 
@@ -229,7 +232,7 @@ class MergePlace(Place):
         if not typed_on:
             self.pane.say(f"Plan {name} was made of this text; nothing is written yet.")
         if typed_on or self.app.screen is not self:
-            self.notify(f"Plan {name} is ready: v in the Merge place shows it.")
+            self.notify(self.console_app.told(f"Plan {name} is ready: {{merge.preview}} in the Merge place shows it."))
         if not typed_on:
             self.show_view("preview")
         self.refresh_bindings()
@@ -243,12 +246,15 @@ class MergePlace(Place):
             self.show_view("compose")
         self.pane.show_failure(failure)
 
+    def _busy(self, operation: Operation, what_now: str) -> str:
+        return self.console_app.told(f"It is {operation.kind} {what_now}")
+
     # Commit
 
     def action_commit(self) -> None:
         plan = self.plan
         if plan is None:
-            self.notify("There is no plan to commit yet: ctrl+r makes one.")
+            self.notify(self.console_app.told("There is no plan to commit yet: {merge.plan} makes one."))
             return
         if reason := self._why_not_now(plan):
             self.notify(reason, title="Cannot be committed", severity="error")
@@ -264,11 +270,11 @@ class MergePlace(Place):
 
     def _why_not_now(self, plan: Plan) -> str | None:
         if self.operation is not None:
-            return f"It is {self.operation.kind} now; wait for it, or x cancels it."
+            return self._busy(self.operation, "now; wait for it, or {merge.cancel} cancels it.")
         if self.committed is not None:
             return f"This plan is committed already, as v{self.committed.version}."
         if self.console_app.status.spark == "lost":
-            return "Spark is lost: F9 starts it again. The plan is kept."
+            return self.console_app.told("Spark is lost: {app.restart_spark} starts it again. The plan is kept.")
         return sentences.why_not_committable(plan)
 
     def _edited(self) -> bool:
@@ -408,7 +414,7 @@ class MergePlace(Place):
 
     def action_preview(self) -> None:
         if self.plan is None:
-            self.notify("There is no plan yet: ctrl+r makes one.")
+            self.notify(self.console_app.told("There is no plan yet: {merge.plan} makes one."))
         else:
             self.show_view("preview")
 

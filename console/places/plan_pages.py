@@ -41,7 +41,7 @@ def files_page(plan: Plan, glyphs: Glyphs) -> Page:
         head.append(sentence(scan.why, "$foreground-muted"))
     columns = [
         Column("file", fit="file"),
-        Column("size", align="right"),
+        Column("size", align="right", value=lambda at: files[at].bytes),
         Column("rows", align="right"),
         Column("matched", align="right"),
         Column("updated", align="right"),

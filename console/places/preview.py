@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from engine.values import Plan
 
 
+EDITED = "The text was edited since this plan: {merge.replan} plans it again."
+
+
 class Verdict(Sentences):
     """The first lines of a preview. The title is laid out anew at every width."""
 
@@ -33,7 +36,7 @@ class Verdict(Sentences):
 
     plan: Plan | None = None
 
-    def show_plan(self, plan: Plan, *, edited: bool, glyphs: Glyphs) -> None:
+    def show_plan(self, plan: Plan, *, edited: str, glyphs: Glyphs) -> None:
         self.plan = plan
         self._glyphs = glyphs
         self.show(verdict(plan, glyphs, edited=edited))
@@ -49,8 +52,8 @@ class Verdict(Sentences):
         return Content.assemble(title, "\n", super().laid_out(width))
 
 
-def verdict(plan: Plan, glyphs: Glyphs, *, edited: bool) -> Head:
-    """Counts and files, the decision, what could stop it, what to mind."""
+def verdict(plan: Plan, glyphs: Glyphs, *, edited: str) -> Head:
+    """Counts and files, the decision, what could stop it, what to mind. ``edited`` says that the text is another."""
 
     def line(sign: str, sign_style: str, text: str, style: str = "") -> Paragraph:
         return signed(f"  {sign}", sign_style, text, style)
@@ -70,7 +73,7 @@ def verdict(plan: Plan, glyphs: Glyphs, *, edited: bool) -> Head:
         lines.append(line(*good, sentences.conflict(plan)))
     lines += [line(*mind, f"[{remark.code}] {remark.sentence}", "$text-warning") for remark in plan.warnings]
     if edited:
-        lines.append(line(*mind, "The text was edited since this plan: r plans it again.", "$text-warning"))
+        lines.append(line(*mind, edited, "$text-warning"))
     return tuple(lines)
 
 
@@ -82,8 +85,10 @@ class Preview(Vertical):
     Preview #verdict-scroll { height: auto; max-height: 45%; }
     """
     HELP: ClassVar[str] = (
-        "What this merge would do. The first line is the verdict; [ and ] go through the views below it; "
-        "c commits exactly this, e edits the text, r plans again."
+        "What this merge would do. The first line is the verdict; {merge.view_before} and {merge.view_next} go through "
+        "the views below it; "
+        "{merge.commit} commits exactly this, {merge.edit} edits the text, {merge.replan} plans again, "
+        "{merge.find_key} finds a key in it."
     )
 
     class SparkPlanWanted(Message):
@@ -139,8 +144,9 @@ class Preview(Vertical):
 
     def _show_verdict(self) -> None:
         if self.plan is not None:
-            glyphs = cast("DeltaMergeApp", self.app).glyphs
-            self.query_one(Verdict).show_plan(self.plan, edited=self._edited, glyphs=glyphs)
+            app = cast("DeltaMergeApp", self.app)
+            edited = app.told(EDITED) if self._edited else ""
+            self.query_one(Verdict).show_plan(self.plan, edited=edited, glyphs=app.glyphs)
 
     def choose(self, view: str) -> None:
         """Show one of the views."""

@@ -17,7 +17,8 @@ from console.widgets.page_view import PageView
 class SessionPlace(Place):
     PLACE = "session"
     HELP = (
-        "Session: where Spark runs, its versions, and the settings that matter. F9 starts Spark again if it was lost."
+        "Session: where Spark runs, its versions, and the settings that matter. "
+        "{app.restart_spark} starts Spark again if it was lost."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "reload", "refresh", id="session.refresh", tooltip="Ask Spark again"),
@@ -55,7 +56,8 @@ class SessionPlace(Place):
     def _say_state(self) -> None:
         status = self.console_app.status
         if status.spark == "lost":
-            text = f"Spark at {status.endpoint} is lost. F9 starts it again; drafts and history are untouched."
+            what_now = self.console_app.told("{app.restart_spark} starts it again; drafts and history are untouched.")
+            text = f"Spark at {status.endpoint} is lost. {what_now}"
             self.page.show(Page((signed(self.console_app.glyphs.error, "$text-error", text),)))
         else:
             self.page.say(f"Spark at {status.endpoint} is starting.")

@@ -34,6 +34,8 @@ class Glyphs:
     unknown: str = "?"
     ticked: str = "☑"
     unticked: str = "☐"
+    ascending: str = "▲"
+    descending: str = "▼"
 
 
 UNICODE = Glyphs()
@@ -57,6 +59,8 @@ ASCII = Glyphs(
     estimated="~",
     ticked="[x]",
     unticked="[ ]",
+    ascending="^",
+    descending="v",
 )
 
 
