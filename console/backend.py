@@ -106,6 +106,9 @@ class Backend(Protocol):
 
     def operation(self, op_id: str) -> OperationDetail: ...
 
+    def outcomes(self, limit: int = 500) -> list[OperationDetail]:
+        """The operations that committed, newest first, with what they did; without their plans."""
+
     def plan_undo(self, op_id: str) -> UndoPlan:
         """What it would take to take that operation back. Looks only."""
 

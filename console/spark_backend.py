@@ -314,6 +314,9 @@ class SparkBackend:
     def operation(self, op_id: str) -> OperationDetail:
         return self._ledger().get(op_id)
 
+    def outcomes(self, limit: int = 500) -> list[OperationDetail]:
+        return self._ledger().outcomes(limit)
+
     def plan_undo(self, op_id: str) -> UndoPlan:
         from engine.policy import check_writable
         from engine.undo import plan_undo

@@ -59,8 +59,6 @@ class ComposePane(Vertical, Asking):
     def __init__(self, draft_name: str, id: str | None = None) -> None:
         super().__init__(id=id)
         self.draft_name = draft_name
-        self.edits = 0
-        """Grows with every edit, so that work can tell whether the text changed since it began."""
         self.error_at: tuple[int, int | None] | None = None
         self.plan_is_wanted = False
         """A plan is made as soon as Spark is up."""
@@ -186,14 +184,12 @@ class ComposePane(Vertical, Asking):
     @on(TextArea.Changed)
     def _typed(self, event: TextArea.Changed) -> None:
         event.stop()
-        self.edits += 1
         self._text_changed()
         self.post_message(self.Edited())
 
     @on(Parameters.Changed)
     def _parameter_typed(self, event: Parameters.Changed) -> None:
         event.stop()
-        self.edits += 1
         self._later()
         self.post_message(self.Edited())
 

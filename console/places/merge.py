@@ -42,11 +42,11 @@ PANES = {"compose": "compose-pane", "preview": "preview-pane", "commit": "commit
 
 @dataclass(frozen=True)
 class Operation:
-    """A plan or an apply that runs. ``edits`` tells whether the text changed meanwhile."""
+    """A plan or an apply that runs. ``typed`` is the text of then."""
 
     operation_id: str
     kind: str
-    edits: int
+    typed: Draft
 
 
 class MergePlace(Place):
@@ -227,7 +227,7 @@ class MergePlace(Place):
         name = short_id(plan.plan_id)
         self.console_app.record(f"Plan {name}: {sentences.summary(plan)}.")
         self.preview.show(plan, before)
-        typed_on = self.pane.edits != operation.edits
+        typed_on = self._typed() != operation.typed
         self.preview.edited(typed_on)
         if not typed_on:
             self.pane.say(f"Plan {name} was made of this text; nothing is written yet.")
@@ -318,9 +318,12 @@ class MergePlace(Place):
 
     # What runs
 
+    def _typed(self) -> Draft:
+        return Draft(self.pane.text, dict(self.pane.params))
+
     def _begin(self, kind: str) -> Operation:
         self.pane.plan_is_wanted = False
-        operation = Operation(uuid.uuid4().hex, kind, self.pane.edits)
+        operation = Operation(uuid.uuid4().hex, kind, self._typed())
         self.operation = operation
         self.console_app.begin(Job(operation.operation_id, kind))
         self.query_one("#running", Running).start(kind)
@@ -472,6 +475,7 @@ class MergePlace(Place):
     def _open_row(self, event: PageView.RowOpened) -> None:
         event.stop()
         if self.plan is None or self.view != "preview" or self.preview.view != "rows":
+            self.open_row(event, "One row")
             return
         from console.dialogs.row import RowDialog
         from console.places.plan_pages import sample_lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
+from textual import on
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
@@ -39,6 +40,11 @@ class SessionPlace(Place):
     @property
     def page(self) -> PageView:
         return self.query_one("#page", PageView)
+
+    @on(PageView.RowOpened)
+    def _row_opened(self, event: PageView.RowOpened) -> None:
+        event.stop()
+        self.open_row(event, "One setting")
 
     def spark_is_warm(self) -> None:
         self.action_reload()

@@ -61,7 +61,7 @@ class TablesPlace(Place):
                 tooltip="Open a directory and list the Delta tables in it"),
         Binding("r", "reload", "refresh", id="tables.refresh", tooltip="Ask Spark again"),
         Binding("x", "export", "export", id="tables.export",
-                tooltip="Write the rows that are shown to a CSV or JSON file"),
+                tooltip="Write the rows that are shown to a CSV, JSON or Parquet file"),
         Binding("f", "favourite", "favourite", show=False, id="tables.favourite",
                 tooltip="Make this table a favourite, or no longer; favourites are listed first"),
         Binding("y", "copy_name", "copy name", id="tables.copy", tooltip="Copy the name of the table"),
@@ -302,15 +302,10 @@ class TablesPlace(Place):
         page = self._pages.get(self.view)
         if page is None or page.table is None or self.shown is None:
             return
-        row = page.table.rows[event.row]
         if self.view == "versions":
-            self.open_table(self.shown.name, int(row[0] or 0))
+            self.open_table(self.shown.name, int(page.table.rows[event.row][0] or 0))
             return
-        from console.dialogs.row import RowDialog
-
-        labels = [column.label for column in page.table.columns]
-        lines = [(label, cell, cell) for label, cell in zip(labels, row, strict=True)]
-        self.app.push_screen(RowDialog(self.shown.name, lines))
+        self.open_row(event, self.shown.name)
 
     # Small actions
 

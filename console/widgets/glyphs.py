@@ -36,6 +36,8 @@ class Glyphs:
     unticked: str = "☐"
     ascending: str = "▲"
     descending: str = "▼"
+    levels: str = "▁▂▃▄▅▆▇█"
+    """From the least to the most."""
 
 
 UNICODE = Glyphs()
@@ -61,6 +63,7 @@ ASCII = Glyphs(
     unticked="[ ]",
     ascending="^",
     descending="v",
+    levels="_.-=+*#@",
 )
 
 

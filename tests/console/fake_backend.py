@@ -197,6 +197,11 @@ class FakeBackend:
         outcome = samples.an_outcome(plan, deviates=one.kept is False) if one.status == "applied" else None
         return OperationDetail(operation=one, plan=plan, outcome=outcome)
 
+    def outcomes(self, limit: int = 500) -> list[OperationDetail]:
+        self._enter("outcomes", limit, needs_spark=False)
+        details = (self.operation(one.op_id) for one in self.ledger[:limit] if one.version is not None)
+        return [detail.model_copy(update={"plan": None}) for detail in details]
+
     def plan_undo(self, op_id: str) -> UndoPlan:
         self._enter("plan_undo", op_id)
         return samples.an_undo(op_id, lost=self.later_commits)

@@ -46,13 +46,13 @@ def one(found: FoundKey) -> FoundRow:
     return found.rows[0]
 
 
-def tests_of(row: FoundRow) -> list[bool | None]:
+def condition_values(row: FoundRow) -> list[bool | None]:
     return [test.value for test in row.tests]
 
 
 def test_an_updated_row_is_shown_before_and_after_with_the_clause_that_takes_it(shop: Any, planned: Plan) -> None:
     row = one(find_key(shop, planned, "1"))
-    assert (row.kind, tests_of(row)) == ("matched", [False, True])
+    assert (row.kind, condition_values(row)) == ("matched", [False, True])
     assert row.change is not None
     assert (row.change.action, row.change.clause) == ("update", 1)
     assert row.change.before == {"id": "1", "v": "a"}
@@ -66,43 +66,43 @@ def test_a_deleted_row_has_nothing_after(shop: Any, planned: Plan) -> None:
     assert row.change is not None
     assert (row.change.action, row.change.clause, row.change.after) == ("delete", 0, None)
     # the clauses after it are asked as well
-    assert tests_of(row) == [True, True]
+    assert condition_values(row) == [True, True]
 
 
 def test_an_inserted_row_is_only_in_the_source(shop: Any, planned: Plan) -> None:
     row = one(find_key(shop, planned, "20"))
-    assert (row.kind, row.target, row.file, tests_of(row)) == ("not_matched", None, None, [True])
+    assert (row.kind, row.target, row.file, condition_values(row)) == ("not_matched", None, None, [True])
     assert row.change is not None
     assert (row.change.action, row.change.clause, row.change.after) == ("insert", 2, {"id": "20", "v": "new"})
 
 
 def test_a_source_row_that_no_clause_inserts_is_dropped(shop: Any, planned: Plan) -> None:
     row = one(find_key(shop, planned, "21"))
-    assert (row.kind, row.change, tests_of(row)) == ("not_matched", None, [False])
+    assert (row.kind, row.change, condition_values(row)) == ("not_matched", None, [False])
 
 
 def test_a_matched_row_that_no_clause_takes_is_unchanged_in_a_file_that_is_written_anew(
     shop: Any, planned: Plan
 ) -> None:
     row = one(find_key(shop, planned, "2"))
-    assert (row.kind, row.change, tests_of(row), row.touched) == ("matched", None, [False, False], True)
+    assert (row.kind, row.change, condition_values(row), row.touched) == ("matched", None, [False, False], True)
 
 
 def test_a_condition_that_is_null_does_not_take_the_row(shop: Any, planned: Plan) -> None:
     row = one(find_key(shop, planned, "4"))
-    assert tests_of(row) == [None, True]
+    assert condition_values(row) == [None, True]
     assert row.change is not None
     assert row.change.clause == 1
     row = one(find_key(shop, planned, "5"))
-    assert (tests_of(row), row.change) == ([False, None], None)
+    assert (condition_values(row), row.change) == ([False, None], None)
 
 
 def test_a_row_that_only_the_target_has_is_judged_by_the_clauses_for_it(shop: Any, planned: Plan) -> None:
     gone, kept = one(find_key(shop, planned, "7")), one(find_key(shop, planned, "8"))
-    assert (gone.kind, tests_of(gone)) == ("not_matched_by_source", [True])
+    assert (gone.kind, condition_values(gone)) == ("not_matched_by_source", [True])
     assert gone.change is not None
     assert (gone.change.action, gone.change.clause) == ("delete", 3)
-    assert (kept.change, tests_of(kept), kept.touched) == (None, [False], True)
+    assert (kept.change, condition_values(kept), kept.touched) == (None, [False], True)
 
 
 def test_a_key_that_is_nowhere_finds_no_row(shop: Any, planned: Plan) -> None:
