@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from console.dialogs.key import KeyDialog
-from console.format import count, elide_file
+from console.format import count, elide_end, elide_file
 from console.places import sentences
 from console.places.plan_pages import sample_lines
 from console.visible import visible
@@ -27,6 +27,7 @@ KINDS = {
     "not_matched": "WHEN NOT MATCHED",
     "not_matched_by_source": "WHEN NOT MATCHED BY SOURCE",
 }
+CLAUSE_WIDTH = 44
 FILE_WIDTH = 40
 VERBS = {"update": "updated", "delete": "deleted", "insert": "inserted"}
 
@@ -88,7 +89,7 @@ def _row_head(plan: Plan, row: FoundRow, number: int | None, glyphs: Glyphs) -> 
     lead = f"{number}. " if number is not None else ""
     sign = glyphs.points_to if row.change is not None else glyphs.off
     told = signed(sign, "$text-primary", f"{lead}{fate(row)}", "bold")
-    known = [(_clause(plan, test), _value(plan, row, test)) for test in row.tests]
+    known = [(_clause(plan, test, glyphs), _value(plan, row, test)) for test in row.tests]
     if row.file is not None:
         known.append(("file", f"{elide_file(visible(row.file), FILE_WIDTH, glyphs.ellipsis)}, {_touched(plan, row)}"))
     lines = [told, *facts(known)]
@@ -115,10 +116,11 @@ def fate(row: FoundRow) -> str:
     return f"{'not inserted' if row.kind == 'not_matched' else 'unchanged'}: {where}, and {no}"
 
 
-def _clause(plan: Plan, test: ClauseTest) -> str:
+def _clause(plan: Plan, test: ClauseTest, glyphs: Glyphs) -> str:
     clause: Clause = plan.statement.clauses[test.clause]
     condition = f" AND {clause.condition}" if clause.condition else ""
-    return f"{test.clause + 1} {sentences.one_line(f'{KINDS[clause.kind]}{condition} THEN {clause.action}')}"
+    told = sentences.one_line(f"{test.clause + 1} {KINDS[clause.kind]}{condition} THEN {clause.action}")
+    return elide_end(told, CLAUSE_WIDTH, glyphs.ellipsis)
 
 
 def _value(plan: Plan, row: FoundRow, test: ClauseTest) -> str:

@@ -59,6 +59,16 @@ async def test_on_a_narrow_screen_the_list_folds_and_esc_brings_it_back(backend:
         await operator.sees("customers")
 
 
+async def test_the_schemas_of_another_catalog_stand_under_its_name(backend: FakeBackend) -> None:
+    backend.schemas = ["sales", "`my.cat`.raw", "`my.cat`.`a.b`"]
+    async with console(backend) as operator:
+        await operator.sees("sales", "▼ `my.cat`", "▶ raw", "▶ `a.b`")
+        await operator.press("down", "left")
+        await operator.misses("▶ raw")
+        await operator.press("right", "down", "enter")
+        await operator.until(lambda: ("`my.cat`.raw",) in backend.called("list_tables"))
+
+
 async def test_the_filter_looks_into_schemas_that_were_not_opened(backend: FakeBackend) -> None:
     backend.schemas = ["a", "b", "default", "sales"]
     async with console(backend) as operator:
