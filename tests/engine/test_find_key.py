@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from engine.plan_merge import plan
 from engine.prepare_source import free_source
 from engine.values import Plan
 from tests.conftest import own_schema
+from tests.engine.merges import CASES, build_source, build_target
 
 CLAUSES = """WHEN MATCHED AND s.op = 'D' THEN DELETE WHEN MATCHED AND s.v <> t.v THEN UPDATE SET v = upper(s.v)
 WHEN NOT MATCHED AND s.v <> 'skip' THEN INSERT (id, v) VALUES (s.id, s.v)
@@ -206,3 +208,44 @@ def test_values_are_separated_by_commas_outside_quotes() -> None:
     assert values_of("'a, b', null", 2) == ("a, b", None)
     assert values_of("a, b", 1) == ("a, b",)
     assert values_of("DATE'2026-11-19'", 1) == ("2026-11-19",)
+
+
+ORACLE = (
+    "vectors_feed-some-each",
+    *(
+        pytest.param(name, marks=pytest.mark.thorough)
+        for name in (
+            "feed-not-matched-by-source",
+            "plain-insert-only",
+            "vectors_feed-insert-two-clauses",
+            "plain-upsert-materialized",
+            "or-in-on",
+            "empty-source-upsert",
+            "no-key-to-join-by",
+        )
+    ),
+)
+
+
+@pytest.mark.parametrize("name", ORACLE)
+def test_the_rows_after_are_those_that_the_merge_leaves(shop: Any, name: str) -> None:
+    case = next(case for case in CASES if case.name == name)
+    table = f"tgt_{uuid.uuid4().hex[:8]}"
+    build_source(shop)
+    build_target(shop, table, case.table)
+    looked = plan(shop, case.into(table), rows=0)
+    of_target, of_source = find_key(shop, looked, "t.id % 55 = 0"), find_key(shop, looked, "s.id % 55 = 0")
+    assert not of_target.more
+    inserted = [row for row in of_source.rows if row.kind == "not_matched"]
+    after = [
+        row.change.after if row.change else row.target
+        for row in (*of_target.rows, *inserted)
+        if row.change or row.kind != "not_matched"
+    ]
+    shop.sql(case.into(table)).collect()
+    rows = shop.sql(f"SELECT * FROM {table} WHERE id % 55 = 0").collect()
+    left = [{name: None if cell is None else str(cell) for name, cell in row.asDict().items()} for row in rows]
+    assert sorted(map(str, left)) == sorted(str(cells) for cells in after if cells is not None)
+    # and each file is touched or not as the plan says
+    assert {row.touched for row in of_target.rows} <= {True, False}
+    free_source(shop, looked.session.source_view)
