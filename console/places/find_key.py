@@ -50,6 +50,8 @@ def _look(place: MergePlace, plan: Plan, typed: str | None) -> None:
         return
     operation_id = uuid.uuid4().hex
     place.console_app.begin(Job(operation_id, "looking for a key"))
+    if place.view != "preview":
+        place.show_view("preview")
     place.preview.typed = typed
     place.preview.show_asked("key", Page((sentence(f"Looking for {typed}…", "$foreground-muted"),)))
 
