@@ -248,7 +248,8 @@ class DeltaMergeApp(App[None], Asking):
         if self.status.spark == "lost":
             return
         # what to do comes first: a narrow screen cuts the end
-        todo = f"{self.glyphs.error} Spark is lost: F9 starts it again, your text is kept"
+        restart = self.told("Spark is lost: {app.restart_spark} starts it again, your text is kept")
+        todo = f"{self.glyphs.error} {restart}"
         self.set_status(spark="lost", narration=f"{todo} ({failure.message})")
         self.screen.refresh_bindings()
 
@@ -296,6 +297,12 @@ class DeltaMergeApp(App[None], Asking):
 
     def _work(self) -> str:
         return ", ".join(dict.fromkeys(job.kind for job in self._jobs.values()))
+
+    def told(self, text: str) -> str:
+        """A sentence of ours, never anyone else's, with the keys in use in place of ``{merge.plan}``."""
+        from console.keymap import told_keys
+
+        return told_keys(text, self.keymap or self._wanted_keys, plain=self.plain)
 
     def record(self, text: str, severity: SeverityLevel = "information") -> None:
         """A line for the Log place."""
@@ -371,7 +378,7 @@ class DeltaMergeApp(App[None], Asking):
 
     def action_cancel_work(self) -> None:
         if not self._jobs:
-            self.notify("Nothing is running. ctrl+q quits.")
+            self.notify(self.told("Nothing is running. {app.quit} quits."))
             return
         self.notify("Cancelling…")
         self.cancel_jobs(list(self._jobs))
@@ -394,7 +401,6 @@ class DeltaMergeApp(App[None], Asking):
         dialog = ConfirmDialog(
             "Work is running",
             f"Spark is {self._work()} for this console. Quitting cancels it first.",
-            confirm_key="ctrl+y",
             confirm_label="cancel it and quit",
             refuse_label="Stay",
         )

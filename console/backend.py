@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Protocol
 from engine.policy import Policy
 
 if TYPE_CHECKING:
+    from engine.explain import Explained
+    from engine.find_key import FoundKey
     from engine.plans import OperationDetail
     from engine.values import (
         Column,
@@ -85,6 +87,12 @@ class Backend(Protocol):
         self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: OnProgress
     ) -> Plan: ...
 
+    def find_key(self, plan: Plan, typed: str, *, operation_id: str) -> FoundKey:
+        """What that plan does to the rows of one key: values of ON's equalities, or a predicate."""
+
+    def explain_merge(self, plan: Plan) -> Explained:
+        """Spark's own plans of the statement that would run."""
+
     def apply(self, plan: Plan, *, accept: tuple[str, ...], operation_id: str, on_progress: OnProgress) -> Outcome: ...
 
     def save_plan(self, plan: Plan, path: Path) -> None:
@@ -97,6 +105,9 @@ class Backend(Protocol):
     def history(self, table: str | None = None, limit: int = 500) -> list[Operation]: ...
 
     def operation(self, op_id: str) -> OperationDetail: ...
+
+    def outcomes(self, limit: int = 500) -> list[OperationDetail]:
+        """The operations that committed, newest first, with what they did; without their plans."""
 
     def plan_undo(self, op_id: str) -> UndoPlan:
         """What it would take to take that operation back. Looks only."""

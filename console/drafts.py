@@ -102,13 +102,14 @@ def _free_path(folder: Path, name: str) -> Path:
     return path
 
 
-def write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a private file (0600) that is either the old one or the new one, never half of it."""
+    body = content if isinstance(content, bytes) else content.encode(errors="surrogatepass")
     # mkstemp makes the file 0600 from the start
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(body)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)

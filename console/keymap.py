@@ -6,16 +6,16 @@ Late import: it imports every place.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from importlib import import_module
 
 from textual.binding import Binding, InvalidBinding
 from textual.keys import Keys, key_to_character
 
 from console.places.specs import PLACES
-from console.widgets.keys import keys_of
+from console.widgets.keys import key_name, keys_of
 
 _OWNERS = (
     ("Everywhere", "console.app", "DeltaMergeApp"),
@@ -33,6 +33,7 @@ _OWNERS = (
     ("A row in full", "console.dialogs.row", "RowDialog"),
     ("The help", "console.dialogs.help", "HelpDialog"),
 )
+_MARK = re.compile(r"\{([a-z]+\.[a-z_]+)\}")
 _MODIFIERS = frozenset({"ctrl", "alt", "shift", "super", "meta", "hyper"})
 
 
@@ -44,8 +45,31 @@ def all_bindings() -> dict[str, list[Binding]]:
     }
 
 
+def told_keys(text: str, keymap: Mapping[str, str], *, plain: bool) -> str:
+    """A sentence of ours with the key in use, the first of several, in place of each ``{merge.plan}``."""
+    return _MARK.sub(lambda found: key_name(_first_key(found.group(1), keymap), plain=plain), text)
+
+
+def _first_key(binding_id: str, keymap: Mapping[str, str]) -> str:
+    """Imports only the module of who has the binding."""
+    if binding_id in keymap:
+        return _normalized(keymap[binding_id])[0]
+    prefix = binding_id.partition(".")[0]
+    module, name = next((module, name) for _, module, name in _OWNERS if _prefix(module) == prefix)
+    bindings = Binding.make_bindings(vars(getattr(import_module(module), name))["BINDINGS"])
+    return next(binding.key for binding in bindings if binding.id == binding_id)
+
+
+def _prefix(module: str) -> str:
+    """How the ids of the bindings begin that a module has."""
+    name = module.rpartition(".")[2]
+    return {"table_tree": "tree", "file_map": "map"}.get(name, name)
+
+
 def checked_keymap(wanted: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
     """The part of ``wanted`` (keys by binding id) that can be used, and a sentence for each that cannot."""
+    from difflib import get_close_matches
+
     owners = all_bindings()
     known = {binding.id: owner for owner, bindings in owners.items() for binding in bindings if binding.id}
     usable: dict[str, str] = {}

@@ -15,6 +15,8 @@ from console.backend import OnProgress
 from engine.policy import Policy
 
 if TYPE_CHECKING:
+    from engine.explain import Explained
+    from engine.find_key import FoundKey
     from engine.history import History
     from engine.plans import OperationDetail
     from engine.session.connect import Session, TaskProgress
@@ -228,6 +230,32 @@ class SparkBackend:
             logging.getLogger("deltamerge.console").exception("the plan is not in the history")
         return result
 
+    def find_key(self, plan: Plan, typed: str, *, operation_id: str) -> FoundKey:
+        from engine.find_key import find_key
+
+        session = self._session_of(plan)
+        return self._watched(
+            session,
+            operation_id,
+            lambda _: None,
+            lambda _: find_key(session.spark, plan, typed, private=self._private, tag=operation_id),
+        )
+
+    def explain_merge(self, plan: Plan) -> Explained:
+        from engine.explain import explain
+        from engine.splice import running_sql
+
+        return explain(self._session_of(plan).spark, running_sql(plan))
+
+    def _session_of(self, plan: Plan) -> Session:
+        """The session that planned, which holds the frozen source."""
+        from engine.find_key import source_gone
+
+        session = self._plans.get(plan.plan_id)
+        if session is None:
+            raise source_gone()
+        return session
+
     def apply(self, plan: Plan, *, accept: tuple[str, ...], operation_id: str, on_progress: OnProgress) -> Outcome:
         from engine.apply_plan import apply
 
@@ -285,6 +313,9 @@ class SparkBackend:
 
     def operation(self, op_id: str) -> OperationDetail:
         return self._ledger().get(op_id)
+
+    def outcomes(self, limit: int = 500) -> list[OperationDetail]:
+        return self._ledger().outcomes(limit)
 
     def plan_undo(self, op_id: str) -> UndoPlan:
         from engine.policy import check_writable

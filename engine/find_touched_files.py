@@ -117,34 +117,38 @@ def matched_predicate(merge: AnalyzedMerge) -> str | None:
     return " OR ".join(f"({condition}\n)" for condition in conditions)
 
 
-def source_relation(merge: AnalyzedMerge, source: PreparedSource) -> str:
-    """The frozen source with its row ids, and the insert clause that would take each row."""
+def source_relation(merge: AnalyzedMerge, source: PreparedSource, where: Sequence[str] = ()) -> str:
+    """The frozen source with its row ids, and the insert clause that would take each row; of them those ``where``
+    all of these hold."""
     clauses = first_clause(merge.statement.not_matched, 1)
     reference = merge.source_reference
     return (
         f"(SELECT *, monotonically_increasing_id() AS {SOURCE_ROW}, {qualified(merge, clauses)} AS {INSERT_CLAUSE} "
-        f"FROM {source.view} AS {reference}) AS {reference}"
+        f"FROM {source.view} AS {reference}{_where(where)}) AS {reference}"
     )
 
 
-def target_relation(merge: AnalyzedMerge, *, whole: bool = False) -> str:
+def target_relation(merge: AnalyzedMerge, where: Sequence[str] = (), *, whole: bool = False) -> str:
     """The target at its version with row ids and file hashes, the target-only conjuncts of ON applied below them
-    unless the ``whole`` of it is wanted.
+    unless the ``whole`` of it is wanted; of its rows those ``where`` all of these hold.
 
     A non-deterministic column keeps filters above it, so they are written where they can reach the scan.
     """
     statement = merge.statement
     reference = statement.target.reference
     by_source = first_clause(statement.not_matched_by_source, BY_SOURCE + 1)
-    where = ""
+    texts = list(where)
     if not (statement.not_matched_by_source or whole):
-        texts = [qualified(merge, e.text) for e in merge.on if e.target_only]
-        where = " WHERE " + " AND ".join(f"({text}\n)" for text in texts) if texts else ""
+        texts += [qualified(merge, e.text) for e in merge.on if e.target_only]
     return (
         f"(SELECT *, xxhash64(_metadata.file_path) AS {FILE}, monotonically_increasing_id() AS {TARGET_ROW}, "
         f"{qualified(merge, by_source)} AS {BY_SOURCE_CLAUSE} "
-        f"FROM {merge.target_sql} AS {reference}{where}) AS {reference}"
+        f"FROM {merge.target_sql} AS {reference}{_where(texts)}) AS {reference}"
     )
+
+
+def _where(texts: Sequence[str]) -> str:
+    return " WHERE " + " AND ".join(f"({text}\n)" for text in texts) if texts else ""
 
 
 def first_clause(clauses: Sequence[MergeClause], first: int) -> str:

@@ -50,6 +50,7 @@ class Abandoned:
 
 # ``History.list`` hides the built-in of that name inside the class.
 Operations = list[Operation]
+Details = list[OperationDetail]
 Versions = list[TableVersion]
 Tables = list[TableRef]
 Abandonments = list[Abandoned]
@@ -209,6 +210,20 @@ class History:
                 plan=_read_plan(rows.unpacked(bodies.get("plan"))),
                 outcome=rows.read(Outcome, rows.unpacked(bodies.get("outcome"))),
             )
+
+        return self._store.run(work, reading=True)
+
+    def outcomes(self, limit: int = 500) -> Details:
+        """The newest ``limit`` operations that committed, newest first, with what they did and without their plans."""
+
+        def work(db: DuckDBPyConnection) -> Details:
+            where = "WHERE status IN ('applied', 'undone') AND version IS NOT NULL ORDER BY seq DESC LIMIT ?"
+            found = rows.operations(db, where, [max(0, limit)])
+            ids = [one.op_id for one in found]
+            query = "SELECT op_id, body FROM document WHERE kind = 'outcome' AND list_contains(?, op_id)"
+            bodies = dict(db.execute(query, [ids]).fetchall()) if ids else {}
+            read = {one: rows.read(Outcome, rows.unpacked(bodies.get(one))) for one in ids}
+            return [OperationDetail(operation=one, outcome=read[one.op_id]) for one in found]
 
         return self._store.run(work, reading=True)
 

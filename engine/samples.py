@@ -25,7 +25,7 @@ from engine.parse import MergeClause
 from engine.plan_writes import action_of
 from engine.prepare_source import PreparedSource
 from engine.rows_after import clause_rows
-from engine.values import ActionKind, Cells, Sample
+from engine.values import ActionKind, Cells, Column, Sample
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -85,11 +85,11 @@ def _matched(
     statement = merge.statement
     matched = qualified(merge, first_clause(statement.matched, 1))
     after = _after(statement.matched)
-    reference = statement.target.reference
+    before = struct_of(merge.target_schema, statement.target.reference)
     where = " AND ".join((f"{SOURCE_ROW} IN ({ids})", *_bounds(merge, picked)))
     # the operator's names resolve one level down, where both sides are in scope
     query = (
-        f"SELECT {CLAUSE}, __dm_before, {after} FROM (SELECT *, {matched} AS {CLAUSE}, {_struct(merge, reference)} AS "
+        f"SELECT {CLAUSE}, __dm_before, {after} FROM (SELECT *, {matched} AS {CLAUSE}, {before} AS "
         f"__dm_before, {_expressions(statement.matched, writes)} FROM {source_relation(merge, source)} INNER JOIN "
         f"{target_relation(merge)} ON {qualified(merge, statement.condition)}\nWHERE {where}) "
         f"WHERE {CLAUSE} > 0 LIMIT {4 * limit * max(1, len(statement.matched))}"
@@ -105,14 +105,14 @@ def _by_source(
     writes: Writes,
     limit: int,
 ) -> list[Sample]:
-    before = _struct(merge, merge.statement.target.reference)
+    before = struct_of(merge.target_schema, merge.statement.target.reference)
     samples: list[Sample] = []
     for clause in merge.statement.not_matched_by_source:
         if takes_rows(merge.statement, matches, clause):
             number, rows = clause_number(merge.statement, clause), clause_rows(merge, source, clause)
             query = (
-                f"SELECT {number} AS {CLAUSE}, {before} AS __dm_before, {_one_after(writes.get(clause))} AS __dm_after "
-                f"FROM {rows} LIMIT {limit}"
+                f"SELECT {number} AS {CLAUSE}, {before} AS __dm_before, "
+                f"{struct_after(writes.get(clause))} AS __dm_after FROM {rows} LIMIT {limit}"
             )
             samples += _rows(merge, spark.sql(query).collect(), writes, limit)
     return samples
@@ -130,10 +130,10 @@ def _inserted(
     for clause in merge.statement.not_matched:
         if takes_rows(merge.statement, matches, clause):
             rows = clause_rows(merge, source, clause, matches.view)
-            query = f"SELECT {_one_after(writes.get(clause))} AS after FROM {rows} LIMIT {limit}"
+            query = f"SELECT {struct_after(writes.get(clause))} AS after FROM {rows} LIMIT {limit}"
             place = merge.statement.clauses.index(clause)
             samples += [
-                _sample(merge, "insert", place, None, _cells(row["after"]), writes)
+                sample_of(merge, "insert", place, None, cells_of(row["after"]), writes)
                 for row in spark.sql(query).collect()
             ]
     return samples
@@ -177,12 +177,13 @@ def _bounds(merge: AnalyzedMerge, picked: list[Any]) -> list[str]:
     return bounds
 
 
-def _struct(merge: AnalyzedMerge, reference: str) -> str:
-    parts = ", ".join(f"{string(c.name)}, CAST({reference}.{quote(c.name)} AS STRING)" for c in merge.target_schema)
+def struct_of(columns: Sequence[Column], reference: str) -> str:
+    """The columns of one side as a struct of strings."""
+    parts = ", ".join(f"{string(c.name)}, CAST({reference}.{quote(c.name)} AS STRING)" for c in columns)
     return f"named_struct({parts})"
 
 
-def _one_after(columns: tuple[Assignment, ...] | None) -> str:
+def struct_after(columns: tuple[Assignment, ...] | None) -> str:
     """The row that a clause writes as a struct of strings, NULL for a DELETE."""
     if columns is None:
         return "CAST(NULL AS STRING)"
@@ -194,7 +195,7 @@ def _one_after(columns: tuple[Assignment, ...] | None) -> str:
 
 
 def _expressions(clauses: tuple[MergeClause, ...], writes: Writes) -> str:
-    return ", ".join(f"{_one_after(writes.get(clause))} AS __dm_after_{i + 1}" for i, clause in enumerate(clauses))
+    return ", ".join(f"{struct_after(writes.get(clause))} AS __dm_after_{i + 1}" for i, clause in enumerate(clauses))
 
 
 def _after(clauses: tuple[MergeClause, ...]) -> str:
@@ -218,13 +219,13 @@ def _rows(merge: AnalyzedMerge, rows: list[Any], writes: Writes, limit: int) -> 
             continue
         taken[clause] = taken.get(clause, 0) + 1
         after = row["__dm_after"]
-        cells = None if after is None else json.loads(after) if isinstance(after, str) else _cells(after)
-        action, place = action_of(merge.statement, clause), _position(merge, clause)
-        samples.append(_sample(merge, action, place, _cells(row["__dm_before"]), cells, writes))
+        cells = None if after is None else json.loads(after) if isinstance(after, str) else cells_of(after)
+        action, place = action_of(merge.statement, clause), place_of(merge, clause)
+        samples.append(sample_of(merge, action, place, cells_of(row["__dm_before"]), cells, writes))
     return samples
 
 
-def _sample(
+def sample_of(
     merge: AnalyzedMerge, action: ActionKind, place: int, before: Cells | None, after: Cells | None, writes: Writes
 ) -> Sample:
     columns = writes.get(merge.statement.clauses[place], ())
@@ -233,7 +234,7 @@ def _sample(
     return Sample(action=action, clause=place, before=before, after=known, unknown=unknown)
 
 
-def _position(merge: AnalyzedMerge, number: int) -> int:
+def place_of(merge: AnalyzedMerge, number: int) -> int:
     """A clause number of the pairs as the clause's place in the statement, from 0."""
     statement = merge.statement
     by_source = number > BY_SOURCE
@@ -241,5 +242,5 @@ def _position(merge: AnalyzedMerge, number: int) -> int:
     return statement.clauses.index(clause)
 
 
-def _cells(struct: Any) -> Cells:
+def cells_of(struct: Any) -> Cells:
     return {str(k): v for k, v in struct.asDict().items()}

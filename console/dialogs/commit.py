@@ -27,7 +27,7 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
     """Gives back the codes of the warnings that were accepted, or None where nothing is to be done."""
 
     AUTO_FOCUS = "#refuse"
-    HELP = "The commit of one plan. Enter or esc changes nothing; ctrl+y commits."
+    HELP = "The commit of one plan. Enter or esc changes nothing; {commit.confirm} commits."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+y", "commit", "commit", id="commit.confirm", tooltip="Commit exactly this plan"),
     ]
@@ -63,7 +63,11 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
 
     def compose_buttons(self) -> Iterable[Widget]:
         yield Button("Cancel", id="refuse")
-        yield Button(Content("ctrl+y  commit"), id="commit", disabled=bool(self._codes) or self._typed)
+        yield Button(
+            Content(self.console_app.told("{commit.confirm}  commit")),
+            id="commit",
+            disabled=bool(self._codes) or self._typed,
+        )
 
     @on(Accept.Changed)
     @on(Input.Changed, "#typed")

@@ -19,16 +19,16 @@ class ConfirmDialog(Dialog[bool]):
     """One sentence, a button that refuses, and one that confirms."""
 
     AUTO_FOCUS = "#refuse"
-    HELP = "A question. Enter or esc changes nothing; ctrl+y confirms."
+    HELP = "A question. Enter or esc changes nothing; {confirm.yes} confirms."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+y", "confirm", "confirm", id="confirm.yes", tooltip="Confirm"),
     ]
 
-    def __init__(self, title: str, sentence: str, *, confirm_key: str, confirm_label: str, refuse_label: str) -> None:
+    def __init__(self, title: str, sentence: str, *, confirm_label: str, refuse_label: str) -> None:
         super().__init__()
         self._title = title
         self._sentence = sentence
-        self._confirm = f"{confirm_key}  {confirm_label}"
+        self._confirm = confirm_label
         self._refuse = refuse_label
 
     def title_text(self) -> str:
@@ -39,7 +39,7 @@ class ConfirmDialog(Dialog[bool]):
 
     def compose_buttons(self) -> Iterable[Widget]:
         yield Button(Content(self._refuse), id="refuse")
-        yield Button(Content(self._confirm), id="confirm")
+        yield Button(Content(f"{self.console_app.told('{confirm.yes}')}  {self._confirm}"), id="confirm")
 
     @on(Button.Pressed, "#refuse")
     def action_refuse(self) -> None:

@@ -68,7 +68,7 @@ class HelpDialog(Dialog[None]):
         # from the place to what has the focus
         for node in reversed((focused or self._about).ancestors_with_self):
             if about := _help_of(node):
-                told += [sentence(about), sentence("")]
+                told += [sentence(self.console_app.told(about)), sentence("")]
         if focused is not None:
             told += self._keys("Keys of what has the focus", _own_bindings(focused))
         told += self._keys("Keys of this place", _own_bindings(self._about))

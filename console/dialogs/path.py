@@ -24,6 +24,7 @@ class PathDialog(Dialog[str]):
     """
 
     AUTO_FOCUS = "Input"
+    MISSING: ClassVar[str] = "Type a path first."
     HELP = "A path. Enter takes it, esc leaves everything as it is."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -84,7 +85,7 @@ class PathDialog(Dialog[str]):
 
     def _take(self, *, insist: bool) -> None:
         path = self.query_one(Input).value.strip()
-        complaint = "Type a path first." if not path else self._check(path)
+        complaint = self.MISSING if not path else self._check(path)
         if complaint is None and not insist and self._ask_twice is not None:
             complaint = self._ask_twice(path)
         if complaint is None:

@@ -1,4 +1,4 @@
-"""One row in full: each column on its own line, before and after."""
+"""One row in full: each cell on lines of its own, before and after, to be read and copied."""
 
 from __future__ import annotations
 
@@ -13,59 +13,87 @@ from textual.widgets import Button, Static
 
 from console.dialogs.dialog import Dialog
 from console.visible import visible
+from console.widgets.page import Paragraph
+from console.widgets.sentences import Sentences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from console.widgets.page import Row, Table
+
 Line = tuple[str, "str | None", "str | None"]
+
+
+def row_lines(table: Table, row: Row) -> list[Line]:
+    """The cells of a row by the names of their columns."""
+    labels = [column.label or f"column {at}" for at, column in enumerate(table.columns, start=1)]
+    return [(label, cell, cell) for label, cell in zip(labels, row, strict=True)]
 
 
 class RowDialog(Dialog[None]):
     """``lines``: column, value, and the value it becomes (the same object where it stays)."""
 
     AUTO_FOCUS = "#close"
-    HELP = "One row in full. y copies it, esc closes."
+    HELP = "One row in full. The arrow keys go from cell to cell; a cell or the whole row can be copied."
+    DEFAULT_CSS = """
+    RowDialog .-chosen { background: $block-cursor-blurred-background; }
+    RowDialog #hint { width: 1fr; }
+    """
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "c", "copy_cell", "copy cell", show=False, id="row.copy_cell", tooltip="Copy the cell under the cursor"
+        ),
         Binding("y", "copy", "copy", show=False, id="row.copy", tooltip="Copy the row as text"),
-        Binding("down,j", "scroll(1)", "down", show=False, id="row.down", tooltip="Scroll down"),
-        Binding("up,k", "scroll(-1)", "up", show=False, id="row.up", tooltip="Scroll up"),
+        Binding("down,j", "move(1)", "down", show=False, id="row.down", tooltip="Next cell"),
+        Binding("up,k", "move(-1)", "up", show=False, id="row.up", tooltip="Cell before"),
     ]
 
     def __init__(self, title: str, lines: Sequence[Line]) -> None:
         super().__init__()
         self._title = title
         self._lines = list(lines)
+        self._at = 0
 
     def title_text(self) -> str:
         return visible(self._title)
 
     def compose_content(self) -> Iterable[Widget]:
         width = max((len(visible(name)) for name, _, _ in self._lines), default=0)
-        yield Static(Content("\n").join([self._line(line, width) for line in self._lines]), markup=False)
+        for at, line in enumerate(self._lines):
+            yield Sentences([self._line(line, width)], classes="-chosen" if at == 0 else "")
 
     def compose_buttons(self) -> Iterable[Widget]:
+        hint = "{row.copy_cell} copies the cell, {row.copy} the row"
+        yield Static(Content.styled(self.console_app.told(hint), "$foreground-muted"), id="hint", markup=False)
         yield Button("Close", id="close")
 
     @on(Button.Pressed, "#close")
     def _close_pressed(self) -> None:
         self.dismiss(None)
 
-    def action_scroll(self, rows: int) -> None:
-        self.query_one("#content").scroll_relative(y=rows, animate=False)
+    def action_move(self, step: int) -> None:
+        cells = self.query("#content Sentences")
+        self._at = min(max(self._at + step, 0), len(cells) - 1)
+        for at, cell in enumerate(cells):
+            cell.set_class(at == self._at, "-chosen")
+        cells[self._at].scroll_visible(animate=False)
+
+    def action_copy_cell(self) -> None:
+        name, old, new = self._lines[self._at]
+        self.app.copy_to_clipboard(_shown(old if old == new else new))
+        self.notify(f"Copied {visible(name)}.")
 
     def action_copy(self) -> None:
         self.app.copy_to_clipboard("\n".join(f"{name}\t{_shown(old)}\t{_shown(new)}" for name, old, new in self._lines))
         self.notify("Copied the row.")
 
-    def _line(self, line: Line, width: int) -> Content:
+    def _line(self, line: Line, width: int) -> Paragraph:
         name, old, new = line
         glyphs = self.console_app.glyphs
-        label = (visible(name).ljust(width + 2), "$foreground-muted")
-        if old == new:
-            return Content.assemble("  ", label, _value(old))
-        return Content.assemble(
-            (f"{glyphs.changed} ", "$text-warning"), label, _value(old), f" {glyphs.becomes} ", _value(new)
-        )
+        changed = ("  ", "") if old == new else (f"{glyphs.changed} ", "$text-warning")
+        lead = Content.assemble(changed, (visible(name).ljust(width + 2), "$foreground-muted"))
+        body = _value(old) if old == new else Content.assemble(_value(old), f" {glyphs.becomes} ", _value(new))
+        return Paragraph(body, lead)
 
 
 def _shown(value: str | None) -> str:

@@ -28,7 +28,7 @@ class CommitPane(Vertical):
     """
     HELP: ClassVar[str] = (
         "A commit and what came of it: each promised number beside the one that Delta's commit reports. "
-        "h goes to the history, e back to the text."
+        "{merge.history} goes to the history, {merge.edit} back to the text."
     )
 
     def compose(self) -> ComposeResult:
@@ -57,7 +57,7 @@ class CommitPane(Vertical):
             told: Head = (signed(self.glyphs.warning, "$text-warning", "The commit was cancelled.", "bold"),)
         else:
             told = (*failure_head(failure, self.glyphs.error), sentence(""))
-        head = (*told, sentence(_what_now(failure)))
+        head = (*told, sentence(cast("DeltaMergeApp", self.app).told(_what_now(failure))))
         self.page.show(Page(head, promise_table(plan, None, self.glyphs)))
 
 
@@ -75,9 +75,12 @@ def outcome_head(plan: Plan, outcome: Outcome, glyphs: Glyphs) -> Head:
 
 def _what_now(failure: Failure) -> str:
     if failure.stale:
-        return "The table or the source moved since the plan. Nothing was committed; r plans again."
+        return "The table or the source moved since the plan. Nothing was committed; {merge.replan} plans again."
     if failure.cancelled:
-        return "Spark was told to stop. The History place (h) says whether it had committed before."
+        return "Spark was told to stop. The History place ({merge.history}) says whether it had committed before."
     if failure.unreachable:
-        return "Spark was lost while it ran. After a restart (F9) the History place says whether it committed."
-    return "r plans again, e goes back to the text."
+        return (
+            "Spark was lost while it ran. After a restart ({app.restart_spark}) the History place says whether it "
+            "committed."
+        )
+    return "{merge.replan} plans again, {merge.edit} goes back to the text."

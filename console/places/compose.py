@@ -41,7 +41,7 @@ _PYTHON_HINT = (
     "  whenMatchedUpdateAll()            WHEN MATCHED THEN UPDATE SET *",
     "  whenNotMatchedInsertAll()         WHEN NOT MATCHED THEN INSERT *",
     "  whenNotMatchedBySourceDelete()    WHEN NOT MATCHED BY SOURCE THEN DELETE",
-    "ctrl+t writes such a statement.",
+    "{merge.template} writes such a statement.",
 )
 
 
@@ -59,8 +59,6 @@ class ComposePane(Vertical, Asking):
     def __init__(self, draft_name: str, id: str | None = None) -> None:
         super().__init__(id=id)
         self.draft_name = draft_name
-        self.edits = 0
-        """Grows with every edit, so that work can tell whether the text changed since it began."""
         self.error_at: tuple[int, int | None] | None = None
         self.plan_is_wanted = False
         """A plan is made as soon as Spark is up."""
@@ -112,6 +110,9 @@ class ComposePane(Vertical, Asking):
         self.query_one("#message", Sentences).show(
             sentence(one, "$foreground-muted") if isinstance(one, str) else one for one in paragraphs
         )
+
+    def _tell(self, text: str) -> None:
+        self.say(self.console_app.told(text))
 
     def use_text(self, sql: str) -> None:
         """Other text in the editor. What was there is put aside, and undo brings it back."""
@@ -183,14 +184,12 @@ class ComposePane(Vertical, Asking):
     @on(TextArea.Changed)
     def _typed(self, event: TextArea.Changed) -> None:
         event.stop()
-        self.edits += 1
         self._text_changed()
         self.post_message(self.Edited())
 
     @on(Parameters.Changed)
     def _parameter_typed(self, event: Parameters.Changed) -> None:
         event.stop()
-        self.edits += 1
         self._later()
         self.post_message(self.Edited())
 
@@ -228,14 +227,16 @@ class ComposePane(Vertical, Asking):
         """Ask Spark what it says of the text."""
         sql, params = self.text, self.params
         if not sql.strip():
-            self.say("Type a MERGE statement, or press m on a table. ctrl+r plans it and writes nothing.")
+            self._tell(
+                "Type a MERGE statement, or press {tables.merge} on a table. {merge.plan} plans it and writes nothing."
+            )
             return
         if _PYTHON.search(sql):
-            self.say(*_PYTHON_HINT)
+            self.say(*map(self.console_app.told, _PYTHON_HINT))
             return
         if self.console_app.status.spark != "warm":
-            self.say(
-                "Spark is still starting: the plan is made as soon as it is up. x takes that back."
+            self._tell(
+                "Spark is still starting: the plan is made as soon as it is up. {merge.cancel} takes that back."
                 if self.plan_is_wanted
                 else "The text is saved; Spark checks it as soon as it is up."
             )
@@ -286,7 +287,7 @@ class ComposePane(Vertical, Asking):
         accepted = Content.assemble(
             "Spark accepts it: MERGE into ",
             (f"{visible(validation.target or '?')}{version}", "bold"),
-            (". ctrl+r plans it.", "$foreground-muted"),
+            (self.console_app.told(". {merge.plan} plans it."), "$foreground-muted"),
         )
         told = [signed(glyphs.ok, "$text-success", accepted)]
         if validation.decision is not None:
@@ -306,7 +307,8 @@ class ComposePane(Vertical, Asking):
             self.error_at = (failure.line, failure.column)
             self.editor.mark_error(failure.line, failure.column)
             column = f", column {failure.column}" if failure.column is not None else ""
-            place = f"line {failure.line}{column}: F8 goes there"
+            goes = self.console_app.told("{merge.error} goes there")
+            place = f"line {failure.line}{column}: {goes}"
             told.append(signed(" ", "", place, "$foreground-muted"))
         self.say(*told)
         self.post_message(self.Checked())

@@ -26,6 +26,10 @@ class CreatePlace(Place):
             sentence("Creating tables is not built yet.", "bold"),
             sentence(""),
             sentence("CREATE and REPLACE TABLE will be planned and committed here as merges are."),
-            sentence("Until then, create tables with Spark itself; r in Tables (1) lists them."),
+            sentence(
+                self.console_app.told(
+                    "Until then, create tables with Spark itself; {tables.refresh} in Tables ({app.tables}) lists them."
+                )
+            ),
         )
         self.query_one(PageView).show(Page(told))

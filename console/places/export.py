@@ -1,11 +1,11 @@
-"""Writes the rows that are shown to a file: CSV or JSON, by the ending of its name."""
+"""Writes the rows that are shown to a file: CSV, JSON or Parquet, by the ending of its name."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,18 +18,16 @@ if TYPE_CHECKING:
     from console.places.place import Place
     from console.widgets.page import Table
 
-ENDINGS = (".csv", ".json")
-
 
 def ask_where_to_export(place: Place, table: Table, name: str) -> None:
     """Ask for a path, then write every row of the table there."""
     dialog = PathDialog(
         f"Export {count(len(table.rows), 'row')}",
-        "As they are shown. A name that ends in .csv or .json says which; the file is yours alone to read.",
+        "As they are shown. A name that ends in .csv, .json or .parquet says which; the file is yours alone to read.",
         value=f"{name}.csv",
         accept_label="export",
         check=_why_not,
-        ask_twice=lambda path: "It exists already: ctrl+y overwrites it." if _file(path).exists() else None,
+        ask_twice=lambda path: _exists(place) if _file(path).exists() else None,
     )
     place.app.push_screen(dialog, partial(_export, place, table))
 
@@ -49,8 +47,28 @@ def as_json(table: Table) -> str:
     return "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in _objects(table))
 
 
+def as_parquet(table: Table) -> bytes:
+    """Columns of texts, as they are shown."""
+    # pyspark[connect] brings it; only who exports to Parquet waits for its import
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    columns = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
+    arrays = [pa.array(column, pa.string()) for column in columns]
+    sink = pa.BufferOutputStream()
+    parquet.write_table(pa.table(arrays, names=_names(table)), sink)
+    return bytes(sink.getvalue())
+
+
+WRITERS: dict[str, Callable[[Table], str | bytes]] = {".csv": as_csv, ".json": as_json, ".parquet": as_parquet}
+
+
+def _names(table: Table) -> list[str]:
+    return [column.label or f"column {at}" for at, column in enumerate(table.columns, start=1)]
+
+
 def _objects(table: Table) -> Iterator[dict[str, str | None]]:
-    names = [column.label or f"column {at}" for at, column in enumerate(table.columns, start=1)]
+    names = _names(table)
     return (dict(zip(names, row, strict=True)) for row in table.rows)
 
 
@@ -60,16 +78,20 @@ def _file(path: str) -> Path:
 
 def _why_not(path: str) -> str | None:
     target = _file(path)
-    if target.suffix.lower() not in ENDINGS:
-        return "The name ends in .csv or .json."
+    if target.suffix.lower() not in WRITERS:
+        return "The name ends in .csv, .json or .parquet."
     return None if target.parent.is_dir() else f"There is no directory {target.parent}."
+
+
+def _exists(place: Place) -> str:
+    return place.console_app.told("It exists already: {path.insist} overwrites it.")
 
 
 def _export(place: Place, table: Table, path: str | None) -> None:
     if path is None:
         return
     target = _file(path)
-    write = as_json if target.suffix.lower() == ".json" else as_csv
+    write = WRITERS[target.suffix.lower()]
     place.ask(
         "export",
         lambda: write_atomically(target, write(table)),

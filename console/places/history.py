@@ -14,8 +14,18 @@ from textual.widget import Widget
 from textual.widgets import Input
 from typing_extensions import override
 
+from console.drafts import Draft
 from console.places import sentences
-from console.places.history_pages import can_be_undone, detail_page, list_page, matches, sql_page
+from console.places.history_pages import (
+    GROUPINGS,
+    Group,
+    can_be_undone,
+    detail_page,
+    grouped,
+    list_page,
+    matches,
+    sql_page,
+)
 from console.places.place import Place
 from console.widgets.lines import TabLine
 from console.widgets.page_view import PageView
@@ -26,6 +36,7 @@ if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
     from console.places.merge import MergePlace
+    from console.widgets.page import Page
     from engine.plans import OperationDetail
     from engine.values import Operation, Outcome, UndoPlan
 
@@ -33,7 +44,7 @@ LIMIT = 500
 # the cursor may run down the list; only where it rests is worth a read
 REST_SECONDS = 0.15
 FILTER_SECONDS = 0.1
-VIEWS = (("promise", "Promise against actual"), ("sql", "SQL"))
+VIEWS = (("promise", "Promise against actual"), ("sql", "SQL"), ("plots", "Over time"))
 VIEWS_GROUP = Binding.Group("views", compact=True)
 
 
@@ -55,6 +66,10 @@ class HistoryPlace(Place):
                 tooltip="Put this SQL into the Merge place"),
         Binding("u", "undo", "undo", id="history.undo",
                 tooltip="Take this merge back: shows what comes back and what is lost, and asks"),
+        Binding("b", "group", "group by", id="history.group",
+                tooltip="Group the operations by table, by day, or not at all"),
+        Binding("p", "plan_again", "plan again", id="history.plan",
+                tooltip="Plan this merge again, against its tables as they are now"),
         Binding("r", "reload", "refresh", id="history.refresh", tooltip="Read the ledger again"),
         Binding("y", "copy_sql", "copy SQL", id="history.copy", tooltip="Copy the SQL of this operation"),
         Binding("escape", "back", "back", show=False, id="history.back", tooltip="Back to the list"),
@@ -63,7 +78,8 @@ class HistoryPlace(Place):
     def __init__(self) -> None:
         super().__init__()
         self.operations: list[Operation] = []
-        self.listed: list[Operation] = []
+        self.listed: list[Operation | Group] = []
+        self.grouping = ""
         self.detail: OperationDetail | None = None
         self.view = "promise"
         self._rest: Timer | None = None
@@ -122,8 +138,11 @@ class HistoryPlace(Place):
 
     def _list(self) -> None:
         words = self.query_one("#filter", Input).value.split()
-        self.listed = [one for one in self.operations if matches(one, words)]
-        self.list_view.show(list_page(self.listed, len(self.operations), self.console_app.glyphs))
+        found = [one for one in self.operations if matches(one, words)]
+        self.listed = grouped(found, self.grouping)
+        self.list_view.show(list_page(self.listed, len(self.operations), self.console_app.glyphs, self.grouping))
+        if self.view == "plots":
+            self._plot()
         if not self.listed:
             self.detail = None
             self.detail_view.say("")
@@ -141,19 +160,51 @@ class HistoryPlace(Place):
         self._look_at(event.row)
         self.detail_view.focus_page()
 
+    @on(PageView.RowOpened, "#detail")
+    def _detail_opened(self, event: PageView.RowOpened) -> None:
+        event.stop()
+        self.open_row(event, "One row")
+
     def _look_at(self, row: int) -> None:
-        if row >= len(self.listed):
+        # of a group the newest operation is shown
+        one = next((one for one in self.listed[row:] if not isinstance(one, Group)), None)
+        if one is None or (self.detail is not None and self.detail.operation == one):
             return
-        op_id = self.listed[row].op_id
-        if self.detail is not None and self.detail.operation == self.listed[row]:
-            return
+        op_id = one.op_id
         self.ask("operation", lambda: self.backend.operation(op_id), self._show, self.detail_view.fail)
 
     def _show(self, detail: OperationDetail) -> None:
         self.detail = detail
-        build = detail_page if self.view == "promise" else sql_page
-        self.detail_view.show(build(detail, self.console_app.glyphs))
         self.refresh_bindings()
+        if self.view == "plots":
+            return  # they are of all that is listed
+        glyphs, undo_key = self.console_app.glyphs, self.console_app.told("{history.undo}")
+        page = detail_page(detail, glyphs, undo_key) if self.view == "promise" else sql_page(detail, glyphs)
+        self.detail_view.show(page)
+
+    # Over time
+
+    def _plot(self) -> None:
+        """What the listed operations wrote, out of the ledger: Spark is not asked."""
+        wanted = {one.op_id for one in self.listed if not isinstance(one, Group)}
+        glyphs = self.console_app.glyphs
+
+        def plots() -> Page:
+            from console.places.history_plots import plots_page
+
+            known = [one for one in self.backend.outcomes(LIMIT) if one.operation.op_id in wanted]
+            return plots_page(known, glyphs)
+
+        self.ask("plots", plots, self._plotted, self.detail_view.fail)
+
+    def _plotted(self, page: Page) -> None:
+        if self.view == "plots":
+            self.detail_view.show(page)
+
+    def action_group(self) -> None:
+        self.grouping = GROUPINGS[(GROUPINGS.index(self.grouping) + 1) % len(GROUPINGS)]
+        self._list()
+        self.notify(f"Grouped by {self.grouping}." if self.grouping else "Not grouped.")
 
     # Small actions
 
@@ -161,6 +212,8 @@ class HistoryPlace(Place):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("cycle", "view", "edit_again", "copy_sql"):
             return self.detail is not None
+        if action == "plan_again":
+            return self.detail is not None and self.detail.operation.kind == "merge"
         if action == "undo":
             return self.detail is not None and can_be_undone(self.detail.operation)
         return True
@@ -168,7 +221,9 @@ class HistoryPlace(Place):
     def action_view(self, view: str) -> None:
         self.view = view
         self.query_one("#views", TabLine).chosen = view
-        if self.detail is not None:
+        if view == "plots":
+            self._plot()
+        elif self.detail is not None:
             self._show(self.detail)
 
     def action_cycle(self, step: int) -> None:
@@ -203,7 +258,6 @@ class HistoryPlace(Place):
         dialog = ConfirmDialog(
             f"Undo operation {looked.op_id}",
             "\n".join(told),
-            confirm_key="ctrl+y",
             confirm_label="undo",
             refuse_label="Cancel",
         )
@@ -236,6 +290,19 @@ class HistoryPlace(Place):
         self.notify(told, title="Undo", severity=severity, timeout=10)
         for place in self.console_app.open_places():
             place.ledger_changed()
+
+    def action_plan_again(self) -> None:
+        if (detail := self.detail) is None:
+            return
+        place: MergePlace = self.console_app.go_to("merge")  # type: ignore[assignment]
+        params = dict(detail.plan.statement.params) if detail.plan is not None and detail.plan.kind == "merge" else {}
+
+        def plan() -> None:
+            place.use_draft(Draft(detail.operation.sql, params))
+            # the editor has told of its new text by then: what is planned is what is there
+            place.call_after_refresh(place.action_plan)
+
+        place.call_after_refresh(plan)
 
     def action_edit_again(self) -> None:
         if self.detail is None:

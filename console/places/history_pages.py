@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from engine.create_values import CreatePlan
     from engine.plans import OperationDetail
     from engine.values import Operation
+
+
+GROUPINGS = ("", "table", "day")
 
 
 def matches(operation: Operation, words: Sequence[str]) -> bool:
@@ -42,23 +47,41 @@ def can_be_undone(operation: Operation) -> bool:
     return operation.kind == "merge" and operation.status == "applied" and operation.version is not None
 
 
-def list_page(operations: Sequence[Operation], total: int, glyphs: Glyphs) -> Page:
-    rows: list[Row] = [
-        (
-            local_time(one.started_at, seconds=False),
-            visible(one.table),
-            _status(one, glyphs),
-            "" if one.version is None else f"v{one.version}",
-            short_id(one.plan_id),
-            sentences.one_line(one.error or ""),
-        )
-        for one in operations
+@dataclass(frozen=True)
+class Group:
+    """The line above the operations of one table or of one day."""
+
+    name: str
+    operations: tuple[Operation, ...]
+
+
+Listed = Sequence["Operation | Group"]
+
+
+def grouped(operations: Sequence[Operation], by: str) -> list[Operation | Group]:
+    """The operations, a line before those of each ``table`` or ``day``; the newest group first."""
+    if by not in GROUPINGS[1:]:
+        return list(operations)
+    groups: dict[str, list[Operation]] = {}
+    for one in operations:
+        name = one.table if by == "table" else local_time(one.started_at)[:10]
+        groups.setdefault(name, []).append(one)
+    listed: list[Operation | Group] = []
+    for name, found in groups.items():
+        listed += [Group(name, tuple(found)), *found]
+    return listed
+
+
+def list_page(listed: Listed, total: int, glyphs: Glyphs, by: str = "") -> Page:
+    rows = [
+        _group_row(one, by, glyphs) if isinstance(one, Group) else _operation_row(one, glyphs, member=bool(by))
+        for one in listed
     ]
     columns = [
         Column("started"),
         Column("table"),
         Column("status"),
-        Column("at", align="right"),
+        Column("at", align="right", value=lambda at: _version(listed[at])),
         Column("plan"),
         Column("error", fit="end"),
     ]
@@ -66,7 +89,31 @@ def list_page(operations: Sequence[Operation], total: int, glyphs: Glyphs) -> Pa
     return Page(table=Table(columns, rows, empty))
 
 
-def detail_page(detail: OperationDetail, glyphs: Glyphs) -> Page:
+def _version(one: Operation | Group) -> int | None:
+    return None if isinstance(one, Group) else one.version
+
+
+def _operation_row(one: Operation, glyphs: Glyphs, *, member: bool) -> Row:
+    started = local_time(one.started_at, seconds=False)
+    return (
+        f"  {started}" if member else started,
+        visible(one.table),
+        _status(one, glyphs),
+        "" if one.version is None else f"v{one.version}",
+        short_id(one.plan_id),
+        sentences.one_line(one.error or ""),
+    )
+
+
+def _group_row(group: Group, by: str, glyphs: Glyphs) -> Row:
+    statuses = Counter("applied" if one.status == "applied" else "other" for one in group.operations)
+    told = f"{statuses['applied']} of {len(group.operations)} applied"
+    name = f"{glyphs.points_to} {visible(group.name)}"
+    return (glyphs.points_to, visible(group.name), told, "", "", "") if by == "table" else (name, "", told, "", "", "")
+
+
+def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "") -> Page:
+    """``undo_key`` is the key that takes it back."""
     one, plan = detail.operation, detail.plan
     if plan is not None and plan.kind != "merge":
         return _create_page(detail, plan, glyphs)
@@ -87,7 +134,7 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs) -> Page:
     if detail.outcome is not None:
         head += [sentence(f"meanwhile: {commit}") for commit in detail.outcome.moved_by]
     if one.status == "applied" and plan is not None:
-        head.append(sentence(f"u takes it back: {sentences.undo(plan)}"))
+        head.append(sentence(f"{undo_key} takes it back: {sentences.undo(plan)}"))
     return Page(tuple(head), promise_table(plan, detail.outcome, glyphs))
 
 

@@ -21,6 +21,7 @@ from console.places.commit_pane import CommitPane
 from console.places.compose import ComposePane
 from console.places.merge_keys import KEYS
 from console.places.place import Place
+from console.places.plan_pages import spark_page
 from console.places.preview import Preview
 from console.progress import Advanced, reporter
 from console.visible import visible
@@ -33,6 +34,7 @@ from console.work import Failure
 
 if TYPE_CHECKING:
     from console.places.templates import Sides
+    from console.widgets.page import Page
     from engine.values import Outcome, Plan
 
 PANES = {"compose": "compose-pane", "preview": "preview-pane", "commit": "commit-pane"}
@@ -40,11 +42,11 @@ PANES = {"compose": "compose-pane", "preview": "preview-pane", "commit": "commit
 
 @dataclass(frozen=True)
 class Operation:
-    """A plan or an apply that runs. ``edits`` tells whether the text changed meanwhile."""
+    """A plan or an apply that runs. ``typed`` is the text of then."""
 
     operation_id: str
     kind: str
-    edits: int
+    typed: Draft
 
 
 class MergePlace(Place):
@@ -99,7 +101,7 @@ class MergePlace(Place):
 
     async def action_close_merge(self) -> None:
         if self.operation is not None:
-            self.notify(f"It is {self.operation.kind} now; wait for it, or x cancels it.")
+            self.notify(self._busy(self.operation, "now; wait for it, or {merge.cancel} cancels it."))
             return
         if (kept := self.pane.discard()) is not None:
             self.app.notify(f"The text is kept in drafts/{kept.name}.")
@@ -186,7 +188,7 @@ class MergePlace(Place):
 
     def action_plan(self) -> None:
         if self.operation is not None:
-            self.notify(f"It is {self.operation.kind} already; x cancels that.")
+            self.notify(self._busy(self.operation, "already; {merge.cancel} cancels that."))
             return
         if not self.pane.text.strip():
             self.notify("There is no statement to plan yet.")
@@ -197,7 +199,10 @@ class MergePlace(Place):
             self.pane.validate()
             self.refresh_bindings()
         elif state == "lost":
-            self.notify("Spark is lost: F9 starts it again. The text is kept.", severity="error")
+            self.notify(
+                self.console_app.told("Spark is lost: {app.restart_spark} starts it again. The text is kept."),
+                severity="error",
+            )
         else:
             self._start_plan()
 
@@ -222,12 +227,12 @@ class MergePlace(Place):
         name = short_id(plan.plan_id)
         self.console_app.record(f"Plan {name}: {sentences.summary(plan)}.")
         self.preview.show(plan, before)
-        typed_on = self.pane.edits != operation.edits
+        typed_on = self._typed() != operation.typed
         self.preview.edited(typed_on)
         if not typed_on:
             self.pane.say(f"Plan {name} was made of this text; nothing is written yet.")
         if typed_on or self.app.screen is not self:
-            self.notify(f"Plan {name} is ready: v in the Merge place shows it.")
+            self.notify(self.console_app.told(f"Plan {name} is ready: {{merge.preview}} in the Merge place shows it."))
         if not typed_on:
             self.show_view("preview")
         self.refresh_bindings()
@@ -241,12 +246,15 @@ class MergePlace(Place):
             self.show_view("compose")
         self.pane.show_failure(failure)
 
+    def _busy(self, operation: Operation, what_now: str) -> str:
+        return self.console_app.told(f"It is {operation.kind} {what_now}")
+
     # Commit
 
     def action_commit(self) -> None:
         plan = self.plan
         if plan is None:
-            self.notify("There is no plan to commit yet: ctrl+r makes one.")
+            self.notify(self.console_app.told("There is no plan to commit yet: {merge.plan} makes one."))
             return
         if reason := self._why_not_now(plan):
             self.notify(reason, title="Cannot be committed", severity="error")
@@ -262,11 +270,11 @@ class MergePlace(Place):
 
     def _why_not_now(self, plan: Plan) -> str | None:
         if self.operation is not None:
-            return f"It is {self.operation.kind} now; wait for it, or x cancels it."
+            return self._busy(self.operation, "now; wait for it, or {merge.cancel} cancels it.")
         if self.committed is not None:
             return f"This plan is committed already, as v{self.committed.version}."
         if self.console_app.status.spark == "lost":
-            return "Spark is lost: F9 starts it again. The plan is kept."
+            return self.console_app.told("Spark is lost: {app.restart_spark} starts it again. The plan is kept.")
         return sentences.why_not_committable(plan)
 
     def _edited(self) -> bool:
@@ -310,9 +318,12 @@ class MergePlace(Place):
 
     # What runs
 
+    def _typed(self) -> Draft:
+        return Draft(self.pane.text, dict(self.pane.params))
+
     def _begin(self, kind: str) -> Operation:
         self.pane.plan_is_wanted = False
-        operation = Operation(uuid.uuid4().hex, kind, self.pane.edits)
+        operation = Operation(uuid.uuid4().hex, kind, self._typed())
         self.operation = operation
         self.console_app.begin(Job(operation.operation_id, kind))
         self.query_one("#running", Running).start(kind)
@@ -376,6 +387,7 @@ class MergePlace(Place):
             "cycle": view == "preview",
             "view": view == "preview",
             "save_plan": view == "preview",
+            "find_key": view == "preview" and self.plan is not None and self.operation is None,
             "copy_markdown": self.plan is not None,
             "commit": may_commit and never is None,
             "why_not_commit": may_commit and never is not None,
@@ -405,7 +417,7 @@ class MergePlace(Place):
 
     def action_preview(self) -> None:
         if self.plan is None:
-            self.notify("There is no plan yet: ctrl+r makes one.")
+            self.notify(self.console_app.told("There is no plan yet: {merge.plan} makes one."))
         else:
             self.show_view("preview")
 
@@ -418,6 +430,29 @@ class MergePlace(Place):
 
     def action_view(self, view: str) -> None:
         self.preview.turn_to(view)
+
+    def action_find_key(self) -> None:
+        if self.plan is None:
+            self.notify("There is no plan to look into yet.")
+            return
+        from console.places.find_key import ask_for_key
+
+        ask_for_key(self, self.plan, self.preview.typed)
+
+    @on(Preview.SparkPlanWanted)
+    def _ask_spark_plan(self, event: Preview.SparkPlanWanted) -> None:
+        event.stop()
+        if (plan := self.plan) is None:
+            return
+        self.ask(
+            "explain",
+            lambda: spark_page(self.backend.explain_merge(plan)),
+            self._spark_plan_told,
+            self.preview.page.fail,
+        )
+
+    def _spark_plan_told(self, page: Page) -> None:
+        self.preview.show_asked("spark", page)
 
     def action_history(self) -> None:
         self.console_app.go_to("history")
@@ -440,6 +475,7 @@ class MergePlace(Place):
     def _open_row(self, event: PageView.RowOpened) -> None:
         event.stop()
         if self.plan is None or self.view != "preview" or self.preview.view != "rows":
+            self.open_row(event, "One row")
             return
         from console.dialogs.row import RowDialog
         from console.places.plan_pages import sample_lines

@@ -24,6 +24,8 @@ KEYS: list[BindingType] = [
             group=VIEWS_GROUP, tooltip="The view before this one"),
     Binding("right_square_bracket", "cycle(1)", "next view", id="merge.view_next",
             group=VIEWS_GROUP, tooltip="The next view"),
+    Binding("slash", "find_key", "find key", id="merge.find_key",
+            tooltip="Find a key: what this plan does to its row, by which clause, and why"),
     Binding("ctrl+o,o", "open_merge", "open", id="merge.open",
             tooltip="Open a saved merge or one that was planned lately"),
     Binding("ctrl+s,w", "save_merge", "save as", show=False, id="merge.save_merge",

@@ -17,6 +17,7 @@ from console.work import Asking
 if TYPE_CHECKING:
     from console.app import DeltaMergeApp
     from console.backend import Backend
+    from console.widgets.page_view import PageView
 
 
 class Place(Screen[None], Asking):
@@ -49,6 +50,13 @@ class Place(Screen[None], Asking):
 
     def ledger_changed(self) -> None:
         """Called whenever something was committed: what the place shows may be old."""
+
+    def open_row(self, event: PageView.RowOpened, title: str) -> None:
+        """Show a row of a page in full, to be read and copied cell by cell."""
+        from console.dialogs.row import RowDialog, row_lines
+
+        if (table := event.view.page.table) is not None and event.row < len(table.rows):
+            self.app.push_screen(RowDialog(title, row_lines(table, table.rows[event.row])))
 
     async def action_press(self, action: str) -> None:
         """Run the action of the key line's entry that was clicked, where its binding is."""

@@ -15,6 +15,7 @@ from console.widgets.glyphs import Glyphs
 from console.widgets.page import Column, FileMap, Head, Page, Paragraph, Row, Table, facts, sentence, signed
 
 if TYPE_CHECKING:
+    from engine.explain import Explained
     from engine.values import Cells, Plan, Remark, Sample
 
 Build = Callable[["Plan", Glyphs], Page]
@@ -40,7 +41,7 @@ def files_page(plan: Plan, glyphs: Glyphs) -> Page:
         head.append(sentence(scan.why, "$foreground-muted"))
     columns = [
         Column("file", fit="file"),
-        Column("size", align="right"),
+        Column("size", align="right", value=lambda at: files[at].bytes),
         Column("rows", align="right"),
         Column("matched", align="right"),
         Column("updated", align="right"),
@@ -197,6 +198,21 @@ def sql_page(plan: Plan, glyphs: Glyphs) -> Page:
     head += facts(("before it", sentences.one_line(statement)) for statement in plan.statement.setup)
     head += facts((f":{name}", value) for name, value in plan.statement.params.items())
     return Page(tuple(head), sql=plan.statement.sql)
+
+
+def spark_page(explained: Explained) -> Page:
+    """Spark's plans of the statement that runs, a line of theirs a row: they are wider than any screen."""
+    known = {
+        "Analyzed Logical": explained.analyzed,
+        "Optimized Logical": explained.optimized,
+        "Physical": explained.physical,
+    }
+    rows: list[Row] = []
+    for name, text in known.items():
+        if text:
+            rows += [(f"== {name} Plan ==",), *((visible(line),) for line in text.splitlines()), ("",)]
+    told = "EXPLAIN EXTENDED of the statement that runs, by Spark itself; Delta plans the merge's own joins as it runs."
+    return Page((sentence(told, "$foreground-muted"),), Table([Column("plan")], rows))
 
 
 VIEWS: dict[str, tuple[str, Build]] = {

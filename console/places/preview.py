@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.message import Message
 
 from console.format import local_clock, short_id
 from console.places import sentences
@@ -14,13 +15,16 @@ from console.places.before import before_page
 from console.places.plan_pages import VIEWS
 from console.widgets.glyphs import Glyphs
 from console.widgets.lines import TabLine
-from console.widgets.page import Head, Paragraph, signed
+from console.widgets.page import Head, Page, Paragraph, signed
 from console.widgets.page_view import PageView
 from console.widgets.sentences import Sentences
 
 if TYPE_CHECKING:
     from console.app import DeltaMergeApp
     from engine.values import Plan
+
+
+EDITED = "The text was edited since this plan: {merge.replan} plans it again."
 
 
 class Verdict(Sentences):
@@ -32,7 +36,7 @@ class Verdict(Sentences):
 
     plan: Plan | None = None
 
-    def show_plan(self, plan: Plan, *, edited: bool, glyphs: Glyphs) -> None:
+    def show_plan(self, plan: Plan, *, edited: str, glyphs: Glyphs) -> None:
         self.plan = plan
         self._glyphs = glyphs
         self.show(verdict(plan, glyphs, edited=edited))
@@ -48,8 +52,8 @@ class Verdict(Sentences):
         return Content.assemble(title, "\n", super().laid_out(width))
 
 
-def verdict(plan: Plan, glyphs: Glyphs, *, edited: bool) -> Head:
-    """Counts and files, the decision, what could stop it, what to mind."""
+def verdict(plan: Plan, glyphs: Glyphs, *, edited: str) -> Head:
+    """Counts and files, the decision, what could stop it, what to mind. ``edited`` says that the text is another."""
 
     def line(sign: str, sign_style: str, text: str, style: str = "") -> Paragraph:
         return signed(f"  {sign}", sign_style, text, style)
@@ -69,7 +73,7 @@ def verdict(plan: Plan, glyphs: Glyphs, *, edited: bool) -> Head:
         lines.append(line(*good, sentences.conflict(plan)))
     lines += [line(*mind, f"[{remark.code}] {remark.sentence}", "$text-warning") for remark in plan.warnings]
     if edited:
-        lines.append(line(*mind, "The text was edited since this plan: r plans it again.", "$text-warning"))
+        lines.append(line(*mind, edited, "$text-warning"))
     return tuple(lines)
 
 
@@ -81,13 +85,22 @@ class Preview(Vertical):
     Preview #verdict-scroll { height: auto; max-height: 45%; }
     """
     HELP: ClassVar[str] = (
-        "What this merge would do. The first line is the verdict; [ and ] go through the views below it; "
-        "c commits exactly this, e edits the text, r plans again."
+        "What this merge would do. The first line is the verdict; {merge.view_before} and {merge.view_next} go through "
+        "the views below it; "
+        "{merge.commit} commits exactly this, {merge.edit} edits the text, {merge.replan} plans again, "
+        "{merge.find_key} finds a key in it."
     )
+
+    class SparkPlanWanted(Message):
+        """The view of Spark's plan is looked at, and it was not asked for yet."""
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self.plan: Plan | None = None
+        self.typed = ""
+        """The key that was looked for last, in this plan or one before."""
+        self._asked: dict[str, Page] = {}
+        """The pages that Spark was asked for, of this plan."""
         self.before: Plan | None = None
         """The plan before this one, of the same merge."""
         self._view = self._chosen = "files"
@@ -106,13 +119,18 @@ class Preview(Vertical):
 
     def _tabs(self) -> list[tuple[str, str]]:
         shown = [(name, label) for name, (label, _) in VIEWS.items()]
+        shown.append(("spark", "Spark"))
+        if "key" in self._asked:
+            shown.append(("key", "Key"))
         return [*shown, ("before", "Before")] if self.before is not None else shown
 
     def show(self, plan: Plan, before: Plan | None = None) -> None:
         """Another plan, in the view that was chosen last; and the one ``before`` it, to compare."""
         self.plan = plan
         self.before = before
-        self.query_one("#views", TabLine).tabs = self._tabs()
+        self._asked.clear()
+        if self._chosen == "key":
+            self._chosen = "files"
         self._edited = False
         self._show_verdict()
         # what stops a plan is the first thing to look at
@@ -126,8 +144,9 @@ class Preview(Vertical):
 
     def _show_verdict(self) -> None:
         if self.plan is not None:
-            glyphs = cast("DeltaMergeApp", self.app).glyphs
-            self.query_one(Verdict).show_plan(self.plan, edited=self._edited, glyphs=glyphs)
+            app = cast("DeltaMergeApp", self.app)
+            edited = app.told(EDITED) if self._edited else ""
+            self.query_one(Verdict).show_plan(self.plan, edited=edited, glyphs=app.glyphs)
 
     def choose(self, view: str) -> None:
         """Show one of the views."""
@@ -135,14 +154,27 @@ class Preview(Vertical):
             return
         self._view = view
         line = self.query_one("#views", TabLine)
+        line.tabs = self._tabs()
         line.chosen = view
         line.refresh()
+        if view == "spark" and view not in self._asked:
+            self.page.say("Asking Spark for its plan…")
+            self.post_message(self.SparkPlanWanted())
+            return
         glyphs = cast("DeltaMergeApp", self.app).glyphs
         if view == "before" and self.before is not None:
             page = before_page(self.before, self.plan, glyphs)
         else:
-            page = VIEWS[view][1](self.plan, glyphs)
+            page = self._asked.get(view) or VIEWS[view][1](self.plan, glyphs)
         self.query_one("#view", PageView).show(page)
+
+    def show_asked(self, view: str, page: Page) -> None:
+        """What Spark answered, or that it is on its way."""
+        self._asked[view] = page
+        if view == "key":
+            self._chosen = view
+        if view in (self._view, self._chosen):
+            self.choose(view)
 
     def turn_to(self, view: str) -> None:
         """Show one of the views, for this plan and the next ones."""

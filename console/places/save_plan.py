@@ -24,7 +24,7 @@ def ask_where_to_save(place: Place, plan: Plan) -> None:
         value=f"plan-{name}.json",
         accept_label="save",
         check=_why_not,
-        ask_twice=_exists,
+        ask_twice=partial(_exists, place),
     )
     place.app.push_screen(dialog, partial(_save, place, plan))
 
@@ -38,8 +38,9 @@ def _why_not(path: str) -> str | None:
     return None
 
 
-def _exists(path: str) -> str | None:
-    return "It exists already: ctrl+y overwrites it." if Path(path).expanduser().exists() else None
+def _exists(place: Place, path: str) -> str | None:
+    told = place.console_app.told("It exists already: {path.insist} overwrites it.")
+    return told if Path(path).expanduser().exists() else None
 
 
 def _save(place: Place, plan: Plan, path: str | None) -> None:

@@ -32,11 +32,15 @@ def ask_name_to_save(place: MergePlace) -> None:
         return None if _NAME.fullmatch(name) else "A name has letters, digits, blanks, points and dashes."
 
     def exists(name: str) -> str | None:
-        return "There is one of that name: ctrl+y replaces it." if name in store.names() else None
+        return (
+            place.console_app.told("There is one of that name: {path.insist} replaces it.")
+            if name in store.names()
+            else None
+        )
 
     dialog = PathDialog(
         "Save this merge",
-        f"Under which name? o lists it then, on any day.{marked}",
+        f"Under which name? {place.console_app.told('{merge.open}')} lists it then, on any day.{marked}",
         accept_label="save",
         check=why_not,
         ask_twice=exists,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
+from textual import on
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
@@ -17,7 +18,8 @@ from console.widgets.page_view import PageView
 class SessionPlace(Place):
     PLACE = "session"
     HELP = (
-        "Session: where Spark runs, its versions, and the settings that matter. F9 starts Spark again if it was lost."
+        "Session: where Spark runs, its versions, and the settings that matter. "
+        "{app.restart_spark} starts Spark again if it was lost."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "reload", "refresh", id="session.refresh", tooltip="Ask Spark again"),
@@ -39,6 +41,11 @@ class SessionPlace(Place):
     def page(self) -> PageView:
         return self.query_one("#page", PageView)
 
+    @on(PageView.RowOpened)
+    def _row_opened(self, event: PageView.RowOpened) -> None:
+        event.stop()
+        self.open_row(event, "One setting")
+
     def spark_is_warm(self) -> None:
         self.action_reload()
 
@@ -55,7 +62,8 @@ class SessionPlace(Place):
     def _say_state(self) -> None:
         status = self.console_app.status
         if status.spark == "lost":
-            text = f"Spark at {status.endpoint} is lost. F9 starts it again; drafts and history are untouched."
+            what_now = self.console_app.told("{app.restart_spark} starts it again; drafts and history are untouched.")
+            text = f"Spark at {status.endpoint} is lost. {what_now}"
             self.page.show(Page((signed(self.console_app.glyphs.error, "$text-error", text),)))
         else:
             self.page.say(f"Spark at {status.endpoint} is starting.")

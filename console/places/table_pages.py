@@ -114,7 +114,7 @@ def files_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
     has_vectors = any(file.deletion_vector_rows for file in files)
     columns = [
         Column("file", fit="file"),
-        Column("size", align="right"),
+        Column("size", align="right", value=lambda at: files[at].bytes),
         Column("rows", align="right"),
         *([Column("marked deleted", align="right")] if has_vectors else []),
         *(Column(name) for name in detail.partition_columns),

@@ -34,7 +34,10 @@ VIEW_NAMES = (
     ("files", "Files"),
     ("rows", "Rows"),
 )
-STARTING = "Spark is starting; tables are listed as soon as it is up.\n\nUntil then: 2 opens your draft, 3 the history."
+STARTING = (
+    "Spark is starting; tables are listed as soon as it is up.\n\n"
+    "Until then: {app.merge} opens your draft, {app.history} the history."
+)
 VIEWS_GROUP = Binding.Group("views", compact=True)
 
 
@@ -43,7 +46,8 @@ class TablesPlace(Place):
     CSS_PATH = "tables.tcss"
     HELP = (
         "Tables: schemas and directories at the left, one table at the right. Enter opens what the cursor "
-        "is on; [ and ] go through the views of a table; m starts a merge into it."
+        "is on; {tables.view_before} and {tables.view_next} go through the views of a table; "
+        "{tables.merge} starts a merge into it."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "all tables", id="tables.back", tooltip="Back to the list of tables"),
@@ -57,7 +61,7 @@ class TablesPlace(Place):
                 tooltip="Open a directory and list the Delta tables in it"),
         Binding("r", "reload", "refresh", id="tables.refresh", tooltip="Ask Spark again"),
         Binding("x", "export", "export", id="tables.export",
-                tooltip="Write the rows that are shown to a CSV or JSON file"),
+                tooltip="Write the rows that are shown to a CSV, JSON or Parquet file"),
         Binding("f", "favourite", "favourite", show=False, id="tables.favourite",
                 tooltip="Make this table a favourite, or no longer; favourites are listed first"),
         Binding("y", "copy_name", "copy name", id="tables.copy", tooltip="Copy the name of the table"),
@@ -82,7 +86,7 @@ class TablesPlace(Place):
             with Vertical(id="detail"):
                 yield Static(id="table-name", markup=False)
                 yield TabLine(VIEW_NAMES, "screen.view", chosen=self.view, id="views")
-                yield PageView(STARTING, id="page")
+                yield PageView(self.console_app.told(STARTING), id="page")
 
     def on_mount(self) -> None:
         self.marked = load_marked(self.console_app.home)
@@ -119,11 +123,9 @@ class TablesPlace(Place):
         schemas = [known.get(name) or Group(name) for name in names]
         self.groups = [*schemas, *directories]
         if self.shown is None:
-            self.page.say(
-                "Open a table with enter.\n\nm starts a merge into it, o lists the Delta tables of a directory."
-                if names
-                else "Spark knows no schema here. o lists the Delta tables of a directory."
-            )
+            lists = "{tables.directory} lists the Delta tables of a directory."
+            told = f"Open a table with enter.\n\n{{tables.merge}} starts a merge into it, {lists}"
+            self.page.say(self.console_app.told(told if names else f"Spark knows no schema here. {lists}"))
         self._mark()
         # one schema is no choice: show what is in it
         if len(schemas) <= 2 and not any(group.expanded for group in schemas):
@@ -300,15 +302,10 @@ class TablesPlace(Place):
         page = self._pages.get(self.view)
         if page is None or page.table is None or self.shown is None:
             return
-        row = page.table.rows[event.row]
         if self.view == "versions":
-            self.open_table(self.shown.name, int(row[0] or 0))
+            self.open_table(self.shown.name, int(page.table.rows[event.row][0] or 0))
             return
-        from console.dialogs.row import RowDialog
-
-        labels = [column.label for column in page.table.columns]
-        lines = [(label, cell, cell) for label, cell in zip(labels, row, strict=True)]
-        self.app.push_screen(RowDialog(self.shown.name, lines))
+        self.open_row(event, self.shown.name)
 
     # Small actions
 
@@ -360,7 +357,9 @@ class TablesPlace(Place):
             return
         from console.places.export import ask_where_to_export
 
-        ask_where_to_export(self, page.table, f"{self.shown.name.strip('`').rpartition('.')[2]}-{self.view}")
+        ask_where_to_export(
+            self, self.page.table or page.table, f"{self.shown.name.strip('`').rpartition('.')[2]}-{self.view}"
+        )
 
     def action_merge(self) -> None:
         name = self._chosen_name()

@@ -31,7 +31,7 @@ class FileMapView(ScrollView, can_focus=True):
 
     HELP = (
         "A map of the files, a letter for each, in the order of the table. The arrow keys go from file to file, and "
-        "the table goes along; b colours by something else. Tab goes to the table."
+        "the table goes along; {map.mode} colours by something else. Tab goes to the table."
     )
     DEFAULT_CSS = """
     FileMapView { height: auto; max-height: 8; padding: 0 1; scrollbar-size-vertical: 1; overflow-x: hidden; }

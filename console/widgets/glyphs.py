@@ -34,6 +34,10 @@ class Glyphs:
     unknown: str = "?"
     ticked: str = "☑"
     unticked: str = "☐"
+    ascending: str = "▲"
+    descending: str = "▼"
+    levels: str = "▁▂▃▄▅▆▇█"
+    """From the least to the most."""
 
 
 UNICODE = Glyphs()
@@ -57,6 +61,9 @@ ASCII = Glyphs(
     estimated="~",
     ticked="[x]",
     unticked="[ ]",
+    ascending="^",
+    descending="v",
+    levels="_.-=+*#@",
 )
 
 

@@ -19,7 +19,9 @@ from textual.strip import Strip
 
 from console.format import elide_end, elide_file
 from console.visible import visible
-from console.widgets.page import Column, Row, Table
+from console.widgets.glyphs import UNICODE, Glyphs
+from console.widgets.page import Column, Order, Row, Table, order_of
+from console.work import Asking
 
 PADDING = 1
 MINIMUM_FIT = 8
@@ -29,10 +31,16 @@ MEASURED = 600
 NULL = "NULL"
 
 
-class Grid(ScrollView, can_focus=True):
-    """Rows under a cursor. Tab leaves it, as it leaves any other widget."""
+class Grid(ScrollView, Asking, can_focus=True):
+    """Rows under a cursor. Tab leaves it, as it leaves any other widget.
 
-    HELP = "A table. The arrow keys move, home and end go to its ends, enter opens the row."
+    The cursor counts the lines on screen; whoever asks for rows hears their numbers in the table.
+    """
+
+    HELP = (
+        "A table. The arrow keys move, home and end go to its ends, enter opens the row. A click on the name of a "
+        "column sorts by it, a second one the other way round."
+    )
     COMPONENT_CLASSES: ClassVar[set[str]] = {"grid--header", "grid--cursor", "grid--hover"}
     DEFAULT_CSS = """
     Grid { height: 1fr; text-wrap: nowrap; }
@@ -47,7 +55,13 @@ class Grid(ScrollView, can_focus=True):
         Binding("pagedown", "page(1)", "page down", show=False, id="grid.page_down", tooltip="A page down"),
         Binding("home,g", "go_to(0)", "first", show=False, id="grid.first", tooltip="First row"),
         Binding("end,G", "go_to(-1)", "last", show=False, id="grid.last", tooltip="Last row"),
-    ]
+        Binding("greater_than_sign", "sort_by(1)", "sort", show=False, id="grid.sort_next",
+                tooltip="Sort by the next column; a column of numbers has its greatest first"),
+        Binding("less_than_sign", "sort_by(-1)", "sort by the one before", show=False, id="grid.sort_before",
+                tooltip="Sort by the column before; before the first the rows are as they came"),
+        Binding("S", "reverse", "sort the other way", show=False, id="grid.sort_reverse",
+                tooltip="Sort the other way round"),
+    ]  # fmt: skip
 
     cursor: reactive[int] = reactive(0)
     hovered: reactive[int] = reactive(-1)
@@ -63,11 +77,20 @@ class Grid(ScrollView, can_focus=True):
     class RowHighlighted(RowMessage):
         """The cursor has come to a row."""
 
-    def __init__(self, table: Table, *, width: int, ellipsis: str) -> None:
+    class Sorted(Message):
+        """The rows are in another order now."""
+
+        def __init__(self, order: Order | None) -> None:
+            super().__init__()
+            self.order = order
+
+    def __init__(self, table: Table, *, width: int, glyphs: Glyphs = UNICODE, order: Order | None = None) -> None:
         super().__init__()
         self.table = table
+        self.order = order
         self._room = width
-        self._ellipsis = ellipsis
+        self._glyphs = glyphs
+        self._ellipsis = glyphs.ellipsis
         self._sample = table.rows[:: max(len(table.rows) // MEASURED, 1)]
         self._natural = [_measured(column, self._cells_of(at)) for at, column in enumerate(table.columns)]
         self._widths = self._fitted()
@@ -76,7 +99,7 @@ class Grid(ScrollView, can_focus=True):
     def on_mount(self) -> None:
         self._resize_content()
         if self.table.rows:
-            self.post_message(self.RowHighlighted(0))
+            self.post_message(self.RowHighlighted(self.number_of(0)))
 
     # What is drawn
 
@@ -89,21 +112,27 @@ class Grid(ScrollView, can_focus=True):
         if row >= len(self.table.rows):
             return Strip.blank(width, self.rich_style)
         look = "cursor" if row == self.cursor else "hover" if row == self.hovered else ""
-        key = (row, look, left, width, self.has_focus, tuple(self._widths), self.app.theme)
+        key = (self.number_of(row), look, left, width, self.has_focus, tuple(self._widths), self.app.theme)
         if key not in self._lines:
             style = self.get_component_rich_style(f"grid--{look}") if look else self.rich_style
-            cells = self._cells(self.table.rows[row], style)
+            cells = self._cells(self.table.rows[self.number_of(row)], style)
             self._lines[key] = Strip(cells).crop_extend(left, left + width, style).apply_style(style)
         return self._lines[key]
 
     def _header(self, left: int, width: int) -> Strip:
         style = self.get_component_rich_style("grid--header")
         labels = [
-            _aligned(visible(column.label), column, size, self._ellipsis)
-            for column, size in zip(self.table.columns, self._widths, strict=True)
+            _aligned(self._label(at), column, self._widths[at], self._ellipsis)
+            for at, column in enumerate(self.table.columns)
         ]
         text = "".join(f"{' ' * PADDING}{label}{' ' * PADDING}" for label in labels)
         return Strip([Segment(text, style)]).crop_extend(left, left + width, style)
+
+    def _label(self, at: int) -> str:
+        label = visible(self.table.columns[at].label)
+        if self.order is None or self.order.column != at:
+            return label
+        return f"{label}{self._glyphs.descending if self.order.descending else self._glyphs.ascending}"
 
     def _cells(self, row: Row, style: Style) -> list[Segment]:
         segments = []
@@ -139,7 +168,7 @@ class Grid(ScrollView, can_focus=True):
                 column = self.table.columns[at]
                 shown = (_cut(cell, column, room, self._ellipsis) for cell in self._cells_of(at))
                 widths[at] = max(cell_len(visible(column.label)), max(map(cell_len, shown), default=0))
-        return widths
+        return [max(size, cell_len(self._label(at))) for at, size in enumerate(widths)]
 
     def _widen(self) -> None:
         self._widths = self._fitted()
@@ -149,6 +178,49 @@ class Grid(ScrollView, can_focus=True):
     def _resize_content(self) -> None:
         width = sum(self._widths) + 2 * PADDING * len(self._widths)
         self.virtual_size = Size(width, len(self.table.rows) + 1)
+
+    # The order
+
+    def number_of(self, line: int) -> int:
+        """The number in the table of the row that is shown as ``line``."""
+        return line if self.order is None else self.order.rows[line]
+
+    def show_row(self, number: int) -> None:
+        """Bring the cursor to a row of the table."""
+        self.cursor = number if self.order is None else self.order.rows.index(number)
+
+    def action_sort_by(self, step: int) -> None:
+        at = (-1 if self.order is None else self.order.column) + step
+        if at == -1 or at >= len(self.table.columns):
+            self._sorted(None)
+        else:
+            self._sort(at if at >= 0 else len(self.table.columns) - 1)
+
+    def action_reverse(self) -> None:
+        if self.order is not None:
+            self._sort(self.order.column, descending=not self.order.descending)
+
+    def _sort(self, at: int, *, descending: bool | None = None) -> None:
+        numbers = self.table.columns[at].align == "right"
+        down = numbers if descending is None else descending
+        # many rows take a moment, in which the console stays awake
+        self.ask("sort", lambda: order_of(self.table, at, descending=down), self._sorted)
+
+    def _sorted(self, order: Order | None) -> None:
+        self.order = order
+        self._widen()
+        self.cursor = 0
+        self.post_message(self.Sorted(order))
+        if self.table.rows:
+            self.post_message(self.RowHighlighted(self.number_of(0)))
+
+    def _column_at(self, x: int) -> int | None:
+        end = -self.scroll_offset.x
+        for at, size in enumerate(self._widths):
+            end += size + 2 * PADDING
+            if x < end:
+                return at
+        return None
 
     # The cursor
 
@@ -164,7 +236,7 @@ class Grid(ScrollView, can_focus=True):
             return
         self._bring_in_sight(row)
         self.refresh()
-        self.post_message(self.RowHighlighted(row))
+        self.post_message(self.RowHighlighted(self.number_of(row)))
 
     def watch_hovered(self) -> None:
         self.refresh()
@@ -192,9 +264,16 @@ class Grid(ScrollView, can_focus=True):
 
     def action_open(self) -> None:
         if self.row_count:
-            self.post_message(self.RowSelected(self.cursor))
+            self.post_message(self.RowSelected(self.number_of(self.cursor)))
 
     def on_click(self, event: events.Click) -> None:
+        if event.y == 0 and (at := self._column_at(event.x)) is not None:
+            is_it = self.order is not None and self.order.column == at
+            if is_it:
+                self.action_reverse()
+            else:
+                self._sort(at)
+            return
         row = self._row_at(event.y)
         if row is None:
             return

@@ -10,6 +10,10 @@ from textual.binding import ActiveBinding, Binding
 _NAMES = {
     "question_mark": "?",
     "slash": "/",
+    "greater_than_sign": ">",
+    "less_than_sign": "<",
+    "full_stop": ".",
+    "comma": ",",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
     "escape": "esc",

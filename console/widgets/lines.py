@@ -78,12 +78,15 @@ class TabLine(OneLine):
         self.set_reactive(TabLine.chosen, chosen)
 
     def render(self) -> Content:
-        return self.separator.join(self._tab(name, label) for name, label in self.tabs)
+        line = self.separator.join(self._tab(name, label) for name, label in self.tabs)
+        if line.cell_length <= self.size.width:
+            return line
+        return self.separator.join(self._tab(name, label, after="") for name, label in self.tabs)
 
-    def _tab(self, name: str, label: str) -> Content:
+    def _tab(self, name: str, label: str, after: str = " ") -> Content:
         style = "bold underline $text-primary" if name == self.chosen else "$foreground-muted"
         # the space is outside the underline, so that neighbours stay apart
-        return Content.assemble(" ", clickable(label, f"{self.action}('{name}')", style), " ")
+        return Content.assemble(" ", clickable(label, f"{self.action}('{name}')", style), after)
 
 
 class TopLine(OneLine):

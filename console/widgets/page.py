@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypeVar, overload
 
 from textual.content import Content
@@ -50,11 +50,15 @@ class LazyRows(Sequence[Row]):
 
 @dataclass(frozen=True)
 class Column:
-    """``fit`` columns give way to the others: their cells are elided to the room that is left."""
+    """``fit`` columns give way to the others: their cells are elided to the room that is left.
+
+    ``value``: from a row's number to what the column sorts by, where that is not what its cells say (``1.2 GB``).
+    """
 
     label: str
     align: Literal["left", "right"] = "left"
     fit: Literal["file", "end"] | None = None
+    value: Callable[[int], float | str | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,40 @@ class Table:
     rows: Sequence[Row]
     empty: str = "Nothing here."
     """The sentence shown where there are no rows."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """``rows`` of a table, by their numbers, in the order of one of its columns."""
+
+    column: int
+    descending: bool
+    rows: Sequence[int]
+
+
+def order_of(table: Table, at: int, *, descending: bool) -> Order:
+    """The rows in the order of column ``at``: numbers before texts, NULL last in either direction."""
+    value = table.columns[at].value
+    values = [value(row) for row in range(len(table.rows))] if value else [row[at] for row in table.rows]
+    known = [row for row, cell in enumerate(values) if cell is not None]
+    keys = {row: _sort_key(values[row]) for row in known}
+    known.sort(key=keys.__getitem__, reverse=descending)
+    return Order(at, descending, [*known, *(row for row, cell in enumerate(values) if cell is None)])
+
+
+def _sort_key(cell: float | str | None) -> tuple[int, float | str]:
+    if not isinstance(cell, str):
+        return 0, cell or 0
+    try:
+        number = float(cell.replace(",", ""))
+    except ValueError:
+        return 1, cell.casefold()
+    return (0, number) if number == number else (1, cell)  # noqa: PLR0124  NaN has no place in an order
+
+
+def in_order(table: Table, order: Order | None) -> Table:
+    """The table with its rows as they are shown."""
+    return table if order is None else replace(table, rows=LazyRows(order.rows, table.rows.__getitem__))
 
 
 @dataclass(frozen=True)

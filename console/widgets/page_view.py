@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from console.visible import visible
 from console.widgets.grid import Grid
-from console.widgets.page import Head, Page, Paragraph, sentence, signed
+from console.widgets.page import Head, Order, Page, Paragraph, Table, in_order, sentence, signed
 from console.widgets.sentences import Sentences
 from console.work import Failure
 
@@ -73,8 +73,14 @@ class PageView(Vertical):
         self.page = Page((sentence(text, "$foreground-muted"),) if text else ())
         self._drawn: tuple[Page, int] = (self.page, 0)
         """The page on screen, and the width it was drawn for."""
+        self._order: Order | None = None
         self._swapping = False
         self._focus_wanted = False
+
+    @property
+    def table(self) -> Table | None:
+        """The table as it is shown, its rows in the order that was chosen."""
+        return in_order(self.page.table, self._order) if self.page.table is not None else None
 
     @property
     def console_app(self) -> DeltaMergeApp:
@@ -95,6 +101,7 @@ class PageView(Vertical):
     def show(self, page: Page) -> None:
         """A page."""
         self.page = page
+        self._order = None
         # before the first layout there is no width to draw a table for: the resize draws it
         if self.size.width:
             self._draw_soon()
@@ -116,6 +123,10 @@ class PageView(Vertical):
         event.stop()
         self.post_message(self.RowOpened(self, event.row))
 
+    def on_grid_sorted(self, event: Grid.Sorted) -> None:
+        event.stop()
+        self._order = event.order
+
     def on_grid_row_highlighted(self, event: Grid.RowHighlighted) -> None:
         event.stop()
         for files in self.query("FileMapView"):
@@ -125,7 +136,7 @@ class PageView(Vertical):
     def on_file_map_view_reached(self, event: FileMapView.Reached) -> None:
         event.stop()
         for grid in self.query(Grid):
-            grid.cursor = event.file
+            grid.show_row(event.file)
 
     def on_file_map_view_opened(self, event: FileMapView.Opened) -> None:
         event.stop()
@@ -183,7 +194,7 @@ class PageView(Vertical):
                 from console.widgets.file_map import FileMapView
 
                 widgets.append(FileMapView(page.files))
-            widgets.append(Grid(table, width=width, ellipsis=self.console_app.glyphs.ellipsis))
+            widgets.append(Grid(table, width=width, glyphs=self.console_app.glyphs, order=self._order))
         if page.sql is not None:
             from console.widgets.editor import SqlView
 

@@ -90,7 +90,8 @@ class Running(OneLine):
         parts.append(duration(int((monotonic() - self._started) * 1000) // 100 * 100))
         # in a text, x is a letter
         typing = isinstance(self.screen.focused, Input | TextArea)
-        parts.append("cancelling…" if self._cancelling else "esc, x cancels" if typing else "x cancels")
+        stop = "{editor.leave}, {merge.cancel} cancels" if typing else "{merge.cancel} cancels"
+        parts.append("cancelling…" if self._cancelling else self.console_app.told(stop))
         dot = f" {self.console_app.glyphs.dot} "
         return Content.assemble((f"{self._what} ", "bold $text-primary"), bar, dot.join(parts))
 

@@ -1,8 +1,9 @@
-"""The tree of what can be browsed: schemas and their tables, directories and theirs."""
+"""The tree of what can be browsed: catalogs, their schemas and tables, directories and theirs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,6 +15,9 @@ from textual.widgets.tree import TreeNode
 
 from console.fuzzy import match
 from console.visible import visible
+
+# the catalog and the schema of SQL text; the schemas of the current catalog have one part
+_IN_CATALOG = re.compile(r"(`(?:[^`]|``)+`|[^.`]+)\.(.+)", re.DOTALL)
 
 if TYPE_CHECKING:
     from engine.values import TableRef
@@ -64,6 +68,9 @@ class TableTree(Tree[object]):
             self.ICON_NODE, self.ICON_NODE_EXPANDED = "> ", "v "
         self._words: list[str] = []
         self._groups: list[Group] = []
+        self._catalogs: dict[str, TreeNode[object]] = {}
+        self._folded: set[str] = set()
+        """The catalogs whose schemas are not looked at."""
 
     def show(self, groups: Iterable[Group], words: Sequence[str]) -> None:
         """Draw the groups; with ``words``, only the tables that hold all of them, or their letters in order."""
@@ -72,6 +79,7 @@ class TableTree(Tree[object]):
         chosen = self.cursor_node.data if self.cursor_node is not None else None
         with self.app.batch_update():
             self.clear()
+            self._catalogs.clear()
             for group in self._groups:
                 self._add_group(group)
             self._put_cursor(chosen)
@@ -80,10 +88,11 @@ class TableTree(Tree[object]):
         tables = None if group.tables is None else [table for table in group.tables if self._matches(group, table)]
         if self._words and not tables:
             return
-        label = visible(group.name) + ("/" if group.is_directory and not group.name.endswith("/") else "")
+        above, name = self._place_of(group)
+        label = visible(name) + ("/" if group.is_directory and not group.name.endswith("/") else "")
         counted = "" if tables is None else f" ({len(tables)})"
         text = Text.assemble(label, (counted, "dim"))
-        node = self.root.add(text, data=group, expand=bool(self._words) or group.expanded)
+        node = above.add(text, data=group, expand=bool(self._words) or group.expanded)
         if tables is None:
             node.add_leaf(
                 Text("loading", style="dim italic") if not group.error else Text(visible(group.error)),
@@ -93,6 +102,17 @@ class TableTree(Tree[object]):
             node.add_leaf(self._label(group, table), data=table)
         if tables is not None and not tables:
             node.add_leaf(Text("no tables", style="dim italic"), data=None)
+
+    def _place_of(self, group: Group) -> tuple[TreeNode[object], str]:
+        """The node that a group goes under, and what it is called there: under its catalog, if another."""
+        found = None if group.is_directory else _IN_CATALOG.fullmatch(group.name)
+        if found is None:
+            return self.root, group.name
+        catalog, schema = found.groups()
+        if catalog not in self._catalogs:
+            opened = bool(self._words) or catalog not in self._folded
+            self._catalogs[catalog] = self.root.add(Text(visible(catalog)), data=catalog, expand=opened)
+        return self._catalogs[catalog], schema
 
     def _matches(self, group: Group, table: TableRef) -> bool:
         return not self._words or match(self._words, f"{group.name}.{table.table} {table.path or ''}") is not None
@@ -108,19 +128,21 @@ class TableTree(Tree[object]):
         return text
 
     def _put_cursor(self, chosen: object) -> None:
-        nodes = [node for group in self.root.children for node in (group, *group.children)]
+        nodes = list(_below(self.root))
         for node in nodes:
             if chosen is not None and node.data == chosen:
                 self.call_after_refresh(self.move_cursor, node)
                 return
         if nodes:
-            tables = [node for node in nodes if not isinstance(node.data, Group)]
+            tables = [node for node in nodes if not isinstance(node.data, Group | str)]
             first = tables[0] if tables and self._words else nodes[0]
             self.call_after_refresh(self.move_cursor, first)
 
     def on_tree_node_expanded(self, event: Tree.NodeExpanded[object]) -> None:
         event.stop()
         group = event.node.data
+        if isinstance(group, str):
+            self._folded.discard(group)
         if isinstance(group, Group):
             group.expanded = True
             if group.tables is None:
@@ -130,6 +152,8 @@ class TableTree(Tree[object]):
         event.stop()
         if isinstance(event.node.data, Group):
             event.node.data.expanded = False
+        elif isinstance(event.node.data, str):
+            self._folded.add(event.node.data)
 
     def on_tree_node_selected(self, event: Tree.NodeSelected[object]) -> None:
         event.stop()
@@ -163,3 +187,9 @@ class TableTree(Tree[object]):
         from engine.values import TableRef
 
         return node.data if isinstance(node.data, TableRef) else None
+
+
+def _below(node: TreeNode[object]) -> Iterator[TreeNode[object]]:
+    for child in node.children:
+        yield child
+        yield from _below(child)

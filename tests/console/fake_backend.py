@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from engine.errors import CancelledError, EngineError, UnreachableError
+from engine.explain import Explained
+from engine.find_key import FoundKey
 from engine.plans import OperationDetail
 from engine.policy import Policy
 from engine.values import (
@@ -161,6 +163,14 @@ class FakeBackend:
             update={"statement": plan.statement.model_copy(update={"sql": sql, "params": dict(params)})}
         )
 
+    def find_key(self, plan: Plan, typed: str, *, operation_id: str) -> FoundKey:
+        self._enter("find_key", plan.plan_id, typed, operation_id)
+        return samples.a_found_key(typed)
+
+    def explain_merge(self, plan: Plan) -> Explained:
+        self._enter("explain_merge", plan.plan_id)
+        return samples.some_spark_plans()
+
     def apply(self, plan: Plan, *, accept: tuple[str, ...], operation_id: str, on_progress: Report) -> Outcome:
         self._enter("apply", plan.plan_id, accept, operation_id, sleep=False)
         self._work("apply", operation_id, ("checking that nothing moved", "merging"), on_progress)
@@ -186,6 +196,11 @@ class FakeBackend:
         plan = samples.a_plan(one.sql, plan_id=one.plan_id)
         outcome = samples.an_outcome(plan, deviates=one.kept is False) if one.status == "applied" else None
         return OperationDetail(operation=one, plan=plan, outcome=outcome)
+
+    def outcomes(self, limit: int = 500) -> list[OperationDetail]:
+        self._enter("outcomes", limit, needs_spark=False)
+        details = (self.operation(one.op_id) for one in self.ledger[:limit] if one.version is not None)
+        return [detail.model_copy(update={"plan": None}) for detail in details]
 
     def plan_undo(self, op_id: str) -> UndoPlan:
         self._enter("plan_undo", op_id)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+
+from engine.explain import Explained
+from engine.find_key import ClauseTest, FoundKey, FoundRow
 from engine.values import (
     Clause,
     Column,
@@ -222,6 +226,48 @@ def a_refused_plan() -> Plan:
             message="Cannot perform Merge as multiple source rows matched and attempted to modify the same target row.",
             hint="Remove the duplicates from the source, or make the clauses' conditions choose one of them.",
         ),
+    )
+
+
+def a_found_key(typed: str) -> FoundKey:
+    """An updated row; for 404 none, for a predicate one that two source rows match and one that nothing takes."""
+    asked = (f"t.order_id <=> CAST('{typed}' AS bigint)",)
+    if typed == "404":
+        return FoundKey(asked, ())
+    change = a_sample("update", 10_001)
+    source = {"order_id": "10001", "order_date": "2026-11-19", "status": "shipped", "op": None}
+    row = FoundRow(
+        kind="matched",
+        source=source,
+        target=change.before,
+        tests=(ClauseTest(0, None), ClauseTest(1, True)),
+        change=change,
+        file=a_plan().find_touched_files.files[0].path,
+        touched=True,
+    )
+    if "=" not in typed:
+        return FoundKey(asked, (row,))
+    lone = FoundRow(
+        kind="not_matched", source=source, target=None, tests=(ClauseTest(2, True),), change=a_sample("insert", 7)
+    )
+    left = FoundRow(
+        kind="not_matched_by_source",
+        source=None,
+        target=change.before,
+        tests=(),
+        change=None,
+        file="x.parquet",
+        touched=False,
+    )
+    return FoundKey((typed,), (dataclasses.replace(row, source_rows=2), lone, left), more=True)
+
+
+def some_spark_plans() -> Explained:
+    return Explained(
+        parsed="'MergeIntoTable",
+        analyzed="MergeIntoCommand SubqueryAlias t, [/x]" + " wide" * 100 + "\n+- Relation \x1b[2J",
+        optimized="MergeIntoCommand optimized",
+        physical="Execute MergeIntoCommand",
     )
 
 

@@ -207,7 +207,7 @@ async def test_a_merge_is_saved_with_its_parameters_and_opened_again_on_another_
         await operator.sees(":day")
         operator.app.screen.query_one(Parameters).remember({"day": "2026-11-20"})
         await operator.press("escape", "w")
-        await operator.sees("Save this merge", "The values of :day")
+        await operator.sees("Save this merge", ":day are kept too.")
         await operator.press(*"a/b", "enter")
         await operator.sees("A name has letters")
         await operator.press("backspace", "backspace", "backspace", *"daily orders", "enter")

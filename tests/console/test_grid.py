@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textual.app import App, ComposeResult
+from textual.pilot import Pilot
 
 from console.widgets.grid import MEASURED, Grid
 from console.widgets.page import Column, LazyRows, Row, Table
@@ -18,7 +19,7 @@ class OneGrid(App[None]):
         self.opened: list[int] = []
 
     def compose(self) -> ComposeResult:
-        yield Grid(self.table, width=58, ellipsis="…")
+        yield Grid(self.table, width=58)
 
     def on_grid_row_highlighted(self, event: Grid.RowHighlighted) -> None:
         self.seen.append(event.row)
@@ -80,3 +81,80 @@ async def test_wide_characters_and_null_keep_their_columns() -> None:
         assert [line.text.split()[0] for line in lines] == ["日本", "NULL", "abcdef"]
         # the numbers end in the same cell, whatever stands before them
         assert len({line.cell_length - (len(line.text) - len(line.text.rstrip())) for line in lines}) == 1
+
+
+SIZES = [("b.parquet", "1.2 GB", "7"), ("a.parquet", "900 B", None), ("c.parquet", "23 kB", "1,204")]
+BYTES = (1_200_000_000, 900, 23_000)
+
+
+def sizes() -> OneGrid:
+    columns = [
+        Column("file", fit="file"),
+        Column("size", align="right", value=BYTES.__getitem__),
+        Column("rows", align="right"),
+    ]
+    return OneGrid(Table(columns, SIZES))
+
+
+async def first_cells(app: OneGrid, pilot: Pilot[None]) -> list[str]:
+    grid = app.query_one(Grid)
+    while grid.is_asking("sort"):
+        await pilot.pause(0.01)
+    await pilot.pause()
+    return [line.split()[0] for line in app.lines()[1:4]]
+
+
+async def test_a_key_sorts_by_the_next_column_and_past_the_last_the_rows_are_as_they_came() -> None:
+    app = sizes()
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.press("greater_than_sign")
+        assert await first_cells(app, pilot) == ["a.parquet", "b.parquet", "c.parquet"]
+        assert "file▲" in app.lines()[0]
+        # by what a size means, not by how it is written, the greatest first
+        await pilot.press("greater_than_sign")
+        assert await first_cells(app, pilot) == ["b.parquet", "c.parquet", "a.parquet"]
+        await pilot.press("S")
+        assert await first_cells(app, pilot) == ["a.parquet", "c.parquet", "b.parquet"]
+        # a number in words of its own is one; NULL is last either way
+        await pilot.press("greater_than_sign")
+        assert await first_cells(app, pilot) == ["c.parquet", "b.parquet", "a.parquet"]
+        await pilot.press("S")
+        assert await first_cells(app, pilot) == ["b.parquet", "c.parquet", "a.parquet"]
+        await pilot.press("greater_than_sign")
+        assert await first_cells(app, pilot) == ["b.parquet", "a.parquet", "c.parquet"]
+        assert not set("▲▼") & set(app.lines()[0])
+
+
+async def test_a_click_on_a_column_sorts_by_it_and_another_the_other_way() -> None:
+    app = sizes()
+    async with app.run_test(size=(60, 12)) as pilot:
+        at = app.lines()[0].index("size")
+        await pilot.click(Grid, offset=(at, 0))
+        assert await first_cells(app, pilot) == ["b.parquet", "c.parquet", "a.parquet"]
+        await pilot.click(Grid, offset=(at, 0))
+        assert await first_cells(app, pilot) == ["a.parquet", "c.parquet", "b.parquet"]
+
+
+async def test_who_asks_for_a_row_of_a_sorted_table_hears_its_number_in_the_table() -> None:
+    app = sizes()
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.press("greater_than_sign")
+        await first_cells(app, pilot)
+        assert app.seen[-1] == 1
+        await pilot.press("down", "enter")
+        await pilot.pause()
+        assert app.opened == [0]
+        app.query_one(Grid).show_row(2)
+        await pilot.pause()
+        assert app.seen[-1] == 2
+        assert app.query_one(Grid).cursor == 2
+
+
+async def test_a_hundred_thousand_rows_are_sorted_while_the_console_stays_awake() -> None:
+    rows = LazyRows(range(MANY), lambda number: (f"file-{number * 7919 % MANY}", str(number)))
+    app = OneGrid(Table([Column("file"), Column("n", align="right")], rows))
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.press("greater_than_sign", "down", "down")
+        # the cursor moved before the rows were in order
+        assert app.query_one(Grid).cursor == 2 or app.query_one(Grid).order is not None
+        assert await first_cells(app, pilot) == ["file-0", "file-1", "file-10"]

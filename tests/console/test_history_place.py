@@ -95,3 +95,60 @@ async def test_ctrl_y_undoes_and_the_ledger_shows_it(backend: FakeBackend) -> No
         await operator.until(lambda: "u takes it back" not in operator.screen)
         await operator.press("u")
         assert len(backend.called("plan_undo")) == 1
+
+
+async def test_b_groups_by_table_then_by_day_then_not_at_all(backend: FakeBackend) -> None:
+    async with console(backend, size=(110, 36)) as operator:
+        await operator.press("3")
+        await operator.sees("DEVIATED")
+        await operator.press("b")
+        await operator.sees("Grouped by table.", "▸ ")
+        lines = [line.split() for line in operator.screen.splitlines()]
+        assert ["▸", "sales.orders", "1", "of", "2", "applied"] in lines
+        assert ["▸", "sales.customers", "1", "of", "2", "applied"] in lines
+        # the newest of a group is looked at where the cursor is on its line
+        await operator.sees("u takes it back")
+        await operator.press("b")
+        await operator.sees("▸ 2026-11-20", "▸ 2026-11-19", "▸ 2026-11-18")
+        await operator.press("b")
+        await operator.sees("Not grouped.")
+        await operator.misses("▸ 2026-11-20")
+
+
+async def test_what_the_merges_wrote_is_drawn_over_time_while_spark_is_down(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 40)) as operator:
+        await operator.warm()
+        backend.die()
+        await operator.press("3")
+        await operator.sees("DEVIATED")
+        await operator.press("right_square_bracket", "right_square_bracket")
+        await operator.sees("The newest 2 merges of those listed", "1 of 2 broke their promise", "rows written")
+        # 870,722 rows for 1,427 that changed
+        await operator.sees("last 870,722, most 870,729", "610.2x", "━━━━")
+        await operator.press("slash", *"customers", "enter")
+        await operator.sees("The newest 1 merge of those listed")
+
+
+async def test_plots_are_drawn_in_ascii_where_the_terminal_knows_no_more(backend: FakeBackend) -> None:
+    from console.places.history_plots import levels
+    from console.widgets.glyphs import ASCII, UNICODE
+
+    assert levels([0, 1, 50, None, 100], UNICODE) == "▁▂▅?█"
+    assert levels([0, 1, 50, None, 100], ASCII) == "_.+?@"
+    async with console(backend, size=(120, 40), ascii=True) as operator:
+        await operator.press("3")
+        await operator.sees("DEVIATED")
+        await operator.press("right_square_bracket", "right_square_bracket")
+        await operator.sees("The newest 2 merges of those listed")
+        assert operator.screen.isascii()
+
+
+async def test_p_plans_the_merge_of_an_operation_again(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("3")
+        await operator.sees("u takes it back")
+        await operator.press("p")
+        await operator.until(lambda: backend.called("plan"))
+        assert backend.called("plan")[0][0] == MERGE_SQL
+        await operator.sees("updates 1,204")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
 import pytest
 
+from console import keymap
 from console.dialogs.help import HelpDialog
 from console.keymap import all_bindings, checked_keymap
 from console.places.specs import PLACES
@@ -111,3 +113,46 @@ async def test_a_bad_keymap_is_told_of_when_the_console_opens(backend: FakeBacke
 
 def test_names_of_keys_are_those_on_the_keyboard() -> None:
     assert [key_name(key) for key in ("question_mark", "ctrl+r", "R", "f9")] == ["?", "ctrl+r", "shift+r", "F9"]
+
+
+def strings_of_the_console() -> list[str]:
+    """Every string that may come on its screens, without docstrings."""
+    found = []
+    for path in Path(keymap.__file__).parent.rglob("*.py"):
+        tree = ast.parse("" if "cli" in path.parts else path.read_text())
+        docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        strings = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docs)
+        found += [node.value for node in strings if isinstance(node.value, str)]
+    return found
+
+
+def test_every_key_that_a_sentence_names_is_that_of_an_action() -> None:
+    ids = {binding.id for bindings in all_bindings().values() for binding in bindings}
+    named = {found for text in strings_of_the_console() for found in keymap._MARK.findall(text)}
+    assert len(named) > 15
+    assert named <= ids
+
+
+def test_no_sentence_names_a_default_key_of_the_console() -> None:
+    """Those that are left are keys of Textual's own widgets, or are not to be changed."""
+    allowed = {"ctrl+c copies", "ctrl+n offers", "ctrl+z in"}
+    named = re.compile(r"\b(?:F[0-9]+|ctrl\+[a-z])\b(?: \w+)?|\b[a-zA-Z] (?:plans|makes|takes|cancels|starts|lists)\b")
+    for text in strings_of_the_console():
+        found = set(named.findall(text)) - allowed if " " in text else set()
+        assert not found, repr(text)
+
+
+async def test_sentences_name_the_keys_that_were_chosen(backend: FakeBackend) -> None:
+    chosen = {"merge.plan": "f3", "app.restart_spark": "f12", "tables.merge": "M", "history.undo": "z,f6"}
+    lines = "\n".join(f'"{name}" = "{key}"' for name, key in chosen.items())
+    Path(backend.home, "settings.toml").write_text(f"[keys]\n{lines}\n")
+    async with console(backend, size=(120, 40)) as operator:
+        await operator.warm()
+        await operator.until(lambda: operator.app.keymap)
+        await operator.press("2")
+        await operator.sees("press shift+m on a table. F3 plans it")
+        await operator.press("escape", "3")
+        await operator.sees("z takes it back")
+        operator.app.backend.die()  # type: ignore[attr-defined]
+        operator.app._check_alive()
+        await operator.sees("F12 starts it again")

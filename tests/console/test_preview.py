@@ -19,6 +19,7 @@ VIEWS = {
     "promise": ("numTargetRowsCopied", "869,298", "exact", "2 to 4", "estimated"),
     "advice": ("[SOURCE_NOT_DELTA]", "A Delta table as source would not be materialized."),
     "sql": ("deltamerge_source_7f3a9c", "USING orders_feed AS s"),
+    "spark": ("== Analyzed Logical Plan ==", "MergeIntoCommand SubqueryAlias t, [/x]", "== Physical Plan =="),
 }
 
 

@@ -59,6 +59,16 @@ async def test_on_a_narrow_screen_the_list_folds_and_esc_brings_it_back(backend:
         await operator.sees("customers")
 
 
+async def test_the_schemas_of_another_catalog_stand_under_its_name(backend: FakeBackend) -> None:
+    backend.schemas = ["sales", "`my.cat`.raw", "`my.cat`.`a.b`"]
+    async with console(backend) as operator:
+        await operator.sees("sales", "▼ `my.cat`", "▶ raw", "▶ `a.b`")
+        await operator.press("down", "left")
+        await operator.misses("▶ raw")
+        await operator.press("right", "down", "enter")
+        await operator.until(lambda: ("`my.cat`.raw",) in backend.called("list_tables"))
+
+
 async def test_the_filter_looks_into_schemas_that_were_not_opened(backend: FakeBackend) -> None:
     backend.schemas = ["a", "b", "default", "sales"]
     async with console(backend) as operator:
@@ -122,7 +132,7 @@ async def test_x_writes_the_rows_that_are_shown_and_never_overwrites_unasked(bac
         path = operator.app.screen.query_one(Input)
         path.value = str(backend.home / "rows.txt")
         await operator.press("enter")
-        await operator.sees("The name ends in .csv or .json.")
+        await operator.sees("The name ends in .csv, .json or .parquet.")
         path.value = str(target)
         await operator.press("enter")
         await operator.sees("ctrl+y overwrites it")
@@ -157,3 +167,44 @@ async def test_favourites_that_cannot_be_read_are_none(backend: FakeBackend) -> 
     async with console(backend) as operator:
         await operator.sees("orders_feed")
         assert "favourites" not in operator.screen
+
+
+async def test_rows_are_exported_as_parquet_too(backend: FakeBackend) -> None:
+    from pyarrow import parquet
+
+    target = backend.home / "rows.parquet"
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees("bigint")
+        await operator.press("left_square_bracket")
+        await operator.sees("100 rows")
+        # as they are shown: in the order of a column
+        await operator.press("greater_than_sign")
+        await operator.sees("order_id▼")
+        await operator.press("x")
+        await operator.sees("Export 100 rows")
+        operator.app.screen.query_one(Input).value = str(target)
+        await operator.press("enter")
+        await operator.sees("Written to")
+    written = parquet.read_table(target)
+    assert written.column_names == ["order_id", "order_date", "status", "amount", "note"]
+    assert written.column("order_id").to_pylist() == [str(10_099 - number) for number in range(100)]
+    assert written.column("note").to_pylist()[:2] == ["[/x] \\x1b[2J", None]
+    assert target.stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_row_in_full_is_copied_cell_by_cell(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees("bigint")
+        await operator.press("left_square_bracket")
+        await operator.sees("100 rows")
+        await operator.press("down", "enter")
+        await operator.sees("c copies the cell, y the row", "order_id")
+        await operator.press("down", "down", "c")
+        await operator.sees("Copied status.")
+        assert operator.app.clipboard == "paid"
+        await operator.press("y")
+        assert operator.app.clipboard.startswith("order_id\t10001\t10001\norder_date")

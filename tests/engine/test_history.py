@@ -117,6 +117,19 @@ def test_the_list_is_newest_first_and_can_be_narrowed(ledger: History) -> None:
     assert ledger.list(table="demo.t1' OR 1=1 --") == []
 
 
+def test_outcomes_are_those_of_commits_newest_first_without_their_plans(ledger: History) -> None:
+    assert ledger.outcomes() == []
+    for number in range(3):
+        op_id = ledger.begin(make_plan(f"plan-{number}"))
+        ledger.applied(op_id, make_outcome(op_id, f"plan-{number}"))
+    ledger.failed(ledger.begin(make_plan("plan-3")), "it broke")
+    found = ledger.outcomes()
+    assert [one.operation.plan_id for one in found] == ["plan-2", "plan-1", "plan-0"]
+    assert [one.outcome and one.outcome.metrics for one in found] == [{"numTargetRowsUpdated": 900}] * 3
+    assert {one.plan for one in found} == {None}
+    assert [one.operation.plan_id for one in ledger.outcomes(limit=1)] == ["plan-2"]
+
+
 def test_get_by_the_beginning_of_an_id(ledger: History) -> None:
     ledger.begin(make_plan("a"), op_id="aabb00000001")
     ledger.begin(make_plan("b"), op_id="aacc00000002")

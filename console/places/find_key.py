@@ -1,0 +1,178 @@
+"""Find a key in a plan: asks for it, asks the engine, shows what becomes of its row and why."""
+
+from __future__ import annotations
+
+import uuid
+from functools import partial
+from typing import TYPE_CHECKING
+
+from console.dialogs.key import KeyDialog
+from console.format import count, elide_end, elide_file
+from console.places import sentences
+from console.places.plan_pages import sample_lines
+from console.visible import visible
+from console.widgets.glyphs import Glyphs
+from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, facts, sentence, signed
+from console.widgets.page_view import failure_head
+from console.widgets.status import Job
+from console.work import Failure
+
+if TYPE_CHECKING:
+    from console.places.merge import MergePlace
+    from engine.find_key import ClauseTest, FoundKey, FoundRow
+    from engine.values import Clause, Plan
+
+KINDS = {
+    "matched": "WHEN MATCHED",
+    "not_matched": "WHEN NOT MATCHED",
+    "not_matched_by_source": "WHEN NOT MATCHED BY SOURCE",
+}
+CLAUSE_WIDTH = 44
+FILE_WIDTH = 40
+VERBS = {"update": "updated", "delete": "deleted", "insert": "inserted"}
+
+
+def ask_for_key(place: MergePlace, plan: Plan, last: str) -> None:
+    """Ask for a key, then show in the preview what the plan does to its rows. ``last`` is what was typed before."""
+    dialog = KeyDialog(
+        "Find a key",
+        f"ON {sentences.one_line(plan.statement.condition)}\n\n"
+        "A value for each = of it, separated by commas, or a predicate about either side.",
+        value=last,
+        accept_label="find",
+        check=lambda _: None,
+    )
+    place.app.push_screen(dialog, partial(_look, place, plan))
+
+
+def _look(place: MergePlace, plan: Plan, typed: str | None) -> None:
+    if typed is None or place.plan is not plan:
+        return
+    operation_id = uuid.uuid4().hex
+    place.console_app.begin(Job(operation_id, "looking for a key"))
+    if place.view != "preview":
+        place.show_view("preview")
+    place.preview.typed = typed
+    place.preview.show_asked("key", Page((sentence(f"Looking for {typed}…", "$foreground-muted"),)))
+
+    def found(key: FoundKey) -> None:
+        place.console_app.end(operation_id)
+        if place.plan is plan:
+            place.preview.show_asked("key", key_page(plan, key, place.console_app.glyphs))
+
+    def failed(failure: Failure) -> None:
+        place.console_app.end(operation_id)
+        if place.plan is plan:
+            place.preview.show_asked("key", Page(failure_head(failure, place.console_app.glyphs.error)))
+
+    place.ask("find_key", lambda: place.backend.find_key(plan, typed, operation_id=operation_id), found, failed)
+
+
+def key_page(plan: Plan, key: FoundKey, glyphs: Glyphs) -> Page:
+    """What becomes of each row, above the cells of all of them."""
+    asked = sentences.one_line(" AND ".join(key.asked))
+    if not key.rows:
+        told = signed(glyphs.off, "$text-warning", "In neither the source nor the target: no row has this key.")
+        return Page((sentence(asked, "$foreground-muted"), told))
+    more = "; there are more than are shown" if key.more else ""
+    head: list[Paragraph] = [sentence(f"{asked}: {count(len(key.rows), 'row')}{more}", "$foreground-muted")]
+    rows: list[Row] = []
+    for number, row in enumerate(key.rows, start=1):
+        head += _row_head(plan, row, number if len(key.rows) > 1 else None, glyphs)
+        rows += _cells(row, str(number), glyphs)
+    columns = [Column("row", align="right"), Column("column"), Column("source"), Column("target")]
+    # one row needs no number
+    at = 0 if len(key.rows) > 1 else 1
+    table = Table(columns[at:], [row[at:] for row in rows], "The values are private.")
+    return Page(tuple(head), table)
+
+
+def _row_head(plan: Plan, row: FoundRow, number: int | None, glyphs: Glyphs) -> Head:
+    lead = f"{number}. " if number is not None else ""
+    sign = glyphs.points_to if row.change is not None else glyphs.off
+    told = signed(sign, "$text-primary", f"{lead}{fate(row)}", "bold")
+    known = [(_clause(plan, test, glyphs), _value(plan, row, test)) for test in row.tests]
+    if row.file is not None:
+        known.append(("file", f"{elide_file(visible(row.file), FILE_WIDTH, glyphs.ellipsis)}, {_touched(plan, row)}"))
+    lines = [told, *facts(known)]
+    if row.source_rows > 1:
+        rivals = f"{count(row.source_rows, 'source row')} match this target row: see Conflicts."
+        lines.append(signed(glyphs.warning, "$text-warning", rivals))
+    return tuple(lines)
+
+
+def fate(row: FoundRow) -> str:
+    """What becomes of a row, in one line."""
+    where = {
+        "matched": "in the source and the target",
+        "not_matched": "only in the source",
+        "not_matched_by_source": "only in the target",
+    }[row.kind]
+    if row.change is not None:
+        verb = VERBS[row.change.action]
+        same = ""
+        if row.change.action == "update" and row.change.before and row.change.before == row.change.shown_after:
+            same = ", to the values it has"
+        return f"{verb} by clause {row.change.clause + 1}{same}: {where}"
+    no = "no clause takes it" if row.tests else f"there is no {KINDS[row.kind]} clause"
+    return f"{'not inserted' if row.kind == 'not_matched' else 'unchanged'}: {where}, and {no}"
+
+
+def _clause(plan: Plan, test: ClauseTest, glyphs: Glyphs) -> str:
+    clause: Clause = plan.statement.clauses[test.clause]
+    condition = f" AND {clause.condition}" if clause.condition else ""
+    told = sentences.one_line(f"{test.clause + 1} {KINDS[clause.kind]}{condition} THEN {clause.action}")
+    return elide_end(told, CLAUSE_WIDTH, glyphs.ellipsis)
+
+
+def _value(plan: Plan, row: FoundRow, test: ClauseTest) -> str:
+    has_condition = plan.statement.clauses[test.clause].condition is not None
+    said = {True: "true", False: "false", None: "NULL, so not true"}[test.value] if has_condition else "no condition"
+    if row.change is None or test.clause > row.change.clause:
+        later = row.change is not None and test.value is True
+        return f"{said}, but an earlier clause takes the row" if later else said
+    return f"{said}: takes the row" if test.clause == row.change.clause else said
+
+
+def _touched(plan: Plan, row: FoundRow) -> str:
+    if row.touched is None:
+        return "of which the plan does not say whether it is touched"
+    if not row.touched:
+        return "not touched"
+    if plan.write.deletion_vectors:
+        return "rows of it are marked"
+    return "written anew, this row " + ("with it" if row.change is None else "changed")
+
+
+def _cells(row: FoundRow, number: str, glyphs: Glyphs) -> list[Row]:
+    """Each column of a row, by its side; a changed cell of the target as before → after."""
+    source = {name.lower(): cell for name, cell in (row.source or {}).items()}
+    names = {name.lower(): name for name in (row.source or {})}
+    changes = sample_lines(row.change) if row.change is not None else []
+    target = {name: (cell, cell) for name, cell in (row.target or {}).items()}
+    target |= {name: (before, after) for name, before, after in changes}
+    rows: list[Row] = []
+    for name in [*target, *(name for low, name in names.items() if low not in {one.lower() for one in target})]:
+        cells = source.get(name.lower(), "") if row.source else ""
+        rows.append((number, visible(name), _shown(cells), _target(row, target.get(name), glyphs)))
+    return rows
+
+
+def _target(row: FoundRow, cells: tuple[str | None, str | None] | None, glyphs: Glyphs) -> str | None:
+    if cells is None:
+        return ""
+    before, after = cells
+    action = row.change.action if row.change is not None else None
+    if action == "insert":
+        return f"{glyphs.insert} {_named(after)}"
+    if action == "delete":
+        return f"{glyphs.delete} {_named(before)}"
+    return _shown(before) if before == after else f"{glyphs.changed} {_named(before)} {glyphs.becomes} {_named(after)}"
+
+
+def _shown(cell: str | None) -> str | None:
+    return None if cell is None else visible(cell)
+
+
+def _named(cell: str | None) -> str:
+    return "NULL" if cell is None else visible(cell)

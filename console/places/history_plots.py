@@ -1,0 +1,135 @@
+"""What the merges of the ledger wrote over time, drawn as text. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from console.format import count, local_time, number, size
+from console.places import sentences
+from console.visible import visible
+from console.widgets.glyphs import Glyphs
+from console.widgets.page import Column, Page, Paragraph, Row, Table, sentence
+
+if TYPE_CHECKING:
+    from engine.plans import OperationDetail
+
+NEWEST = 48
+"""Operations in one line of levels: what an 80 columns wide terminal has room for."""
+BAR = 20
+LABEL = 18
+WRITTEN = (sentences.INSERTED, sentences.UPDATED, sentences.COPIED)
+CHANGED = (sentences.INSERTED, sentences.UPDATED, sentences.DELETED)
+
+
+@dataclass(frozen=True)
+class Commit:
+    """What one merge wrote. None where its metrics do not say; ``amplification``: rows written for each changed."""
+
+    started: str
+    table: str
+    changed: int | None
+    rows: int | None
+    bytes: int | None
+    deviations: int
+
+    @property
+    def amplification(self) -> float | None:
+        return self.rows / self.changed if self.rows is not None and self.changed else None
+
+
+def commit_of(detail: OperationDetail) -> Commit:
+    one = detail.operation
+    metrics = detail.outcome.metrics if detail.outcome is not None else {}
+    deviations = len(detail.outcome.deviations) if detail.outcome is not None else 0
+    return Commit(
+        started=one.started_at,
+        table=one.table,
+        changed=_sum(metrics, CHANGED),
+        rows=_sum(metrics, WRITTEN),
+        bytes=metrics.get("numTargetBytesAdded"),
+        deviations=deviations,
+    )
+
+
+def _sum(metrics: dict[str, int], names: Sequence[str]) -> int | None:
+    known = [metrics[name] for name in names if name in metrics]
+    return sum(known) if known else None
+
+
+def plots_page(details: Sequence[OperationDetail], glyphs: Glyphs) -> Page:
+    """``details``: committed merges, newest first."""
+    commits = [commit_of(one) for one in details if one.operation.kind == "merge"]
+    if not commits:
+        return Page((sentence("None of these operations committed a merge.", "$foreground-muted"),))
+    shown = commits[:NEWEST][::-1]
+    deviating = sum(bool(one.deviations) for one in shown)
+    series = (
+        ("rows written", [one.rows for one in shown], _most([one.rows for one in shown], number)),
+        ("bytes written", [one.bytes for one in shown], _most([one.bytes for one in shown], size)),
+        ("amplification", [one.amplification for one in shown], _most([one.amplification for one in shown], times)),
+        ("deviations", [one.deviations for one in shown], f"{deviating} of {len(shown)} broke their promise"),
+    )
+    what = f"The newest {count(len(shown), 'merge')} of those listed, from old to new. "
+    head = [sentence(f"{what}Amplification: rows written for each row that changed.", "$foreground-muted")]
+    head += [_line(name, levels(values, glyphs), told) for name, values, told in series]
+    most = max((one.rows or 0 for one in commits), default=0)
+    rows: list[Row] = [_row(one, most, glyphs) for one in commits]
+    columns = [
+        Column("started"),
+        Column("table"),
+        Column("changed", align="right"),
+        Column("written", align="right"),
+        Column("amplified", align="right", value=lambda at: commits[at].amplification),
+        Column("bytes", align="right", value=lambda at: commits[at].bytes),
+        Column("rows written", value=lambda at: commits[at].rows),
+        Column("deviations", align="right"),
+    ]
+    return Page(tuple(head), Table(columns, rows))
+
+
+def levels(values: Sequence[float | None], glyphs: Glyphs) -> str:
+    """A sign for each value, from nothing to the most there is; ``?`` where it is not known."""
+    most = max((value for value in values if value is not None), default=0)
+    signs = glyphs.levels
+
+    def sign(value: float | None) -> str:
+        if value is None:
+            return glyphs.unknown
+        # what is there at all is more than nothing
+        return signs[0] if not value or not most else signs[max(round(value / most * (len(signs) - 1)), 1)]
+
+    return "".join(map(sign, values))
+
+
+def _line(name: str, drawn: str, told: str) -> Paragraph:
+    body = Content.assemble((drawn, "$text-primary"), f"  {told}")
+    return Paragraph(body, Content.styled(name.ljust(LABEL), "$foreground-muted"))
+
+
+def _most(values: Sequence[float | None], told: Callable[..., str]) -> str:
+    known = [value for value in values if value is not None]
+    if not known:
+        return "not known"
+    return f"last {told(values[-1])}, most {told(max(known))}"
+
+
+def times(value: float | None) -> str:
+    return "?" if value is None else f"{value:,.1f}x"
+
+
+def _row(one: Commit, most: int, glyphs: Glyphs) -> Row:
+    length = max(round((one.rows or 0) * BAR / most), 1) if most and one.rows else 0
+    return (
+        local_time(one.started, seconds=False),
+        visible(one.table),
+        number(one.changed),
+        number(one.rows),
+        times(one.amplification),
+        size(one.bytes),
+        glyphs.bar * length,
+        str(one.deviations) if one.deviations else "",
+    )

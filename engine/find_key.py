@@ -1,0 +1,383 @@
+"""One key in a plan: the rows of either side that have it, the clause that takes them, and why.
+
+Nothing is guessed: the steps that planned the MERGE (find_touched_files, samples) are asked again about these rows,
+over the frozen source and the target at the plan's version. What is typed are values for the equalities of ON, which
+become literals, or a predicate in the names of the statement.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from engine.analyze import AnalyzedMerge, analyze, probe, qualified, schema_of
+from engine.assignments import assignments
+from engine.confs import STATS_SKIPPING, confs_set, for_rows
+from engine.delta_log import list_files
+from engine.errors import EngineError, UsageError
+from engine.find_touched_files import (
+    BY_SOURCE_CLAUSE,
+    CLAUSE,
+    FILE,
+    INSERT_CLAUSE,
+    TARGET_ROW,
+    clause_number,
+    first_clause,
+    source_relation,
+    target_relation,
+)
+from engine.names import string
+from engine.parse import parse_merge
+from engine.plan_merge import target_columns
+from engine.prepare_source import PreparedSource, get_merge_source, used_columns
+from engine.samples import Writes, cells_of, sample_of, struct_after, struct_of
+from engine.session_state import tagged
+from engine.spark_errors import translate
+from engine.sql_text import (
+    EQUALITIES,
+    NOT_ONE_EQUALITY,
+    OTHER_COMPARISONS,
+    conjuncts,
+    quoted_values,
+    split_top_level,
+    tokenize,
+)
+from engine.store_types import ddl, is_same
+from engine.target_rules import target_rules
+from engine.values import Cells, ClauseKind, Plan, Sample
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LIMIT = 20
+"""Rows of each kind that are shown."""
+SAYS_PREDICATE = (*EQUALITIES, *OTHER_COMPARISONS, *NOT_ONE_EQUALITY, "(")
+
+
+@dataclass(frozen=True)
+class ClauseTest:
+    """A clause that was asked about a row: its place in the statement, from 0, and the ``value`` of its condition
+    (None for NULL), which is True where it has none."""
+
+    clause: int
+    value: bool | None
+
+
+@dataclass(frozen=True)
+class FoundRow:
+    """A source row and a target row that ON ties (``matched``), or one that nothing on the other side matches.
+
+    ``source`` has the columns that the MERGE uses. ``change`` is what the clause that takes the row does, None where
+    none does. ``file`` of the target row as the log names it; ``touched`` tells whether the MERGE rewrites it or marks
+    rows of it, None where the plan does not know. ``source_rows`` match the target row; several are a conflict.
+    """
+
+    kind: ClauseKind
+    source: Cells | None
+    target: Cells | None
+    tests: tuple[ClauseTest, ...]
+    change: Sample | None
+    file: str | None = None
+    touched: bool | None = None
+    source_rows: int = 1
+
+
+@dataclass(frozen=True)
+class FoundKey:
+    """What was ``asked``, as SQL, and the rows; there are ``more`` of some kind than are shown."""
+
+    asked: tuple[str, ...]
+    rows: tuple[FoundRow, ...]
+    more: bool = False
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the rows are to fulfil, by the side that it names; ``pairs`` names both. ``by_value``: ``source`` and
+    ``target`` say the same of the two sides, else all of it together is asked. ``narrow``: a target row that matches
+    fulfils ``target``."""
+
+    source: tuple[str, ...] = ()
+    target: tuple[str, ...] = ()
+    pairs: tuple[str, ...] = ()
+    by_value: bool = False
+    narrow: bool = True
+
+
+def find_key(spark: SparkSession, plan: Plan, typed: str, *, private: bool = False, tag: str | None = None) -> FoundKey:
+    """The rows that have a key, and what ``plan`` does to them; in the session that planned.
+
+    ``typed`` holds a value for each equality of ON, separated by commas (``10001, 2026-11-19``; a text may be quoted,
+    NULL is a word), or a predicate (``t.amount > s.amount``). ``private`` leaves the rows' values out. Raises
+    EngineError: ``SOURCE_GONE`` where the frozen source is not there any more, ``KEY_NOT_UNDERSTOOD``, and what Spark
+    says of the predicate or the values.
+    """
+    with tagged(spark, tag):
+        try:
+            return _find(spark, plan, typed.strip(), private)
+        except EngineError:
+            raise
+        except Exception as error:
+            raise translate(error) from error
+
+
+def _find(spark: SparkSession, plan: Plan, typed: str, private: bool) -> FoundKey:
+    view = plan.session.source_view
+    try:
+        get_merge_source(spark, view)
+    except RuntimeError as error:
+        raise source_gone() from error
+    merge = dataclasses.replace(analyze(spark, parse_merge(plan.statement.sql)), version=plan.target.version)
+    source = PreparedSource(
+        view=view or "",
+        columns=used_columns(merge),
+        num_rows=plan.source.num_rows,
+        fingerprint=plan.source.fingerprint,
+        pinned_versions=plan.source.pinned_versions,
+        pinned_table=None,
+        volatile=plan.source.volatile,
+        hint=None,
+    )
+    ask = _by_predicate if is_predicate(typed) else _by_value
+    asked = ask(spark, merge, source, typed)
+    detail = spark.sql(f"DESCRIBE DETAIL {merge.statement.target.text}").collect()[0]
+    rules = target_rules(spark, merge, target_columns(spark, merge, detail), detail)
+    writes = {one.clause: one.columns for one in assignments(spark, merge, rules)}
+    look = Look(spark, plan, merge, source, writes, private)
+    found: dict[ClauseKind, list[Any]] = {}
+    with confs_set(spark, {**for_rows(source.num_rows), STATS_SKIPPING: "true"}):
+        found["matched"] = _pairs(look, asked)
+        if asked.by_value or not (asked.source or asked.pairs):
+            found["not_matched_by_source"] = _lone_targets(look, asked)
+        if asked.by_value or not (asked.target or asked.pairs):
+            found["not_matched"] = _lone_sources(look, asked)
+    files: dict[int, str] = {}
+    if found["matched"] or found.get("not_matched_by_source"):
+        files = {file.file_hash: file.path for file in list_files(spark, merge.path, merge.version)}
+    return FoundKey(
+        asked=asked.target if asked.by_value else (*asked.target, *asked.source, *asked.pairs),
+        rows=tuple(_found_row(look, kind, row, files) for kind, rows in found.items() for row in rows[:LIMIT]),
+        more=any(len(rows) > LIMIT for rows in found.values()),
+    )
+
+
+def source_gone() -> EngineError:
+    return EngineError(
+        "SOURCE_GONE",
+        "The frozen source of this plan is gone: its session was closed, or the plan was committed.",
+        "Plan again, and then look for the key.",
+    )
+
+
+# What is asked
+
+
+def is_predicate(typed: str) -> bool:
+    """Whether ``typed`` compares or calls something; else it is values."""
+    try:
+        tokens = tokenize(typed)
+    except UsageError:
+        return False  # O'Brien
+    return any(token.word in SAYS_PREDICATE or token.text in SAYS_PREDICATE for token in tokens)
+
+
+def values_of(typed: str, count: int) -> tuple[str | None, ...]:
+    """The values in ``typed``; a single one is taken as it stands. None is NULL."""
+    try:
+        parts = split_top_level(typed, tokenize(typed), ",") if count > 1 else (typed,)
+    except UsageError:
+        parts = tuple(typed.split(","))
+    return tuple(_value(part.strip()) for part in parts)
+
+
+def _value(text: str) -> str | None:
+    if text.upper() == "NULL":
+        return None
+    try:
+        tokens = tokenize(text)
+    except UsageError:
+        return text
+    # DATE'2026-11-19' as well
+    is_quoted = tokens and tokens[-1].is_string and (len(tokens) == 1 or (len(tokens) == 2 and tokens[0].word))
+    return quoted_values(text)[-1] if is_quoted else text
+
+
+def _by_value(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, typed: str) -> Asked:
+    """Each equality of ON with a literal of the type of its target side in place of the other side."""
+    keys = merge.keys
+    if not keys:
+        raise EngineError(
+            "KEY_NOT_UNDERSTOOD",
+            "ON has no equality between the two sides, so a value alone says nothing.",
+            f"Type a predicate, such as {merge.statement.target.reference}.id = 5.",
+        )
+    values = values_of(typed, len(keys))
+    if len(values) != len(keys):
+        wanted = ", ".join(f"{key.target.text} = {key.source.text}" for key in keys)
+        raise EngineError(
+            "KEY_NOT_UNDERSTOOD",
+            f"ON ties {len(keys)} keys ({wanted}), and {len(values)} were typed.",
+            "Type a value for each, separated by commas, or a predicate; quote a text that holds a comma.",
+        )
+    ours = [qualified(merge, key.target.text) for key in keys]
+    theirs = [qualified(merge, key.source.text) for key in keys]
+    reference = merge.statement.target.reference
+    to_types = schema_of(spark, f"SELECT {_items(ours)} FROM {merge.target_sql} AS {reference}").fields
+    from_types = schema_of(spark, f"SELECT {_items(theirs)} FROM {source.view} AS {merge.source_reference}").fields
+    literals = [
+        f"CAST({'NULL' if value is None else string(value)} AS {ddl(field.dataType)})"
+        for value, field in zip(values, to_types, strict=True)
+    ]
+    return Asked(
+        source=tuple(f"{text} <=> {literal}" for text, literal in zip(theirs, literals, strict=True)),
+        target=tuple(f"{text} <=> {literal}" for text, literal in zip(ours, literals, strict=True)),
+        by_value=True,
+        # '007' and 7 are one key where ON casts one side, and then the target's own literal may not find it
+        narrow=all(is_same(one.dataType, other.dataType) for one, other in zip(to_types, from_types, strict=True)),
+    )
+
+
+def _items(texts: Sequence[str]) -> str:
+    return ", ".join(f"({text}\n) AS __dm_key_{at}" for at, text in enumerate(texts))
+
+
+def _by_predicate(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, typed: str) -> Asked:
+    """The conjuncts of a predicate, by the side that they name."""
+    texts = [qualified(merge, text) for text in conjuncts(typed)]
+    both = (
+        f"SELECT {{}} FROM {source.view} AS {merge.source_reference} CROSS JOIN {merge.target_sql} "
+        f"AS {merge.statement.target.reference}"
+    )
+    parts = probe(spark, both, texts, source.columns, merge.target_schema)
+    return Asked(
+        source=tuple(part.text for part in parts if part.source_columns and not part.target_columns),
+        target=tuple(part.text for part in parts if part.target_only),
+        pairs=tuple(part.text for part in parts if part.source_columns and part.target_columns),
+    )
+
+
+# The rows that fulfil it
+
+
+@dataclass(frozen=True)
+class Look:
+    """What all of the queries need. ``writes``: the columns that each clause writes."""
+
+    spark: SparkSession
+    plan: Plan
+    merge: AnalyzedMerge
+    source: PreparedSource
+    writes: Writes
+    private: bool
+
+    @property
+    def on(self) -> str:
+        return qualified(self.merge, self.merge.statement.condition)
+
+
+def _pairs(look: Look, asked: Asked) -> list[Any]:
+    """Pairs that ON ties. All source rows of a target row are counted before any is left out."""
+    taken = qualified(look.merge, first_clause(look.merge.statement.matched, 1))
+    of_pairs = asked.pairs if asked.by_value else (*asked.source, *asked.pairs)
+    wanted = " AND ".join(f"({text}\n)" for text in of_pairs) or "TRUE"
+    return _rows(
+        look,
+        f"SELECT {_source(look)} AS source, {_target(look)} AS target, {_tests(look, 'matched')} AS tests, "
+        f"{FILE} AS file, {taken} AS {CLAUSE}, {_after(look, 'matched', taken)} AS after, "
+        f"count(*) OVER (PARTITION BY {FILE}, {TARGET_ROW}) AS source_rows, ({wanted}) AS __dm_wanted "
+        f"FROM {source_relation(look.merge, look.source)} INNER JOIN {_targets(look, asked)} ON {look.on}\n",
+        "__dm_wanted",
+    )
+
+
+def _targets(look: Look, asked: Asked) -> str:
+    """The target rows among which pairs are looked for: no more than can be among them."""
+    narrow = asked.target if asked.narrow else ()
+    rows = target_relation(look.merge, narrow)
+    if not asked.source or (asked.by_value and asked.narrow):
+        return rows
+    reference = look.merge.statement.target.reference
+    some = source_relation(look.merge, look.source, asked.source)
+    return f"(SELECT {reference}.* FROM {rows} LEFT SEMI JOIN {some} ON {look.on}\n) AS {reference}"
+
+
+def _lone_targets(look: Look, asked: Asked) -> list[Any]:
+    kind: ClauseKind = "not_matched_by_source"
+    return _rows(
+        look,
+        f"SELECT CAST(NULL AS STRING) AS source, {_target(look)} AS target, {_tests(look, kind)} AS tests, "
+        f"{FILE} AS file, {BY_SOURCE_CLAUSE} AS {CLAUSE}, {_after(look, kind, BY_SOURCE_CLAUSE)} AS after, "
+        f"0 AS source_rows FROM {target_relation(look.merge, asked.target, whole=True)} "
+        f"LEFT ANTI JOIN {source_relation(look.merge, look.source)} ON {look.on}\n",
+    )
+
+
+def _lone_sources(look: Look, asked: Asked) -> list[Any]:
+    kind: ClauseKind = "not_matched"
+    narrow = asked.target if asked.by_value and asked.narrow else ()
+    return _rows(
+        look,
+        f"SELECT {_source(look)} AS source, CAST(NULL AS STRING) AS target, {_tests(look, kind)} AS tests, "
+        f"CAST(NULL AS BIGINT) AS file, {INSERT_CLAUSE} AS {CLAUSE}, {_after(look, kind, INSERT_CLAUSE)} AS after, "
+        f"1 AS source_rows FROM {source_relation(look.merge, look.source, asked.source)} "
+        f"LEFT ANTI JOIN {target_relation(look.merge, narrow)} ON {look.on}\n",
+    )
+
+
+def _rows(look: Look, query: str, where: str = "TRUE") -> list[Any]:
+    return list(look.spark.sql(f"SELECT * FROM ({query}) WHERE {where} LIMIT {LIMIT + 1}").collect())
+
+
+def _source(look: Look) -> str:
+    return struct_of(look.source.columns, look.merge.source_reference)
+
+
+def _target(look: Look) -> str:
+    return struct_of(look.merge.target_schema, look.merge.statement.target.reference)
+
+
+def _tests(look: Look, kind: ClauseKind) -> str:
+    """The values of the conditions of the clauses of one kind, in their order."""
+    conditions = [clause.condition or "TRUE" for clause in look.merge.statement.of_kind(kind)]
+    items = ", ".join(f"({qualified(look.merge, condition)}\n)" for condition in conditions)
+    return f"CAST(array({items}) AS ARRAY<BOOLEAN>)"
+
+
+def _after(look: Look, kind: ClauseKind, taken: str) -> str:
+    """The row as the clause with the number ``taken`` writes it: the others are not computed, and cannot fail."""
+    statement = look.merge.statement
+    arms = " ".join(
+        f"WHEN {clause_number(statement, clause)} THEN {struct_after(look.writes[clause])}"
+        for clause in statement.of_kind(kind)
+        if clause.action_kind != "delete"
+    )
+    return f"CASE {taken} {arms} END" if arms else "CAST(NULL AS STRING)"
+
+
+def _found_row(look: Look, kind: ClauseKind, row: Any, files: dict[int, str]) -> FoundRow:
+    statement = look.merge.statement
+    clauses = statement.of_kind(kind)
+    places = [statement.clauses.index(clause) for clause in clauses]
+    source, target, after = (
+        None if row[name] is None or look.private else cells_of(row[name]) for name in ("source", "target", "after")
+    )
+    taking = next((one for one in clauses if clause_number(statement, one) == row[CLAUSE]), None)
+    change = None
+    if taking is not None:
+        place = statement.clauses.index(taking)
+        change = sample_of(look.merge, taking.action_kind, place, target, after, look.writes)
+    touched_files = look.plan.find_touched_files.files
+    file = None if row["file"] is None else files.get(int(row["file"]))
+    knows = file is not None and bool(touched_files or look.plan.refused is None)
+    return FoundRow(
+        kind=kind,
+        source=source,
+        target=target,
+        tests=tuple(ClauseTest(place, value) for place, value in zip(places, row["tests"], strict=True)),
+        change=change,
+        file=file,
+        touched=any(one.path == file for one in touched_files) if knows else None,
+        source_rows=int(row["source_rows"]),
+    )

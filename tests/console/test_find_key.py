@@ -1,0 +1,84 @@
+"""Find a key: what a plan does to one row, by which clause, and why; shown as a view of the preview."""
+
+from __future__ import annotations
+
+from textual.widgets import Input
+
+from engine.errors import EngineError
+from tests.console import samples
+from tests.console.drive import Operator, console
+from tests.console.fake_backend import FakeBackend
+from tests.console.samples import MERGE_SQL
+
+
+async def look_for(operator: Operator, typed: str) -> None:
+    await operator.plan(MERGE_SQL)
+    await operator.press("slash")
+    await operator.sees("Find a key", "ON t.order_id = s.order_id")
+    operator.app.screen.query_one(Input).value = typed
+    await operator.press("enter")
+
+
+async def test_a_key_shows_the_clause_that_takes_its_row_and_the_row_before_and_after(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await look_for(operator, "10001")
+        await operator.sees(
+            "updated by clause 2: in the source and the target",
+            "1 WHEN MATCHED AND s.op = 'D' THEN DELETE",
+            "NULL, so not true",
+            "no condition: takes the row",
+            "written anew, this row changed",
+            "▸ paid → shipped",
+        )
+        plan_id, typed, _ = backend.called("find_key")[0]
+        assert (plan_id, typed) == (samples.a_plan().plan_id, "10001")
+
+
+async def test_a_predicate_may_find_several_rows_each_with_its_number(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 60)) as operator:
+        await look_for(operator, "t.status = 'paid'")
+        await operator.sees("3 rows; there are more than are shown", "1. updated by clause 2", "2 source rows match")
+        await operator.sees("2. inserted by clause 3", "3. unchanged: only in the target", "x.parquet, not touched")
+
+
+async def test_a_key_that_nothing_has_is_said_to_be_in_neither_table(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await look_for(operator, "404")
+        await operator.sees("In neither the source nor the target")
+
+
+async def test_the_key_typed_last_is_offered_again_and_an_empty_one_is_not_taken(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await look_for(operator, "404")
+        await operator.sees("In neither")
+        await operator.press("slash")
+        await operator.sees("Find a key")
+        path = operator.app.screen.query_one(Input)
+        assert path.value == "404"
+        path.value = " "
+        await operator.press("enter")
+        await operator.sees("Type a key first.")
+
+
+async def test_a_source_that_is_gone_is_told_of_in_one_line(backend: FakeBackend) -> None:
+    backend.errors["find_key"] = EngineError("SOURCE_GONE", "The frozen source is gone.", "Plan again.")
+    async with console(backend) as operator:
+        await look_for(operator, "10001")
+        await operator.sees("[SOURCE_GONE] The frozen source is gone.", "Plan again.")
+        # another plan knows nothing of the key
+        await operator.press("r")
+        await operator.sees("data skipping leaves")
+        assert " Key" not in operator.screen
+
+
+async def test_values_that_are_private_are_not_shown_but_the_clause_is(backend: FakeBackend) -> None:
+    from console.places.find_key import key_page
+    from console.widgets.glyphs import UNICODE
+    from engine.find_key import FoundKey, FoundRow
+    from engine.values import Sample
+
+    row = FoundRow("matched", None, None, (), Sample(action="delete", clause=0), "f.parquet", touched=True)
+    page = key_page(samples.a_plan(), FoundKey(("t.id <=> 5",), (row,)), UNICODE)
+    assert "deleted by clause 1" in "".join(paragraph.body.plain for paragraph in page.head)
+    assert page.table is not None
+    assert not page.table.rows
