@@ -9,17 +9,17 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 
 from console.format import local_clock, short_id
-from console.places import sentences
+from console.places import create_pages, plan_pages, sentences
 from console.places.before import before_page
-from console.places.plan_pages import VIEWS
 from console.widgets.glyphs import Glyphs
 from console.widgets.lines import TabLine
-from console.widgets.page import Head, Paragraph, signed
+from console.widgets.page import Head, Page, Paragraph, signed
 from console.widgets.page_view import PageView
 from console.widgets.sentences import Sentences
 
 if TYPE_CHECKING:
     from console.app import DeltaMergeApp
+    from engine.plans import AnyPlan
     from engine.values import Plan
 
 
@@ -30,9 +30,9 @@ class Verdict(Sentences):
     Verdict { padding: 0 1; }
     """
 
-    plan: Plan | None = None
+    plan: AnyPlan | None = None
 
-    def show_plan(self, plan: Plan, *, edited: bool, glyphs: Glyphs) -> None:
+    def show_plan(self, plan: AnyPlan, *, edited: bool, glyphs: Glyphs) -> None:
         self.plan = plan
         self._glyphs = glyphs
         self.show(verdict(plan, glyphs, edited=edited))
@@ -48,7 +48,16 @@ class Verdict(Sentences):
         return Content.assemble(title, "\n", super().laid_out(width))
 
 
-def verdict(plan: Plan, glyphs: Glyphs, *, edited: bool) -> Head:
+def verdict(plan: AnyPlan, glyphs: Glyphs, *, edited: bool) -> Head:
+    """The first lines: what to know before anything else, and that the text is another by now."""
+    lines = create_pages.verdict(plan, glyphs) if plan.kind == "create_table" else _of_merge(plan, glyphs)
+    if not edited:
+        return lines
+    told = "The text was edited since this plan: r plans it again."
+    return (*lines, signed(f"  {glyphs.warning}", "$text-warning", told, "$text-warning"))
+
+
+def _of_merge(plan: Plan, glyphs: Glyphs) -> Head:
     """Counts and files, the decision, what could stop it, what to mind."""
 
     def line(sign: str, sign_style: str, text: str, style: str = "") -> Paragraph:
@@ -68,8 +77,6 @@ def verdict(plan: Plan, glyphs: Glyphs, *, edited: bool) -> Head:
     if plan.refused is None:
         lines.append(line(*good, sentences.conflict(plan)))
     lines += [line(*mind, f"[{remark.code}] {remark.sentence}", "$text-warning") for remark in plan.warnings]
-    if edited:
-        lines.append(line(*mind, "The text was edited since this plan: r plans it again.", "$text-warning"))
     return tuple(lines)
 
 
@@ -81,15 +88,15 @@ class Preview(Vertical):
     Preview #verdict-scroll { height: auto; max-height: 45%; }
     """
     HELP: ClassVar[str] = (
-        "What this merge would do. The first line is the verdict; [ and ] go through the views below it; "
+        "What this statement would do. The first line is the verdict; [ and ] go through the views below it; "
         "c commits exactly this, e edits the text, r plans again."
     )
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.plan: Plan | None = None
-        self.before: Plan | None = None
-        """The plan before this one, of the same merge."""
+        self.plan: AnyPlan | None = None
+        self.before: AnyPlan | None = None
+        """The plan before this one, of the same text."""
         self._view = self._chosen = "files"
         self._edited = False
 
@@ -105,10 +112,11 @@ class Preview(Vertical):
         yield PageView(id="view")
 
     def _tabs(self) -> list[tuple[str, str]]:
-        shown = [(name, label) for name, (label, _) in VIEWS.items()]
+        views = create_pages.VIEWS if self.plan is not None and self.plan.kind == "create_table" else plan_pages.VIEWS
+        shown = [(name, label) for name, (label, _) in views.items()]
         return [*shown, ("before", "Before")] if self.before is not None else shown
 
-    def show(self, plan: Plan, before: Plan | None = None) -> None:
+    def show(self, plan: AnyPlan, before: AnyPlan | None = None) -> None:
         """Another plan, in the view that was chosen last; and the one ``before`` it, to compare."""
         self.plan = plan
         self.before = before
@@ -116,7 +124,9 @@ class Preview(Vertical):
         self._edited = False
         self._show_verdict()
         # what stops a plan is the first thing to look at
-        self.choose("conflicts" if plan.refused is not None else self._chosen)
+        wanted = "conflicts" if plan.refused is not None else self._chosen
+        names = list(dict(self._tabs()))
+        self.choose(wanted if wanted in names else names[0])
 
     def edited(self, edited: bool) -> None:
         """Say whether the text is another than what was planned."""
@@ -138,11 +148,14 @@ class Preview(Vertical):
         line.chosen = view
         line.refresh()
         glyphs = cast("DeltaMergeApp", self.app).glyphs
+        self.query_one("#view", PageView).show(self._page_of(self.plan, view, glyphs))
+
+    def _page_of(self, plan: AnyPlan, view: str, glyphs: Glyphs) -> Page:
         if view == "before" and self.before is not None:
-            page = before_page(self.before, self.plan, glyphs)
-        else:
-            page = VIEWS[view][1](self.plan, glyphs)
-        self.query_one("#view", PageView).show(page)
+            return before_page(self.before, plan, glyphs)
+        if plan.kind == "create_table":
+            return create_pages.VIEWS[view][1](plan, glyphs)
+        return plan_pages.VIEWS[view][1](plan, glyphs)
 
     def turn_to(self, view: str) -> None:
         """Show one of the views, for this plan and the next ones."""
