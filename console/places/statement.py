@@ -82,7 +82,7 @@ class StatementPlace(Place):
         line.chosen = view
         line.refresh()
         self.set_focus(None)
-        if view != "compose":
+        if view in ("preview", "commit"):
             page = self.preview.page if view == "preview" else self.commit_pane.page
             page.focus_page()
         self.refresh_bindings()
@@ -168,7 +168,7 @@ class StatementPlace(Place):
         if failure.cancelled:
             self.pane.say("The plan was cancelled. Nothing was written.")
             return
-        if self.view != "compose":
+        if self.view in ("preview", "commit"):
             self.show_view("compose")
         self.pane.show_failure(failure)
 
@@ -303,7 +303,7 @@ class StatementPlace(Place):
             "plan": self.operation is None and typing,
             "cancel": self.operation is not None or self.pane.plan_is_wanted,
             "preview": self.plan is not None and view != "preview",
-            "go_to_error": view == "compose" and self.pane.error_at is not None,
+            "go_to_error": typing and self.pane.error_at is not None,
             "replan": not typing and self.operation is None,
             "cycle": view == "preview",
             "view": view == "preview",

@@ -43,12 +43,17 @@ class TablesPlace(Place):
     CSS_PATH = "tables.tcss"
     HELP = (
         "Tables: schemas and directories at the left, one table at the right. Enter opens what the cursor "
-        "is on; [ and ] go through the views of a table; m starts a merge into it."
+        "is on; [ and ] go through the views of a table; m starts a merge into it; n "
+        "creates a table like it, c clones it to rehearse on."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "all tables", id="tables.back", tooltip="Back to the list of tables"),
         Binding("slash", "filter", "filter", id="tables.filter", tooltip="Filter the tables by name"),
         Binding("m", "merge", "merge into", id="tables.merge", tooltip="Start a merge into this table"),
+        Binding("n", "create_like", "new like it", id="tables.like",
+                tooltip="Create a table like this one: its columns, layout and properties in the form"),
+        Binding("c", "clone", "clone", id="tables.clone",
+                tooltip="Clone this table to rehearse on: a SHALLOW CLONE of its version, in the Create place"),
         Binding("left_square_bracket", "cycle(-1)", "view before", id="tables.view_before", group=VIEWS_GROUP,
                 tooltip="The view before this one"),
         Binding("right_square_bracket", "cycle(1)", "next view", id="tables.view_next", group=VIEWS_GROUP,
@@ -151,9 +156,7 @@ class TablesPlace(Place):
         )
 
     def action_favourite(self) -> None:
-        name = self._chosen_name()
-        if name is None:
-            self.notify("There is no table under the cursor.")
+        if (name := self._name_or_tell()) is None:
             return
         self._remember(self.marked.with_toggled(name))
         self._mark()
@@ -348,10 +351,8 @@ class TablesPlace(Place):
         self.load_schemas()
 
     def action_copy_name(self) -> None:
-        if name := self._chosen_name():
+        if (name := self._name_or_tell()) is not None:
             self.copy(name, name)
-        else:
-            self.notify("There is no table under the cursor.")
 
     def action_export(self) -> None:
         page = self._pages.get(self.view)
@@ -363,13 +364,30 @@ class TablesPlace(Place):
         ask_where_to_export(self, page.table, f"{self.shown.name.strip('`').rpartition('.')[2]}-{self.view}")
 
     def action_merge(self) -> None:
+        if (name := self._name_or_tell()) is not None:
+            from console.places.propose import propose_into
+
+            propose_into(self, name)
+
+    def action_create_like(self) -> None:
+        if (name := self._name_or_tell()) is not None:
+            from console.places.propose_table import create_like
+
+            create_like(self, name)
+
+    def action_clone(self) -> None:
+        if (name := self._name_or_tell()) is not None:
+            from console.places.propose_table import clone_to_rehearse
+
+            shown = self.shown
+            clone_to_rehearse(self, name, shown.version if shown is not None and shown.name == name else None)
+
+    def _name_or_tell(self) -> str | None:
+        """The table that is meant; where there is none, a notice says so."""
         name = self._chosen_name()
         if name is None:
-            self.notify("There is no table under the cursor to merge into.")
-            return
-        from console.places.propose import propose_into
-
-        propose_into(self, name)
+            self.notify("There is no table under the cursor.")
+        return name
 
     def action_open_directory(self) -> None:
         from console.dialogs.path import PathDialog

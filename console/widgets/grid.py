@@ -63,8 +63,9 @@ class Grid(ScrollView, can_focus=True):
     class RowHighlighted(RowMessage):
         """The cursor has come to a row."""
 
-    def __init__(self, table: Table, *, width: int, ellipsis: str) -> None:
+    def __init__(self, table: Table, *, width: int, ellipsis: str, at: int = 0) -> None:
         super().__init__()
+        self.set_reactive(Grid.cursor, at)
         self.table = table
         self._room = width
         self._ellipsis = ellipsis
@@ -76,7 +77,7 @@ class Grid(ScrollView, can_focus=True):
     def on_mount(self) -> None:
         self._resize_content()
         if self.table.rows:
-            self.post_message(self.RowHighlighted(0))
+            self.post_message(self.RowHighlighted(self.cursor))
 
     # What is drawn
 

@@ -183,7 +183,7 @@ class PageView(Vertical):
                 from console.widgets.file_map import FileMapView
 
                 widgets.append(FileMapView(page.files))
-            widgets.append(Grid(table, width=width, ellipsis=self.console_app.glyphs.ellipsis))
+            widgets.append(Grid(table, width=width, ellipsis=self.console_app.glyphs.ellipsis, at=page.at))
         if page.sql is not None:
             from console.widgets.editor import SqlView
 

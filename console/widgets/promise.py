@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from console.format import count, number
 from console.visible import visible
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 def promise_table(plan: AnyPlan | None, outcome: Outcome | None, glyphs: Glyphs) -> Table:
     """The numbers that were promised and those that the commit reports."""
+    # the parts of a table are words, which may be long
+    fit: Literal["end"] | None = None if plan is None or plan.kind == "merge" else "end"
     columns = [
         Column("metric"),
-        Column("promised", align="right"),
-        Column("actual", align="right"),
+        Column("promised", align="right", fit=fit),
+        Column("actual", align="right", fit=fit),
         Column(""),
     ]
     promised = dict(plan.promise) if plan is not None else {}
