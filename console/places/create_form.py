@@ -68,7 +68,9 @@ class FormPane(Vertical):
 
     def compose(self) -> ComposeResult:
         def text(name: str) -> Input:
-            return Input(placeholder=PLACEHOLDERS.get(name, ""), id=name.replace("_", "-"), compact=True)
+            placeholder = PLACEHOLDERS.get(name, "")
+            # what is there stays where one only comes by
+            return Input(placeholder=placeholder, id=name.replace("_", "-"), compact=True, select_on_focus=False)
 
         yield Field("table", text("name"))
         yield Field("if it exists", OneOf(OF_MODES, id="mode"))
@@ -106,6 +108,7 @@ class FormPane(Vertical):
             wanted = "" if name == "query" and several else getattr(form, name)
             if (box := self._text(name)).value != wanted:
                 box.value = wanted
+                box.cursor_position = len(wanted)
         query = self._text("query")
         query.disabled = several
         query.placeholder = SEVERAL_LINES if several else PLACEHOLDERS["query"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -23,7 +24,7 @@ from console.widgets.table_tree import Group, TableTree
 from console.work import Failure
 
 if TYPE_CHECKING:
-    from console.places.table_pages import Shown
+    from console.places.table_shown import Shown
     from console.widgets.page import Page
     from engine.values import TableDetail, TableRef
 
@@ -32,6 +33,7 @@ VIEW_NAMES = (
     ("properties", "Properties"),
     ("versions", "Versions"),
     ("files", "Files"),
+    ("scan", "Scan"),
     ("rows", "Rows"),
 )
 STARTING = "Spark is starting; tables are listed as soon as it is up.\n\nUntil then: 2 opens your draft, 3 the history."
@@ -58,6 +60,8 @@ class TablesPlace(Place):
                 tooltip="The view before this one"),
         Binding("right_square_bracket", "cycle(1)", "next view", id="tables.view_next", group=VIEWS_GROUP,
                 tooltip="The next view"),
+        Binding("e", "explore", "explore", id="tables.explore",
+                tooltip="Explore which files a predicate leaves of this table, and why each is kept or skipped"),
         Binding("o", "open_directory", "open directory", id="tables.directory",
                 tooltip="Open a directory and list the Delta tables in it"),
         Binding("r", "reload", "refresh", id="tables.refresh", tooltip="Ask Spark again"),
@@ -87,12 +91,16 @@ class TablesPlace(Place):
             with Vertical(id="detail"):
                 yield Static(id="table-name", markup=False)
                 yield TabLine(VIEW_NAMES, "screen.view", chosen=self.view, id="views")
+                yield Input(
+                    placeholder="a predicate, as after WHERE", id="predicate", compact=True, select_on_focus=False
+                )
                 yield PageView(STARTING, id="page")
 
     def on_mount(self) -> None:
         self.marked = load_marked(self.console_app.home)
         self.table_tree.focus()
         self.query_one("#views").display = False
+        self.query_one("#predicate").display = False
         if self.console_app.status.spark == "warm":
             self.load_schemas()
 
@@ -219,10 +227,13 @@ class TablesPlace(Place):
 
     def open_table(self, name: str, version: int | None = None) -> None:
         """Show a table, or its rows as of a version."""
-        from console.places.table_pages import Shown
+        from console.places.table_shown import Shown
 
         same = self.shown is not None and self.shown.name == name and self.detail is not None
-        self.shown = Shown(name, version)
+        predicate = self.query_one("#predicate", Input)
+        if self.shown is None or self.shown.name != name:
+            predicate.value = ""
+        self.shown = Shown(name, version, predicate.value)
         self._pages.pop("rows", None)
         # the tree may be hidden now: focus goes with what was asked for, not to whatever is next
         self.set_focus(None)
@@ -275,6 +286,7 @@ class TablesPlace(Place):
 
         self.view = view
         self.query_one("#views", TabLine).chosen = view
+        self.query_one("#predicate").display = view == "scan"
         shown, detail = self.shown, self.detail
         if shown is None or detail is None:
             return
@@ -297,6 +309,21 @@ class TablesPlace(Place):
         names = [name for name, _ in VIEW_NAMES]
         self.action_view(names[(names.index(self.view) + step) % len(names)])
 
+    def action_explore(self) -> None:
+        self.action_view("scan")
+        self.query_one("#predicate").focus()
+
+    @on(Input.Submitted, "#predicate")
+    def _predicate_typed(self, event: Input.Submitted) -> None:
+        event.stop()
+        if self.shown is not None:
+            self.shown = replace(self.shown, predicate=event.value)
+            self._pages.pop("scan", None)
+            self.action_view("scan")
+            if event.value.strip():
+                self.set_focus(None)
+                self.page.focus_page()
+
     @on(PageView.RowOpened)
     def _row_opened(self, event: PageView.RowOpened) -> None:
         event.stop()
@@ -317,7 +344,7 @@ class TablesPlace(Place):
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in ("cycle", "view"):
+        if action in ("cycle", "view", "explore"):
             return self.shown is not None
         if action == "export":
             page = self._pages.get(self.view) if self.shown is not None else None

@@ -11,6 +11,7 @@ from engine.create_values import TableState
 from engine.errors import CancelledError, EngineError, UnreachableError
 from engine.plans import AnyPlan, OperationDetail
 from engine.policy import Policy
+from engine.scan_explorer import ScanExplained
 from engine.values import (
     Column,
     DataFile,
@@ -137,6 +138,10 @@ class FakeBackend:
     def table_state(self, name: str) -> TableState:
         self._enter("table_state", name)
         return samples.a_state()
+
+    def explore_scan(self, name: str, predicate: str, version: int | None = None) -> ScanExplained:
+        self._enter("explore_scan", name, predicate, version)
+        return samples.a_scan(predicate)
 
     def validate(self, sql: str, params: Mapping[str, str]) -> Validation:
         self._enter("validate", sql, dict(params))

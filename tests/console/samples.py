@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from engine.create_values import CreatePlan, CreateStatement, StateColumn, TableState
 from engine.plans import AnyPlan
+from engine.scan_explorer import ScanExplained, Size
+from engine.skipping import ColumnFacts, Evidence, FileEvidence
 from engine.values import (
     Clause,
     Column,
@@ -521,4 +523,27 @@ def a_restore(looked: UndoPlan) -> Outcome:
         version=looked.version + 1,
         read_version=looked.version,
         metrics=looked.promise,
+    )
+
+
+def a_scan(predicate: str) -> ScanExplained:
+    """40 files: most lie in other partitions, some are skipped by a derived filter, some by statistics, three stay."""
+    by_date, by_amount = "order_date >= DATE'2026-11-20'", "amount > 100 -- [/x] \x1b"
+
+    def evidence(at: int) -> FileEvidence:
+        day = f"2026-11-{1 + at % 30:02}"
+        date = ColumnFacts("order_date", True, day, day, None)
+        amount = ColumnFacts("amount", False, "0.10", "129.90" if at > 36 else "88.00", 0)
+        known = (Evidence(by_date, at >= 20, (date,)), Evidence(by_amount, not 26 <= at <= 36, (amount,)))
+        return FileEvidence(some_files(40)[at].path, at > 36, 434_000 + at, known)
+
+    return ScanExplained(
+        table="sales.orders",
+        version=41,
+        predicate=predicate,
+        before=Size(40, 934_000_000, 30),
+        after_partitions=Size(14, 322_000_000, 14),
+        after_statistics=Size(3, 69_000_000, 3),
+        generated=("((year >= 2026) OR isnull((year >= 2026)))",),
+        files=tuple(map(evidence, range(40))),
     )

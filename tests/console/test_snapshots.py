@@ -83,6 +83,12 @@ async def create_preview(operator: Operator) -> None:
     await operator.sees("replaces the table", "delta.logRetentionDuration")
 
 
+async def explorer(operator: Operator) -> None:
+    await tables(operator)
+    await operator.press("e", *"amount > 100", "enter")
+    await operator.sees("kept 3", "order_date = ")
+
+
 async def session(operator: Operator) -> None:
     await operator.press("5")
     await operator.sees("21.0.8")
@@ -106,7 +112,7 @@ async def help_(operator: Operator) -> None:
     await operator.sees("Keys of what has the focus")
 
 
-PLACES: tuple[Scene, ...] = (tables, preview, history, create, create_preview, session, log)
+PLACES: tuple[Scene, ...] = (tables, preview, history, create, create_preview, explorer, session, log)
 OTHERS: tuple[Scene, ...] = (error, refused, commit, outcome, lost, help_)
 PICTURES = [
     *(pytest.param(scene, size, "merge-dark", id=f"{scene.__name__}-{size[0]}x{size[1]}")
