@@ -13,7 +13,7 @@ from textual.widgets import Button, Input, Static
 
 from console.dialogs.dialog import Dialog
 from console.places.table_form import VALUES, FormColumn
-from console.widgets.field import Field
+from console.widgets.field import Field, TextBox
 from console.widgets.one_of import OneOf
 
 NULLS = (("", "may be NULL"), ("not_null", "NOT NULL"))
@@ -42,13 +42,13 @@ class ColumnDialog(Dialog[FormColumn]):
 
     def compose_content(self) -> Iterable[Widget]:
         one = self._column
-        yield Field("name", Input(one.name, id="name", compact=True))
-        yield Field("type", Input(one.type, placeholder="bigint, string, decimal(12,2)", id="type", compact=True))
+        yield Field("name", TextBox(one.name, id="name"))
+        yield Field("type", TextBox(one.type, placeholder="bigint, string, decimal(12,2)", id="type"))
         yield Field("NULL", OneOf(NULLS, "" if one.nullable else "not_null", id="null"))
         yield Field("value", OneOf(OF_VALUES, one.value, id="value"))
         placeholder = "SQL, where the value is DEFAULT or GENERATED"
-        yield Field("expression", Input(one.expression, placeholder=placeholder, id="expression", compact=True))
-        yield Field("comment", Input(one.comment, id="comment", compact=True))
+        yield Field("expression", TextBox(one.expression, placeholder=placeholder, id="expression"))
+        yield Field("comment", TextBox(one.comment, id="comment"))
         yield Static(id="complaint", classes="complaint", markup=False)
 
     def compose_buttons(self) -> Iterable[Widget]:
@@ -59,7 +59,7 @@ class ColumnDialog(Dialog[FormColumn]):
     def column(self) -> FormColumn:
         """The column as it is typed now."""
         name, type_, expression, comment = (
-            self.query_one(f"#{id}", Input).value.strip() for id in ("name", "type", "expression", "comment")
+            self.query_one(f"#{id}", TextBox).text.strip() for id in ("name", "type", "expression", "comment")
         )
         value = self.query_one("#value", OneOf).value
         return FormColumn(

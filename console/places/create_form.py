@@ -14,7 +14,7 @@ from textual.widgets import Input
 
 from console.places.table_form import LAYOUTS, FormColumn, TableForm
 from console.visible import visible
-from console.widgets.field import Field
+from console.widgets.field import Field, TextBox
 from console.widgets.one_of import OneOf
 from console.widgets.page import Column, Page, Paragraph, Row, Table
 from console.widgets.page_view import PageView
@@ -29,7 +29,6 @@ PLACEHOLDERS = {
     "query": "a query: then it gives the columns",
 }
 SHORT = {"": "", "default": "DEFAULT", "generated": "AS", "identity": "IDENTITY"}
-SEVERAL_LINES = "a query of several lines: edit it in the SQL"
 OF_MODES = (("", "fail"), ("if_not_exists", "IF NOT EXISTS"), ("or_replace", "OR REPLACE"))
 OF_LAYOUTS = tuple((key, words or "none") for key, words in LAYOUTS.items())
 
@@ -67,10 +66,8 @@ class FormPane(Vertical):
         """The column under the cursor."""
 
     def compose(self) -> ComposeResult:
-        def text(name: str) -> Input:
-            placeholder = PLACEHOLDERS.get(name, "")
-            # what is there stays where one only comes by
-            return Input(placeholder=placeholder, id=name.replace("_", "-"), compact=True, select_on_focus=False)
+        def text(name: str) -> TextBox:
+            return TextBox(placeholder=PLACEHOLDERS.get(name, ""), id=name.replace("_", "-"))
 
         yield Field("table", text("name"))
         yield Field("if it exists", OneOf(OF_MODES, id="mode"))
@@ -85,8 +82,8 @@ class FormPane(Vertical):
     def on_mount(self) -> None:
         self._draw_columns()
 
-    def _text(self, name: str) -> Input:
-        return self.query_one(f"#{name.replace('_', '-')}", Input)
+    def _text(self, name: str) -> TextBox:
+        return self.query_one(f"#{name.replace('_', '-')}", TextBox)
 
     @property
     def columns_view(self) -> PageView:
@@ -103,15 +100,8 @@ class FormPane(Vertical):
         """Another form in the fields; nothing is posted."""
         columns_differ = (form.columns, bool(form.query)) != (self.form.columns, bool(self.form.query))
         self.form = form
-        several = "\n" in form.query
         for name in TEXTS:
-            wanted = "" if name == "query" and several else getattr(form, name)
-            if (box := self._text(name)).value != wanted:
-                box.value = wanted
-                box.cursor_position = len(wanted)
-        query = self._text("query")
-        query.disabled = several
-        query.placeholder = SEVERAL_LINES if several else PLACEHOLDERS["query"]
+            self._text(name).show(getattr(form, name))
         self.query_one("#mode", OneOf).value = form.mode
         self.query_one("#layout", OneOf).value = form.layout
         if columns_differ:
@@ -123,14 +113,14 @@ class FormPane(Vertical):
         event.stop()
         typed = TableForm(
             mode=self.query_one("#mode", OneOf).value,
-            name=self._text("name").value,
+            name=self._text("name").text,
             columns=self.form.columns,
             layout=self.query_one("#layout", OneOf).value,
-            layout_by=self._text("layout_by").value,
-            properties=self._text("properties").value,
-            location=self._text("location").value,
-            comment=self._text("comment").value,
-            query=self.form.query if "\n" in self.form.query else self._text("query").value,
+            layout_by=self._text("layout_by").text,
+            properties=self._text("properties").text,
+            location=self._text("location").text,
+            comment=self._text("comment").text,
+            query=self._text("query").text,
         )
         # what was put here by ``show`` is no change
         if typed != self.form:

@@ -39,9 +39,15 @@ def scan_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
 
 def page_of(found: ScanExplained) -> Page:
     files = sorted(found.files, key=lambda file: not file.kept)
+    verdicts = [verdict(file, found) for file in files]
+
+    def row(file: FileEvidence) -> Row:
+        sign = " ".join(VERDICTS[verdict(file, found)])
+        return (sign, visible(file.path), number(file.rows), visible(why(file, found)))
+
     columns = [Column("verdict"), Column("file", fit="file"), Column("rows", align="right"), Column("why", fit="end")]
-    table = Table(columns, LazyRows(files, _row), "This version has no files.")
-    return Page(_head(found), table, _map(files))
+    table = Table(columns, LazyRows(files, row), "This version has no files.")
+    return Page(_head(found), table, _map(verdicts))
 
 
 def _head(found: ScanExplained) -> Head:
@@ -59,31 +65,27 @@ def _size(of: Size) -> str:
     return f"{count(of.files, 'file')}, {size(of.bytes)}{where}"
 
 
-def _map(files: Sequence[FileEvidence]) -> FileMap | None:
-    verdicts = [verdict(file) for file in files]
-    return FileMap(len(files), [MapMode("skipped by", VERDICTS, verdicts.__getitem__)]) if files else None
+def _map(verdicts: Sequence[int]) -> FileMap | None:
+    return FileMap(len(verdicts), [MapMode("skipped by", VERDICTS, verdicts.__getitem__)]) if verdicts else None
 
 
-def verdict(file: FileEvidence) -> int:
-    """PARTITION, STATISTICS or KEPT; DERIVED where no predicate as typed skips it: a filter derived of them does."""
+def verdict(file: FileEvidence, found: ScanExplained) -> int:
+    """PARTITION where a predicate on partition columns prunes the file, DERIVED where one of generated columns does,
+    STATISTICS where no partition value speaks against it, or KEPT."""
     if file.kept:
         return KEPT
-    skipping = [one for one in file.evidence if not one.kept]
-    if not skipping:
-        return DERIVED
-    return PARTITION if any(all(fact.partition for fact in one.facts) for one in skipping) else STATISTICS
+    if file.path not in found.pruned:
+        return STATISTICS
+    by_partition = any(not one.kept and all(fact.partition for fact in one.facts) for one in file.evidence)
+    return PARTITION if by_partition else DERIVED
 
 
-def _row(file: FileEvidence) -> Row:
-    word = VERDICTS[verdict(file)][1]
-    return (word if file.kept else f"skipped by {word}", visible(file.path), number(file.rows), visible(why(file)))
-
-
-def why(file: FileEvidence) -> str:
-    """The predicates that skip a file, or all that keep it, each with what the log holds of their columns."""
-    told = [one for one in file.evidence if one.kept == file.kept]
-    if not told:
-        return "a filter derived from a generated column" if not file.kept else "there is nothing to judge it by"
+def why(file: FileEvidence, found: ScanExplained) -> str:
+    """The predicates that skip a file, or all that keep it, each after what the log holds of their columns."""
+    if verdict(file, found) == DERIVED:
+        return "; ".join(found.generated)
+    # a file that no predicate skips alone is skipped by all together
+    told = [one for one in file.evidence if one.kept == file.kept] or file.evidence
     return "; ".join(map(_told, told))
 
 

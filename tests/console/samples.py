@@ -546,4 +546,5 @@ def a_scan(predicate: str) -> ScanExplained:
         after_statistics=Size(3, 69_000_000, 3),
         generated=("((year >= 2026) OR isnull((year >= 2026)))",),
         files=tuple(map(evidence, range(40))),
+        pruned=frozenset(file.path for file in some_files(26)),
     )
