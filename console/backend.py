@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Protocol
 from engine.policy import Policy
 
 if TYPE_CHECKING:
+    from engine.create_values import TableState
     from engine.explain import Explained
     from engine.find_key import FoundKey
-    from engine.plans import OperationDetail
+    from engine.plans import AnyPlan, OperationDetail
+    from engine.scan_explorer import ScanExplained
     from engine.values import (
         Column,
         DataFile,
@@ -80,12 +82,19 @@ class Backend(Protocol):
 
     def table_rows(self, name: str, limit: int = 100, version: int | None = None) -> RowPage: ...
 
-    # Merge
+    def table_state(self, name: str) -> TableState:
+        """A Delta table in all its parts, generated columns and defaults too: what one like it is made from."""
+
+    def explore_scan(self, name: str, predicate: str, version: int | None = None) -> ScanExplained:
+        """Which files of a Delta table a read with this predicate leaves, and why. No data is read."""
+
+    # Statements
     def validate(self, sql: str, params: Mapping[str, str]) -> Validation: ...
 
     def plan(
         self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: OnProgress
-    ) -> Plan: ...
+    ) -> AnyPlan:
+        """Plan a MERGE, a CREATE or a REPLACE TABLE: what it would do, without doing it."""
 
     def find_key(self, plan: Plan, typed: str, *, operation_id: str) -> FoundKey:
         """What that plan does to the rows of one key: values of ON's equalities, or a predicate."""
@@ -93,9 +102,11 @@ class Backend(Protocol):
     def explain_merge(self, plan: Plan) -> Explained:
         """Spark's own plans of the statement that would run."""
 
-    def apply(self, plan: Plan, *, accept: tuple[str, ...], operation_id: str, on_progress: OnProgress) -> Outcome: ...
+    def apply(
+        self, plan: AnyPlan, *, accept: tuple[str, ...], operation_id: str, on_progress: OnProgress
+    ) -> Outcome: ...
 
-    def save_plan(self, plan: Plan, path: Path) -> None:
+    def save_plan(self, plan: AnyPlan, path: Path) -> None:
         """Write the plan file. The frozen source of a saved plan outlives the console."""
 
     def cancel(self, operation_id: str) -> None:

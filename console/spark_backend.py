@@ -15,10 +15,12 @@ from console.backend import OnProgress
 from engine.policy import Policy
 
 if TYPE_CHECKING:
+    from engine.create_values import TableState
     from engine.explain import Explained
     from engine.find_key import FoundKey
     from engine.history import History
-    from engine.plans import OperationDetail
+    from engine.plans import AnyPlan, OperationDetail
+    from engine.scan_explorer import ScanExplained
     from engine.session.connect import Session, TaskProgress
     from engine.values import (
         Column,
@@ -183,7 +185,22 @@ class SparkBackend:
         page: RowPage = self._ask(lambda s: tables.table_rows(s, name, limit, version))
         return page
 
-    # Merge
+    def table_state(self, name: str) -> TableState:
+        from engine.errors import EngineError
+        from engine.table_state import delta_table_now
+
+        found = self._ask(lambda s: delta_table_now(s, name))
+        if found is None:
+            raise EngineError("DELTA_TABLE_ONLY_OPERATION", f"{name} is not a Delta table.", "Choose a Delta table.")
+        return found.state
+
+    def explore_scan(self, name: str, predicate: str, version: int | None = None) -> ScanExplained:
+        from engine.scan_explorer import explore
+
+        found: ScanExplained = self._ask(lambda s: explore(s, name, predicate, version))
+        return found
+
+    # Statements
 
     def validate(self, sql: str, params: Mapping[str, str]) -> Validation:
         from engine.validate import validate
@@ -197,9 +214,9 @@ class SparkBackend:
 
     def plan(
         self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: OnProgress
-    ) -> Plan:
+    ) -> AnyPlan:
         from engine.errors import EngineError
-        from engine.plan_merge import plan
+        from engine.plan_statement import plan
 
         session = self._session().new_session(self._confs)
         done = False
@@ -256,7 +273,7 @@ class SparkBackend:
             raise source_gone()
         return session
 
-    def apply(self, plan: Plan, *, accept: tuple[str, ...], operation_id: str, on_progress: OnProgress) -> Outcome:
+    def apply(self, plan: AnyPlan, *, accept: tuple[str, ...], operation_id: str, on_progress: OnProgress) -> Outcome:
         from engine.apply_plan import apply
 
         session = self._plans.get(plan.plan_id)
@@ -279,7 +296,7 @@ class SparkBackend:
             ),
         )
 
-    def save_plan(self, plan: Plan, path: Path) -> None:
+    def save_plan(self, plan: AnyPlan, path: Path) -> None:
         from engine.plan_file import write_plan
 
         write_plan(path, plan)

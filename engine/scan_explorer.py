@@ -58,6 +58,7 @@ class ScanExplained:
 
     ``after_partitions`` is what the conjuncts on partition columns leave, with those that generated columns add
     (``generated``, as Spark prints them: a MERGE has none of these); ``after_statistics`` what the read is left with.
+    ``pruned`` are the paths of the files that are not in ``after_partitions``.
     """
 
     table: str
@@ -68,6 +69,7 @@ class ScanExplained:
     after_statistics: Size
     generated: tuple[str, ...]
     files: tuple[FileEvidence, ...]
+    pruned: frozenset[str] = frozenset()
     note: str = ""
 
 
@@ -123,18 +125,20 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
     plain = kept(every, generated=False) if generates else after
     generated = generated_filters(spark, source, predicate) if generates and skipping else ()
     derivable = [text for filter_ in generated if (text := as_sql(filter_, schema))]
-    pruned = {file.path for file in kept([*(part.text for part in on), *derivable])}
+    on_partitions = {file.path for file in kept([*(part.text for part in on), *derivable])}
     # where a derived filter cannot be asked by itself: what it alone skips
     derived = {file.path for file in plain} - {file.path for file in after}
+    left = [file for file in files if file.path in on_partitions and file.path not in derived]
     return ScanExplained(
         table=table,
         version=at,
         predicate=predicate,
         before=_size(files),
-        after_partitions=_size([file for file in files if file.path in pruned and file.path not in derived]),
+        after_partitions=_size(left),
         after_statistics=_size(after),
         generated=generated,
         files=file_evidence(spark, detail, at, files, after, parts, schema, kept),
+        pruned=frozenset(file.path for file in files) - {file.path for file in left},
         note="" if skipping else NO_SKIPPING,
     )
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from engine.analyze import analyze
+from engine.analyze import analyze, schema_of
 from engine.errors import EngineError, UnreachableError
 from engine.params import fill
 from engine.parse import parse_merge, parse_script
+from engine.parse_create import is_create_table, parse_create
+from engine.plan_create_table import check_analysis
+from engine.plan_statement import check_statement
 from engine.should_materialize_source import should_materialize_source
 from engine.spark_errors import translate
 from engine.sql_text import tokenize
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def validate(spark: SparkSession, text: str, params: Mapping[str, str] | None = None) -> Validation:
-    """Analyze the MERGE of ``text``. A refusal is a value, with its place in the text as typed; only a Spark that
+    """Analyze the statement of ``text``. A refusal is a value, with its place in the text as typed; only a Spark that
     cannot be reached raises. Setup statements run, but for CACHE: the session should be one kept for validating."""
     try:
         if not tokenize(text):
@@ -30,12 +33,11 @@ def validate(spark: SparkSession, text: str, params: Mapping[str, str] | None = 
     try:
         script = parse_script(fill(text, params or {}))
         offset = max(0, text.rfind(script.statement))
-        statement = parse_merge(script.statement)
+        check_statement(script.statement)
         for one in script.setup:
             if tokenize(one)[0].word != "CACHE":
                 spark.sql(one).collect()
-        merge = analyze(spark, statement)
-        decision = should_materialize_source(spark, merge)
+        return _analyzed(spark, script.statement)
     except UnreachableError:
         raise
     except EngineError as error:
@@ -45,7 +47,24 @@ def validate(spark: SparkSession, text: str, params: Mapping[str, str] | None = 
         if isinstance(translated, UnreachableError):
             raise translated from error
         return _refused(translated, text, offset)
-    return Validation(ok=True, target=statement.target.text, target_version=merge.version, decision=decision)
+
+
+def _analyzed(spark: SparkSession, statement: str) -> Validation:
+    if is_create_table(statement):
+        create = parse_create(statement)
+        if create.form == "clone":
+            # EXPLAIN takes no CLONE
+            schema_of(spark, f"SELECT * FROM {create.source} {create.source_at}")
+        else:
+            check_analysis(spark, create)
+        return Validation(ok=True, kind="create", target=create.name)
+    merge = analyze(spark, parse_merge(statement))
+    return Validation(
+        ok=True,
+        target=merge.statement.target.text,
+        target_version=merge.version,
+        decision=should_materialize_source(spark, merge),
+    )
 
 
 def _refused(error: EngineError, text: str, offset: int) -> Validation:

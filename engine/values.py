@@ -500,7 +500,7 @@ class Validation(Value):
     hint: str = ""
     line: int | None = None
     column: int | None = None
-    kind: Literal["merge", "other", "empty"] = "merge"
+    kind: Literal["merge", "create", "other", "empty"] = "merge"
     target: str | None = None
     target_version: int | None = None
     decision: Decision | None = None

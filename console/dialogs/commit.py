@@ -13,14 +13,14 @@ from textual.widgets import Button, Input
 
 from console.dialogs.dialog import Dialog
 from console.format import number, short_id
-from console.places import sentences
+from console.places import create_sentences, sentences
 from console.visible import visible
 from console.widgets.accept import Accept
 from console.widgets.page import Head, Paragraph, sentence, signed
 from console.widgets.sentences import Sentences
 
 if TYPE_CHECKING:
-    from engine.values import Plan
+    from engine.plans import AnyPlan
 
 
 class CommitDialog(Dialog["tuple[str, ...]"]):
@@ -32,7 +32,7 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
         Binding("ctrl+y", "commit", "commit", id="commit.confirm", tooltip="Commit exactly this plan"),
     ]
 
-    def __init__(self, plan: Plan, *, edited: bool, typed: bool = False) -> None:
+    def __init__(self, plan: AnyPlan, *, edited: bool, typed: bool = False) -> None:
         super().__init__()
         self._plan = plan
         self._edited = edited
@@ -44,12 +44,9 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
 
     def compose_content(self) -> Iterable[Widget]:
         plan, glyphs = self._plan, self.console_app.glyphs
-        version = plan.target.version
-        title = Content.assemble((visible(plan.target.name), "bold"), f"  v{version} {glyphs.becomes} v{version + 1}")
-        yield Sentences(
-            (Paragraph(title), sentence(self._counts()), sentence(sentences.rewrite(plan)), *self._undo()),
-            id="what",
-        )
+        title = Content.assemble((visible(plan.target.name), "bold"), f"  {self._versions()}")
+        what = (sentence(line) for line in self._what())
+        yield Sentences((Paragraph(title), *what, *self._undo()), id="what")
         if self._codes:
             yield Sentences((sentence(""), sentence("To be accepted first (tab goes there, space ticks):")))
         for index, code in enumerate(self._codes):
@@ -98,6 +95,23 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
         undo = Paragraph(Content(sentences.undo(self._plan)), Content.styled("undo: ", "$foreground-muted"))
         edited = "The text was edited since; what is committed is the plan, not the text."
         return (undo, signed(glyphs.warning, "$text-warning", edited)) if self._edited else (undo,)
+
+    def _versions(self) -> str:
+        version, becomes = self._plan.target.version, self.console_app.glyphs.becomes
+        if version < 0:
+            return f"new {becomes} v0"
+        # a table that is only taken into the catalog gets no version
+        taken = self._plan.kind == "create_table" and self._plan.operation is None
+        return f"v{version}" if taken else f"v{version} {becomes} v{version + 1}"
+
+    def _what(self) -> list[str]:
+        """What will happen, a line each."""
+        plan = self._plan
+        if plan.kind == "create_table":
+            lines = [create_sentences.headline(plan), create_sentences.summary(plan)]
+            lines += [create_sentences.rows_written(plan), create_sentences.leaving(plan)]
+            return [line for line in lines if line]
+        return [self._counts(), sentences.rewrite(plan)]
 
     def _counts(self) -> str:
         promise = self._plan.promise

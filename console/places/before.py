@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from console.format import local_clock, number, short_id, size
+from console.places.create_sentences import facts
 from console.visible import visible
 from console.widgets.glyphs import Glyphs
 from console.widgets.page import Column, Page, Row, Table, sentence
 
 if TYPE_CHECKING:
+    from engine.create_values import CreatePlan
+    from engine.plans import AnyPlan
     from engine.values import Plan
 
 
-def before_page(before: Plan, plan: Plan, glyphs: Glyphs) -> Page:
+def before_page(before: AnyPlan, plan: AnyPlan, glyphs: Glyphs) -> Page:
     """What differs comes first; what stayed is listed below it."""
     pairs = [(name, *values) for name, values in _facts(before, plan).items()]
     rows: list[Row] = [
@@ -27,27 +30,45 @@ def before_page(before: Plan, plan: Plan, glyphs: Glyphs) -> Page:
     return Page((sentence(told, "bold"),), Table(columns, rows))
 
 
-def _facts(before: Plan, plan: Plan) -> dict[str, tuple[str, str]]:
+def _facts(before: AnyPlan, plan: AnyPlan) -> dict[str, tuple[str, str]]:
     """Each fact as it was and as it is."""
-
-    def of(one: Plan) -> dict[str, str]:
-        files = one.find_touched_files.files
-        facts = {
-            "target version": str(one.target.version),
-            "source rows": number(one.source.num_rows),
-            "source fingerprint": one.source.fingerprint,
-            "source": "materialized" if one.decision.materialize else "read as it is",
-            "reason": one.decision.reason,
-            "files rewritten": number(len(files)),
-            "bytes rewritten": size(sum(file.bytes for file in files)),
-            "files after skipping": number(one.scan.files_after),
-            "conflicting rows": number(one.find_touched_files.conflicts.true_count),
-            "can be committed": "no" if one.refused is not None else "yes",
-            "warnings": ", ".join(remark.code for remark in one.warnings) or "none",
-        }
-        facts |= {name: number(value) for name, value in one.promise.items()}
-        facts |= {f":{name}": value for name, value in one.statement.params.items()}
-        return facts | {"text": " ".join(one.statement.sql.split())}
-
-    old, new = of(before), of(plan)
+    old, new = (_of_create(one) if one.kind == "create_table" else _of_merge(one) for one in (before, plan))
     return {name: (old.get(name, "-"), new.get(name, "-")) for name in dict.fromkeys((*old, *new))}
+
+
+def _of_merge(one: Plan) -> dict[str, str]:
+    files = one.find_touched_files.files
+    return {
+        "target version": str(one.target.version),
+        "source rows": number(one.source.num_rows),
+        "source fingerprint": one.source.fingerprint,
+        "source": "materialized" if one.decision.materialize else "read as it is",
+        "reason": one.decision.reason,
+        "files rewritten": number(len(files)),
+        "bytes rewritten": size(sum(file.bytes for file in files)),
+        "files after skipping": number(one.scan.files_after),
+        "conflicting rows": number(one.find_touched_files.conflicts.true_count),
+        **_of_any(one),
+    }
+
+
+def _of_create(one: CreatePlan) -> dict[str, str]:
+    return {
+        "target version": str(one.target.version),
+        "effect": one.effect,
+        "because": one.because,
+        "columns": ", ".join(f"{each.name} {each.type}" for each in one.after.columns) if one.after else "",
+        "files that leave": number(one.files_removed),
+        **(facts(one.after) if one.after else {}),
+        **_of_any(one),
+    }
+
+
+def _of_any(one: AnyPlan) -> dict[str, str]:
+    return {
+        "can be committed": "no" if one.refused is not None else "yes",
+        "warnings": ", ".join(remark.code for remark in one.warnings) or "none",
+        **{name: number(value) for name, value in one.promise.items()},
+        **{f":{name}": value for name, value in one.statement.params.items()},
+        "text": " ".join(one.statement.sql.split()),
+    }

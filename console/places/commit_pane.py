@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from console.format import short_id
-from console.places import sentences
+from console.places import create_sentences, sentences
 from console.widgets.glyphs import Glyphs
 from console.widgets.page import Head, Page, sentence, signed
 from console.widgets.page_view import PageView, failure_head
@@ -17,7 +17,8 @@ from console.work import Failure
 
 if TYPE_CHECKING:
     from console.app import DeltaMergeApp
-    from engine.values import Outcome, Plan
+    from engine.plans import AnyPlan
+    from engine.values import Outcome
 
 
 class CommitPane(Vertical):
@@ -42,16 +43,17 @@ class CommitPane(Vertical):
     def page(self) -> PageView:
         return self.query_one("#commit-page", PageView)
 
-    def show_running(self, plan: Plan) -> None:
-        title = f"Committing plan {short_id(plan.plan_id)} into {plan.target.name}."
+    def show_running(self, plan: AnyPlan) -> None:
+        what = f"into {plan.target.name}" if plan.kind == "merge" else f"({create_sentences.headline(plan)})"
+        title = f"Committing plan {short_id(plan.plan_id)} {what}."
         note = sentence("It goes on while you look at other places.", "$foreground-muted")
         self.page.show(Page((sentence(title, "bold"), note), promise_table(plan, None, self.glyphs)))
 
-    def show_outcome(self, plan: Plan, outcome: Outcome) -> None:
+    def show_outcome(self, plan: AnyPlan, outcome: Outcome) -> None:
         table = promise_table(plan, outcome, self.glyphs)
         self.page.show(Page(outcome_head(plan, outcome, self.glyphs), table))
 
-    def show_failure(self, plan: Plan, failure: Failure) -> None:
+    def show_failure(self, plan: AnyPlan, failure: Failure) -> None:
         if failure.cancelled:
             # what the operator asked for is no error
             told: Head = (signed(self.glyphs.warning, "$text-warning", "The commit was cancelled.", "bold"),)
@@ -61,7 +63,7 @@ class CommitPane(Vertical):
         self.page.show(Page(head, promise_table(plan, None, self.glyphs)))
 
 
-def outcome_head(plan: Plan, outcome: Outcome, glyphs: Glyphs) -> Head:
+def outcome_head(plan: AnyPlan, outcome: Outcome, glyphs: Glyphs) -> Head:
     """What a commit did, and what else is to know of it."""
     sign, style = (glyphs.ok, "$text-success") if outcome.kept else (glyphs.error, "$text-error")
     head = [signed(sign, style, sentences.outcome(outcome, plan, glyphs.dot), "bold")]

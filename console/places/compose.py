@@ -21,7 +21,7 @@ from console.places.markers import find_markers
 from console.places.templates import quoted
 from console.visible import is_visible, visible
 from console.widgets.editor import SqlEditor
-from console.widgets.page import Paragraph, sentence, signed
+from console.widgets.page import Head, Paragraph, sentence, signed
 from console.widgets.page_view import failure_head
 from console.widgets.parameters import Parameters
 from console.widgets.sentences import Sentences
@@ -48,7 +48,7 @@ _PYTHON_HINT = (
 class ComposePane(Vertical, Asking):
     """One statement. Saved as it is typed, checked by Spark when the typing stops."""
 
-    HELP: ClassVar[str] = "The text of this merge, and what Spark says of it."
+    HELP: ClassVar[str] = "The text of this statement, and what Spark says of it."
 
     class Edited(Message):
         """The text or a value of a marker is another now."""
@@ -56,9 +56,14 @@ class ComposePane(Vertical, Asking):
     class Checked(Message):
         """Spark has said what it thinks of the text."""
 
-    def __init__(self, draft_name: str, id: str | None = None) -> None:
+    class Told(Message):
+        """The sentences below the editor are others now."""
+
+    def __init__(self, draft_name: str, *, empty: str, id: str | None = None) -> None:
         super().__init__(id=id)
         self.draft_name = draft_name
+        self._empty = empty
+        """The sentence where nothing was typed yet."""
         self.error_at: tuple[int, int | None] | None = None
         self.plan_is_wanted = False
         """A plan is made as soon as Spark is up."""
@@ -110,6 +115,12 @@ class ComposePane(Vertical, Asking):
         self.query_one("#message", Sentences).show(
             sentence(one, "$foreground-muted") if isinstance(one, str) else one for one in paragraphs
         )
+        self.post_message(self.Told())
+
+    @property
+    def told(self) -> Head:
+        """The sentences below the editor."""
+        return self.query_one("#message", Sentences).paragraphs
 
     def _tell(self, text: str) -> None:
         self.say(self.console_app.told(text))
@@ -227,9 +238,7 @@ class ComposePane(Vertical, Asking):
         """Ask Spark what it says of the text."""
         sql, params = self.text, self.params
         if not sql.strip():
-            self._tell(
-                "Type a MERGE statement, or press {tables.merge} on a table. {merge.plan} plans it and writes nothing."
-            )
+            self._tell(self._empty)
             return
         if _PYTHON.search(sql):
             self.say(*map(self.console_app.told, _PYTHON_HINT))
@@ -280,12 +289,13 @@ class ComposePane(Vertical, Asking):
             where = (validation.line, validation.column)
             self.show_failure(Failure(validation.condition, validation.message, validation.hint, *where))
             return
-        if validation.kind != "merge":
-            self.say(signed(glyphs.warning, "$text-warning", "This is no MERGE: there is nothing to plan."))
+        if validation.kind not in ("merge", "create"):
+            told_not = "This is no MERGE, CREATE or REPLACE TABLE: there is nothing to plan."
+            self.say(signed(glyphs.warning, "$text-warning", told_not))
             return
         version = "" if validation.target_version is None else f" @ v{validation.target_version}"
         accepted = Content.assemble(
-            "Spark accepts it: MERGE into ",
+            f"Spark accepts it: {'MERGE into' if validation.kind == 'merge' else 'makes the table'} ",
             (f"{visible(validation.target or '?')}{version}", "bold"),
             (self.console_app.told(". {merge.plan} plans it."), "$foreground-muted"),
         )

@@ -1,35 +1,219 @@
-"""Create: says what cannot be done here yet, and what can."""
+"""Create: a table to be, as a form and as its SQL; see what it would do, commit exactly that."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import ClassVar
 
+from textual import on
 from textual.binding import BindingType
 from textual.widget import Widget
+from textual.widgets import ContentSwitcher
+from typing_extensions import override
 
-from console.places.place import Place
-from console.widgets.page import Page, sentence
-from console.widgets.page_view import PageView
+from console.places.commit_pane import CommitPane
+from console.places.compose import ComposePane
+from console.places.create_form import FormPane
+from console.places.create_keys import KEYS
+from console.places.preview import Preview
+from console.places.statement import StatementPlace
+from console.places.table_form import FormColumn, TableForm, read_form, to_sql
+from console.widgets.lines import TabLine
+from console.widgets.page import Paragraph, signed
+from console.widgets.running import Running
+
+EMPTY = "Name a table and add columns, or write CREATE TABLE yourself. {create.plan} plans it and writes nothing."
+BY_HAND = (
+    "The SQL was edited by hand: it runs as it is. The form shows what it can say of it, and asks before it writes."
+)
+NOT_A_FORM = "The SQL is none that this form can write: it runs as it is. The form asks before it replaces it."
 
 
-class CreatePlace(Place):
+class CreatePlace(StatementPlace):
     PLACE = "create"
-    HELP = "Create: not built yet."
-    BINDINGS: ClassVar[list[BindingType]] = []
+    PANES: ClassVar[dict[str, str]] = {"form": "form-pane", **StatementPlace.PANES}
+    HELP = (
+        "Create: a CREATE or REPLACE TABLE, as a form or as SQL. Both are one statement: the form writes the SQL, and "
+        "the SQL is what is planned and runs. What you type there by hand is never replaced unasked. In Tables, "
+        "{tables.like} starts with a table like another one, and {tables.clone} with a shallow clone of one to "
+        "rehearse on."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._written = ""
+        """The text that the form wrote last."""
+        self._asking = False
 
     def compose_body(self) -> Iterable[Widget]:
-        yield PageView(id="page")
+        yield TabLine(
+            self._steps(), "screen.pane", chosen="form", id="steps", separator=self.console_app.glyphs.becomes
+        )
+        with ContentSwitcher(initial="form-pane", id="panes"):
+            yield FormPane(id="form-pane")
+            yield ComposePane("create-1", empty=EMPTY, id="compose-pane")
+            yield Preview(id="preview-pane")
+            yield CommitPane(id="commit-pane")
+        yield Running(id="running")
 
     def on_mount(self) -> None:
-        told = (
-            sentence("Creating tables is not built yet.", "bold"),
-            sentence(""),
-            sentence("CREATE and REPLACE TABLE will be planned and committed here as merges are."),
-            sentence(
-                self.console_app.told(
-                    "Until then, create tables with Spark itself; {tables.refresh} in Tables ({app.tables}) lists them."
-                )
-            ),
+        self.form_pane.focus_name()
+
+    @property
+    def form_pane(self) -> FormPane:
+        return self.query_one("#form-pane", FormPane)
+
+    @override
+    def _steps(self) -> list[tuple[str, str]]:
+        return [("form", "Form"), *super()._steps()]
+
+    # One statement, two views
+
+    @property
+    def is_the_forms_own(self) -> bool:
+        """Whether the text is what the form wrote, so that nothing is lost where it writes again."""
+        return self.pane.text == self._written or not self.pane.text.strip()
+
+    def use_form(self, form: TableForm) -> None:
+        """A table from elsewhere, ready to be edited. The text that was there is put aside."""
+        self._written = to_sql(form)
+        self.pane.use_text(self._written)
+        self.form_pane.show(form)
+        self.show_view("form")
+        self.form_pane.focus_name()
+
+    @on(ComposePane.Edited)
+    def _text_may_be_others(self) -> None:
+        if self.view == "form":
+            self._read_text()
+
+    def _read_text(self) -> None:
+        """Show in the form what it can say of the text."""
+        if self.pane.text != self._written:
+            form = read_form(self.pane.text)
+            if form is not None:
+                self.form_pane.show(form)
+                # it says all of it: then the form may go on with it
+                if to_sql(form) == self.pane.text:
+                    self._written = self.pane.text
+        self._tell()
+
+    @on(ComposePane.Told)
+    def _tell(self) -> None:
+        told: list[Paragraph] = []
+        if not self.is_the_forms_own:
+            warning = NOT_A_FORM if read_form(self.pane.text) is None else BY_HAND
+            told.append(signed(self.console_app.glyphs.warning, "$text-warning", warning))
+        self.form_pane.say((*told, *self.pane.told))
+
+    @on(FormPane.Changed)
+    def _form_changed(self, event: FormPane.Changed) -> None:
+        event.stop()
+        self._change_form(event.form)
+
+    def _change_form(self, form: TableForm) -> None:
+        if self._asking:
+            return
+        if self.is_the_forms_own:
+            self._write(form)
+            return
+        from console.dialogs.confirm import ConfirmDialog
+
+        self._asking = True
+        dialog = ConfirmDialog(
+            "The SQL was edited by hand",
+            "The form would write its own text in its place, without what it cannot say. The text of now is kept in "
+            "the drafts folder, and ctrl+z in the SQL brings it back.",
+            confirm_label="replace it",
+            refuse_label="Keep the SQL",
         )
-        self.query_one(PageView).show(Page(told))
+        self.app.push_screen(dialog, partial(self._replace_confirmed, form))
+
+    def _replace_confirmed(self, form: TableForm, confirmed: bool | None) -> None:
+        self._asking = False
+        if confirmed:
+            self._written = to_sql(form)
+            self.pane.use_text(self._written)
+            self.form_pane.show(form)
+            self._tell()
+        else:
+            # the fields go back to what they were
+            self.form_pane.show(self.form_pane.form)
+
+    def _write(self, form: TableForm) -> None:
+        self._written = to_sql(form)
+        self.form_pane.show(form)
+        self.editor.replace_all(self._written)
+        self._tell()
+
+    # Columns
+
+    def action_add_column(self) -> None:
+        self._edit_column(None)
+
+    @on(FormPane.ColumnOpened)
+    def _column_opened(self, event: FormPane.ColumnOpened) -> None:
+        event.stop()
+        self._edit_column(self.form_pane.at)
+
+    def _edit_column(self, at: int | None) -> None:
+        if self.form_pane.form.query:
+            self.notify("The query gives the columns; empty it to write them here.")
+            return
+        from console.dialogs.column import ColumnDialog
+
+        def taken(column: FormColumn | None) -> None:
+            if column is not None:
+                self._change_form(self.form_pane.with_column(at, column))
+
+        self.app.push_screen(ColumnDialog(None if at is None else self.form_pane.form.columns[at]), taken)
+
+    def action_remove_column(self) -> None:
+        if self.form_pane.column is not None:
+            self._change_form(self.form_pane.without_column())
+
+    def action_move_column(self, step: int) -> None:
+        if self.form_pane.column is not None:
+            self._change_form(self.form_pane.with_moved_column(step))
+
+    # Steps
+
+    @override
+    def show_view(self, view: str) -> None:
+        super().show_view(view)
+        if view == "form":
+            self._read_text()
+
+    @override
+    def possible(self) -> dict[str, bool]:
+        in_form = self.view == "form"
+        on_column = in_form and self.form_pane.column is not None
+        own = {"form": self.operation is None, "add_column": in_form, "remove_column": on_column}
+        return super().possible() | own | {"move_column": on_column}
+
+    def action_form(self) -> None:
+        if self.view == "form":
+            self.action_edit()
+        else:
+            self.show_view("form")
+            self.form_pane.focus_name()
+
+    @override
+    def action_pane(self, view: str) -> None:
+        if view == "form":
+            self.show_view("form")
+            self.form_pane.focus_name()
+        else:
+            super().action_pane(view)
+
+    @override
+    def action_back(self) -> None:
+        if self.view == "form":
+            # plain keys are keys again
+            self.set_focus(None)
+        elif self.view == "preview" and self.is_the_forms_own:
+            self.show_view("form")
+        else:
+            super().action_back()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
 from textual.binding import Binding, BindingType
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
     from console.places.merge import MergePlace
+    from console.places.statement import StatementPlace
     from console.widgets.page import Page
     from engine.plans import OperationDetail
     from engine.values import Operation, Outcome, UndoPlan
@@ -63,9 +64,9 @@ class HistoryPlace(Place):
         Binding("right_square_bracket", "cycle(1)", "next view", id="history.view_next",
                 group=VIEWS_GROUP, tooltip="The next view"),
         Binding("e", "edit_again", "edit again", id="history.edit",
-                tooltip="Put this SQL into the Merge place"),
+                tooltip="Put this SQL where it was planned, to be edited"),
         Binding("u", "undo", "undo", id="history.undo",
-                tooltip="Take this merge back: shows what comes back and what is lost, and asks"),
+                tooltip="Take this back: shows what comes back and what is lost, and asks"),
         Binding("b", "group", "group by", id="history.group",
                 tooltip="Group the operations by table, by day, or not at all"),
         Binding("p", "plan_again", "plan again", id="history.plan",
@@ -308,5 +309,6 @@ class HistoryPlace(Place):
         if self.detail is None:
             return
         sql = self.detail.operation.sql
-        place: MergePlace = self.console_app.go_to("merge")  # type: ignore[assignment]
+        kind = self.detail.operation.kind
+        place = cast("StatementPlace", self.console_app.go_to("create" if kind == "create_table" else "merge"))
         place.call_after_refresh(place.use_text, sql)

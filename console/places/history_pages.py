@@ -43,8 +43,9 @@ def matches(operation: Operation, words: Sequence[str]) -> bool:
 
 
 def can_be_undone(operation: Operation) -> bool:
-    """Whether it committed a merge that is not taken back yet."""
-    return operation.kind == "merge" and operation.status == "applied" and operation.version is not None
+    """Whether it committed something that is not taken back yet."""
+    kinds = ("merge", "create_table")
+    return operation.kind in kinds and operation.status == "applied" and operation.version is not None
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "") -> 
     """``undo_key`` is the key that takes it back."""
     one, plan = detail.operation, detail.plan
     if plan is not None and plan.kind != "merge":
-        return _create_page(detail, plan, glyphs)
+        return _create_page(detail, plan, glyphs, undo_key)
     dot = f" {glyphs.dot} "
     title = Content.assemble(
         (_status(one, glyphs), "bold"),
@@ -138,20 +139,19 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "") -> 
     return Page(tuple(head), promise_table(plan, detail.outcome, glyphs))
 
 
-def _create_page(detail: OperationDetail, plan: CreatePlan, glyphs: Glyphs) -> Page:
-    """An operation that created or replaced a table: what it did, and the parts that are not as promised."""
+def _create_page(detail: OperationDetail, plan: CreatePlan, glyphs: Glyphs, undo_key: str) -> Page:
+    """An operation that created or replaced a table: what it did, and what was promised of it."""
     one = detail.operation
     title = f"{_status(one, glyphs)} {glyphs.dot} {visible(one.table)} {glyphs.dot} plan {short_id(one.plan_id)}"
     head = [Paragraph(Content.assemble((title, "bold"))), sentence(_when(one), "$foreground-muted")]
     head.append(sentence(f"{plan.operation or 'nothing committed'}: {plan.because}"))
     if one.error:
         head.append(signed(glyphs.error, "$text-error", one.error))
-    rows: list[Row] = [
-        (visible(each.metric), visible(str(each.promised)), visible(str(each.actual)), f"{glyphs.error} DEVIATED")
-        for each in (detail.outcome.deviations if detail.outcome else ())
-    ]
-    columns = [Column("part"), Column("promised"), Column("actual"), Column("")]
-    return Page(tuple(head), Table(columns, rows, "Everything is as promised."))
+    if one.status == "applied" and one.version:
+        head.append(sentence(f"{undo_key} takes it back: {sentences.undo(plan)}"))
+    elif one.status == "applied":
+        head.append(sentence(f"There is no version before it to go back to; {sentences.undo(plan)} takes it away."))
+    return Page(tuple(head), promise_table(plan, detail.outcome, glyphs))
 
 
 def sql_page(detail: OperationDetail, _glyphs: Glyphs) -> Page:

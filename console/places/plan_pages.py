@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -16,7 +16,7 @@ from console.widgets.page import Column, FileMap, Head, Page, Paragraph, Row, Ta
 
 if TYPE_CHECKING:
     from engine.explain import Explained
-    from engine.values import Cells, Plan, Remark, Sample
+    from engine.values import Cells, Plan, Refused, Remark, Sample
 
 Build = Callable[["Plan", Glyphs], Page]
 BAR_WIDTH = 30
@@ -108,7 +108,7 @@ def conflicts_page(plan: Plan, glyphs: Glyphs) -> Page:
     conflicts, refused = plan.find_touched_files.conflicts, plan.refused
     head: list[Paragraph] = []
     if refused is not None:
-        head += _refusal(refused.condition, refused.message, refused.hint, glyphs)
+        head += refusal(refused, glyphs)
     if conflicts.true_count:
         rows_matched = count(conflicts.true_count, "target row")
         told = f"{rows_matched} matched by more than one source row {_mark('exact', glyphs)}; some of the keys:"
@@ -177,12 +177,17 @@ def promise_page(plan: Plan, glyphs: Glyphs) -> Page:
 
 
 def advice_page(plan: Plan, glyphs: Glyphs) -> Page:
+    return Page(remarks(plan.warnings, plan.advice, glyphs))
+
+
+def remarks(warnings: Sequence[Remark], advice: Sequence[Remark], glyphs: Glyphs) -> Head:
+    """Warnings and advice in full, each with what it was seen by."""
     head: list[Paragraph] = []
-    for remark in plan.warnings:
+    for remark in warnings:
         head += _remark(remark, f"{glyphs.warning} warning", "$text-warning")
-    for remark in plan.advice:
+    for remark in advice:
         head += _remark(remark, f"{glyphs.points_to} advice", "$text-primary")
-    return Page(tuple(head) or (signed(glyphs.ok, "$text-success", "No warnings, and nothing to advise."),))
+    return tuple(head) or (signed(glyphs.ok, "$text-success", "No warnings, and nothing to advise."),)
 
 
 def sql_page(plan: Plan, glyphs: Glyphs) -> Page:
@@ -288,11 +293,13 @@ def _mark(accuracy: str, glyphs: Glyphs) -> str:
     return f"{sign} {accuracy}"
 
 
-def _refusal(condition: str, message: str, hint: str, glyphs: Glyphs) -> Head:
+def refusal(refused: Refused, glyphs: Glyphs, indent: str = "") -> Head:
     """What Delta would say of it while running."""
-    text = Content.assemble((f"[{visible(condition)}] ", "bold $text-error"), visible(message, lines=True))
-    hints = (Paragraph(sentence(hint, "$foreground-muted").body, Content("  ")),) if hint else ()
-    return (signed(glyphs.error, "$text-error", text), *hints)
+    text = Content.assemble(
+        (f"[{visible(refused.condition)}] ", "bold $text-error"), visible(refused.message, lines=True)
+    )
+    hint = Paragraph(sentence(refused.hint, "$foreground-muted").body, Content(f"{indent}  "))
+    return (signed(f"{indent}{glyphs.error}", "$text-error", text), *((hint,) if refused.hint else ()))
 
 
 def _remark(remark: Remark, word: str, style: str) -> Head:

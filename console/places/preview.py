@@ -10,9 +10,8 @@ from textual.content import Content
 from textual.message import Message
 
 from console.format import local_clock, short_id
-from console.places import sentences
+from console.places import create_pages, plan_pages, sentences
 from console.places.before import before_page
-from console.places.plan_pages import VIEWS
 from console.widgets.glyphs import Glyphs
 from console.widgets.lines import TabLine
 from console.widgets.page import Head, Page, Paragraph, signed
@@ -21,6 +20,7 @@ from console.widgets.sentences import Sentences
 
 if TYPE_CHECKING:
     from console.app import DeltaMergeApp
+    from engine.plans import AnyPlan
     from engine.values import Plan
 
 
@@ -34,9 +34,9 @@ class Verdict(Sentences):
     Verdict { padding: 0 1; }
     """
 
-    plan: Plan | None = None
+    plan: AnyPlan | None = None
 
-    def show_plan(self, plan: Plan, *, edited: str, glyphs: Glyphs) -> None:
+    def show_plan(self, plan: AnyPlan, *, edited: str, glyphs: Glyphs) -> None:
         self.plan = plan
         self._glyphs = glyphs
         self.show(verdict(plan, glyphs, edited=edited))
@@ -52,8 +52,16 @@ class Verdict(Sentences):
         return Content.assemble(title, "\n", super().laid_out(width))
 
 
-def verdict(plan: Plan, glyphs: Glyphs, *, edited: str) -> Head:
-    """Counts and files, the decision, what could stop it, what to mind. ``edited`` says that the text is another."""
+def verdict(plan: AnyPlan, glyphs: Glyphs, *, edited: str) -> Head:
+    """The first lines: what to know before anything else. ``edited`` says that the text is another by now, or is ""."""
+    lines = create_pages.verdict(plan, glyphs) if plan.kind == "create_table" else _of_merge(plan, glyphs)
+    if not edited:
+        return lines
+    return (*lines, signed(f"  {glyphs.warning}", "$text-warning", edited, "$text-warning"))
+
+
+def _of_merge(plan: Plan, glyphs: Glyphs) -> Head:
+    """Counts and files, the decision, what could stop it, what to mind."""
 
     def line(sign: str, sign_style: str, text: str, style: str = "") -> Paragraph:
         return signed(f"  {sign}", sign_style, text, style)
@@ -72,8 +80,6 @@ def verdict(plan: Plan, glyphs: Glyphs, *, edited: str) -> Head:
     if plan.refused is None:
         lines.append(line(*good, sentences.conflict(plan)))
     lines += [line(*mind, f"[{remark.code}] {remark.sentence}", "$text-warning") for remark in plan.warnings]
-    if edited:
-        lines.append(line(*mind, edited, "$text-warning"))
     return tuple(lines)
 
 
@@ -85,10 +91,10 @@ class Preview(Vertical):
     Preview #verdict-scroll { height: auto; max-height: 45%; }
     """
     HELP: ClassVar[str] = (
-        "What this merge would do. The first line is the verdict; {merge.view_before} and {merge.view_next} go through "
-        "the views below it; "
+        "What this statement would do. The first line is the verdict; {merge.view_before} and {merge.view_next} go "
+        "through the views below it; "
         "{merge.commit} commits exactly this, {merge.edit} edits the text, {merge.replan} plans again, "
-        "{merge.find_key} finds a key in it."
+        "{merge.find_key} finds a key in a merge."
     )
 
     class SparkPlanWanted(Message):
@@ -96,13 +102,13 @@ class Preview(Vertical):
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.plan: Plan | None = None
+        self.plan: AnyPlan | None = None
         self.typed = ""
         """The key that was looked for last, in this plan or one before."""
         self._asked: dict[str, Page] = {}
         """The pages that Spark was asked for, of this plan."""
-        self.before: Plan | None = None
-        """The plan before this one, of the same merge."""
+        self.before: AnyPlan | None = None
+        """The plan before this one, of the same text."""
         self._view = self._chosen = "files"
         self._edited = False
 
@@ -118,13 +124,16 @@ class Preview(Vertical):
         yield PageView(id="view")
 
     def _tabs(self) -> list[tuple[str, str]]:
-        shown = [(name, label) for name, (label, _) in VIEWS.items()]
-        shown.append(("spark", "Spark"))
+        of_create = self.plan is not None and self.plan.kind == "create_table"
+        views = create_pages.VIEWS if of_create else plan_pages.VIEWS
+        shown = [(name, label) for name, (label, _) in views.items()]
+        if not of_create:
+            shown.append(("spark", "Spark"))
         if "key" in self._asked:
             shown.append(("key", "Key"))
         return [*shown, ("before", "Before")] if self.before is not None else shown
 
-    def show(self, plan: Plan, before: Plan | None = None) -> None:
+    def show(self, plan: AnyPlan, before: AnyPlan | None = None) -> None:
         """Another plan, in the view that was chosen last; and the one ``before`` it, to compare."""
         self.plan = plan
         self.before = before
@@ -134,7 +143,9 @@ class Preview(Vertical):
         self._edited = False
         self._show_verdict()
         # what stops a plan is the first thing to look at
-        self.choose("conflicts" if plan.refused is not None else self._chosen)
+        wanted = "conflicts" if plan.refused is not None else self._chosen
+        names = list(dict(self._tabs()))
+        self.choose(wanted if wanted in names else names[0])
 
     def edited(self, edited: bool) -> None:
         """Say whether the text is another than what was planned."""
@@ -162,11 +173,14 @@ class Preview(Vertical):
             self.post_message(self.SparkPlanWanted())
             return
         glyphs = cast("DeltaMergeApp", self.app).glyphs
+        self.query_one("#view", PageView).show(self._page_of(self.plan, view, glyphs))
+
+    def _page_of(self, plan: AnyPlan, view: str, glyphs: Glyphs) -> Page:
         if view == "before" and self.before is not None:
-            page = before_page(self.before, self.plan, glyphs)
-        else:
-            page = self._asked.get(view) or VIEWS[view][1](self.plan, glyphs)
-        self.query_one("#view", PageView).show(page)
+            return before_page(self.before, plan, glyphs)
+        if plan.kind == "create_table":
+            return create_pages.VIEWS[view][1](plan, glyphs)
+        return self._asked.get(view) or plan_pages.VIEWS[view][1](plan, glyphs)
 
     def show_asked(self, view: str, page: Page) -> None:
         """What Spark answered, or that it is on its way."""

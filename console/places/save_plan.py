@@ -12,10 +12,10 @@ from console.work import Failure
 
 if TYPE_CHECKING:
     from console.places.place import Place
-    from engine.values import Plan
+    from engine.plans import AnyPlan
 
 
-def ask_where_to_save(place: Place, plan: Plan) -> None:
+def ask_where_to_save(place: Place, plan: AnyPlan) -> None:
     """Ask for a path, then write the plan there."""
     name = short_id(plan.plan_id)
     dialog = PathDialog(
@@ -43,7 +43,7 @@ def _exists(place: Place, path: str) -> str | None:
     return told if Path(path).expanduser().exists() else None
 
 
-def _save(place: Place, plan: Plan, path: str | None) -> None:
+def _save(place: Place, plan: AnyPlan, path: str | None) -> None:
     if path is None:
         return
     target = Path(path).expanduser()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from console.format import count, elide_end, number, short_id, size
+from console.places import create_sentences
 from console.visible import visible
 from console.widgets.glyphs import Glyphs
 
@@ -24,8 +25,10 @@ def one_line(sql: str) -> str:
     return visible(" ".join(sql.split()))
 
 
-def headline(plan: Plan, glyphs: Glyphs, width: int = 200) -> str:
+def headline(plan: AnyPlan, glyphs: Glyphs, width: int = 200) -> str:
     """``MERGE into sales.orders @ v41 ← orders_feed``."""
+    if plan.kind == "create_table":
+        return elide_end(create_sentences.headline(plan), max(width, 12), glyphs.ellipsis)
     start = f"MERGE into {visible(plan.target.name)} @ v{plan.target.version} {glyphs.into} "
     return start + elide_end(one_line(plan.source.sql), max(width - len(start), 12), glyphs.ellipsis)
 
@@ -129,8 +132,10 @@ def decision(plan: Plan) -> str:
     return f"source {verb}{inferred}: {visible(decided.because).rstrip('.')} ({visible(decided.reason)})"
 
 
-def summary(plan: Plan, dot: str = "·") -> str:
+def summary(plan: AnyPlan, dot: str = "·") -> str:
     """What a plan would do, in one line."""
+    if plan.kind == "create_table":
+        return create_sentences.summary(plan)
     if plan.refused is not None:
         return f"refused, {visible(plan.refused.condition)}"
     return f"{counts(plan, dot)}; {rewrite(plan)}"
@@ -155,8 +160,10 @@ def _matched(plan: Plan) -> str:
     return f"{count(rows, 'target row')} {'is' if rows == 1 else 'are'} matched"
 
 
-def undo(plan: Plan) -> str:
+def undo(plan: AnyPlan) -> str:
     """The statement that takes the commit back."""
+    if plan.kind == "create_table":
+        return create_sentences.undo(plan)
     return f"RESTORE TABLE {visible(plan.target.name)} TO VERSION AS OF {plan.target.version}"
 
 
@@ -183,7 +190,7 @@ def restored(result: Outcome, dot: str = "·") -> str:
     return f"undone, {kept} {dot} {at} {dot} read v{'?' if result.read_version is None else result.read_version}"
 
 
-def why_not_committable(plan: Plan) -> str | None:
+def why_not_committable(plan: AnyPlan) -> str | None:
     """The reason why this plan cannot be committed, or None."""
     if plan.refused is not None:
         return f"Spark would refuse it: [{plan.refused.condition}] {plan.refused.message}"
@@ -209,8 +216,10 @@ def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
     return f" {dot} ".join(parts)
 
 
-def as_text(plan: Plan, glyphs: Glyphs) -> str:
+def as_text(plan: AnyPlan, glyphs: Glyphs) -> str:
     """The plan for the clipboard."""
+    if plan.kind == "create_table":
+        return create_sentences.as_text(plan, glyphs.becomes)
     lines = [
         headline(plan, glyphs),
         f"plan {short_id(plan.plan_id)}: {counts(plan)}",

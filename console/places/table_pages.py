@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from console.format import count, local_time, number, parse_time, short_id, size
 from console.places.file_classes import by_size
+from console.places.scan_page import scan_page
+from console.places.table_shown import Shown
 from console.visible import visible
 from console.widgets.page import Column, FileMap, Head, LazyRows, MapMode, Page, Row, Table, sentence
 
@@ -28,14 +29,6 @@ AGES = (
     ("o", "older or unknown", float("inf")),
 )
 VERSIONS_LIMIT = 100
-
-
-@dataclass(frozen=True)
-class Shown:
-    """One table at one version (None: the newest)."""
-
-    name: str
-    version: int | None = None
 
 
 Build = Callable[["Backend", Shown, "TableDetail"], Page]
@@ -168,6 +161,7 @@ VIEWS: dict[str, tuple[str, Build]] = {
     "properties": ("Properties", properties_page),
     "versions": ("Versions", versions_page),
     "files": ("Files", files_page),
+    "scan": ("Scan", scan_page),
     "rows": ("Rows", rows_page),
 }
 

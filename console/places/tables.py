@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -23,7 +24,7 @@ from console.widgets.table_tree import Group, TableTree
 from console.work import Failure
 
 if TYPE_CHECKING:
-    from console.places.table_pages import Shown
+    from console.places.table_shown import Shown
     from console.widgets.page import Page
     from engine.values import TableDetail, TableRef
 
@@ -32,6 +33,7 @@ VIEW_NAMES = (
     ("properties", "Properties"),
     ("versions", "Versions"),
     ("files", "Files"),
+    ("scan", "Scan"),
     ("rows", "Rows"),
 )
 STARTING = (
@@ -47,16 +49,23 @@ class TablesPlace(Place):
     HELP = (
         "Tables: schemas and directories at the left, one table at the right. Enter opens what the cursor "
         "is on; {tables.view_before} and {tables.view_next} go through the views of a table; "
-        "{tables.merge} starts a merge into it."
+        "{tables.merge} starts a merge into it; {tables.like} creates a table like it, {tables.clone} clones it to "
+        "rehearse on."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "all tables", id="tables.back", tooltip="Back to the list of tables"),
         Binding("slash", "filter", "filter", id="tables.filter", tooltip="Filter the tables by name"),
         Binding("m", "merge", "merge into", id="tables.merge", tooltip="Start a merge into this table"),
+        Binding("n", "create_like", "new like it", id="tables.like",
+                tooltip="Create a table like this one: its columns, layout and properties in the form"),
+        Binding("c", "clone", "clone", id="tables.clone",
+                tooltip="Clone this table to rehearse on: a SHALLOW CLONE of its version, in the Create place"),
         Binding("left_square_bracket", "cycle(-1)", "view before", id="tables.view_before", group=VIEWS_GROUP,
                 tooltip="The view before this one"),
         Binding("right_square_bracket", "cycle(1)", "next view", id="tables.view_next", group=VIEWS_GROUP,
                 tooltip="The next view"),
+        Binding("e", "explore", "explore", id="tables.explore",
+                tooltip="Explore which files a predicate leaves of this table, and why each is kept or skipped"),
         Binding("o", "open_directory", "open directory", id="tables.directory",
                 tooltip="Open a directory and list the Delta tables in it"),
         Binding("r", "reload", "refresh", id="tables.refresh", tooltip="Ask Spark again"),
@@ -86,12 +95,16 @@ class TablesPlace(Place):
             with Vertical(id="detail"):
                 yield Static(id="table-name", markup=False)
                 yield TabLine(VIEW_NAMES, "screen.view", chosen=self.view, id="views")
+                yield Input(
+                    placeholder="a predicate, as after WHERE", id="predicate", compact=True, select_on_focus=False
+                )
                 yield PageView(self.console_app.told(STARTING), id="page")
 
     def on_mount(self) -> None:
         self.marked = load_marked(self.console_app.home)
         self.table_tree.focus()
         self.query_one("#views").display = False
+        self.query_one("#predicate").display = False
         if self.console_app.status.spark == "warm":
             self.load_schemas()
 
@@ -153,9 +166,7 @@ class TablesPlace(Place):
         )
 
     def action_favourite(self) -> None:
-        name = self._chosen_name()
-        if name is None:
-            self.notify("There is no table under the cursor.")
+        if (name := self._name_or_tell()) is None:
             return
         self._remember(self.marked.with_toggled(name))
         self._mark()
@@ -218,10 +229,13 @@ class TablesPlace(Place):
 
     def open_table(self, name: str, version: int | None = None) -> None:
         """Show a table, or its rows as of a version."""
-        from console.places.table_pages import Shown
+        from console.places.table_shown import Shown
 
         same = self.shown is not None and self.shown.name == name and self.detail is not None
-        self.shown = Shown(name, version)
+        predicate = self.query_one("#predicate", Input)
+        if self.shown is None or self.shown.name != name:
+            predicate.value = ""
+        self.shown = Shown(name, version, predicate.value)
         self._pages.pop("rows", None)
         # the tree may be hidden now: focus goes with what was asked for, not to whatever is next
         self.set_focus(None)
@@ -274,6 +288,7 @@ class TablesPlace(Place):
 
         self.view = view
         self.query_one("#views", TabLine).chosen = view
+        self.query_one("#predicate").display = view == "scan"
         shown, detail = self.shown, self.detail
         if shown is None or detail is None:
             return
@@ -296,6 +311,21 @@ class TablesPlace(Place):
         names = [name for name, _ in VIEW_NAMES]
         self.action_view(names[(names.index(self.view) + step) % len(names)])
 
+    def action_explore(self) -> None:
+        self.action_view("scan")
+        self.query_one("#predicate").focus()
+
+    @on(Input.Submitted, "#predicate")
+    def _predicate_typed(self, event: Input.Submitted) -> None:
+        event.stop()
+        if self.shown is not None:
+            self.shown = replace(self.shown, predicate=event.value)
+            self._pages.pop("scan", None)
+            self.action_view("scan")
+            if event.value.strip():
+                self.set_focus(None)
+                self.page.focus_page()
+
     @on(PageView.RowOpened)
     def _row_opened(self, event: PageView.RowOpened) -> None:
         event.stop()
@@ -311,7 +341,7 @@ class TablesPlace(Place):
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in ("cycle", "view"):
+        if action in ("cycle", "view", "explore"):
             return self.shown is not None
         if action == "export":
             page = self._pages.get(self.view) if self.shown is not None else None
@@ -345,10 +375,8 @@ class TablesPlace(Place):
         self.load_schemas()
 
     def action_copy_name(self) -> None:
-        if name := self._chosen_name():
+        if (name := self._name_or_tell()) is not None:
             self.copy(name, name)
-        else:
-            self.notify("There is no table under the cursor.")
 
     def action_export(self) -> None:
         page = self._pages.get(self.view)
@@ -362,13 +390,30 @@ class TablesPlace(Place):
         )
 
     def action_merge(self) -> None:
+        if (name := self._name_or_tell()) is not None:
+            from console.places.propose import propose_into
+
+            propose_into(self, name)
+
+    def action_create_like(self) -> None:
+        if (name := self._name_or_tell()) is not None:
+            from console.places.propose_table import create_like
+
+            create_like(self, name)
+
+    def action_clone(self) -> None:
+        if (name := self._name_or_tell()) is not None:
+            from console.places.propose_table import clone_to_rehearse
+
+            shown = self.shown
+            clone_to_rehearse(self, name, shown.version if shown is not None and shown.name == name else None)
+
+    def _name_or_tell(self) -> str | None:
+        """The table that is meant; where there is none, a notice says so."""
         name = self._chosen_name()
         if name is None:
-            self.notify("There is no table under the cursor to merge into.")
-            return
-        from console.places.propose import propose_into
-
-        propose_into(self, name)
+            self.notify("There is no table under the cursor.")
+        return name
 
     def action_open_directory(self) -> None:
         from console.dialogs.path import PathDialog

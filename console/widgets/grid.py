@@ -84,8 +84,11 @@ class Grid(ScrollView, Asking, can_focus=True):
             super().__init__()
             self.order = order
 
-    def __init__(self, table: Table, *, width: int, glyphs: Glyphs = UNICODE, order: Order | None = None) -> None:
+    def __init__(
+        self, table: Table, *, width: int, glyphs: Glyphs = UNICODE, order: Order | None = None, at: int = 0
+    ) -> None:
         super().__init__()
+        self.set_reactive(Grid.cursor, at)
         self.table = table
         self.order = order
         self._room = width
@@ -99,7 +102,7 @@ class Grid(ScrollView, Asking, can_focus=True):
     def on_mount(self) -> None:
         self._resize_content()
         if self.table.rows:
-            self.post_message(self.RowHighlighted(self.number_of(0)))
+            self.post_message(self.RowHighlighted(self.number_of(self.cursor)))
 
     # What is drawn
 

@@ -133,6 +133,8 @@ class Page:
     """Shown above the table, the cursors of both together."""
     sql: str | None = None
     """SQL shown read-only below the sentences."""
+    at: int = 0
+    """The row that the cursor of the table begins on."""
 
 
 def sentence(text: str, style: str = "") -> Paragraph:

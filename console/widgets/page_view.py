@@ -194,7 +194,7 @@ class PageView(Vertical):
                 from console.widgets.file_map import FileMapView
 
                 widgets.append(FileMapView(page.files))
-            widgets.append(Grid(table, width=width, glyphs=self.console_app.glyphs, order=self._order))
+            widgets.append(Grid(table, width=width, glyphs=self.console_app.glyphs, order=self._order, at=page.at))
         if page.sql is not None:
             from console.widgets.editor import SqlView
 

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from console.format import number
+from console.format import count, number
 from console.visible import visible
 from console.widgets.glyphs import Glyphs
 from console.widgets.page import Column, Row, Table
 
 if TYPE_CHECKING:
-    from engine.values import Outcome, Plan
+    from engine.create_values import CreatePlan
+    from engine.plans import AnyPlan
+    from engine.values import Outcome
 
 
-def promise_table(plan: Plan | None, outcome: Outcome | None, glyphs: Glyphs) -> Table:
+def promise_table(plan: AnyPlan | None, outcome: Outcome | None, glyphs: Glyphs) -> Table:
     """The numbers that were promised and those that the commit reports."""
+    # the parts of a table are words, which may be long
+    fit: Literal["end"] | None = None if plan is None or plan.kind == "merge" else "end"
     columns = [
         Column("metric"),
-        Column("promised", align="right"),
-        Column("actual", align="right"),
+        Column("promised", align="right", fit=fit),
+        Column("actual", align="right", fit=fit),
         Column(""),
     ]
     promised = dict(plan.promise) if plan is not None else {}
     actual = dict(outcome.metrics) if outcome is not None else {}
     deviating = {one.metric for one in outcome.deviations} if outcome is not None else set()
-    rows: list[Row] = []
+    rows: list[Row] = [] if plan is None or plan.kind == "merge" else _parts(plan, outcome, glyphs)
     for metric, value in promised.items():
         if outcome is None or outcome.already_applied:
             word = ""
@@ -39,3 +43,33 @@ def promise_table(plan: Plan | None, outcome: Outcome | None, glyphs: Glyphs) ->
         if metric not in promised:
             rows.append((visible(metric), "-", number(value), "not promised"))
     return Table(columns, rows, "There are no numbers to compare.")
+
+
+def _parts(plan: CreatePlan, outcome: Outcome | None, glyphs: Glyphs) -> list[Row]:
+    """The commit and the table that it leaves, part by part: everything that is compared beside the metrics."""
+    if plan.after is None or not plan.changes_something:
+        return []
+    after, committed = plan.after, plan.operation is not None
+    promised = {
+        "operation": plan.operation or "",
+        "version": str(plan.target.version + 1) if committed else "",
+        "columns": count(len(after.columns), "column"),
+        "partitionColumns": ", ".join(after.partition_columns),
+        "clusteringColumns": ", ".join(after.clustering_columns),
+        "comment": after.comment,
+        "location": after.location,
+        "protocol": f"reader {after.min_reader_version}, writer {after.min_writer_version}",
+        "properties": number(len(after.properties)) if after.properties else "",
+        "numFiles": "" if after.num_files is None else number(after.num_files),
+        "sizeInBytes": "" if after.num_bytes is None else number(after.num_bytes),
+    }
+    deviating = {one.metric: one for one in outcome.deviations} if outcome is not None else {}
+    rows: list[Row] = []
+    for name, value in promised.items():
+        if (found := deviating.get(name)) is not None:
+            actual = "" if found.actual is None else str(found.actual)
+            rows.append((name, *map(visible, (str(found.promised), actual)), f"{glyphs.error} DEVIATED"))
+        elif value:
+            known = outcome is not None and not outcome.already_applied
+            rows.append((name, visible(value), visible(value) if known else "", f"{glyphs.ok} kept" if known else ""))
+    return rows

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from textual.pilot import Pilot
 
 from console.app import DeltaMergeApp
+from console.places.create import CreatePlace
 from console.places.merge import MergePlace
 from tests.console.fake_backend import FakeBackend
 
@@ -75,6 +76,12 @@ class Operator:
     def merge(self) -> MergePlace:
         place = self.app.screen_stack[0]
         assert isinstance(place, MergePlace)
+        return place
+
+    @property
+    def create(self) -> CreatePlace:
+        place = self.app.screen_stack[0]
+        assert isinstance(place, CreatePlace)
         return place
 
     async def write(self, sql: str) -> None:

@@ -7,11 +7,13 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from engine.create_values import TableState
 from engine.errors import CancelledError, EngineError, UnreachableError
 from engine.explain import Explained
 from engine.find_key import FoundKey
-from engine.plans import OperationDetail
+from engine.plans import AnyPlan, OperationDetail
 from engine.policy import Policy
+from engine.scan_explorer import ScanExplained
 from engine.values import (
     Column,
     DataFile,
@@ -42,8 +44,8 @@ class FakeBackend:
         self.delays = dict(delays or {})
         self.errors: dict[str, Exception] = {}
         self.calls: list[tuple[str, tuple[object, ...]]] = []
-        self.plans: list[Plan] = []
-        """What plan gives, one after the other; then the clean upsert."""
+        self.plans: list[AnyPlan] = []
+        """What plan gives, one after the other; then the clean upsert, or the table that is replaced."""
         self.deviates = False
         self.dead = False
         self.later_commits: tuple[str, ...] = ()
@@ -136,6 +138,14 @@ class FakeBackend:
         self._enter("table_rows", name, limit, version)
         return samples.some_rows(limit)
 
+    def table_state(self, name: str) -> TableState:
+        self._enter("table_state", name)
+        return samples.a_state()
+
+    def explore_scan(self, name: str, predicate: str, version: int | None = None) -> ScanExplained:
+        self._enter("explore_scan", name, predicate, version)
+        return samples.a_scan(predicate)
+
     def validate(self, sql: str, params: Mapping[str, str]) -> Validation:
         self._enter("validate", sql, dict(params))
         if "nowhere" in sql:
@@ -149,16 +159,21 @@ class FakeBackend:
                 line=line,
                 column=column,
             )
+        if sql.upper().startswith(("CREATE", "REPLACE")):
+            return Validation(ok=True, kind="create", target="sales.orders")
         if "merge" not in sql.lower():
             return Validation(ok=True, kind="other")
         decision = samples.a_plan().decision
         return Validation(ok=True, target="sales.orders", target_version=41, decision=decision)
 
-    def plan(self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: Report) -> Plan:
+    def plan(
+        self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: Report
+    ) -> AnyPlan:
         self._enter("plan", sql, dict(params), rows, operation_id, sleep=False)
         self._work("plan", operation_id, PHASES, on_progress)
         with self._lock:
-            plan = self.plans.pop(0) if self.plans else samples.a_plan()
+            usual = samples.a_create_plan if sql.upper().startswith(("CREATE", "REPLACE")) else samples.a_plan
+            plan: AnyPlan = self.plans.pop(0) if self.plans else usual()
         return plan.model_copy(
             update={"statement": plan.statement.model_copy(update={"sql": sql, "params": dict(params)})}
         )
@@ -171,12 +186,12 @@ class FakeBackend:
         self._enter("explain_merge", plan.plan_id)
         return samples.some_spark_plans()
 
-    def apply(self, plan: Plan, *, accept: tuple[str, ...], operation_id: str, on_progress: Report) -> Outcome:
+    def apply(self, plan: AnyPlan, *, accept: tuple[str, ...], operation_id: str, on_progress: Report) -> Outcome:
         self._enter("apply", plan.plan_id, accept, operation_id, sleep=False)
         self._work("apply", operation_id, ("checking that nothing moved", "merging"), on_progress)
         return samples.an_outcome(plan, deviates=self.deviates)
 
-    def save_plan(self, plan: Plan, path: Path) -> None:
+    def save_plan(self, plan: AnyPlan, path: Path) -> None:
         from engine.plan_file import write_plan
 
         self._enter("save_plan", plan.plan_id, path, needs_spark=False)
@@ -193,7 +208,8 @@ class FakeBackend:
     def operation(self, op_id: str) -> OperationDetail:
         self._enter("operation", op_id, needs_spark=False)
         one = next(entry for entry in self.ledger if entry.op_id == op_id)
-        plan = samples.a_plan(one.sql, plan_id=one.plan_id)
+        made = samples.a_create_plan if one.kind == "create_table" else samples.a_plan
+        plan = made(one.sql, plan_id=one.plan_id)
         outcome = samples.an_outcome(plan, deviates=one.kept is False) if one.status == "applied" else None
         return OperationDetail(operation=one, plan=plan, outcome=outcome)
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 
+from engine.create_values import CreatePlan, CreateStatement, StateColumn, TableState
 from engine.explain import Explained
 from engine.find_key import ClauseTest, FoundKey, FoundRow
+from engine.plans import AnyPlan
+from engine.scan_explorer import ScanExplained, Size
+from engine.skipping import ColumnFacts, Evidence, FileEvidence
 from engine.values import (
     Clause,
     Column,
@@ -271,7 +275,119 @@ def some_spark_plans() -> Explained:
     )
 
 
-def an_outcome(plan: Plan, *, deviates: bool = False) -> Outcome:
+CREATE_SQL = """CREATE OR REPLACE TABLE sales.orders (
+  order_id bigint NOT NULL COMMENT 'unique',
+  order_date date,
+  status string DEFAULT 'new',
+  amount decimal(14,2)
+)
+USING delta
+CLUSTER BY (order_date)
+TBLPROPERTIES ('delta.enableDeletionVectors' = 'true', 'delta.feature.allowColumnDefaults' = 'supported')
+"""
+
+
+def a_state() -> TableState:
+    """sales.orders as it is."""
+    detail = a_detail("sales.orders")
+    columns = [
+        StateColumn(name=one.name, type=one.type, nullable=one.nullable, comment=one.comment) for one in detail.columns
+    ]
+    columns[2] = columns[2].model_copy(update={"default": "'new'"})
+    columns.append(StateColumn(name="year", type="int", generated_as="year(order_date)"))
+    return TableState(
+        location=detail.path,
+        columns=tuple(columns),
+        partition_columns=detail.partition_columns,
+        comment=detail.description,
+        properties={**detail.properties, "delta.columnMapping.maxColumnId": "5"},
+        min_reader_version=1,
+        min_writer_version=7,
+        features=detail.features,
+        num_files=40,
+        num_bytes=934_000_000,
+    )
+
+
+def a_create_plan(sql: str = CREATE_SQL, **changes: object) -> CreatePlan:
+    """The table is replaced by an empty one with other columns and another layout."""
+    before = a_state()
+    after = before.model_copy(
+        update={
+            "columns": (
+                before.columns[0],
+                before.columns[1],
+                before.columns[2].model_copy(update={"comment": ""}),
+                StateColumn(name="amount", type="decimal(14,2)"),
+            ),
+            "partition_columns": (),
+            "clustering_columns": ("order_date",),
+            "comment": "",
+            "properties": {"delta.enableDeletionVectors": "true"},
+            "min_reader_version": 3,
+            "features": ("allowColumnDefaults", "clustering", "deletionVectors", "domainMetadata"),
+            "num_files": 0,
+            "num_bytes": 0,
+        }
+    )
+    plan = CreatePlan(
+        plan_id="e4d1c2b3a495",
+        created_at="2026-11-20T12:04:11Z",
+        engines=Engines(spark="4.2.0", delta="4.4.0", deltamerge="0.1.0"),
+        statement=CreateStatement(sql=sql, form="empty", mode="CreateOrReplace"),
+        target=a_plan().target,
+        in_catalog=True,
+        by_path=False,
+        managed=True,
+        handler="handleCreateTable",
+        effect="replace",
+        because="The table sales.orders is in the catalog, so OR REPLACE makes its next version.",
+        metadata_replaced=True,
+        before=before,
+        after=after,
+        files_removed=40,
+        bytes_removed=934_000_000,
+        operation="CREATE OR REPLACE TABLE",
+        timings={"analyze": 210},
+    )
+    return plan.model_copy(update=changes)
+
+
+def a_refused_create() -> CreatePlan:
+    """The table is there already."""
+    return a_create_plan(
+        plan_id="f00df00df00d",
+        effect="refused",
+        after=None,
+        operation=None,
+        refused=Refused(
+            condition="TABLE_OR_VIEW_ALREADY_EXISTS",
+            message="Cannot create the table [/x] because it already exists.",
+            hint="Write OR REPLACE, or IF NOT EXISTS.",
+        ),
+    )
+
+
+def a_created(plan: CreatePlan, *, deviates: bool = False) -> Outcome:
+    """What comes of a plan of a table."""
+    deviations = (Deviation(metric="comment", promised="", actual="[/x] of another"),) if deviates else ()
+    return Outcome(
+        plan_id=plan.plan_id,
+        op_id="01JCM5C0",
+        table=plan.target.name,
+        verdict="fresh",
+        version=plan.target.version + 1,
+        read_version=max(plan.target.version, 0),
+        kept=not deviates,
+        metrics=plan.promise,
+        deviations=deviations,
+        duration_ms=1_900,
+    )
+
+
+def an_outcome(plan: AnyPlan, *, deviates: bool = False) -> Outcome:
+    if plan.kind == "create_table":
+        return a_created(plan, deviates=deviates)
     metrics = dict(plan.promise)
     deviations: tuple[Deviation, ...] = ()
     if deviates:
@@ -453,4 +569,28 @@ def a_restore(looked: UndoPlan) -> Outcome:
         version=looked.version + 1,
         read_version=looked.version,
         metrics=looked.promise,
+    )
+
+
+def a_scan(predicate: str) -> ScanExplained:
+    """40 files: most lie in other partitions, some are skipped by a derived filter, some by statistics, three stay."""
+    by_date, by_amount = "order_date >= DATE'2026-11-20'", "amount > 100 -- [/x] \x1b"
+
+    def evidence(at: int) -> FileEvidence:
+        day = f"2026-11-{1 + at % 30:02}"
+        date = ColumnFacts("order_date", True, day, day, None)
+        amount = ColumnFacts("amount", False, "0.10", "129.90" if at > 36 else "88.00", 0)
+        known = (Evidence(by_date, at >= 20, (date,)), Evidence(by_amount, not 26 <= at <= 36, (amount,)))
+        return FileEvidence(some_files(40)[at].path, at > 36, 434_000 + at, known)
+
+    return ScanExplained(
+        table="sales.orders",
+        version=41,
+        predicate=predicate,
+        before=Size(40, 934_000_000, 30),
+        after_partitions=Size(14, 322_000_000, 14),
+        after_statistics=Size(3, 69_000_000, 3),
+        generated=("((year >= 2026) OR isnull((year >= 2026)))",),
+        files=tuple(map(evidence, range(40))),
+        pruned=frozenset(file.path for file in some_files(26)),
     )

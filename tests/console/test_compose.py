@@ -64,7 +64,7 @@ async def test_what_is_no_merge_or_nothing_at_all_is_told_so(backend: FakeBacken
     async with console(backend) as operator:
         await operator.warm()
         await operator.write("SELECT 1")
-        await operator.sees("This is no MERGE: there is nothing to plan.")
+        await operator.sees("This is no MERGE, CREATE or REPLACE TABLE: there is nothing to plan.")
         operator.merge.editor.replace_all("")
         await operator.press("ctrl+r")
         await operator.sees("There is no statement to plan yet.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine.errors import EngineError
 from tests.console import samples
 from tests.console.drive import ORDERS, console
@@ -54,3 +56,23 @@ async def test_the_editor_shows_that_something_cannot_be_seen(backend: FakeBacke
         await operator.write("MERGE INTO t -- \x1b[31m [/x]")
         await operator.sees("The text holds characters that cannot be seen.", "␛[31m [/x]")
         assert operator.merge.editor.text == "MERGE INTO t -- \x1b[31m [/x]"
+
+
+async def test_the_form_of_a_table_like_one_with_such_text_keeps_it_and_does_not_show_it(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "n")
+        await operator.sees("sales.orders_like")
+        form = operator.create.form_pane
+        columns = tuple(replace(one, comment=NASTY) for one in form.form.columns)
+        operator.create.use_form(replace(form.form, comment=NASTY, columns=columns))
+        await operator.sees("signs that cannot be seen: edit it in the SQL", SHOWN[:30])
+        assert "\x1b" not in operator.screen
+        form.columns_view.focus_page()
+        await operator.press("enter")
+        await operator.until(lambda: len(operator.app.screen_stack) == 2)
+        assert "\x1b" not in operator.screen
+        await operator.press("ctrl+y")
+        await operator.until(lambda: len(operator.app.screen_stack) == 1)
+        assert operator.create.form_pane.form.columns == columns
+        assert operator.create.form_pane.form.comment == NASTY

@@ -9,7 +9,7 @@ PLACES = {
     "1": "Open a table with enter.",
     "2": "Type a MERGE statement",
     "3": "Promise against actual",
-    "4": "Creating tables is not built yet.",
+    "4": "No columns yet: a adds one.",
     "5": "Spark is warm at local[*].",
     "6": "The console opened on local[*].",
 }

@@ -72,8 +72,21 @@ async def history(operator: Operator) -> None:
 
 
 async def create(operator: Operator) -> None:
-    await operator.press("4")
-    await operator.sees("Creating tables is not built yet.")
+    await operator.sees("orders_feed")
+    await operator.press(*ORDERS, "n")
+    await operator.sees("sales.orders_like", "Spark accepts it", "AS year")
+
+
+async def create_preview(operator: Operator) -> None:
+    await create(operator)
+    await operator.press("ctrl+r")
+    await operator.sees("replaces the table", "delta.logRetentionDuration")
+
+
+async def explorer(operator: Operator) -> None:
+    await tables(operator)
+    await operator.press("e", *"amount > 100", "enter")
+    await operator.sees("kept 3", "order_date = ")
 
 
 async def session(operator: Operator) -> None:
@@ -99,7 +112,7 @@ async def help_(operator: Operator) -> None:
     await operator.sees("Keys of what has the focus")
 
 
-PLACES: tuple[Scene, ...] = (tables, preview, history, create, session, log)
+PLACES: tuple[Scene, ...] = (tables, preview, history, create, create_preview, explorer, session, log)
 OTHERS: tuple[Scene, ...] = (error, refused, commit, outcome, lost, help_)
 PICTURES = [
     *(pytest.param(scene, size, "merge-dark", id=f"{scene.__name__}-{size[0]}x{size[1]}")

@@ -61,6 +61,8 @@ def check(spark: Any, table: str, predicate: str) -> None:
     assert told == kept
     assert found.after_statistics.files == len(kept)
     assert found.before.files >= found.after_partitions.files >= found.after_statistics.files
+    assert len(found.pruned) == found.before.files - found.after_partitions.files
+    assert not found.pruned & {one.path for one in found.files if one.kept}
     # no row is lost: what holds one that the predicate takes is kept
     holding = spark.sql(f"SELECT DISTINCT _metadata.file_name FROM {table} WHERE {predicate}").collect()
     assert {row[0] for row in holding} <= kept

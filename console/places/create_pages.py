@@ -1,0 +1,134 @@
+"""The views of a CREATE or REPLACE TABLE plan, each a page: pure functions from the plan to what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from console.format import count, duration, number
+from console.places import create_sentences as sentences
+from console.places.plan_pages import refusal, remarks
+from console.visible import visible
+from console.widgets.glyphs import Glyphs
+from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, facts, sentence, signed
+
+if TYPE_CHECKING:
+    from engine.create_values import CreatePlan, TableState
+
+Build = Callable[["CreatePlan", Glyphs], Page]
+
+
+def verdict(plan: CreatePlan, glyphs: Glyphs) -> Head:
+    """What it does and by which of Delta's handlers, what is there and what that means, what leaves, what to mind."""
+    if plan.refused is not None:
+        return refusal(plan.refused, glyphs, "  ")
+    told = [signed(f"  {glyphs.ok}", "$text-success", f"{sentences.DOES[plan.effect]} ({_how(plan)})", "bold")]
+    told += [
+        signed(f"  {glyphs.points_to}", "$text-primary", line)
+        for line in (plan.because, sentences.committing(plan), sentences.rows_written(plan), sentences.leaving(plan))
+        if line
+    ]
+    told += [signed(f"  {glyphs.points_to}", "$text-primary", f"then {step}") for step in plan.post_commit]
+    return (
+        *told,
+        *(
+            signed(f"  {glyphs.warning}", "$text-warning", f"[{one.code}] {one.sentence}", "$text-warning")
+            for one in plan.warnings
+        ),
+    )
+
+
+def _how(plan: CreatePlan) -> str:
+    mode = f"mode {plan.statement.mode}{', IF NOT EXISTS' if plan.statement.if_not_exists else ''}"
+    return f"{plan.handler}, {mode}"
+
+
+def table_page(plan: CreatePlan, glyphs: Glyphs) -> Page:
+    if plan.refused is not None:
+        return Page((*refusal(plan.refused, glyphs), *_is_there(plan.before)), _parts_of(plan.before))
+    before, after = _parts(plan.before), _parts(plan.after)
+    if plan.before is None or before == after:
+        return Page(_is_there(plan.before), _parts_of(plan.after))
+    rows: list[Row] = []
+    for name in dict.fromkeys((*after, *before)):
+        old, new = before.get(name, ""), after.get(name, "")
+        rows.append((f"{glyphs.changed} changed" if old != new else "", visible(name), visible(old), visible(new)))
+    changed = sum(bool(row[0]) for row in rows)
+    columns = [Column(""), Column("part"), Column("before", fit="end"), Column("after", fit="end")]
+    return Page((sentence(f"{count(changed, 'part')} of {len(rows)} change. Enter shows a row in full."),),
+                Table(columns, rows))  # fmt: skip
+
+
+def _is_there(before: TableState | None) -> Head:
+    return (sentence("There is no such table yet." if before is None else "The table stays as it is:"),)
+
+
+def _parts_of(state: TableState | None) -> Table:
+    rows: list[Row] = [(visible(name), visible(value)) for name, value in _parts(state).items()]
+    return Table([Column("part"), Column("value", fit="end")], rows, "There is no table.")
+
+
+def _parts(state: TableState | None) -> dict[str, str]:
+    """Every part of a table beside its columns, each property by itself."""
+    if state is None:
+        return {}
+    told = sentences.facts(state)
+    del told["properties"]
+    return told | sentences.properties(state)
+
+
+def columns_page(plan: CreatePlan, glyphs: Glyphs) -> Page:
+    after = plan.after.columns if plan.after is not None else ()
+    before = {column.name: column for column in plan.before.columns} if plan.before is not None else {}
+    rows: list[Row] = []
+    for column in after:
+        was = before.get(column.name)
+        word = "" if was == column or not before else "new" if was is None else f"{glyphs.changed} changed"
+        type_ = column.type if was is None or was.type == column.type else f"{was.type} {glyphs.becomes} {column.type}"
+        rows.append((word, *map(visible, (column.name, type_, sentences.marks(column), column.comment))))
+    kept = {column.name for column in after}
+    rows += [
+        ("goes", *map(visible, (column.name, column.type, sentences.marks(column), column.comment)))
+        for column in before.values()
+        if column.name not in kept and plan.after is not None
+    ]
+    columns = [Column(""), Column("column"), Column("type"), Column(""), Column("comment", fit="end")]
+    return Page(table=Table(columns, rows, "The plan leaves no table, so there are no columns."))
+
+
+def promise_page(plan: CreatePlan, glyphs: Glyphs) -> Page:
+    rows: list[Row] = [
+        (visible(metric), number(value), glyphs.exact, "exact: compared with the commit")
+        for metric, value in plan.promise.items()
+    ]
+    columns = [Column("metric"), Column("promised", align="right"), Column(""), Column("how sure")]
+    told = "What the commit will report, by Delta's own names. The state of the table is compared as well."
+    return Page((sentence(told),), Table(columns, rows, "Such a commit reports no metrics."))
+
+
+def advice_page(plan: CreatePlan, glyphs: Glyphs) -> Page:
+    return Page(remarks(plan.warnings, (), glyphs))
+
+
+def sql_page(plan: CreatePlan, _glyphs: Glyphs) -> Page:
+    head: list[Paragraph] = [sentence("This runs as typed.")]
+    head += facts(("before it", " ".join(statement.split())) for statement in plan.statement.setup)
+    head += facts((f":{name}", value) for name, value in plan.statement.params.items())
+    source = plan.source
+    if source is not None:
+        head += facts(("reads", f"{table} at version {version}") for table, version in source.pinned_versions.items())
+        if source.volatile:
+            head += facts([("volatile", f"{', '.join(source.volatile)}: other rows each time it is read")])
+    if plan.timings:
+        took = ", ".join(f"{step} {duration(spent)}" for step, spent in plan.timings.items())
+        head += facts([("planning took", took)])
+    return Page(tuple(head), sql=plan.statement.sql)
+
+
+VIEWS: dict[str, tuple[str, Build]] = {
+    "table": ("Table", table_page),
+    "columns": ("Columns", columns_page),
+    "promise": ("Promise", promise_page),
+    "advice": ("Advice", advice_page),
+    "sql": ("SQL", sql_page),
+}

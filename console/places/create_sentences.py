@@ -1,0 +1,118 @@
+"""A CREATE or REPLACE TABLE plan in sentences: as plain text, for the console and the command line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from console.format import count, number, short_id, size
+from console.visible import visible
+
+if TYPE_CHECKING:
+    from engine.create_values import CreatePlan, StateColumn, TableState
+
+DOES = {
+    "create": "creates the table",
+    "adopt": "takes the table that is there",
+    "replace": "replaces the table",
+    "nothing": "changes nothing",
+    "refused": "cannot run",
+}
+
+
+def headline(plan: CreatePlan) -> str:
+    """``CREATE OR REPLACE TABLE db.t @ v3``."""
+    modes = {"Create": "CREATE TABLE", "CreateOrReplace": "CREATE OR REPLACE TABLE", "Replace": "REPLACE TABLE"}
+    forms = {"empty": "", "as_select": " AS SELECT", "like": " LIKE", "clone": " SHALLOW CLONE"}
+    version = f" @ v{plan.target.version}" if plan.target.version >= 0 else ""
+    return f"{modes[plan.statement.mode]} {visible(plan.target.name)}{version}{forms[plan.statement.form]}"
+
+
+def committing(plan: CreatePlan) -> str:
+    """What history will say of it."""
+    return f"history will say {plan.operation}" if plan.operation else "nothing is committed"
+
+
+def rows_written(plan: CreatePlan) -> str:
+    """``writes 40 rows in 2 partitions``, or "" where no query is written."""
+    source = plan.source
+    if source is None or source.num_rows is None:
+        return ""
+    partitions = f" in {count(source.num_partitions, 'partition')}" if source.num_partitions is not None else ""
+    return f"writes {count(source.num_rows, 'row')}{partitions}"
+
+
+def summary(plan: CreatePlan) -> str:
+    """What a plan would do, in one line."""
+    if plan.refused is not None:
+        return f"refused, {visible(plan.refused.condition)}"
+    return f"{DOES[plan.effect]}; {committing(plan)}"
+
+
+def leaving(plan: CreatePlan) -> str:
+    """``40 files (934 MB) leave the table``: no data is deleted by the commit itself."""
+    if not plan.files_removed:
+        return "no file leaves the table" if plan.before is not None else ""
+    return (
+        f"{count(plan.files_removed, 'file')} ({size(plan.bytes_removed)}) leave the table; a later VACUUM deletes them"
+    )
+
+
+def undo(plan: CreatePlan) -> str:
+    """The statement that takes it back."""
+    name = visible(plan.target.name)
+    if plan.effect != "adopt" and plan.target.version >= 0:
+        return f"RESTORE TABLE {name} TO VERSION AS OF {plan.target.version}"
+    return f"DROP TABLE {name}{'' if plan.managed else ' (the files stay where they are)'}"
+
+
+def as_text(plan: CreatePlan, becomes: str) -> str:
+    """The plan for the clipboard."""
+    lines = [headline(plan), f"plan {short_id(plan.plan_id)}: {summary(plan)}", visible(plan.because)]
+    lines += [line for line in (rows_written(plan), leaving(plan)) if line]
+    if plan.refused is not None:
+        lines.append(f"[{visible(plan.refused.condition)}] {visible(plan.refused.message)}")
+    if plan.after is not None:
+        lines += ["", *(f"{name}: {visible(told)}" for name, told in changes(plan, becomes).items() if told)]
+        lines += [f"column {visible(one.name)} {visible(one.type)} {marks(one)}".rstrip() for one in plan.after.columns]
+    lines += [f"warning [{visible(one.code)}] {visible(one.sentence)}" for one in plan.warnings]
+    return "\n".join([*lines, "", plan.statement.sql])
+
+
+def marks(column: StateColumn) -> str:
+    """``not null, default 0``: what there is beside name, type and comment."""
+    found = ["" if column.nullable else "not null", "identity" if column.identity else ""]
+    found.append(f"generated as {visible(column.generated_as)}" if column.generated_as else "")
+    found.append(f"default {visible(column.default)}" if column.default else "")
+    return ", ".join(mark for mark in found if mark)
+
+
+def changes(plan: CreatePlan, becomes: str) -> dict[str, str]:
+    """Name → ``before → after``, or the one value where it stays. {} where the plan leaves no table."""
+    if plan.after is None:
+        return {}
+    after = facts(plan.after)
+    before = facts(plan.before) if plan.before else after
+    return {
+        name: after[name] if before[name] == after[name] else f"{before[name] or '-'} {becomes} {after[name] or '-'}"
+        for name in after
+    }
+
+
+def facts(state: TableState) -> dict[str, str]:
+    """The parts of a table beside its columns, all properties in one."""
+    told = properties(state)
+    files = "?" if state.num_files is None else f"{number(state.num_files)}, {size(state.num_bytes)}"
+    return {
+        "location": state.location,
+        "partitioned by": ", ".join(state.partition_columns),
+        "clustered by": ", ".join(state.clustering_columns),
+        "properties": ", ".join(f"{key}={value}" for key, value in told.items()),
+        "protocol": f"reader {state.min_reader_version}, writer {state.min_writer_version}",
+        "features": ", ".join(state.features),
+        "comment": state.comment,
+        "files": files,
+    }
+
+
+def properties(state: TableState) -> dict[str, str]:
+    return {key: "(known at the commit)" if value is None else value for key, value in state.properties.items()}

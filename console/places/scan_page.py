@@ -1,0 +1,94 @@
+"""Why Delta keeps or skips each file of a table under a predicate, as a page. Pure functions but for the asking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from console.format import count, number, size
+from console.places.table_shown import Shown
+from console.visible import visible
+from console.widgets.page import Column, FileMap, Head, LazyRows, MapMode, Page, Row, Table, facts, sentence
+
+if TYPE_CHECKING:
+    from console.backend import Backend
+    from engine.scan_explorer import ScanExplained, Size
+    from engine.skipping import Evidence, FileEvidence
+    from engine.values import TableDetail
+
+ASK = (
+    "Type what would stand after WHERE in a SELECT of this table (e goes there); enter asks Delta which files are "
+    "left, and why. No data is read."
+)
+# from quiet to loud
+VERDICTS = (
+    ("p", "partition"),
+    ("g", "derived filter"),
+    ("s", "statistics"),
+    ("k", "kept"),
+)
+PARTITION, DERIVED, STATISTICS, KEPT = range(4)
+
+
+def scan_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
+    """The files that a read with the predicate of ``shown`` leaves, those first."""
+    if not shown.predicate.strip():
+        return Page((sentence(ASK, "$foreground-muted"),))
+    return page_of(backend.explore_scan(shown.name, shown.predicate, shown.version))
+
+
+def page_of(found: ScanExplained) -> Page:
+    files = sorted(found.files, key=lambda file: not file.kept)
+    verdicts = [verdict(file, found) for file in files]
+
+    def row(file: FileEvidence) -> Row:
+        sign = " ".join(VERDICTS[verdict(file, found)])
+        return (sign, visible(file.path), number(file.rows), visible(why(file, found)))
+
+    columns = [Column("verdict"), Column("file", fit="file"), Column("rows", align="right"), Column("why", fit="end")]
+    table = Table(columns, LazyRows(files, row), "This version has no files.")
+    return Page(_head(found), table, _map(verdicts))
+
+
+def _head(found: ScanExplained) -> Head:
+    known = [
+        ("before", f"{_size(found.before)}, v{found.version}"),
+        ("after partitions", _size(found.after_partitions)),
+        ("after statistics", _size(found.after_statistics)),
+        *(("derived filter", text) for text in found.generated),
+    ]
+    return (*facts(known), *((sentence(found.note, "$text-warning"),) if found.note else ()))
+
+
+def _size(of: Size) -> str:
+    where = f" in {count(of.partitions, 'partition')}" if of.partitions > 1 else ""
+    return f"{count(of.files, 'file')}, {size(of.bytes)}{where}"
+
+
+def _map(verdicts: Sequence[int]) -> FileMap | None:
+    return FileMap(len(verdicts), [MapMode("skipped by", VERDICTS, verdicts.__getitem__)]) if verdicts else None
+
+
+def verdict(file: FileEvidence, found: ScanExplained) -> int:
+    """PARTITION where a predicate on partition columns prunes the file, DERIVED where one of generated columns does,
+    STATISTICS where no partition value speaks against it, or KEPT."""
+    if file.kept:
+        return KEPT
+    if file.path not in found.pruned:
+        return STATISTICS
+    by_partition = any(not one.kept and all(fact.partition for fact in one.facts) for one in file.evidence)
+    return PARTITION if by_partition else DERIVED
+
+
+def why(file: FileEvidence, found: ScanExplained) -> str:
+    """The predicates that skip a file, or all that keep it, each after what the log holds of their columns."""
+    if verdict(file, found) == DERIVED:
+        return "; ".join(found.generated)
+    # a file that no predicate skips alone is skipped by all together
+    told = [one for one in file.evidence if one.kept == file.kept] or file.evidence
+    return "; ".join(map(_told, told))
+
+
+def _told(one: Evidence) -> str:
+    held = ", ".join(map(str, one.facts))
+    return f"{held} for {one.predicate}" if held else one.predicate

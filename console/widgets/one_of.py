@@ -1,0 +1,66 @@
+"""One of a few choices on one line, the chosen one marked by a sign and not by colour alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.style import Style
+from textual.widget import Widget
+
+if TYPE_CHECKING:
+    from console.app import DeltaMergeApp
+
+
+class OneOf(Widget, can_focus=True):
+    """``choices``: a value and its label. A click, space or the arrow keys choose."""
+
+    HELP = "One of a few choices. Space and the arrow keys choose another."
+    DEFAULT_CSS = """
+    OneOf { height: 1; width: 1fr; text-wrap: nowrap; text-overflow: clip; background: $surface; }
+    OneOf:focus { background: $panel; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space,right,l", "choose(1)", "another", show=False, id="choice.next", tooltip="The next choice"),
+        Binding("left,h", "choose(-1)", "before", show=False, id="choice.before", tooltip="The choice before"),
+    ]
+
+    value: reactive[str] = reactive("")
+
+    class Changed(Message):
+        """Another one was chosen."""
+
+    def __init__(self, choices: Sequence[tuple[str, str]], value: str = "", *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._choices = list(choices)
+        self.set_reactive(OneOf.value, value)
+
+    def render(self) -> Content:
+        glyphs = cast("DeltaMergeApp", self.app).glyphs
+        parts: list[Content] = []
+        for value, label in self._choices:
+            mark = glyphs.on if value == self.value else glyphs.off
+            style = "bold $text-primary" if value == self.value else "$foreground-muted"
+            part = Content.styled(f"{mark} {label}", f"{style} underline" if self._is_at(value) else style)
+            parts += [part.stylize(Style.from_meta({"choice": value})), Content("   ")]
+        return Content.assemble(*parts)
+
+    def _is_at(self, value: str) -> bool:
+        return self.has_focus and value == self.value
+
+    def watch_value(self) -> None:
+        self.post_message(self.Changed())
+
+    def action_choose(self, step: int) -> None:
+        values = [value for value, _ in self._choices]
+        self.value = values[(values.index(self.value) + step) % len(values)]
+
+    def on_click(self, event: events.Click) -> None:
+        choice = event.style.meta.get("choice")
+        if choice is not None:
+            self.value = str(choice)

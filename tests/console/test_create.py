@@ -1,0 +1,235 @@
+"""Create: a form and its SQL, two views of one statement that is planned and committed as a merge is."""
+
+from __future__ import annotations
+
+from console.places.table_form import to_sql
+from engine.errors import EngineError
+from engine.values import Operation
+from tests.console import samples
+from tests.console.drive import ORDERS, Operator, console
+from tests.console.fake_backend import FakeBackend
+
+
+async def like_orders(operator: Operator) -> None:
+    """The form of a table like sales.orders."""
+    await operator.warm()
+    await operator.sees("orders_feed")
+    await operator.press(*ORDERS, "n")
+    await operator.sees("sales.orders_like", "Spark accepts it")
+
+
+async def test_what_is_typed_in_the_form_is_written_as_sql(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("4")
+        await operator.sees("No columns yet: a adds one.", "Name a table and add columns")
+        await operator.press(*"db.t", "tab", "space", "space", "tab", "right", "tab", *"id", "escape", "a")
+        await operator.sees("New column")
+        await operator.press("enter")
+        await operator.sees("A column needs a name and a type.")
+        await operator.press(*"id", "tab", *"bigint", "tab", "space", "tab", "space", "enter")
+        await operator.sees("The expression is missing")
+        await operator.press("tab", *"7", "tab", *"its key", "ctrl+y")
+        await operator.sees("id", "bigint", "not null", "DEFAULT 7", "its key")
+        await operator.press("ctrl+t")
+        await operator.sees("CREATE OR REPLACE TABLE db.t (", "Spark accepts it: makes the table")
+        assert operator.create.pane.text == (
+            "CREATE OR REPLACE TABLE db.t (\n  id bigint NOT NULL DEFAULT 7 COMMENT 'its key'\n)\n"
+            "USING delta\nPARTITIONED BY (id)\n"
+        )
+
+
+async def test_columns_are_edited_moved_and_removed_where_the_cursor_is(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await like_orders(operator)
+        operator.create.form_pane.columns_view.focus_page()
+        await operator.press("down", "enter")
+        await operator.until(lambda: len(operator.app.screen_stack) == 2)
+        await operator.press("end", *"_2", "enter")
+        await operator.sees("order_date_2")
+        await operator.press("J")
+        await operator.until(lambda: operator.create.form_pane.form.columns[2].name == "order_date_2")
+        await operator.until(lambda: operator.create.form_pane.at == 2)
+        await operator.press("d")
+        await operator.misses("order_date_2")
+        assert [one.name for one in operator.create.form_pane.form.columns] == [
+            *("order_id", "status", "amount", "note", "year")
+        ]
+        assert operator.create.pane.text == to_sql(operator.create.form_pane.form)
+
+
+async def test_a_query_gives_the_columns(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await like_orders(operator)
+        operator.create.form_pane._text("query").focus()
+        await operator.press(*"SELECT 1")
+        await operator.sees("The query gives the columns")
+        await operator.until(lambda: operator.create.pane.text.endswith("AS\nSELECT 1\n"))
+        assert "order_id" not in operator.create.pane.text
+        await operator.press("escape", "a")
+        await operator.sees("empty it to write them here")
+
+
+async def test_a_text_that_was_edited_by_hand_is_never_replaced_unasked(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await like_orders(operator)
+        await operator.press("ctrl+t")
+        operator.create.editor.move_cursor(operator.create.editor.document.end)
+        await operator.press(*"-- mine")
+        by_hand = operator.create.pane.text
+        assert by_hand.endswith("-- mine")
+        await operator.press("escape", "f")
+        await operator.sees("The SQL was edited by hand: it runs as it is.")
+        await operator.press("x")
+        await operator.sees("Keep the SQL", "ctrl+y  replace it")
+        # the focus is on the button that changes nothing
+        await operator.press("enter")
+        await operator.misses("Keep the SQL")
+        assert operator.create.pane.text == by_hand
+        assert operator.create.form_pane._text("name").value == "sales.orders_like"
+        await operator.press("x")
+        await operator.sees("Keep the SQL")
+        await operator.press("ctrl+y")
+        await operator.sees("The text before is kept")
+        assert operator.create.pane.text == to_sql(operator.create.form_pane.form)
+        assert operator.create.form_pane.form.name != "sales.orders_like"
+        kept = (backend.home / "drafts").glob("create-1.before-*.sql")
+        assert [path.read_text() for path in kept] == [by_hand]
+        await operator.press("y")
+        assert "Keep the SQL" not in operator.screen
+
+
+async def test_the_form_takes_a_text_up_again_that_it_can_say_all_of(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await like_orders(operator)
+        own = operator.create.pane.text
+        operator.create.editor.replace_all(own.replace("order_id bigint", "key string"))
+        await operator.until(lambda: operator.create.form_pane.form.columns[0].name == "key")
+        assert "edited by hand" not in operator.screen
+    async with console(FakeBackend(backend.home), size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.press("4")
+        # and so it does on another day
+        await operator.sees("sales.orders_like", "key", "string")
+        assert "edited by hand" not in operator.screen
+
+
+async def test_a_clone_to_rehearse_on_is_of_the_version_that_is_looked_at(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "c")
+        await operator.sees("SHALLOW CLONE sales.orders VERSION AS OF 41", "CREATE TABLE sales.orders_rehearsal")
+        await operator.press("escape", "f")
+        await operator.sees("The SQL is none that this form can write")
+
+
+async def test_a_table_that_cannot_be_taken_for_a_pattern_says_why(backend: FakeBackend) -> None:
+    backend.errors["table_state"] = EngineError("DELTA_TABLE_ONLY_OPERATION", "[/x] is not a Delta table.", "")
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "n")
+        await operator.sees("[DELTA_TABLE_ONLY_OPERATION] [/x] is not a Delta table.")
+
+
+async def test_a_plan_tells_handler_mode_effect_and_every_part_before_and_after(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await like_orders(operator)
+        await operator.press("ctrl+r")
+        await operator.sees(
+            *("replaces the table (handleCreateTable, mode CreateOrReplace)", "is in the catalog, so OR REPLACE"),
+            *("history will say CREATE OR REPLACE TABLE", "40 files (934 MB) leave the table"),
+            *("reader 1, writer 7", "reader 3, writer 7", "9 parts of 10 change"),
+        )
+        await operator.press("right_square_bracket")
+        await operator.sees("decimal(12,2) → decimal(14,2)", "default 'new'", "goes")
+        await operator.press("right_square_bracket")
+        await operator.sees("Such a commit reports no metrics.")
+        await operator.press("right_square_bracket", "right_square_bracket")
+        await operator.sees("This runs as typed.", "USING delta")
+        await operator.press("y")
+        await operator.sees("Copied the plan as text.")
+        assert "location: /warehouse" in operator.app.clipboard
+        await operator.press("Y")
+        await operator.until(lambda: operator.app.clipboard.startswith("### CREATE OR REPLACE TABLE"))
+        await operator.press("escape")
+        await operator.sees("if it exists")
+
+
+async def test_a_refused_plan_says_why_and_cannot_be_committed(backend: FakeBackend) -> None:
+    backend.plans = [samples.a_refused_create()]
+    async with console(backend, size=(120, 36)) as operator:
+        await like_orders(operator)
+        await operator.press("ctrl+r")
+        await operator.sees("[TABLE_OR_VIEW_ALREADY_EXISTS] Cannot create the table [/x]", "Write OR REPLACE")
+        await operator.press("c")
+        await operator.sees("Cannot be committed")
+        assert not backend.called("apply")
+
+
+async def test_enter_on_the_open_dialog_creates_nothing_and_ctrl_y_creates(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await like_orders(operator)
+        await operator.press("ctrl+r")
+        await operator.sees("replaces the table")
+        await operator.press("c")
+        await operator.sees("sales.orders  v41 → v42", "undo: RESTORE TABLE sales.orders TO VERSION AS OF 41")
+        assert operator.app.focused is not None
+        assert operator.app.focused.id == "refuse"
+        await operator.press("enter")
+        await operator.sees("Nothing was committed.")
+        assert not backend.called("apply")
+        await operator.press("c")
+        await operator.sees("Commit plan")
+        await operator.press("ctrl+y")
+        await operator.sees("kept its promise · sales.orders is at v42", "clusteringColumns", "✔ kept")
+        assert len(backend.called("apply")) == 1
+
+
+async def test_a_part_that_is_not_as_promised_is_told_by_name(backend: FakeBackend) -> None:
+    backend.deviates = True
+    async with console(backend, size=(120, 36)) as operator:
+        await like_orders(operator)
+        await operator.press("ctrl+r")
+        await operator.sees("replaces the table")
+        await operator.press("c")
+        await operator.sees("Commit plan")
+        await operator.press("ctrl+y")
+        await operator.sees("DEVIATED in 1 number", "[/x] of another", "✖ DEVIATED")
+
+
+async def test_x_cancels_a_plan_and_an_error_is_shown_in_place(backend: FakeBackend) -> None:
+    backend.hold("plan")
+    async with console(backend) as operator:
+        await like_orders(operator)
+        await operator.press("ctrl+r")
+        await operator.sees("5 of 10 tasks")
+        await operator.press("escape", "x")
+        await operator.sees("The plan was cancelled. Nothing was written.")
+        backend.release("plan")
+        backend.errors["plan"] = EngineError("PARSE_SYNTAX_ERROR", "near [/x]", "Look there.", line=2, column=3)
+        await operator.press("ctrl+r")
+        await operator.sees("[PARSE_SYNTAX_ERROR] near [/x]", "F8 goes there")
+        await operator.press("f8")
+        await operator.until(lambda: operator.create.view == "compose")
+        assert operator.create.editor.cursor_location == (1, 2)
+
+
+async def test_the_history_offers_to_take_a_replace_back_and_to_edit_it_again(backend: FakeBackend) -> None:
+    backend.ledger = [
+        Operation(
+            op_id="01JCM5C0", plan_id="e4d1c2b3a495", kind="create_table", table="sales.orders",
+            sql=samples.CREATE_SQL, status="applied", version=42, started_at="2026-11-20T12:05:02Z",
+            finished_at="2026-11-20T12:05:04Z", kept=True,
+        )
+    ]  # fmt: skip
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.press("3")
+        await operator.sees("u takes it back: RESTORE TABLE sales.orders", "clusteringColumns", "u undo")
+        await operator.press("e")
+        await operator.sees("CREATE OR REPLACE TABLE sales.orders (")
+        assert operator.create.pane.text == samples.CREATE_SQL
+        await operator.press("escape", "f")
+        await operator.sees("decimal(14,2)")
+        assert "edited by hand" not in operator.screen

@@ -1,0 +1,70 @@
+"""The scan explorer: which files of a table a predicate leaves, and why each is kept or skipped."""
+
+from __future__ import annotations
+
+from console.places.scan_page import DERIVED, KEPT, PARTITION, STATISTICS, verdict
+from engine.errors import EngineError
+from tests.console import samples
+from tests.console.drive import ORDERS, Operator, console
+from tests.console.fake_backend import FakeBackend
+
+
+async def explore(operator: Operator, predicate: str = "amount > 100") -> None:
+    await operator.sees("orders_feed")
+    await operator.press(*ORDERS, "enter")
+    await operator.sees("bigint")
+    await operator.press("e")
+    await operator.sees("Type what would stand after WHERE")
+    await operator.press(*predicate, "enter")
+
+
+async def test_e_asks_for_a_predicate_and_shows_what_each_step_leaves(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await explore(operator)
+        await operator.sees(
+            *("40 files, 934 MB in 30 partitions, v41", "14 files, 322 MB in 14 partitions", "3 files, 69 MB"),
+            *("derived filter", "((year >= 2026) OR isnull((year >= 2026)))"),
+        )
+        assert backend.called("explore_scan") == [("sales.orders", "amount > 100", None)]
+
+
+async def test_each_file_has_its_verdict_in_the_map_and_in_the_table_those_kept_first(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await explore(operator)
+        await operator.sees(f"kkk{'p' * 20}{'g' * 6}{'s' * 11}", "k kept 3", "p partition 20")
+        await operator.sees("s statistics 11", "g derived filter 6")
+        lines = [line for line in operator.screen.splitlines() if "parquet" in line]
+        assert ["k kept " in line for line in lines[:4]] == [True, True, True, False]
+        assert "order_date = 2026" in operator.screen
+        # what the predicates say is foreign text
+        assert "\x1b" not in operator.screen
+        await operator.press("enter")
+        await operator.sees("129.90")
+        await operator.press("y")
+        assert "amount from 0.10 to 129.90 for amount > 100 -- [/x] \\x1b" in operator.app.clipboard
+
+
+def test_a_file_is_skipped_by_what_the_evidence_says() -> None:
+    found = samples.a_scan("x")
+    verdicts = [verdict(file, found) for file in found.files]
+    assert verdicts == [PARTITION] * 20 + [DERIVED] * 6 + [STATISTICS] * 11 + [KEPT] * 3
+
+
+async def test_a_predicate_that_spark_refuses_says_why_and_stays_to_be_mended(backend: FakeBackend) -> None:
+    backend.errors["explore_scan"] = EngineError("UNRESOLVED_COLUMN", "A column `[/x]` cannot be resolved.", "")
+    async with console(backend) as operator:
+        await explore(operator, "x = 1")
+        await operator.sees("[UNRESOLVED_COLUMN] A column `[/x]` cannot be resolved.", "x = 1")
+        del backend.errors["explore_scan"]
+        await operator.press("e", "0", "enter")
+        await operator.sees("3 files, 69 MB")
+        assert backend.called("explore_scan")[-1] == ("sales.orders", "x = 10", None)
+
+
+async def test_another_table_begins_without_a_predicate(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await explore(operator)
+        await operator.sees("3 files, 69 MB")
+        operator.app.screen.open_table("sales.customers")  # type: ignore[attr-defined]
+        await operator.sees("sales.customers", "Type what would stand after WHERE")
+        assert len(backend.called("explore_scan")) == 1
