@@ -53,7 +53,7 @@ class ColumnDialog(Dialog[FormColumn]):
 
     def compose_buttons(self) -> Iterable[Widget]:
         yield Button("Cancel", id="refuse")
-        yield Button(Content("ctrl+y  take"), id="accept")
+        yield Button(Content(self.console_app.told("{column.accept}  take")), id="accept")
 
     @property
     def column(self) -> FormColumn:

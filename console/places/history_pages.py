@@ -43,9 +43,9 @@ def matches(operation: Operation, words: Sequence[str]) -> bool:
 
 
 def can_be_undone(operation: Operation) -> bool:
-    """Whether it committed something that is not taken back yet."""
+    """Whether it committed something that is not taken back yet, over a version to go back to."""
     kinds = ("merge", "create_table")
-    return operation.kind in kinds and operation.status == "applied" and operation.version is not None
+    return operation.kind in kinds and operation.status == "applied" and bool(operation.version)
 
 
 @dataclass(frozen=True)
