@@ -50,6 +50,7 @@ class StatementPlace(Place):
     def __init__(self) -> None:
         super().__init__()
         self.plan: AnyPlan | None = None
+        self._planned_text = Draft("")
         self.committed: Outcome | None = None
         self.operation: Operation | None = None
 
@@ -152,11 +153,12 @@ class StatementPlace(Place):
     def _planned(self, operation: Operation, plan: AnyPlan) -> None:
         self._end()
         before, self.plan = self.plan, plan
+        self._planned_text = operation.typed
         self.committed = None
         name = short_id(plan.plan_id)
         self.console_app.record(f"Plan {name}: {sentences.summary(plan)}.")
         self.preview.show(plan, before)
-        typed_on = self._typed() != operation.typed
+        typed_on = self._edited()
         self.preview.edited(typed_on)
         if not typed_on:
             self.pane.say(f"Plan {name} was made of this text; nothing is written yet.")
@@ -212,9 +214,7 @@ class StatementPlace(Place):
         return sentences.why_not_committable(plan)
 
     def _edited(self) -> bool:
-        return self.plan is not None and (
-            self.pane.text.strip() != self.plan.statement.sql.strip() or self.pane.params != self.plan.statement.params
-        )
+        return self.plan is not None and self._typed() != self._planned_text
 
     def _confirmed(self, plan: AnyPlan, accepted: tuple[str, ...] | None) -> None:
         if accepted is None:
@@ -253,7 +253,7 @@ class StatementPlace(Place):
     # What runs
 
     def _typed(self) -> Draft:
-        return Draft(self.pane.text, dict(self.pane.params))
+        return Draft(self.pane.text.strip(), dict(self.pane.params))
 
     def _begin(self, kind: str) -> Operation:
         self.pane.plan_is_wanted = False

@@ -174,9 +174,9 @@ class FakeBackend:
         with self._lock:
             usual = samples.a_create_plan if sql.upper().startswith(("CREATE", "REPLACE")) else samples.a_plan
             plan: AnyPlan = self.plans.pop(0) if self.plans else usual()
-        return plan.model_copy(
-            update={"statement": plan.statement.model_copy(update={"sql": sql, "params": dict(params)})}
-        )
+        # as the engine does: what runs before the statement is kept apart from it
+        update = {"sql": sql.rpartition(";\n")[2], "params": dict(params)}
+        return plan.model_copy(update={"statement": plan.statement.model_copy(update=update)})
 
     def find_key(self, plan: Plan, typed: str, *, operation_id: str) -> FoundKey:
         self._enter("find_key", plan.plan_id, typed, operation_id)

@@ -70,6 +70,14 @@ async def test_a_plan_of_an_older_text_is_marked_as_such(backend: FakeBackend) -
         await operator.sees("The text was edited since; what is committed is the plan")
 
 
+async def test_a_script_that_was_not_touched_is_not_marked_as_edited(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(f"SET spark.sql.ansi.enabled = true;\n{MERGE_SQL}")
+        await operator.press("c")
+        await operator.sees("Commit plan")
+        assert "edited since" not in operator.screen
+
+
 async def test_typing_on_while_spark_plans_is_not_interrupted(backend: FakeBackend) -> None:
     backend.hold("plan")
     async with console(backend) as operator:
