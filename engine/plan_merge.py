@@ -26,7 +26,7 @@ from engine.params import fill
 from engine.parse import parse_merge, parse_script
 from engine.plan_values import engines, plan_id, schema_after, source_value, statement_value, target_value
 from engine.plan_writes import Promise, TableTraits, plan_writes, runs_insert_only
-from engine.prepare_delta_scan import DeltaScan, prepare_delta_scan
+from engine.prepare_delta_scan import DeltaScan, prepare_delta_scan, scan_before_the_source
 from engine.prepare_source import PreparedSource, free_source, new_view_name, prepare_source
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
 from engine.samples import sample_rows
@@ -104,6 +104,7 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], shown: Shown, 
     with clock.phase("should_materialize_source"):
         planned = source_plan(spark, merge)
         decision = should_materialize_source(spark, merge, planned)
+    clock.answer(decision=decision)
     with clock.phase("describe_target"):
         detail = spark.sql(f"DESCRIBE DETAIL {statement.target.text}").collect()[0]
         files = list_files(spark, merge.path, merge.version)
@@ -118,6 +119,8 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], shown: Shown, 
             assigned=assignments(spark, merge, rules),
             confs=confs,
         )
+    if decision.materialize:
+        clock.answer(scan=first_scan(spark, known))
     view = new_view_name()
 
     def prepare(attempt: Attempt) -> PreparedSource:
@@ -296,6 +299,13 @@ def scan_of(spark: SparkSession, known: Known, merge: AnalyzedMerge, source: Pre
         detail["tableFeatures"] or (),
         statistics=is_on(known.confs, STATS_SKIPPING),
     )
+
+
+def first_scan(spark: SparkSession, known: Known) -> Scan:
+    """To be looked at while the source is frozen, which may take long."""
+    partitioned = known.detail["partitionColumns"] or ()
+    skips = is_on(known.confs, STATS_SKIPPING)
+    return scan_before_the_source(spark, known.merge, known.files, partitioned, statistics=skips).value()
 
 
 def scan_value(looked: Looked) -> Scan:

@@ -96,6 +96,25 @@ def prepare_delta_scan(
     return DeltaScan(texts, files, after, read, estimated_because=_several_clauses(merge))
 
 
+def scan_before_the_source(
+    spark: SparkSession,
+    merge: AnalyzedMerge,
+    files: tuple[LogFile, ...],
+    partition_columns: Collection[str],
+    *,
+    statistics: bool,
+) -> DeltaScan:
+    """What the target's own predicates leave, while the source is not frozen yet. Reads no data."""
+    if merge.statement.not_matched_by_source:
+        return DeltaScan((), files, files)
+    predicates = target_only_predicates(merge)
+    if not statistics:
+        return _by_partition_alone(spark, merge, files, predicates, partition_columns, False)
+    texts = tuple(e.text for e in predicates)
+    after = kept_files(spark, merge, files, where(merge, texts), as_merge=True) if texts else files
+    return DeltaScan(texts, files, after, estimated_because="the source is not frozen yet")
+
+
 def _by_partition_alone(
     spark: SparkSession,
     merge: AnalyzedMerge,

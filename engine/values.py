@@ -398,12 +398,18 @@ class Operation(Value):
 
 
 class Progress(Value):
-    """One step of long work. ``done`` and ``total`` are Spark tasks; ``total`` 0 means not known yet."""
+    """One step of long work. ``done`` and ``total`` are Spark tasks; ``total`` 0 means not known yet.
+
+    ``decision`` and ``scan`` are the answers of a plan that cost nothing, told as soon as they are known. That scan is
+    of the target's own predicates: what the source's keys add is not known before it is frozen.
+    """
 
     phase: str
     done: int = 0
     total: int = 0
     bytes_read: int = 0
+    decision: Decision | None = None
+    scan: Scan | None = None
 
 
 OnProgress = Callable[[Progress], None]

@@ -57,7 +57,7 @@ def _verdict(plan: Plan) -> Iterator[str]:
         yield f"- ✅ **{sentences.counts(plan)}**"
         yield f"- {plain(sentences.rewrite(plan))}"
     sign = "⚠️ " if plan.decision.materialize else ""
-    yield f"- {sign}{plain(sentences.decision(plan))}"
+    yield f"- {sign}{plain(sentences.decision(plan.decision))}"
     if plan.refused is None:
         yield f"- {plain(sentences.conflict(plan))}"
     for key in plan.find_touched_files.conflicts.keys[:MAX_SAMPLES]:

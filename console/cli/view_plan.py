@@ -67,7 +67,7 @@ def _verdict(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
         yield signed(glyphs.ok, OK, sentences.counts(plan, glyphs.dot))
         yield signed(glyphs.points_to, POINTER, sentences.rewrite(plan))
     sign, style = (glyphs.warning, WARNING) if decided.materialize else (glyphs.ok, OK)
-    yield signed(sign, style, sentences.decision(plan))
+    yield signed(sign, style, sentences.decision(plan.decision))
     if decided.avoid:
         yield _more(f"to avoid it: {decided.avoid}")
     if not refused:
@@ -103,10 +103,7 @@ def table(*headers: str, right: tuple[str, ...] = ()) -> Table:
 
 def _files(plan: Plan, glyphs: Glyphs, width: int) -> Iterator[RenderableType]:
     scan, files = plan.scan, plan.find_touched_files.files
-    yield Text(
-        f"data skipping leaves {number(scan.files_after)} of {count(scan.files_before, 'file')}"
-        f" ({size(scan.bytes_after)} of {size(scan.bytes_before)}) {_mark(scan.accuracy, glyphs)}"
-    )
+    yield Text(f"{sentences.skipping(scan)} {_mark(scan.accuracy, glyphs)}")
     for predicate in scan.predicates:
         yield Text(f"by {sentences.one_line(predicate)}")
     if more := sentences.scan(plan):

@@ -129,7 +129,7 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "") -> 
     head = [Paragraph(title), sentence(_when(one), "$foreground-muted")]
     if plan is not None:
         head.append(sentence(f"promised: {sentences.counts(plan, glyphs.dot)}; {sentences.rewrite(plan)}"))
-        head.append(sentence(sentences.decision(plan), "$foreground-muted"))
+        head.append(sentence(sentences.decision(plan.decision), "$foreground-muted"))
     if one.error:
         head.append(signed(glyphs.error, "$text-error", one.error))
     if detail.outcome is not None:

@@ -29,10 +29,7 @@ def files_page(plan: Plan, glyphs: Glyphs) -> Page:
     skipped = scan.files_before - scan.files_after
     head = [
         Paragraph(_file_bar(plan, glyphs)),
-        sentence(
-            f"data skipping leaves {number(scan.files_after)} of {count(scan.files_before, 'file')}"
-            f" ({size(scan.bytes_after)} of {size(scan.bytes_before)}) {mark}; {number(skipped)} skipped"
-        ),
+        sentence(f"{sentences.skipping(scan)} {mark}; {number(skipped)} skipped"),
         *(sentence(f"by {predicate}", "bold") for predicate in scan.predicates),
     ]
     if more := sentences.scan(plan):

@@ -76,7 +76,7 @@ def _of_merge(plan: Plan, glyphs: Glyphs) -> Head:
     lines = [line(*good, counted, "bold"), line(glyphs.points_to, "$text-primary", sentences.rewrite(plan))]
     if plan.refused is not None:
         lines = [stopped]
-    lines.append(line(*(mind if plan.decision.materialize else good), sentences.decision(plan)))
+    lines.append(line(*(mind if plan.decision.materialize else good), sentences.decision(plan.decision)))
     if plan.refused is None:
         lines.append(line(*good, sentences.conflict(plan)))
     lines += [line(*mind, f"[{remark.code}] {remark.sentence}", "$text-warning") for remark in plan.warnings]

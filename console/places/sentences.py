@@ -11,7 +11,7 @@ from console.widgets.glyphs import Glyphs
 
 if TYPE_CHECKING:
     from engine.plans import AnyPlan
-    from engine.values import DerivedConjunct, Outcome, Plan, UndoPlan
+    from engine.values import Decision, DerivedConjunct, Outcome, Plan, Progress, Scan, UndoPlan
 
 UPDATED = "numTargetRowsUpdated"
 INSERTED = "numTargetRowsInserted"
@@ -57,6 +57,20 @@ def rewrite(plan: Plan) -> str:
     if plan.write.deletion_vectors and not copied:
         return f"marks rows in {where} ({bulk}), copying none: deletion vectors"
     return f"rewrites {where}: {bulk}, copying {count(copied, 'row')}"
+
+
+def skipping(found: Scan) -> str:
+    """``data skipping leaves 3 of 40 files (3.8 MB of 58.8 MB)``."""
+    files = f"{number(found.files_after)} of {count(found.files_before, 'file')}"
+    return f"data skipping leaves {files} ({size(found.bytes_after)} of {size(found.bytes_before)})"
+
+
+def so_far(progress: Progress) -> list[str]:
+    """What a plan that is still being made says already."""
+    told = [decision(progress.decision)] if progress.decision is not None else []
+    if progress.scan is not None:
+        told.append(f"{skipping(progress.scan)}, before the keys of the source are known")
+    return told
 
 
 def scan(plan: Plan) -> str:
@@ -124,9 +138,8 @@ def dedupe(plan: Plan) -> list[str]:
     return told
 
 
-def decision(plan: Plan) -> str:
+def decision(decided: Decision) -> str:
     """Whether the source is materialized, and why, in one line."""
-    decided = plan.decision
     inferred = "" if decided.certainty == "exact" else " (inferred)"
     verb = "is materialized" if decided.materialize else "is not materialized"
     return f"source {verb}{inferred}: {visible(decided.because).rstrip('.')} ({visible(decided.reason)})"
@@ -224,7 +237,7 @@ def as_text(plan: AnyPlan, glyphs: Glyphs) -> str:
         headline(plan, glyphs),
         f"plan {short_id(plan.plan_id)}: {counts(plan)}",
         rewrite(plan),
-        decision(plan),
+        decision(plan.decision),
         conflict(plan),
         "",
         *(f"{metric}: {number(value)} (exact)" for metric, value in plan.promise.items()),

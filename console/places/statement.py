@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from engine.plans import AnyPlan
     from engine.values import Outcome
 
+PLANNING = "Spark plans this text. Planning writes nothing."
+
 
 @dataclass(frozen=True)
 class Operation:
@@ -51,6 +53,8 @@ class StatementPlace(Place):
         super().__init__()
         self.plan: AnyPlan | None = None
         self._planned_text = Draft("")
+        self._so_far: list[str] = []
+        """What the plan that runs said already."""
         self.committed: Outcome | None = None
         self.operation: Operation | None = None
 
@@ -141,7 +145,8 @@ class StatementPlace(Place):
     def _start_plan(self) -> None:
         sql, params, rows = self.pane.text, self.pane.params, self.console_app.sample_rows
         self.pane.stop_validating()
-        self.pane.say("Spark plans this text. Planning writes nothing.")
+        self.pane.say(PLANNING)
+        self._so_far = []
         operation = self._begin("planning")
         report = reporter(self, operation.operation_id)
 
@@ -273,8 +278,12 @@ class StatementPlace(Place):
 
     @on(Advanced)
     def _advanced(self, event: Advanced) -> None:
-        if self.operation is not None and self.operation.operation_id == event.operation_id:
-            self.query_one("#running", Running).advance(event.progress)
+        if self.operation is None or self.operation.operation_id != event.operation_id:
+            return
+        self.query_one("#running", Running).advance(event.progress)
+        if answers := sentences.so_far(event.progress):
+            self._so_far += answers
+            self.pane.say(PLANNING, *self._so_far)
 
     def action_cancel(self) -> None:
         if self.pane.plan_is_wanted:

@@ -170,6 +170,10 @@ class FakeBackend:
         self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: Report
     ) -> AnyPlan:
         self._enter("plan", sql, dict(params), rows, operation_id, sleep=False)
+        if not sql.upper().startswith(("CREATE", "REPLACE")):
+            looked = samples.a_plan()
+            on_progress(Progress(phase=PHASES[0], decision=looked.decision))
+            on_progress(Progress(phase=PHASES[0], scan=looked.scan))
         self._work("plan", operation_id, PHASES, on_progress)
         with self._lock:
             usual = samples.a_create_plan if sql.upper().startswith(("CREATE", "REPLACE")) else samples.a_plan

@@ -61,6 +61,18 @@ async def test_x_cancels_the_plan_of_this_operation_and_says_so(backend: FakeBac
         assert operator.merge.editor.text == MERGE_SQL
 
 
+async def test_what_costs_nothing_is_told_while_the_plan_is_made(backend: FakeBackend) -> None:
+    backend.hold("plan")
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.write(MERGE_SQL)
+        await operator.press("ctrl+r")
+        await operator.sees("source is materialized", "data skipping leaves 5 of 40 files")
+        assert operator.merge.plan is None
+        backend.release("plan")
+        await operator.sees("Plan 7f3a9c")
+
+
 async def test_a_plan_of_an_older_text_is_marked_as_such(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.plan(MERGE_SQL)
