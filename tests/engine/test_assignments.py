@@ -85,6 +85,7 @@ def test_schema_evolution_adds_columns_and_fields_and_keeps_what_only_the_target
     assert {s["z"] for s in after["st"] if s is not None} == {None, "new"}
 
 
+@pytest.mark.thorough
 def test_schema_evolution_by_conf_and_by_named_columns(tgt: Any) -> None:
     tgt.sql("CREATE TABLE src USING delta AS SELECT id, id * 10 AS added, 'unused' AS ignored FROM range(2, 5)")
     tgt.conf.set("spark.databricks.delta.schema.autoMerge.enabled", "true")
@@ -101,6 +102,7 @@ def test_schema_evolution_by_conf_and_by_named_columns(tgt: Any) -> None:
     assert "ignored" not in after
 
 
+@pytest.mark.thorough
 def test_what_evolution_adds_can_be_null_whatever_the_source_says(tgt: Any) -> None:
     looked = plan(
         tgt,
@@ -155,6 +157,7 @@ def test_casts_follow_the_store_assignment_and_not_the_session(spark: Any, schem
         spark.conf.unset("spark.sql.ansi.enabled")
 
 
+@pytest.mark.thorough
 def test_under_legacy_what_does_not_fit_is_cut(spark: Any, schema: str) -> None:
     spark.sql("CREATE TABLE tgt USING delta AS SELECT id, 0 AS n, 1S AS small FROM range(3)")
     spark.sql("CREATE TABLE src USING delta AS SELECT id, 'x' AS n, id + 70000 AS small FROM range(5)")
@@ -170,6 +173,7 @@ def test_under_legacy_what_does_not_fit_is_cut(spark: Any, schema: str) -> None:
     assert after["n"] == [None] * 5
 
 
+@pytest.mark.thorough
 def test_char_reads_padded_at_any_depth(spark: Any, schema: str) -> None:
     spark.sql(
         "CREATE TABLE tgt (id BIGINT, st STRUCT<a: CHAR(3), n: INT, in: STRUCT<b: VARCHAR(4)>>, "
@@ -221,6 +225,7 @@ def test_structs_by_place_and_null_structs_that_become_structs_of_nulls(
     assert all(arr[1] is None for arr in after["arr"]) == bool(nulls)
 
 
+@pytest.mark.thorough
 def test_update_star_assigns_field_by_field_where_a_conf_says_so(tgt: Any) -> None:
     tgt.sql("CREATE TABLE src USING delta AS SELECT id, IF(id = 1, NULL, named_struct('a', 9)) AS st FROM range(1, 4)")
     tgt.conf.set("spark.databricks.delta.merge.preserveNullSourceStructs.updateStar", "false")

@@ -14,6 +14,7 @@ from engine.errors import EngineError, RefusedError
 from engine.plan_merge import plan
 from engine.values import Column, Plan
 from tests.conftest import own_schema
+from tests.engine.some import some
 
 AMBIGUOUS = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
 CODE = "NULL_CONDITION_WRONG_RESULT"
@@ -63,6 +64,7 @@ def test_the_rivals_of_a_key_stand_side_by_side_with_what_differs_marked(shop: A
     assert sorted(str(row["v"]) for row in key.rivals) == ["a", "b"]
 
 
+@pytest.mark.thorough
 def test_keys_and_rivals_are_few_however_many_there_are(shop: Any) -> None:
     build(shop, "wide")
     shop.sql("INSERT INTO wide SELECT id, 'old', NULL FROM range(10, 40)")
@@ -89,6 +91,7 @@ def test_a_private_plan_holds_no_value_of_a_key_or_a_rival(shop: Any) -> None:
     assert "secret" not in looked.to_json()
 
 
+@pytest.mark.thorough
 def test_without_rows_there_are_keys_and_no_rivals(shop: Any) -> None:
     (key,) = plan(shop, merge(TWICE), rows=0).find_touched_files.conflicts.keys
     assert (key.key, key.rivals, key.differing) == ({"id": "1"}, (), ())
@@ -115,6 +118,7 @@ def test_a_row_whose_key_is_null_matches_nothing_and_is_no_duplicate(shop: Any) 
     assert plan(shop, deduped(looked, source)).promise["numTargetRowsInserted"] == 2
 
 
+@pytest.mark.thorough
 def test_a_row_that_cannot_match_wins_over_none(shop: Any) -> None:
     """The row that ON leaves out is the later one: by the key alone it would have won."""
     source = values("(1L, 'a', 1, true)", "(1L, 'b', 2, true)", "(1L, 'c', 3, false)", columns="id, v, version, valid")
@@ -125,6 +129,7 @@ def test_a_row_that_cannot_match_wins_over_none(shop: Any) -> None:
     assert plan(shop, deduped(looked, source)).promise["numTargetRowsUpdated"] == 1
 
 
+@pytest.mark.thorough
 def test_a_key_that_is_computed_is_the_key_of_the_dedupe(shop: Any) -> None:
     source = values("('01', 'a', NULL)", "('1', 'b', NULL)")
     looked = plan(shop, merge(source, on="t.id = CAST(s.id AS BIGINT)", clauses="WHEN MATCHED THEN DELETE "
@@ -189,7 +194,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", some(FORMS, ["delete", "update"]))
 def test_a_null_condition_makes_delta_commit_a_wrong_result_so_it_must_be_accepted(shop: Any, form: str) -> None:
     """DELTA_MERGE.md §0.1, (a) to (c): two source rows for one target row, the condition NULL for one of them."""
     clauses, wrong, _ = FORMS[form]
@@ -212,7 +217,7 @@ def test_a_null_condition_makes_delta_commit_a_wrong_result_so_it_must_be_accept
     assert sorted(row.v for row in shop.sql(f"SELECT v FROM {table} WHERE id = 1").collect()) == wrong
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", some(FORMS, ["update-and-delete"]))
 def test_with_deletion_vectors_the_result_is_right_and_nothing_is_warned_of(shop: Any, form: str) -> None:
     clauses, _, right = FORMS[form]
     table = f"null_{uuid.uuid4().hex[:6]}"
@@ -232,12 +237,14 @@ def test_a_row_that_no_clause_takes_is_doubled_if_its_file_is_rewritten(shop: An
     assert shop.sql("SELECT count(*) FROM doubled WHERE id = 1").collect()[0][0] == 2
 
 
+@pytest.mark.thorough
 def test_where_no_file_is_touched_a_null_condition_harms_nothing(shop: Any) -> None:
     looked = plan(shop, merge(values("(1L, 0)", "(1L, NULL)", columns="id, f"), DELETES), rows=0)
     assert looked.warnings == ()
     assert not looked.changes_something
 
 
+@pytest.mark.thorough
 def test_a_late_row_without_its_time_is_such_a_null_condition(shop: Any) -> None:
     source = values("(1L, 'a', TIMESTAMP'2024-01-02')", "(1L, 'b', NULL)")
     looked = plan(shop, merge(source, "WHEN MATCHED AND s.ts > t.ts THEN UPDATE SET v = s.v"), rows=0)
@@ -246,6 +253,7 @@ def test_a_late_row_without_its_time_is_such_a_null_condition(shop: Any) -> None
         apply(shop, looked)
 
 
+@pytest.mark.thorough
 def test_a_null_condition_beside_an_insert_clause_is_an_ambiguity_that_delta_sees(shop: Any) -> None:
     """Only in matched-only merges are the clauses' conditions part of Delta's count."""
     clauses = f"{DELETES} WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)"

@@ -212,21 +212,17 @@ def test_values_are_separated_by_commas_outside_quotes() -> None:
 
 ORACLE = (
     "vectors_feed-some-each",
-    *(
-        pytest.param(name, marks=pytest.mark.thorough)
-        for name in (
-            "feed-not-matched-by-source",
-            "plain-insert-only",
-            "vectors_feed-insert-two-clauses",
-            "plain-upsert-materialized",
-            "or-in-on",
-            "empty-source-upsert",
-            "no-key-to-join-by",
-        )
-    ),
+    "feed-not-matched-by-source",
+    "plain-insert-only",
+    "vectors_feed-insert-two-clauses",
+    "plain-upsert-materialized",
+    "or-in-on",
+    "empty-source-upsert",
+    "no-key-to-join-by",
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ORACLE)
 def test_the_rows_after_are_those_that_the_merge_leaves(shop: Any, name: str) -> None:
     case = next(case for case in CASES if case.name == name)

@@ -16,6 +16,7 @@ from engine.plan_merge import plan
 from engine.spark_errors import translate
 from engine.values import Plan
 from tests.conftest import own_schema
+from tests.engine.some import every_nth
 
 NOT_NULL = "DELTA_NOT_NULL_CONSTRAINT_VIOLATED"
 VIOLATED = "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES"
@@ -94,10 +95,7 @@ ALLOWED = (
 
 @pytest.mark.parametrize(
     ("clauses", "condition", "row"),
-    [
-        pytest.param(*case, id=name, marks=[pytest.mark.thorough] if index % 2 else [])
-        for index, (name, case) in enumerate(REFUSED.items())
-    ],
+    every_nth(REFUSED, 3),
 )
 def test_what_a_written_row_would_raise_is_foreseen(
     shop: Any, clauses: str, condition: str, row: dict[str, str | None] | None
@@ -109,6 +107,7 @@ def test_what_a_written_row_would_raise_is_foreseen(
         assert any(row.items() <= shown.items() for shown in looked.refused.rows), looked.refused.rows
 
 
+@pytest.mark.thorough
 def test_the_same_assignments_over_rows_that_they_suit_commit(shop: Any) -> None:
     """The twin of all of them: each clause could break something, and none of its rows does."""
     commits(shop, merge(a_target(shop), ALLOWED))
@@ -147,6 +146,7 @@ def test_a_not_null_field_asks_for_its_struct_as_well(shop: Any) -> None:
     commits(shop, merge("nested", INSERT + "(id, st) VALUES (s.id, named_struct('a', 1, 'b', s.hole))"))
 
 
+@pytest.mark.thorough
 def test_lengths_are_checked_at_any_depth(shop: Any) -> None:
     shop.sql(
         "CREATE TABLE deep (id BIGINT, st STRUCT<a: STRUCT<c: CHAR(2)>>, arr ARRAY<VARCHAR(2)>, "
@@ -172,11 +172,16 @@ def test_an_append_only_table_takes_inserts_only(shop: Any) -> None:
     ("name", "side", "condition"),
     [
         ("_row_id_", "source", "AMBIGUOUS_REFERENCE"),
-        ("_file_name_", "source", "AMBIGUOUS_REFERENCE"),
-        ("_source_row_present_", "target", "AMBIGUOUS_REFERENCE"),
-        ("_row_dropped_", "target", "AMBIGUOUS_REFERENCE"),
-        ("_target_row_present_", "target", "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION"),
-        ("_source_row_present_", "source", "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION"),
+        *(
+            pytest.param(*case, marks=pytest.mark.thorough)
+            for case in (
+                ("_file_name_", "source", "AMBIGUOUS_REFERENCE"),
+                ("_source_row_present_", "target", "AMBIGUOUS_REFERENCE"),
+                ("_row_dropped_", "target", "AMBIGUOUS_REFERENCE"),
+                ("_target_row_present_", "target", "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION"),
+                ("_source_row_present_", "source", "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION"),
+            )
+        ),
     ],
 )
 def test_reserved_names_break_a_merge_that_updates_and_not_one_that_inserts(
@@ -190,6 +195,7 @@ def test_reserved_names_break_a_merge_that_updates_and_not_one_that_inserts(
     commits(shop, merge(table, INSERT + "(id) VALUES (s.id)", other))
 
 
+@pytest.mark.thorough
 def test_no_type_is_widened_that_a_rule_rests_on(shop: Any) -> None:
     shop.sql(
         "CREATE TABLE growing (id BIGINT, n INT, m INT, st STRUCT<a: INT, b: INT>, g INT GENERATED ALWAYS AS (m + 1)) "
@@ -211,6 +217,7 @@ def test_no_type_is_widened_that_a_rule_rests_on(shop: Any) -> None:
             commits(shop, sql)
 
 
+@pytest.mark.thorough
 def test_a_partition_column_with_a_dot_in_its_name_breaks_every_write(shop: Any) -> None:
     shop.sql(
         "CREATE TABLE dotted (id BIGINT, n BIGINT, `p.q` BIGINT) USING delta PARTITIONED BY (`p.q`) "
@@ -226,6 +233,7 @@ def test_a_partition_column_with_a_dot_in_its_name_breaks_every_write(shop: Any)
         shop.conf.unset("spark.databricks.delta.merge.repartitionBeforeWrite.enabled")
 
 
+@pytest.mark.thorough
 def test_a_check_over_the_clock_is_asked_of_copied_rows_too(shop: Any) -> None:
     """Delta checks every row that it writes again, and this one has grown old since."""
     shop.sql("CREATE TABLE clock USING delta AS SELECT id, current_timestamp() AS at FROM range(2, 6, 1, 1)")
@@ -297,6 +305,7 @@ def test_values_that_differ_each_time_are_unknown_and_warned_of(shop: Any) -> No
     assert "rand()" in warning.evidence
 
 
+@pytest.mark.thorough
 def test_it_is_the_same_on_a_classic_session(classic: Any, classic_schema: str) -> None:
     classic.sql("CREATE TABLE src USING delta AS SELECT id, IF(id = 3, 'x', '1') AS txt FROM range(5)")
     classic.sql("CREATE TABLE tgt (id BIGINT, n INT) USING delta")

@@ -204,6 +204,7 @@ def test_leftovers_of_a_dead_server_are_cleared_and_a_taken_port_is_avoided(
 
 
 @linux
+@pytest.mark.thorough
 def test_a_server_that_hangs_is_replaced_and_tables_survive(
     home: Path, running: ServerInfo, monkeypatch: pytest.MonkeyPatch
 ) -> None:

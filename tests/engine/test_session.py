@@ -319,6 +319,7 @@ def test_a_server_does_not_outlive_its_watchdog_and_is_not_found_then(session: S
     assert stop_server(home) is False
 
 
+@pytest.mark.thorough
 def test_a_classic_session_works_without_a_java_of_the_system_and_its_jvm_ends_with_it(
     tmp_path: Path,
 ) -> None:

@@ -12,8 +12,11 @@ from engine.analyze import AnalyzedMerge
 from engine.confs import confs_set
 from engine.explain import Explained
 from engine.parse import parse_merge
+from engine.session.connect import connect
+from engine.session.server import stop_server
 from engine.should_materialize_source import should_materialize_source
 from engine.values import Decision
+from tests.conftest import TEST_CONFS
 from tests.engine.source_shapes import INFERRED, SHAPES, UPSERT, Shape, Shop, open_shop
 
 
@@ -27,17 +30,23 @@ def shop(classic: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sho
 
 
 @pytest.fixture(scope="module")
-def connect_shop(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+def connect_shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """On a server with a metastore, as users have it: some of the sources are Hive's."""
     from pyspark.sql.connect.udf import UserDefinedFunction
 
-    opened = open_shop(spark, tmp_path_factory.mktemp("connect"), UserDefinedFunction)
-    yield opened
-    opened.close()
+    home = tmp_path_factory.mktemp("metastore")
+    try:
+        with connect("local[2]", home=home, confs=TEST_CONFS) as session:
+            opened = open_shop(session.spark, tmp_path_factory.mktemp("connect"), UserDefinedFunction)
+            yield opened
+            opened.close()
+    finally:
+        stop_server(home)
 
 
-# every third shape in CI, all of them with -m "thorough or not thorough"
+# every fifth shape in CI, all of them with -m "thorough or not thorough"
 PARAMETERS = [
-    pytest.param(shape, id=shape.name, marks=[pytest.mark.thorough] if index % 3 else [])
+    pytest.param(shape, id=shape.name, marks=[pytest.mark.thorough] if index % 5 else [])
     for index, shape in enumerate(SHAPES)
 ]
 

@@ -122,6 +122,7 @@ def test_a_bound_carries_over_to_what_grows_with_its_column_alone(generated_as: 
     assert bool(GROWING.match(generated_as)) is growing
 
 
+@pytest.mark.thorough
 def test_a_base_column_that_is_bounded_in_a_clause_alone_is_no_reason_to_narrow_on(shop: Any) -> None:
     """Narrowing ON would turn the rows outside into inserts."""
     clauses = f"WHEN MATCHED AND {SINCE} THEN DELETE WHEN NOT MATCHED THEN INSERT (id, ts) VALUES (s.id, s.ts)"
@@ -171,6 +172,7 @@ def test_each_predicate_has_a_verdict_of_its_own(shop: Any) -> None:
     assert [one.partition(" ")[0] for one in evidence] == ["kept", "skipped"]
 
 
+@pytest.mark.thorough
 def test_a_long_string_is_compared_as_far_as_the_log_keeps_it(shop: Any) -> None:
     """All values share the 32 characters that are kept, so a bound beyond them skips nothing."""
     value = "x" * 39 + "a"
@@ -179,6 +181,7 @@ def test_a_long_string_is_compared_as_far_as_the_log_keeps_it(shop: Any) -> None
     assert "1 NULL of 10 rows, cut at 32 characters" in found[0][1][0]
 
 
+@pytest.mark.thorough
 def test_a_timestamp_is_compared_with_the_millisecond_that_the_log_cut_off(shop: Any) -> None:
     """The last row of the first file is 9 µs past the millisecond that its maximum shows."""
     found = explained(shop, "t.at > TIMESTAMP'2024-01-01 00:00:09.000001'")
@@ -187,6 +190,7 @@ def test_a_timestamp_is_compared_with_the_millisecond_that_the_log_cut_off(shop:
     assert not explained(shop, "t.at > TIMESTAMP'2024-01-01 00:00:09.002'")[0][0]
 
 
+@pytest.mark.thorough
 def test_bounds_of_a_file_with_a_deletion_vector_may_be_wider_than_its_rows(shop: Any) -> None:
     build_ranges(shop, "marked")
     shop.sql("DELETE FROM marked WHERE id = 9")
