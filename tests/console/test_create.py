@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from console.places.table_form import to_sql
 from engine.errors import EngineError
 from engine.values import Operation
@@ -130,6 +132,16 @@ async def test_a_table_that_cannot_be_taken_for_a_pattern_says_why(backend: Fake
         await operator.sees("orders_feed")
         await operator.press(*ORDERS, "n")
         await operator.sees("[DELTA_TABLE_ONLY_OPERATION] [/x] is not a Delta table.")
+
+
+async def test_an_identity_that_starts_anew_is_told(backend: FakeBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = samples.a_state()
+    first = state.columns[0].model_copy(update={"identity": True})
+    state = state.model_copy(update={"columns": (first, *state.columns[1:])})
+    monkeypatch.setattr(samples, "a_state", lambda: state)
+    async with console(backend, size=(120, 36)) as operator:
+        await like_orders(operator)
+        await operator.sees("order_id: an identity counts from 1 by 1 here")
 
 
 async def test_a_plan_tells_handler_mode_effect_and_every_part_before_and_after(backend: FakeBackend) -> None:
