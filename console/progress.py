@@ -31,8 +31,7 @@ def reporter(receiver: DOMNode, operation_id: str) -> Callable[[Progress], None]
     def report(progress: Progress) -> None:
         nonlocal last_phase, last_time
         now = time.monotonic()
-        answer = progress.decision or progress.scan
-        if answer or progress.phase != last_phase or now - last_time >= AT_MOST_EVERY_SECONDS:
+        if progress.is_answer or progress.phase != last_phase or now - last_time >= AT_MOST_EVERY_SECONDS:
             last_phase, last_time = progress.phase, now
             receiver.post_message(Advanced(operation_id, progress))
 

@@ -26,7 +26,7 @@ from engine.params import fill
 from engine.parse import parse_merge, parse_script
 from engine.plan_values import engines, plan_id, schema_after, source_value, statement_value, target_value
 from engine.plan_writes import Promise, TableTraits, plan_writes, runs_insert_only
-from engine.prepare_delta_scan import DeltaScan, prepare_delta_scan, scan_before_the_source
+from engine.prepare_delta_scan import DeltaScan, prepare_delta_scan
 from engine.prepare_source import PreparedSource, free_source, new_view_name, prepare_source
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
 from engine.samples import sample_rows
@@ -120,7 +120,8 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], shown: Shown, 
             confs=confs,
         )
     if decision.materialize:
-        clock.answer(scan=first_scan(spark, known))
+        # to be looked at while the source is frozen, which may take long
+        clock.answer(scan=scan_of(spark, known, merge, None).value())
     view = new_view_name()
 
     def prepare(attempt: Attempt) -> PreparedSource:
@@ -232,12 +233,12 @@ def look_at(
     merge, detail, rules, assigned = known.merge, known.detail, known.rules, known.assigned
     statement = merge.statement
     with clock.phase("prepare_delta_scan"):
-        as_typed = scan = scan_of(spark, known, merge, source)
+        as_typed = scan = scan_of(spark, known, merge, source.view)
         derived: tuple[DerivedConjunct, ...] = ()
         if shown.derive and len(as_typed.after) > 1:
             derived = derive_conjuncts(spark, merge, source.view, source.bounds, detail["partitionColumns"] or ())
             narrowed = with_conjuncts(merge, derived)
-            narrower = scan_of(spark, known, narrowed, source) if narrowed is not merge else as_typed
+            narrower = scan_of(spark, known, narrowed, source.view) if narrowed is not merge else as_typed
             if len(narrower.after) < len(as_typed.after):
                 merge, scan = narrowed, narrower
     refused = changed_types(rules)
@@ -288,24 +289,17 @@ def look_at(
     )
 
 
-def scan_of(spark: SparkSession, known: Known, merge: AnalyzedMerge, source: PreparedSource) -> DeltaScan:
+def scan_of(spark: SparkSession, known: Known, merge: AnalyzedMerge, source_view: str | None) -> DeltaScan:
     detail = known.detail
     return prepare_delta_scan(
         spark,
         merge,
-        source.view,
+        source_view,
         known.files,
         detail["partitionColumns"] or (),
         detail["tableFeatures"] or (),
         statistics=is_on(known.confs, STATS_SKIPPING),
     )
-
-
-def first_scan(spark: SparkSession, known: Known) -> Scan:
-    """To be looked at while the source is frozen, which may take long."""
-    partitioned = known.detail["partitionColumns"] or ()
-    skips = is_on(known.confs, STATS_SKIPPING)
-    return scan_before_the_source(spark, known.merge, known.files, partitioned, statistics=skips).value()
 
 
 def scan_value(looked: Looked) -> Scan:

@@ -66,7 +66,7 @@ class DeltaScan:
 def prepare_delta_scan(
     spark: SparkSession,
     merge: AnalyzedMerge,
-    source_view: str,
+    source_view: str | None,
     files: tuple[LogFile, ...],
     partition_columns: Collection[str],
     features: Collection[str],
@@ -75,7 +75,8 @@ def prepare_delta_scan(
 ) -> DeltaScan:
     """Ask Delta which of ``files`` it keeps under the MERGE's target-only predicates. Reads no data.
 
-    ``source_view`` is the frozen source, ``features`` the table features of the target; ``statistics`` whether the
+    ``source_view`` is the frozen source; None before it is frozen, and then the target's own predicates answer alone,
+    which is an estimate. ``features`` the table features of the target; ``statistics`` whether the
     MERGE skips by them (spark.databricks.delta.stats.skipping).
     """
     if merge.statement.not_matched_by_source:
@@ -87,6 +88,9 @@ def prepare_delta_scan(
     if not predicates and not hidden:
         return DeltaScan((), files, files, estimated_because=_several_clauses(merge))
     texts = tuple(e.text for e in predicates)
+    if source_view is None:
+        after = kept_files(spark, merge, files, where(merge, texts), as_merge=True) if texts else files
+        return DeltaScan(texts, files, after, estimated_because="the source is not frozen yet")
     after = kept_files(spark, merge, files, _joined(merge, source_view), as_merge=True)
     generated = bool(partition_columns) and "generatedColumns" in features
     inferred = any(len(e.target_columns) > 1 for e in predicates)
@@ -94,25 +98,6 @@ def prepare_delta_scan(
     if texts and (generated or inferred):
         read = frozenset(f.path for f in kept_files(spark, merge, files, where(merge, texts), as_merge=False))
     return DeltaScan(texts, files, after, read, estimated_because=_several_clauses(merge))
-
-
-def scan_before_the_source(
-    spark: SparkSession,
-    merge: AnalyzedMerge,
-    files: tuple[LogFile, ...],
-    partition_columns: Collection[str],
-    *,
-    statistics: bool,
-) -> DeltaScan:
-    """What the target's own predicates leave, while the source is not frozen yet. Reads no data."""
-    if merge.statement.not_matched_by_source:
-        return DeltaScan((), files, files)
-    predicates = target_only_predicates(merge)
-    if not statistics:
-        return _by_partition_alone(spark, merge, files, predicates, partition_columns, False)
-    texts = tuple(e.text for e in predicates)
-    after = kept_files(spark, merge, files, where(merge, texts), as_merge=True) if texts else files
-    return DeltaScan(texts, files, after, estimated_because="the source is not frozen yet")
 
 
 def _by_partition_alone(

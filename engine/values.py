@@ -411,6 +411,11 @@ class Progress(Value):
     decision: Decision | None = None
     scan: Scan | None = None
 
+    @property
+    def is_answer(self) -> bool:
+        """Whether it tells something that no later step repeats."""
+        return self.decision is not None or self.scan is not None
+
 
 OnProgress = Callable[[Progress], None]
 """Hears each step of long work. What it raises ends the work."""

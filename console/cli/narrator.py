@@ -128,10 +128,11 @@ class EventNarrator(Narrator):
     def progress(self, progress: Progress) -> None:
         """A progress event; many of one phase are thinned out."""
         now = time.monotonic()
-        if progress.phase == self._phase and now - self._last < EVENTS_AT_MOST_EVERY_SECONDS:
+        is_repeated = progress.phase == self._phase and now - self._last < EVENTS_AT_MOST_EVERY_SECONDS
+        if is_repeated and not progress.is_answer:
             return
         self._phase, self._last = progress.phase, now
-        self._event("progress", **progress.model_dump())
+        self._event("progress", **progress.model_dump(exclude_none=True))
 
     def _event(self, event: str, **fields: Any) -> None:
         from engine.history_store import now

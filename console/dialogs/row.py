@@ -26,8 +26,7 @@ Line = tuple[str, "str | None", "str | None"]
 
 def row_lines(table: Table, row: Row) -> list[Line]:
     """The cells of a row by the names of their columns."""
-    labels = [column.label or f"column {at}" for at, column in enumerate(table.columns, start=1)]
-    return [(label, cell, cell) for label, cell in zip(labels, row, strict=True)]
+    return [(name, cell, cell) for name, cell in zip(table.names, row, strict=True)]
 
 
 class RowDialog(Dialog[None]):

@@ -17,6 +17,7 @@ from console.work import Failure
 
 if TYPE_CHECKING:
     from console.app import DeltaMergeApp
+    from console.places.place import Place
     from engine.plans import AnyPlan
     from engine.values import Outcome
 
@@ -59,7 +60,7 @@ class CommitPane(Vertical):
             told: Head = (signed(self.glyphs.warning, "$text-warning", "The commit was cancelled.", "bold"),)
         else:
             told = (*failure_head(failure, self.glyphs.error), sentence(""))
-        head = (*told, sentence(cast("DeltaMergeApp", self.app).told(_what_now(failure))))
+        head = (*told, sentence(cast("Place", self.screen).told(_what_now(failure))))
         self.page.show(Page(head, promise_table(plan, None, self.glyphs)))
 
 

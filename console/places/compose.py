@@ -29,6 +29,7 @@ from console.work import Asking, Failure
 
 if TYPE_CHECKING:
     from console.app import DeltaMergeApp
+    from console.places.place import Place
     from engine.values import Validation
 
 VALIDATE_AFTER_SECONDS = 0.4
@@ -99,6 +100,11 @@ class ComposePane(Vertical, Asking):
         return cast("DeltaMergeApp", self.app)
 
     @property
+    def place(self) -> Place:
+        """The place that this is in: its keys are the ones to name."""
+        return cast("Place", self.screen)
+
+    @property
     def editor(self) -> SqlEditor:
         return self.query_one("#editor", SqlEditor)
 
@@ -123,7 +129,7 @@ class ComposePane(Vertical, Asking):
         return self.query_one("#message", Sentences).paragraphs
 
     def _tell(self, text: str) -> None:
-        self.say(self.console_app.told(text))
+        self.say(self.place.told(text))
 
     def use_text(self, sql: str) -> None:
         """Other text in the editor. What was there is put aside, and undo brings it back."""
@@ -241,7 +247,7 @@ class ComposePane(Vertical, Asking):
             self._tell(self._empty)
             return
         if _PYTHON.search(sql):
-            self.say(*map(self.console_app.told, _PYTHON_HINT))
+            self.say(*map(self.place.told, _PYTHON_HINT))
             return
         if self.console_app.status.spark != "warm":
             self._tell(
@@ -297,7 +303,7 @@ class ComposePane(Vertical, Asking):
         accepted = Content.assemble(
             f"Spark accepts it: {'MERGE into' if validation.kind == 'merge' else 'makes the table'} ",
             (f"{visible(validation.target or '?')}{version}", "bold"),
-            (self.console_app.told(". {merge.plan} plans it."), "$foreground-muted"),
+            (self.place.told(". {merge.plan} plans it."), "$foreground-muted"),
         )
         told = [signed(glyphs.ok, "$text-success", accepted)]
         if validation.decision is not None:
@@ -317,7 +323,7 @@ class ComposePane(Vertical, Asking):
             self.error_at = (failure.line, failure.column)
             self.editor.mark_error(failure.line, failure.column)
             column = f", column {failure.column}" if failure.column is not None else ""
-            goes = self.console_app.told("{merge.error} goes there")
+            goes = self.place.told("{merge.error} goes there")
             place = f"line {failure.line}{column}: {goes}"
             told.append(signed(" ", "", place, "$foreground-muted"))
         self.say(*told)

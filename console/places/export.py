@@ -56,19 +56,15 @@ def as_parquet(table: Table) -> bytes:
     columns = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
     arrays = [pa.array(column, pa.string()) for column in columns]
     sink = pa.BufferOutputStream()
-    parquet.write_table(pa.table(arrays, names=_names(table)), sink)
+    parquet.write_table(pa.table(arrays, names=table.names), sink)
     return bytes(sink.getvalue())
 
 
 WRITERS: dict[str, Callable[[Table], str | bytes]] = {".csv": as_csv, ".json": as_json, ".parquet": as_parquet}
 
 
-def _names(table: Table) -> list[str]:
-    return [column.label or f"column {at}" for at, column in enumerate(table.columns, start=1)]
-
-
 def _objects(table: Table) -> Iterator[dict[str, str | None]]:
-    names = _names(table)
+    names = table.names
     return (dict(zip(names, row, strict=True)) for row in table.rows)
 
 

@@ -35,6 +35,10 @@ class Place(Screen[None], Asking):
     def backend(self) -> Backend:
         return self.console_app.backend
 
+    def told(self, text: str) -> str:
+        """A sentence of ours, never anyone else's, with the keys in use here in place of ``{merge.plan}``."""
+        return self.console_app.told(text)
+
     def compose(self) -> ComposeResult:
         yield TopLine([(place.name, place.key, place.label) for place in PLACES], self.PLACE)
         yield Rule()

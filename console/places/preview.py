@@ -20,6 +20,7 @@ from console.widgets.sentences import Sentences
 
 if TYPE_CHECKING:
     from console.app import DeltaMergeApp
+    from console.places.place import Place
     from engine.plans import AnyPlan
     from engine.values import Plan
 
@@ -156,7 +157,7 @@ class Preview(Vertical):
     def _show_verdict(self) -> None:
         if self.plan is not None:
             app = cast("DeltaMergeApp", self.app)
-            edited = app.told(EDITED) if self._edited else ""
+            edited = cast("Place", self.screen).told(EDITED) if self._edited else ""
             self.query_one(Verdict).show_plan(self.plan, edited=edited, glyphs=app.glyphs)
 
     def choose(self, view: str) -> None:

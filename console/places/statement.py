@@ -186,6 +186,7 @@ class StatementPlace(Place):
     def _busy(self, operation: Operation, what_now: str) -> str:
         return self.told(f"It is {operation.kind} {what_now}")
 
+    @override
     def told(self, text: str) -> str:
         """A sentence that Merge and Create share, with the keys in use here in place of ``{merge.plan}``."""
         return self.console_app.told(text.replace("{merge.", f"{{{self.PLACE}."))

@@ -70,6 +70,11 @@ class Table:
     empty: str = "Nothing here."
     """The sentence shown where there are no rows."""
 
+    @property
+    def names(self) -> list[str]:
+        """The labels of the columns; one without has a number."""
+        return [column.label or f"column {at}" for at, column in enumerate(self.columns, start=1)]
+
 
 @dataclass(frozen=True)
 class Order:

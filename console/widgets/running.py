@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from textual.content import Content
 from textual.timer import Timer
@@ -14,6 +14,7 @@ from console.visible import visible
 from console.widgets.lines import OneLine
 
 if TYPE_CHECKING:
+    from console.places.place import Place
     from engine.values import Progress
 
 BAR_WIDTH = 24
@@ -91,7 +92,7 @@ class Running(OneLine):
         # in a text, x is a letter
         typing = isinstance(self.screen.focused, Input | TextArea)
         stop = "{editor.leave}, {merge.cancel} cancels" if typing else "{merge.cancel} cancels"
-        parts.append("cancelling…" if self._cancelling else self.console_app.told(stop))
+        parts.append("cancelling…" if self._cancelling else cast("Place", self.screen).told(stop))
         dot = f" {self.console_app.glyphs.dot} "
         return Content.assemble((f"{self._what} ", "bold $text-primary"), bar, dot.join(parts))
 

@@ -156,3 +156,17 @@ async def test_sentences_name_the_keys_that_were_chosen(backend: FakeBackend) ->
         operator.app.backend.die()  # type: ignore[attr-defined]
         operator.app._check_alive()
         await operator.sees("F12 starts it again")
+
+
+async def test_create_names_its_own_keys_in_what_it_shares_with_merge(backend: FakeBackend) -> None:
+    Path(backend.home, "settings.toml").write_text('[keys]\n"create.plan" = "f3"\n"create.cancel" = "f6"\n')
+    backend.hold("plan")
+    async with console(backend, size=(120, 40)) as operator:
+        await operator.warm()
+        await operator.until(lambda: operator.app.keymap)
+        await operator.press("4", "ctrl+t")
+        operator.create.use_text("CREATE TABLE t (id INT) USING delta")
+        await operator.sees("F3 plans it")
+        await operator.press("f3")
+        await operator.sees("F6 cancels")
+        backend.release("plan")
