@@ -20,11 +20,16 @@ ONE_JOB = {
     "spark.sql.limit.initialNumPartitions": "1000",
 }
 FEW_ROWS = 1_000_000
+# To write Java for a query and compile it takes longer than to run it over so few rows.
+INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+VERY_FEW_ROWS = 200_000
 
 
 def for_rows(rows: int) -> dict[str, str]:
     """The confs for a query over about ``rows`` rows."""
-    return ONE_JOB if rows <= FEW_ROWS else {}
+    if rows > FEW_ROWS:
+        return {}
+    return ONE_JOB if rows > VERY_FEW_ROWS else ONE_JOB | INTERPRETED
 
 
 def read_confs(spark: SparkSession, keys: Iterable[str]) -> dict[str, str]:
@@ -36,17 +41,17 @@ def read_confs(spark: SparkSession, keys: Iterable[str]) -> dict[str, str]:
 @contextmanager
 def confs_set(spark: SparkSession, confs: Mapping[str, str]) -> Iterator[None]:
     """Set ``confs`` for the body, and put back what was before, whatever happens."""
-    before = {key: spark.conf.get(key, None) for key in confs}
+    before = read_confs(spark, confs)
     try:
         for key, value in confs.items():
             spark.conf.set(key, value)
         yield
     finally:
-        for key, old in before.items():
-            if old is None:
-                spark.conf.unset(key)
+        for key in confs:
+            if key in before:
+                spark.conf.set(key, before[key])
             else:
-                spark.conf.set(key, old)
+                spark.conf.unset(key)
 
 
 def without_rules(spark: SparkSession, rules: Iterable[str]) -> dict[str, str]:

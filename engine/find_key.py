@@ -16,6 +16,7 @@ from engine.analyze import AnalyzedMerge, analyze, probe, qualified, schema_of
 from engine.assignments import assignments
 from engine.confs import STATS_SKIPPING, confs_set, for_rows
 from engine.delta_log import list_files
+from engine.describe_target import target_columns
 from engine.errors import EngineError, UsageError
 from engine.find_touched_files import (
     BY_SOURCE_CLAUSE,
@@ -30,7 +31,6 @@ from engine.find_touched_files import (
 )
 from engine.names import string
 from engine.parse import parse_merge
-from engine.plan_merge import target_columns
 from engine.prepare_source import PreparedSource, get_merge_source, used_columns
 from engine.samples import Writes, cells_of, sample_of, struct_after, struct_of
 from engine.session_state import tagged

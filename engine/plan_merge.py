@@ -5,27 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from engine.advice import advise
 from engine.analyze import AnalyzedMerge, analyze
-from engine.assignments import ClauseAssignments, assignments
 from engine.check_rows import check_rows
 from engine.clock import Clock
 from engine.confs import STATS_SKIPPING, confs_set, for_rows
-from engine.delta_log import LogFile, list_files
 from engine.derive_conjuncts import condition_splice, derive_conjuncts, with_conjuncts
+from engine.describe_target import DescribedTarget, beside, describe_detail, describe_target
 from engine.duplicate_keys import find_conflicts
 from engine.errors import EngineError
 from engine.explain import explain
 from engine.find_touched_files import Matches, count_inserts, find_touched_files
 from engine.foresee import ambiguity, append_only, changed_types, dotted_partitions, reserved_names
 from engine.generated_columns import generated_predicate
-from engine.logged_schema import LoggedColumn, logged_schema, logical_names
 from engine.params import fill
 from engine.parse import parse_merge, parse_script
 from engine.plan_values import engines, plan_id, schema_after, source_value, statement_value, target_value
-from engine.plan_writes import Promise, TableTraits, plan_writes, runs_insert_only
+from engine.plan_writes import Promise, plan_writes, runs_insert_only
 from engine.prepare_delta_scan import DeltaScan, prepare_delta_scan
 from engine.prepare_source import PreparedSource, free_source, new_view_name, prepare_source
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
@@ -35,7 +33,6 @@ from engine.should_materialize_source import is_on, should_materialize_source
 from engine.source_plan import source_plan
 from engine.spark_errors import translate
 from engine.splice import source_splice, spliced
-from engine.target_rules import TargetRules, target_rules
 from engine.values import (
     Conflicts,
     Decision,
@@ -77,7 +74,7 @@ def plan(
         try:
             # the bounds of the source's keys are values of it
             shown = Shown(rows, private, prune and not private)
-            return _plan(spark, sql, dict(params or {}), shown, on_progress or (lambda _: None))
+            return _plan(spark, sql, dict(params or {}), shown, on_progress or (lambda _: None), tag)
         except EngineError:
             raise
         except Exception as error:
@@ -93,35 +90,28 @@ class Shown:
     derive: bool
 
 
-def _plan(spark: SparkSession, text: str, params: dict[str, str], shown: Shown, say: OnProgress) -> Plan:
+def _plan(
+    spark: SparkSession, text: str, params: dict[str, str], shown: Shown, say: OnProgress, tag: str | None
+) -> Plan:
     clock = Clock(say)
     script = parse_script(fill(text, params))
     statement = parse_merge(script.statement)
     run_setup(spark, script.setup)
-    with clock.phase("analyze"):
-        merge = analyze(spark, statement)
+    with beside(spark, tag) as submit:
+        detail = submit(lambda: describe_detail(spark, statement))
+        with clock.phase("analyze"):
+            merge = analyze(spark, statement)
+        describing = submit(lambda: describe_target(spark, merge, detail.result()))
     confs = kept_confs(spark)
     with clock.phase("should_materialize_source"):
         planned = source_plan(spark, merge)
         decision = should_materialize_source(spark, merge, planned)
     clock.answer(decision=decision)
-    with clock.phase("describe_target"):
-        detail = spark.sql(f"DESCRIBE DETAIL {statement.target.text}").collect()[0]
-        files = list_files(spark, merge.path, merge.version)
-        columns = target_columns(spark, merge, detail)
-        rules = target_rules(spark, merge, columns, detail)
-        known = Known(
-            merge=merge,
-            decision=decision,
-            detail=detail,
-            files=logical_names(files, columns),
-            rules=rules,
-            assigned=assignments(spark, merge, rules),
-            confs=confs,
-        )
     if decision.materialize:
         # to be looked at while the source is frozen, which may take long
-        clock.answer(scan=scan_of(spark, known, merge, None).value())
+        with clock.phase("describe_target"):
+            scan = scan_of(spark, Known(merge, decision, describing.result(), confs), merge, None)
+        clock.answer(scan=scan.value())
     view = new_view_name()
 
     def prepare(attempt: Attempt) -> PreparedSource:
@@ -130,6 +120,8 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], shown: Shown, 
 
     def look(attempt: Attempt, source: PreparedSource) -> Looked:
         # Delta cannot read a table with deletion vectors while statistics are off, though it can merge into one
+        with clock.phase("describe_target"):
+            known = Known(merge, decision, describing.result(), confs)
         with confs_set(spark, {STATS_SKIPPING: "true"}):
             return look_at(spark, known, attempt, source, shown, clock)
 
@@ -139,13 +131,14 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], shown: Shown, 
         free_source(spark, view, error)
         raise
     source, scan, matches, promise = looked.source, looked.scan, looked.matches, looked.promise
+    target = describing.result()
     if decision.materialize:
         decision = decision.model_copy(update=asdict(looked.attempt))
     splices = tuple(one for one in (source_splice(merge, source, decision), derived_splice(looked)) if one)
     if looked.merge is not merge:
         explain(spark, spliced(statement.sql, splices))
     typed = statement_value(statement, script, params)
-    target = target_value(merge, detail, scan)
+    read = target_value(merge, target.detail, scan)
     frozen = source_value(merge, source)
     warnings, advice = advise(
         merge,
@@ -154,17 +147,17 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], shown: Shown, 
         matches,
         promise,
         looked.conflicts,
-        known.assigned,
-        dict(detail["properties"] or {}),
+        target.assigned,
+        dict(target.detail["properties"] or {}),
         confs,
     )
-    implied = generated_predicate(spark, merge, looked.scan_as_typed, matches, columns)
+    implied = generated_predicate(spark, merge, looked.scan_as_typed, matches, target.columns)
     return Plan(
-        plan_id=plan_id(typed, target, frozen, confs),
+        plan_id=plan_id(typed, read, frozen, confs),
         created_at=datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         engines=engines(spark),
         statement=typed,
-        target=target,
+        target=read,
         source=frozen,
         decision=decision,
         scan=scan_value(looked),
@@ -192,14 +185,11 @@ def _plan(spark: SparkSession, text: str, params: dict[str, str], shown: Shown, 
 
 @dataclass(frozen=True)
 class Known:
-    """What the steps before the source was frozen gave. ``detail`` is the row of DESCRIBE DETAIL."""
+    """What the steps that read no source gave."""
 
     merge: AnalyzedMerge
     decision: Decision
-    detail: Any
-    files: tuple[LogFile, ...]
-    rules: TargetRules
-    assigned: tuple[ClauseAssignments, ...]
+    target: DescribedTarget
     confs: Mapping[str, str]
 
 
@@ -230,13 +220,14 @@ def look_at(
     clock: Clock,
 ) -> Looked:
     """The steps that read the frozen source: they run again together where its blocks were lost."""
-    merge, detail, rules, assigned = known.merge, known.detail, known.rules, known.assigned
+    merge, target = known.merge, known.target
+    rules, assigned = target.rules, target.assigned
     statement = merge.statement
     with clock.phase("prepare_delta_scan"):
         as_typed = scan = scan_of(spark, known, merge, source.view)
         derived: tuple[DerivedConjunct, ...] = ()
         if shown.derive and len(as_typed.after) > 1:
-            derived = derive_conjuncts(spark, merge, source.view, source.bounds, detail["partitionColumns"] or ())
+            derived = derive_conjuncts(spark, merge, source.view, source.bounds, target.partition_columns)
             narrowed = with_conjuncts(merge, derived)
             narrower = scan_of(spark, known, narrowed, source.view) if narrowed is not merge else as_typed
             if len(narrower.after) < len(as_typed.after):
@@ -257,7 +248,7 @@ def look_at(
         if lost_blocks(error):
             raise
         refused = refused or Refused(condition=error.condition, message=error.message, hint=error.hint)
-    promise = plan_writes(merge, matches, source.num_rows, table_traits(detail), known.confs)
+    promise = plan_writes(merge, matches, source.num_rows, target.traits, known.confs)
     with clock.phase("find_conflicts"):
         conflicts = find_conflicts(spark, merge, source, matches, shown.rows, shown.private)
     if refused is None:
@@ -266,7 +257,7 @@ def look_at(
             refused = (
                 reserved_names(merge, known.decision, matches, promise.write)
                 or ambiguity(statement, conflicts)
-                or dotted_partitions(merge, matches, detail, known.confs)
+                or dotted_partitions(merge, matches, target.detail, known.confs)
                 or check_rows(spark, merge, source, matches, rules, assigned, copies=copies, private=shown.private)
                 or (append_only(promise.metrics) if rules.append_only else None)
             )
@@ -290,14 +281,13 @@ def look_at(
 
 
 def scan_of(spark: SparkSession, known: Known, merge: AnalyzedMerge, source_view: str | None) -> DeltaScan:
-    detail = known.detail
     return prepare_delta_scan(
         spark,
         merge,
         source_view,
-        known.files,
-        detail["partitionColumns"] or (),
-        detail["tableFeatures"] or (),
+        known.target.files,
+        known.target.partition_columns,
+        known.target.features,
         statistics=is_on(known.confs, STATS_SKIPPING),
     )
 
@@ -311,21 +301,6 @@ def scan_value(looked: Looked) -> Scan:
 NOT_REFUSALS = ("CANCELLED", "SPARK_UNREACHABLE", "MATERIALIZE_SOURCE_OUT_OF_DISK", "PARSE_SYNTAX_ERROR")
 
 
-def target_columns(spark: SparkSession, merge: AnalyzedMerge, detail: Any) -> tuple[LoggedColumn, ...]:
-    """The log's columns of a table that maps or generates some; () for others, of which a query tells all."""
-    told = {"columnMapping", "generatedColumns", "identityColumns"}.intersection(detail["tableFeatures"] or ())
-    return logged_schema(spark, merge.path, merge.version) if told else ()
-
-
 def derived_splice(looked: Looked) -> Splice | None:
     """What is added to ON, None where it would skip nothing."""
     return condition_splice(looked.merge, looked.derived) if looked.scan is not looked.scan_as_typed else None
-
-
-def table_traits(detail: Any) -> TableTraits:
-    properties = dict(detail["properties"] or {})
-    vectors = properties.get("delta.enableDeletionVectors", "false").lower() == "true"
-    return TableTraits(
-        deletion_vectors=vectors and "deletionVectors" in (detail["tableFeatures"] or ()),
-        change_data_feed=properties.get("delta.enableChangeDataFeed", "false").lower() == "true",
-    )

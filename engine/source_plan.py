@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge
@@ -65,6 +65,8 @@ class SourcePlan:
     functions: frozenset[tuple[str, ...]]
     hints: tuple[str, ...]
     unused_with: bool
+    providers: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """By table, what Spark was asked already."""
 
 
 def source_plan(spark: SparkSession, merge: AnalyzedMerge) -> SourcePlan:
@@ -187,7 +189,10 @@ def is_delta(spark: SparkSession, plan: SourcePlan, leaf: Node, parent: Node | N
     if relation is None or relation["format"] != "parquet":
         return False
     if relation["name"]:
-        return provider(spark, quoted(relation["name"])) == "delta"
+        name = quoted(relation["name"])
+        if name not in plan.providers:
+            plan.providers[name] = provider(spark, name)
+        return plan.providers[name] == "delta"
     if parent is not None and PATH.match(parent.text):
         return True
     first = FIRST_ID.search(relation["columns"])

@@ -14,9 +14,10 @@ from engine.apply_plan import apply
 from engine.assignments import assignments
 from engine.commits import Commit, commits
 from engine.delta_log import LogFile, list_files
+from engine.describe_target import target_columns
 from engine.errors import EngineError, RefusedError
 from engine.parse import parse_merge, parse_script
-from engine.plan_merge import plan, target_columns
+from engine.plan_merge import plan
 from engine.prepare_source import free_source, prepare_source
 from engine.rows_after import change_feed, rows_after
 from engine.session_state import run_setup

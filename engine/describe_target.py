@@ -1,0 +1,95 @@
+"""What the log tells of the target, read beside the analysis of the MERGE.
+
+A new version's state takes Delta about as long to load as Spark takes to analyze the statement and freeze its source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from engine.analyze import AnalyzedMerge
+from engine.assignments import ClauseAssignments, assignments
+from engine.delta_log import LogFile, list_files
+from engine.logged_schema import LoggedColumn, logged_schema, logical_names
+from engine.parse import MergeStatement
+from engine.plan_writes import TableTraits
+from engine.session_state import tagged
+from engine.target_rules import TargetRules, target_rules
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class DescribedTarget:
+    """The target at the version that was analyzed. ``detail`` is the row of DESCRIBE DETAIL."""
+
+    detail: Any
+    files: tuple[LogFile, ...]
+    columns: tuple[LoggedColumn, ...]
+    rules: TargetRules
+    assigned: tuple[ClauseAssignments, ...]
+
+    @property
+    def partition_columns(self) -> tuple[str, ...]:
+        return tuple(self.detail["partitionColumns"] or ())
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        return tuple(self.detail["tableFeatures"] or ())
+
+    @property
+    def traits(self) -> TableTraits:
+        properties = dict(self.detail["properties"] or {})
+        vectors = properties.get("delta.enableDeletionVectors", "false").lower() == "true"
+        return TableTraits(
+            deletion_vectors=vectors and "deletionVectors" in self.features,
+            change_data_feed=properties.get("delta.enableChangeDataFeed", "false").lower() == "true",
+        )
+
+
+def describe_detail(spark: SparkSession, statement: MergeStatement) -> Any:
+    return spark.sql(f"DESCRIBE DETAIL {statement.target.text}").collect()[0]
+
+
+def describe_target(spark: SparkSession, merge: AnalyzedMerge, detail: Any) -> DescribedTarget:
+    """Reads the log, no data. Sets no conf: the caller's thread does."""
+    columns = target_columns(spark, merge, detail)
+    rules = target_rules(spark, merge, columns, detail)
+    return DescribedTarget(
+        detail=detail,
+        files=logical_names(list_files(spark, merge.path, merge.version), columns),
+        columns=columns,
+        rules=rules,
+        assigned=assignments(spark, merge, rules),
+    )
+
+
+def target_columns(spark: SparkSession, merge: AnalyzedMerge, detail: Any) -> tuple[LoggedColumn, ...]:
+    """The log's columns of a table that maps or generates some; () for others, of which a query tells all."""
+    told = {"columnMapping", "generatedColumns", "identityColumns"}.intersection(detail["tableFeatures"] or ())
+    return logged_schema(spark, merge.path, merge.version) if told else ()
+
+
+@contextmanager
+def beside(spark: SparkSession, tag: str | None) -> Iterator[Callable[[Callable[[], Answer]], Future[Answer]]]:
+    """A thread for Spark work of the same tag beside the caller's, one piece after the other.
+
+    What was submitted goes on when the body has ended.
+    """
+
+    def run(work: Callable[[], Answer]) -> Answer:
+        with tagged(spark, tag):
+            return work()
+
+    pool = ThreadPoolExecutor(1, "describe-target")
+    try:
+        yield lambda work: pool.submit(run, work)
+    finally:
+        pool.shutdown(wait=False)
