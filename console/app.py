@@ -222,6 +222,8 @@ class DeltaMergeApp(App[None], Asking):
             self.post_message(Narrated(f"Spark is starting: {progress.phase}{tasks}"))
 
         self.ask("connect", start, self._spark_is_warm, self._spark_did_not_start)
+        for screen in self.open_places():
+            screen.spark_is_starting()
 
     @on(Narrated)
     def _narrate(self, event: Narrated) -> None:

@@ -49,6 +49,9 @@ class Place(Screen[None], Asking):
     def compose_body(self) -> Iterable[Widget]:
         raise NotImplementedError
 
+    def spark_is_starting(self) -> None:
+        """The first frame is drawn and Spark was asked for. To be overridden."""
+
     def spark_is_warm(self) -> None:
         """Called whenever Spark has come up: the place may load what it had to leave out."""
 

@@ -15,18 +15,18 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 from typing_extensions import override
 
-from console.places.marked import Marked, load_marked, save_marked
 from console.places.place import Place
+from console.places.table_list import TableList
 from console.visible import visible
 from console.widgets.lines import TabLine
 from console.widgets.page_view import PageView
-from console.widgets.table_tree import Group, TableTree
+from console.widgets.table_tree import TableTree
 from console.work import Failure
 
 if TYPE_CHECKING:
     from console.places.table_shown import Shown
     from console.widgets.page import Page
-    from engine.values import TableDetail, TableRef
+    from engine.values import TableDetail
 
 VIEW_NAMES = (
     ("columns", "Columns"),
@@ -40,6 +40,11 @@ STARTING = (
     "Spark is starting; tables are listed as soon as it is up.\n\n"
     "Until then: {app.merge} opens your draft, {app.history} the history."
 )
+REMEMBERED = (
+    "Spark is starting; these are the tables of the last time.\n\n"
+    "One that you open is shown as soon as Spark is up. {app.merge} opens your draft, {app.history} the history."
+)
+NOT_YET = "Spark is not up yet; try again in a moment."
 VIEWS_GROUP = Binding.Group("views", compact=True)
 
 
@@ -78,10 +83,6 @@ class TablesPlace(Place):
 
     def __init__(self) -> None:
         super().__init__()
-        self.groups: list[Group] = []
-        self.marked = Marked()
-        self._favourites = Group("favourites", expanded=True)
-        self._recent = Group("recent", expanded=True)
         self.shown: Shown | None = None
         self.detail: TableDetail | None = None
         self.view = "columns"
@@ -89,9 +90,7 @@ class TablesPlace(Place):
 
     def compose_body(self) -> Iterable[Widget]:
         with Horizontal(id="split"):
-            with Vertical(id="browser"):
-                yield Input(placeholder="/ filter", id="filter", compact=True)
-                yield TableTree(plain=self.console_app.plain, id="tree")
+            yield TableList(id="browser")
             with Vertical(id="detail"):
                 yield Static(id="table-name", markup=False)
                 yield TabLine(VIEW_NAMES, "screen.view", chosen=self.view, id="views")
@@ -101,16 +100,17 @@ class TablesPlace(Place):
                 yield PageView(self.console_app.told(STARTING), id="page")
 
     def on_mount(self) -> None:
-        self.marked = load_marked(self.console_app.home)
-        self.table_tree.focus()
+        self.table_list.table_tree.focus()
         self.query_one("#views").display = False
         self.query_one("#predicate").display = False
-        if self.console_app.status.spark == "warm":
-            self.load_schemas()
 
     @property
-    def table_tree(self) -> TableTree:
-        return self.query_one("#tree", TableTree)
+    def is_starting(self) -> bool:
+        return self.console_app.status.spark == "starting"
+
+    @property
+    def table_list(self) -> TableList:
+        return self.query_one("#browser", TableList)
 
     @property
     def page(self) -> PageView:
@@ -118,8 +118,15 @@ class TablesPlace(Place):
 
     # The list
 
+    @override
+    def spark_is_starting(self) -> None:
+        self.table_list.spark_is_starting()
+
+    @override
     def spark_is_warm(self) -> None:
-        self.load_schemas()
+        self.table_list.spark_is_warm()
+        if self.shown is not None and self.detail is None:
+            self.open_table(self.shown.name, self.shown.version)
 
     def ledger_changed(self) -> None:
         # a commit makes versions, files and rows old; they are asked for again when looked at
@@ -127,98 +134,23 @@ class TablesPlace(Place):
         if self.shown is not None:
             self.open_table(self.shown.name)
 
-    def load_schemas(self) -> None:
-        self.ask("schemas", self.backend.list_schemas, self._schemas_listed, self.page.fail)
-
-    def _schemas_listed(self, names: list[str]) -> None:
-        known = {group.name: group for group in self.groups if not group.is_directory}
-        directories = [group for group in self.groups if group.is_directory]
-        schemas = [known.get(name) or Group(name) for name in names]
-        self.groups = [*schemas, *directories]
-        if self.shown is None:
-            lists = "{tables.directory} lists the Delta tables of a directory."
-            told = f"Open a table with enter.\n\n{{tables.merge}} starts a merge into it, {lists}"
-            self.page.say(self.console_app.told(told if names else f"Spark knows no schema here. {lists}"))
-        self._mark()
-        # one schema is no choice: show what is in it
-        if len(schemas) <= 2 and not any(group.expanded for group in schemas):
-            for group in schemas:
-                group.expanded = True
-        self._draw()
-        for group in schemas:
-            if group.expanded:
-                self._load_group(group)
-
-    def _mark(self) -> None:
-        """The favourites of now, and what was opened lately until now: the list does not move under the cursor."""
-        from engine.values import TableRef
-
-        for group, names in ((self._favourites, self.marked.favourites), (self._recent, self.marked.recent)):
-            group.tables = [TableRef(name=name, table=name) for name in names]
-
-    def _remember(self, marked: Marked) -> None:
-        self.marked = marked
-        self.ask(
-            "marked",
-            lambda: save_marked(self.console_app.home, marked),
-            lambda _: None,
-            lambda failure: self.notify(f"Favourites could not be saved: {failure.message}", severity="warning"),
-        )
-
-    def action_favourite(self) -> None:
-        if (name := self._name_or_tell()) is None:
+    @on(TableList.Listed)
+    def _tables_are_listed(self, event: TableList.Listed) -> None:
+        event.stop()
+        if self.shown is not None:
             return
-        self._remember(self.marked.with_toggled(name))
-        self._mark()
-        self._draw()
-        is_one = name in self.marked.favourites
-        self.notify(f"{name} is {'now a favourite' if is_one else 'no favourite any more'}.")
+        lists = "{tables.directory} lists the Delta tables of a directory."
+        told = f"Open a table with enter.\n\n{{tables.merge}} starts a merge into it, {lists}"
+        if event.remembered:
+            told = REMEMBERED
+        elif event.empty:
+            told = f"Spark knows no schema here. {lists}"
+        self.page.say(self.console_app.told(told))
 
-    def _load_group(self, group: Group) -> None:
-        list_tables = self.backend.find_tables if group.is_directory else self.backend.list_tables
-        name = group.name
-        self.ask(
-            f"tables:{name}",
-            lambda: list_tables(name),
-            partial(self._tables_listed, group),
-            partial(self._not_listed, group),
-        )
-
-    def _tables_listed(self, group: Group, tables: list[TableRef]) -> None:
-        group.tables = tables
-        group.error = ""
-        self._draw()
-
-    def _not_listed(self, group: Group, failure: Failure) -> None:
-        group.error = str(failure)
-        self._draw()
-        self.notify(str(failure), title=group.name, severity="error")
-
-    def _draw(self) -> None:
-        words = self.query_one("#filter", Input).value.split()
-        # what is filtered for is found where it is
-        marked = [] if words else [group for group in (self._favourites, self._recent) if group.tables]
-        self.table_tree.show([*marked, *self.groups], words)
-
-    @on(TableTree.GroupOpened)
-    def _group_opened(self, event: TableTree.GroupOpened) -> None:
+    @on(TableList.NotListed)
+    def _tables_are_not_listed(self, event: TableList.NotListed) -> None:
         event.stop()
-        self._load_group(event.group)
-
-    @on(Input.Changed, "#filter")
-    def _filter_typed(self, event: Input.Changed) -> None:
-        event.stop()
-        if event.value:
-            # a filter looks into schemas that were not opened yet
-            for group in self.groups:
-                if group.tables is None and not self.is_asking(f"tables:{group.name}"):
-                    self._load_group(group)
-        self._draw()
-
-    @on(Input.Submitted, "#filter")
-    def _filter_done(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.table_tree.focus()
+        self.page.fail(event.failure)
 
     # One table
 
@@ -247,14 +179,17 @@ class TablesPlace(Place):
         self.detail = None
         self._pages.clear()
         self._draw_name()
-        self.page.say(f"Looking at {name}…")
         self.page.focus_page()
+        if self.is_starting:
+            self.page.say(f"Spark is starting; {name} is shown as soon as it is up.")
+            return
+        self.page.say(f"Looking at {name}…")
         self.ask("detail", lambda: self.backend.table_detail(name), self._described, self._failed)
 
     def _described(self, detail: TableDetail) -> None:
         self.detail = detail
         if self.shown is not None:
-            self._remember(self.marked.with_opened(self.shown.name))
+            self.table_list.opened(self.shown.name)
         self._draw_name()
         self.action_view(self.view)
         self.refresh_bindings()
@@ -348,31 +283,40 @@ class TablesPlace(Place):
             return page is not None and page.table is not None and bool(page.table.rows)
         if action == "back":
             # beside the list there is nothing to go back to, but for whoever is in the filter
-            return self.has_class("-opened") or self.focused is not self.table_tree
+            return self.has_class("-opened") or self.focused is not self.table_list.table_tree
         return True
 
     def _chosen_name(self) -> str | None:
-        if self.focused is self.table_tree and (table := self.table_tree.chosen_table) is not None:
+        if (
+            self.focused is self.table_list.table_tree
+            and (table := self.table_list.table_tree.chosen_table) is not None
+        ):
             return table.name
         return self.shown.name if self.shown is not None else None
 
     def action_filter(self) -> None:
         self.remove_class("-opened")
-        self.query_one("#filter", Input).focus()
+        self.table_list.filter.focus()
 
     def action_back(self) -> None:
         self.remove_class("-opened")
-        self.table_tree.focus()
+        self.table_list.table_tree.focus()
 
     def action_reload(self) -> None:
+        if self.is_starting:
+            self.notify(NOT_YET)
+            return
         self._pages.clear()
-        if self.shown is not None and self.focused is not self.table_tree:
+        if self.shown is not None and self.focused is not self.table_list.table_tree:
             self.open_table(self.shown.name, self.shown.version)
             return
         self.console_app.catalog.forget()
-        for group in self.groups:
-            group.tables = None
-        self.load_schemas()
+        self.table_list.list_anew()
+
+    def action_favourite(self) -> None:
+        if (name := self._name_or_tell()) is not None:
+            is_one = self.table_list.toggle_favourite(name)
+            self.notify(f"{name} is {'now a favourite' if is_one else 'no favourite any more'}.")
 
     def action_copy_name(self) -> None:
         if (name := self._name_or_tell()) is not None:
@@ -390,23 +334,30 @@ class TablesPlace(Place):
         )
 
     def action_merge(self) -> None:
-        if (name := self._name_or_tell()) is not None:
+        if (name := self._name_for_spark()) is not None:
             from console.places.propose import propose_into
 
             propose_into(self, name)
 
     def action_create_like(self) -> None:
-        if (name := self._name_or_tell()) is not None:
+        if (name := self._name_for_spark()) is not None:
             from console.places.propose_table import create_like
 
             create_like(self, name)
 
     def action_clone(self) -> None:
-        if (name := self._name_or_tell()) is not None:
+        if (name := self._name_for_spark()) is not None:
             from console.places.propose_table import clone_to_rehearse
 
             shown = self.shown
             clone_to_rehearse(self, name, shown.version if shown is not None and shown.name == name else None)
+
+    def _name_for_spark(self) -> str | None:
+        """The table that Spark is to be asked about; where there is none or no Spark yet, a notice says so."""
+        if self.is_starting:
+            self.notify(NOT_YET)
+            return None
+        return self._name_or_tell()
 
     def _name_or_tell(self) -> str | None:
         """The table that is meant; where there is none, a notice says so."""
@@ -428,10 +379,5 @@ class TablesPlace(Place):
         self.app.push_screen(dialog, self._directory_chosen)
 
     def _directory_chosen(self, path: str | None) -> None:
-        if path is None:
-            return
-        self.groups = [group for group in self.groups if not (group.is_directory and group.name == path)]
-        group = Group(path, is_directory=True, expanded=True)
-        self.groups.append(group)
-        self._draw()
-        self._load_group(group)
+        if path is not None:
+            self.table_list.open_directory(path)

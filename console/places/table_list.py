@@ -1,0 +1,214 @@
+"""The list of what can be browsed: favourites, recent tables, schemas and directories, with a filter above it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from textual import on
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Input
+from typing_extensions import override
+
+from console.places.listed import load_listed, save_listed
+from console.places.marked import Marked, load_marked, save_marked
+from console.widgets.table_tree import Group, TableTree
+from console.work import Asking, Failure
+
+if TYPE_CHECKING:
+    from console.app import DeltaMergeApp
+    from engine.values import TableRef
+
+
+class TableList(Vertical, Asking):
+    """What was listed the last time is shown until Spark has answered."""
+
+    class Listed(Message):
+        """There is a list: of the last time while Spark starts (``remembered``), or Spark's own."""
+
+        def __init__(self, *, remembered: bool, empty: bool) -> None:
+            super().__init__()
+            self.remembered = remembered
+            self.empty = empty
+
+    class NotListed(Message):
+        def __init__(self, failure: Failure) -> None:
+            super().__init__()
+            self.failure = failure
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self.groups: list[Group] = []
+        self.marked = Marked()
+        self._favourites = Group("favourites", expanded=True)
+        self._recent = Group("recent", expanded=True)
+
+    @property
+    def console_app(self) -> DeltaMergeApp:
+        return cast("DeltaMergeApp", self.app)
+
+    @override
+    def compose(self) -> Iterator[Widget]:
+        yield Input(placeholder="/ filter", id="filter", compact=True)
+        yield TableTree(plain=self.console_app.plain, id="tree")
+
+    def on_mount(self) -> None:
+        self.marked = load_marked(self.console_app.home)
+        if not self.is_starting:
+            self.list_schemas()
+        elif self.console_app.is_asking("connect"):
+            self.spark_is_starting()
+
+    @property
+    def is_starting(self) -> bool:
+        return self.console_app.status.spark == "starting"
+
+    @property
+    def table_tree(self) -> TableTree:
+        return self.query_one("#tree", TableTree)
+
+    @property
+    def filter(self) -> Input:
+        return self.query_one("#filter", Input)
+
+    # Groups
+
+    def spark_is_starting(self) -> None:
+        home, endpoint = self.console_app.home, self.console_app.backend.endpoint
+        self.ask("listed", lambda: load_listed(home, endpoint), self._show_remembered, lambda _: None)
+
+    def _show_remembered(self, groups: list[Group]) -> None:
+        if groups and not self.groups and self.is_starting:
+            self.groups = groups
+            self._mark()
+            self._draw()
+            self.post_message(self.Listed(remembered=True, empty=False))
+
+    def spark_is_warm(self) -> None:
+        for group in self.groups:
+            # what is not looked at is asked for when it is
+            if not group.expanded:
+                group.tables = None
+            elif group.is_directory:
+                self._load_group(group)
+        self.list_schemas()
+
+    def list_anew(self) -> None:
+        for group in self.groups:
+            group.tables = None
+        self.list_schemas()
+
+    def list_schemas(self) -> None:
+        self.ask("schemas", self.console_app.backend.list_schemas, self._schemas_listed, self._schemas_not_listed)
+
+    def _schemas_listed(self, names: list[str]) -> None:
+        known = {group.name: group for group in self.groups if not group.is_directory}
+        directories = [group for group in self.groups if group.is_directory]
+        schemas = [known.get(name) or Group(name) for name in names]
+        self.groups = [*schemas, *directories]
+        self.post_message(self.Listed(remembered=False, empty=not names))
+        self._mark()
+        # one schema is no choice: show what is in it
+        if len(schemas) <= 2 and not any(group.expanded for group in schemas):
+            for group in schemas:
+                group.expanded = True
+        self._draw()
+        for group in schemas:
+            if group.expanded or (self.filter.value and group.tables is None):
+                self._load_group(group)
+
+    def _schemas_not_listed(self, failure: Failure) -> None:
+        self.post_message(self.NotListed(failure))
+
+    def open_directory(self, path: str) -> None:
+        self.groups = [group for group in self.groups if not (group.is_directory and group.name == path)]
+        group = Group(path, is_directory=True, expanded=True)
+        self.groups.append(group)
+        self._draw()
+        self._load_group(group)
+
+    @on(TableTree.GroupOpened)
+    def _group_opened(self, event: TableTree.GroupOpened) -> None:
+        event.stop()
+        self._load_group(event.group)
+
+    def _load_group(self, group: Group) -> None:
+        if self.is_starting:
+            return
+        backend, name = self.console_app.backend, group.name
+        list_tables = backend.find_tables if group.is_directory else backend.list_tables
+        self.ask(
+            f"tables:{name}",
+            lambda: list_tables(name),
+            partial(self._tables_listed, group),
+            partial(self._tables_not_listed, group),
+        )
+
+    def _tables_listed(self, group: Group, tables: list[TableRef]) -> None:
+        group.tables = tables
+        group.error = ""
+        self._draw()
+        if not any(self.is_asking(f"tables:{one.name}") for one in self.groups):
+            home, endpoint, groups = self.console_app.home, self.console_app.backend.endpoint, list(self.groups)
+            # what could not be remembered is listed by Spark the next time
+            self.ask("remember", lambda: save_listed(home, endpoint, groups), lambda _: None, lambda _: None)
+
+    def _tables_not_listed(self, group: Group, failure: Failure) -> None:
+        group.error = str(failure)
+        self._draw()
+        self.notify(str(failure), title=group.name, severity="error")
+
+    # Favourites and recent tables
+
+    def opened(self, name: str) -> None:
+        """Remember that a table was opened."""
+        self._save(self.marked.with_opened(name))
+
+    def toggle_favourite(self, name: str) -> bool:
+        """Whether it is one now."""
+        self._save(self.marked.with_toggled(name))
+        self._mark()
+        self._draw()
+        return name in self.marked.favourites
+
+    def _save(self, marked: Marked) -> None:
+        self.marked = marked
+        self.ask(
+            "marked",
+            lambda: save_marked(self.console_app.home, marked),
+            lambda _: None,
+            lambda failure: self.notify(f"Favourites could not be saved: {failure.message}", severity="warning"),
+        )
+
+    def _mark(self) -> None:
+        """The favourites of now, and what was opened lately until now: the list does not move under the cursor."""
+        from engine.values import TableRef
+
+        for group, names in ((self._favourites, self.marked.favourites), (self._recent, self.marked.recent)):
+            group.tables = [TableRef(name=name, table=name) for name in names]
+
+    # The filter
+
+    def _draw(self) -> None:
+        words = self.filter.value.split()
+        # what is filtered for is found where it is
+        marked: Iterable[Group] = [] if words else [g for g in (self._favourites, self._recent) if g.tables]
+        self.table_tree.show([*marked, *self.groups], words)
+
+    @on(Input.Changed, "#filter")
+    def _filter_typed(self, event: Input.Changed) -> None:
+        event.stop()
+        if event.value:
+            # a filter looks into schemas that were not opened yet
+            for group in self.groups:
+                if group.tables is None and not self.is_asking(f"tables:{group.name}"):
+                    self._load_group(group)
+        self._draw()
+
+    @on(Input.Submitted, "#filter")
+    def _filter_done(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.table_tree.focus()
