@@ -32,12 +32,18 @@ SERVER_CONFS = {**TEST_CONFS, "spark.sql.catalogImplementation": "in-memory"}
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--merges", type=int, help="How many random merges to plan and apply on each kind of session.")
-    parser.addoption("--kills", type=int, default=2, help="At how many random moments to kill an apply.")
-    parser.addoption("--races", type=int, default=2, help="How many rounds of concurrent writers to run.")
+    parser.addoption("--kills", type=int, default=1, help="At how many random moments to kill an apply.")
+    parser.addoption("--races", type=int, default=1, help="How many rounds of concurrent writers to run.")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest files first, so that no worker is left alone with one at the end."""
+    """Each file goes to one worker, all that needs the classic session to the same: it is a JVM of its own for each.
+
+    The longest come first, so that no worker is left alone with one at the end.
+    """
+    for item in items:
+        is_classic = "classic" in getattr(item, "fixturenames", ())
+        item.add_marker(pytest.mark.xdist_group("classic" if is_classic else item.path.stem))
     items.sort(key=lambda item: item.path.name not in LONGEST)
 
 

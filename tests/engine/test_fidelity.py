@@ -12,8 +12,11 @@ from engine.confs import confs_set
 from tests.conftest import own_schema
 from tests.engine.fidelity import check_merge
 from tests.engine.merges import CASES, Case, build_source, build_target
+from tests.engine.some import some
 
-ON_CLASSIC = ("plain-upsert-materialized", "vectors-some-each", "vectors_feed-not-matched-by-source")
+ON_CLASSIC = some(
+    ("plain-upsert-materialized", "vectors-some-each", "vectors_feed-not-matched-by-source"), ("vectors-some-each",)
+)
 
 
 @pytest.fixture(scope="module")
@@ -33,34 +36,28 @@ def _shop(spark: Any) -> Iterator[Any]:
         yield spark
 
 
-# random merges go into tables of every kind as well
-QUICK = (
-    "vectors_feed-upsert-materialized",
-    "vectors_feed-some-each",
-    "vectors_feed-delete-with-duplicates",
-    "vectors_feed-not-matched-by-source",
-    "vectors_feed-insert-two-clauses",
-    "matched-clause-never-true",
-    "insert-clause-rewrites-all-matches",
-    "null-safe-key",
-    "insert-only-optimization-off",
-    "a-with-query-takes-no-version",
-    "a-source-with-vectors-that-is-the-target",
-    "no-key-to-join-by",
+BY_NAME = {case.name: case for case in CASES}
+# random merges are of all these kinds, and run beside them
+PARAMETERS = some(
+    BY_NAME,
+    (
+        "vectors_feed-some-each",
+        "matched-clause-never-true",
+        "insert-only-optimization-off",
+        "a-with-query-takes-no-version",
+        "no-key-to-join-by",
+    ),
 )
-PARAMETERS = [
-    pytest.param(case, id=case.name, marks=[] if case.name in QUICK else [pytest.mark.thorough]) for case in CASES
-]
 
 
-@pytest.mark.parametrize("case", PARAMETERS)
-def test_promise_equals_describe_history(connect_shop: Any, case: Case) -> None:
-    check(connect_shop, case)
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_promise_equals_describe_history(connect_shop: Any, name: str) -> None:
+    check(connect_shop, BY_NAME[name])
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.name in ON_CLASSIC], ids=lambda case: case.name)
-def test_promise_equals_describe_history_on_a_classic_session(classic_shop: Any, case: Case) -> None:
-    check(classic_shop, case)
+@pytest.mark.parametrize("name", ON_CLASSIC)
+def test_promise_equals_describe_history_on_a_classic_session(classic_shop: Any, name: str) -> None:
+    check(classic_shop, BY_NAME[name])
 
 
 def check(spark: Any, case: Case) -> None:

@@ -22,7 +22,7 @@ from engine.history_rows import Subject
 from tests.engine.plans import make_outcome, make_plan
 
 PROCESSES = 8
-ROWS = 40
+ROWS = 20
 MANY_ROWS = 500
 
 WRITER = """

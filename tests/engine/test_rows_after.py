@@ -23,7 +23,7 @@ PARAMETERS = some(
         "vectors_feed-insert-two-clauses",
         "insert-clause-rewrites-all-matches",
     ),
-    ("vectors_feed-some-each", "feed-not-matched-by-source", "vectors_feed-insert-two-clauses"),
+    ("vectors_feed-some-each", "feed-not-matched-by-source"),
 )
 
 

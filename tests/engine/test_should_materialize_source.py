@@ -60,6 +60,7 @@ def test_the_decision_is_deltas_own(shop: Shop, shape: Shape) -> None:
     assert (decision.reason, decision.certainty) == (shape.reason, "exact")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shape", SHAPES[::12], ids=lambda shape: shape.name)
 def test_the_decision_is_the_same_over_connect(connect_shop: Shop, shape: Shape) -> None:
     with confs_set(connect_shop.spark, dict(shape.confs)):
