@@ -6,7 +6,7 @@ Every method blocks and is called from a worker thread, never from the UI thread
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -77,6 +77,14 @@ class Backend(Protocol):
         """The columns of a table or a view, whatever its format. Quick: nothing is read."""
 
     def table_versions(self, name: str, limit: int = 100) -> list[TableVersion]: ...
+
+    def remembered_tables(self) -> list[TableRef]:
+        """The tables of the last time here, without asking Spark."""
+
+    def remember_tables(self, tables: Sequence[TableRef]) -> None: ...
+
+    def remembered_versions(self, name: str) -> list[TableVersion]:
+        """The versions of a table that were listed here before, newest first, without asking Spark."""
 
     def table_files(self, name: str, limit: int = 10_000) -> list[DataFile]: ...
 

@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -171,8 +171,26 @@ class SparkBackend:
 
     def table_versions(self, name: str, limit: int = 100) -> list[TableVersion]:
         from engine import tables
+        from engine.errors import EngineError
 
-        return self._ask(lambda s: tables.table_versions(s, name, limit))
+        versions = self._ask(lambda s: tables.table_versions(s, name, limit))
+        # browsing goes on where they cannot be remembered; the history says what ails it
+        with contextlib.suppress(EngineError):
+            self._ledger().cache_versions(self._key(name), versions)
+        return versions
+
+    def remembered_versions(self, name: str) -> list[TableVersion]:
+        return self._ledger().cached_versions(self._key(name))
+
+    def _key(self, name: str) -> str:
+        """What names a table for good as long as Spark is not up to tell its id."""
+        return f"{self.endpoint} {name}"
+
+    def remembered_tables(self) -> list[TableRef]:
+        return self._ledger().cached_tables(self.endpoint)
+
+    def remember_tables(self, tables: Sequence[TableRef]) -> None:
+        self._ledger().cache_tables(self.endpoint, tables)
 
     def table_files(self, name: str, limit: int = 10_000) -> list[DataFile]:
         from engine.table_files import table_files

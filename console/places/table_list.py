@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -13,7 +14,6 @@ from textual.widget import Widget
 from textual.widgets import Input
 from typing_extensions import override
 
-from console.places.listed import load_listed, save_listed
 from console.places.marked import Marked, load_marked, save_marked
 from console.widgets.table_tree import Group, TableTree
 from console.work import Asking, Failure
@@ -21,6 +21,8 @@ from console.work import Asking, Failure
 if TYPE_CHECKING:
     from console.app import DeltaMergeApp
     from engine.values import TableRef
+
+IN_SCHEMA = re.compile(r"(.+)\.(?:`(?:[^`]|``)+`|[^.`]+)", re.DOTALL)
 
 
 class TableList(Vertical, Asking):
@@ -77,12 +79,12 @@ class TableList(Vertical, Asking):
     # Groups
 
     def spark_is_starting(self) -> None:
-        home, endpoint = self.console_app.home, self.console_app.backend.endpoint
-        self.ask("listed", lambda: load_listed(home, endpoint), self._show_remembered, lambda _: None)
+        # a history that cannot be read says so in its own place
+        self.ask("remembered", self.console_app.backend.remembered_tables, self._show_remembered, lambda _: None)
 
-    def _show_remembered(self, groups: list[Group]) -> None:
-        if groups and not self.groups and self.is_starting:
-            self.groups = groups
+    def _show_remembered(self, tables: list[TableRef]) -> None:
+        if tables and not self.groups and self.is_starting:
+            self.groups = _by_schema(tables)
             self._mark()
             self._draw()
             self.post_message(self.Listed(remembered=True, empty=False))
@@ -152,9 +154,10 @@ class TableList(Vertical, Asking):
         group.error = ""
         self._draw()
         if not any(self.is_asking(f"tables:{one.name}") for one in self.groups):
-            home, endpoint, groups = self.console_app.home, self.console_app.backend.endpoint, list(self.groups)
+            backend, schemas = self.console_app.backend, [one for one in self.groups if not one.is_directory]
+            listed = [table for one in schemas for table in one.tables or ()]
             # what could not be remembered is listed by Spark the next time
-            self.ask("remember", lambda: save_listed(home, endpoint, groups), lambda _: None, lambda _: None)
+            self.ask("remember", lambda: backend.remember_tables(listed), lambda _: None, lambda _: None)
 
     def _tables_not_listed(self, group: Group, failure: Failure) -> None:
         group.error = str(failure)
@@ -212,3 +215,11 @@ class TableList(Vertical, Asking):
     def _filter_done(self, event: Input.Submitted) -> None:
         event.stop()
         self.table_tree.focus()
+
+
+def _by_schema(tables: Sequence[TableRef]) -> list[Group]:
+    groups: dict[str, list[TableRef]] = {}
+    for table in tables:
+        if found := IN_SCHEMA.fullmatch(table.name):
+            groups.setdefault(found[1], []).append(table)
+    return [Group(name, tables=inside, expanded=True) for name, inside in groups.items()]

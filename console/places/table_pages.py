@@ -78,7 +78,12 @@ def properties_page(_backend: Backend, _shown: Shown, detail: TableDetail) -> Pa
 
 
 def versions_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
-    versions = backend.table_versions(shown.name, VERSIONS_LIMIT)
+    table = versions_table(backend.table_versions(shown.name, VERSIONS_LIMIT))
+    head = (sentence("Enter shows the rows as of a version."),) if table.rows else ()
+    return Page(head, table)
+
+
+def versions_table(versions: Sequence[TableVersion]) -> Table:
     rows: list[Row] = [
         (
             str(version.version),
@@ -98,8 +103,7 @@ def versions_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
         Column("what it did"),
         Column("by", fit="end"),
     ]
-    head = (sentence("Enter shows the rows as of a version."),) if rows else ()
-    return Page(head, Table(columns, rows, "This table has no history."))
+    return Table(columns, rows, "This table has no history.")
 
 
 def files_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:

@@ -19,14 +19,14 @@ from console.places.place import Place
 from console.places.table_list import TableList
 from console.visible import visible
 from console.widgets.lines import TabLine
+from console.widgets.page import Page, sentence
 from console.widgets.page_view import PageView
 from console.widgets.table_tree import TableTree
 from console.work import Failure
 
 if TYPE_CHECKING:
     from console.places.table_shown import Shown
-    from console.widgets.page import Page
-    from engine.values import TableDetail
+    from engine.values import TableDetail, TableVersion
 
 VIEW_NAMES = (
     ("columns", "Columns"),
@@ -182,9 +182,19 @@ class TablesPlace(Place):
         self.page.focus_page()
         if self.is_starting:
             self.page.say(f"Spark is starting; {name} is shown as soon as it is up.")
+            self.ask(
+                "remembered", lambda: self.backend.remembered_versions(name), self._show_remembered, lambda _: None
+            )
             return
         self.page.say(f"Looking at {name}…")
         self.ask("detail", lambda: self.backend.table_detail(name), self._described, self._failed)
+
+    def _show_remembered(self, versions: list[TableVersion]) -> None:
+        from console.places.table_pages import versions_table
+
+        if versions and self.is_starting and self.shown is not None:
+            told = f"Spark is starting; these are the versions of {self.shown.name} as of the last time."
+            self.page.show(Page((sentence(told),), versions_table(versions)))
 
     def _described(self, detail: TableDetail) -> None:
         self.detail = detail

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from engine.create_values import TableState
@@ -53,6 +53,7 @@ class FakeBackend:
         """What is told of operations whose program is gone."""
         self.ledger = samples.a_ledger()
         self.schemas = ["default", "sales"]
+        self.remembered: list[TableRef] = []
         self.file_count = 40
         self._cancelled: set[str] = set()
         self._gates: dict[str, threading.Event] = {}
@@ -128,6 +129,18 @@ class FakeBackend:
 
     def table_versions(self, name: str, limit: int = 100) -> list[TableVersion]:
         self._enter("table_versions", name, limit)
+        return samples.some_versions()
+
+    def remembered_tables(self) -> list[TableRef]:
+        self._enter("remembered_tables", needs_spark=False)
+        return list(self.remembered)
+
+    def remember_tables(self, tables: Sequence[TableRef]) -> None:
+        self._enter("remember_tables", needs_spark=False)
+        self.remembered = list(tables)
+
+    def remembered_versions(self, name: str) -> list[TableVersion]:
+        self._enter("remembered_versions", name, needs_spark=False)
         return samples.some_versions()
 
     def table_files(self, name: str, limit: int = 10_000) -> list[DataFile]:
