@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from engine.create_values import TableState
     from engine.explain import Explained
     from engine.find_key import FoundKey
+    from engine.layout_advice import LayoutAdvice
     from engine.plans import AnyPlan, OperationDetail
     from engine.scan_explorer import ScanExplained
     from engine.values import (
@@ -92,6 +93,9 @@ class Backend(Protocol):
 
     def table_state(self, name: str) -> TableState:
         """A Delta table in all its parts, generated columns and defaults too: what one like it is made from."""
+
+    def table_advice(self, name: str) -> tuple[LayoutAdvice, ...]:
+        """How a Delta table could be laid out better, with the evidence. Reads the table's keys."""
 
     def explore_scan(self, name: str, predicate: str, version: int | None = None) -> ScanExplained:
         """Which files of a Delta table a read with this predicate leaves, and why. No data is read."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from engine.explain import Explained
     from engine.find_key import FoundKey
     from engine.history import History
+    from engine.layout_advice import LayoutAdvice
     from engine.plans import AnyPlan, OperationDetail
     from engine.scan_explorer import ScanExplained
     from engine.session.connect import Session, TaskProgress
@@ -211,6 +212,12 @@ class SparkBackend:
         if found is None:
             raise EngineError("DELTA_TABLE_ONLY_OPERATION", f"{name} is not a Delta table.", "Choose a Delta table.")
         return found.state
+
+    def table_advice(self, name: str) -> tuple[LayoutAdvice, ...]:
+        from engine.layout_advice import advise_layout
+
+        found: tuple[LayoutAdvice, ...] = self._ask(lambda s: advise_layout(s, name, self._ledger()))
+        return found
 
     def explore_scan(self, name: str, predicate: str, version: int | None = None) -> ScanExplained:
         from engine.scan_explorer import explore

@@ -36,6 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--races", type=int, default=1, help="How many rounds of concurrent writers to run.")
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Each file goes to one worker, all that needs the classic session to the same: it is a JVM of its own for each.
 

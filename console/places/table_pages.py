@@ -160,12 +160,21 @@ def rows_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
     return Page((told,) if rows else (), Table(columns, rows, f"This table has no rows{when}."))
 
 
+def advice_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
+    found = backend.table_advice(shown.name)
+    rows: list[Row] = [tuple(map(visible, (one.sentence, one.evidence, one.command))) for one in found]
+    columns = [Column("advice", fit="end"), Column("evidence", fit="end"), Column("the command, run by you", fit="end")]
+    head = (sentence("Out of the table's files and the merges in the history. Enter shows one in full."),)
+    return Page(head, Table(columns, rows, "Nothing to advise."))
+
+
 VIEWS: dict[str, tuple[str, Build]] = {
     "columns": ("Columns", columns_page),
     "properties": ("Properties", properties_page),
     "versions": ("Versions", versions_page),
     "files": ("Files", files_page),
     "scan": ("Scan", scan_page),
+    "advice": ("Advice", advice_page),
     "rows": ("Rows", rows_page),
 }
 

@@ -34,6 +34,7 @@ VIEW_NAMES = (
     ("versions", "Versions"),
     ("files", "Files"),
     ("scan", "Scan"),
+    ("advice", "Advice"),
     ("rows", "Rows"),
 )
 STARTING = (

@@ -11,6 +11,7 @@ from engine.create_values import TableState
 from engine.errors import CancelledError, EngineError, UnreachableError
 from engine.explain import Explained
 from engine.find_key import FoundKey
+from engine.layout_advice import LayoutAdvice
 from engine.plans import AnyPlan, OperationDetail
 from engine.policy import Policy
 from engine.scan_explorer import ScanExplained
@@ -154,6 +155,12 @@ class FakeBackend:
     def table_state(self, name: str) -> TableState:
         self._enter("table_state", name)
         return samples.a_state()
+
+    def table_advice(self, name: str) -> tuple[LayoutAdvice, ...]:
+        self._enter("table_advice", name)
+        return (
+            LayoutAdvice("SMALL_FILES", "Many files are small.", "30 of 40 files are below 16 MiB", f"OPTIMIZE {name}"),
+        )
 
     def explore_scan(self, name: str, predicate: str, version: int | None = None) -> ScanExplained:
         self._enter("explore_scan", name, predicate, version)

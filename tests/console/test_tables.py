@@ -60,6 +60,8 @@ async def test_enter_opens_a_table_and_its_views_turn_with_brackets(backend: Fak
         await operator.press("right_square_bracket")
         await operator.sees("Type what would stand after WHERE")
         await operator.press("right_square_bracket")
+        await operator.sees("Many files are small", "OPTIMIZE sales.orders")
+        await operator.press("right_square_bracket")
         await operator.sees("100 rows; there are more.", "NULL")
         # round again: what was asked once is known
         for _ in range(4):

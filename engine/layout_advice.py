@@ -1,0 +1,227 @@
+"""How a table could be laid out better, out of its own files and the merges that went into it. Runs nothing but reads.
+
+What a layout by a key would have let a past merge skip is asked of the rows: those between the bounds of that merge's
+keys (``DerivedConjunct``), as a share of the table. Rows are taken to be spread evenly over the files then, so it is an
+estimate.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Literal
+
+from engine.commits import current_version
+from engine.delta_log import LogFile, list_files, live_rows
+from engine.logged_schema import logged_schema, logical_names
+from engine.names import quote, string
+from engine.parse import parse_merge
+from engine.spark_errors import translate
+from engine.tables import name_parts
+from engine.values import Plan
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from engine.history import History
+
+MERGES, OPERATIONS = 20, 200
+SMALL_FILE, GOOD_FILE = 16 << 20, 128 << 20
+# what a layout must save, or a file must fall short of, to be worth a word
+WORTH_HALF = 0.5
+TOO_MANY_SMALL = 10
+SKEWED, PARTITIONS_TO_COMPARE = 8, 4
+
+Code = Literal["CLUSTER_BY_KEY", "SMALL_FILES", "PARTITION_SKEW", "NO_STATISTICS"]
+
+
+@dataclass(frozen=True)
+class LayoutAdvice:
+    """``evidence`` is what was counted; ``command`` the SQL that would do it, "" where there is no single one."""
+
+    code: Code
+    sentence: str
+    evidence: str
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class PastMerge:
+    """A merge of the ledger into the table: the bytes it had to look at, and by column what its keys were between."""
+
+    alias: str
+    bytes_read: int
+    bounds: dict[str, str]
+
+
+def advise_layout(spark: SparkSession, name: str, history: History) -> tuple[LayoutAdvice, ...]:
+    """Advice for the Delta table ``name`` (SQL text). Raises EngineError."""
+    try:
+        detail = spark.sql(f"DESCRIBE DETAIL {name}").collect()[0]
+        location, version = str(detail["location"]), current_version(spark, name)
+        files = list_files(spark, location, version, with_stats=True)
+        if "columnMapping" in (detail["tableFeatures"] or ()):
+            files = logical_names(files, logged_schema(spark, location, version))
+        merges = past_merges(history, str(detail["id"]))
+        keys = tuple(dict.fromkeys(column for merge in merges for column in merge.bounds))
+        return (
+            *cluster_by_key(spark, name, detail, files, merges),
+            *small_files(name, files),
+            *partition_skew(files),
+            *no_statistics(name, files, keys),
+        )
+    except Exception as error:
+        raise translate(error) from error
+
+
+def past_merges(history: History, table_id: str) -> tuple[PastMerge, ...]:
+    """The newest merges that were committed into the table and whose keys had bounds."""
+    found: list[PastMerge] = []
+    for operation in history.list(limit=OPERATIONS):
+        if operation.kind != "merge" or operation.status != "applied":
+            continue
+        plan = history.get(operation.op_id).plan
+        if isinstance(plan, Plan) and plan.target.table_id == table_id:
+            bounds = {name_parts(one.column)[-1]: one.text for one in plan.scan.derived if one.text}
+            if bounds:
+                alias = parse_merge(plan.statement.sql).target.reference
+                found.append(PastMerge(alias, plan.scan.bytes_after, bounds))
+        if len(found) == MERGES:
+            break
+    return tuple(found)
+
+
+def cluster_by_key(
+    spark: SparkSession, name: str, detail: Any, files: Sequence[LogFile], merges: Sequence[PastMerge]
+) -> Iterable[LayoutAdvice]:
+    """The key by which the past merges would have had to look at least, if that is half or less of what they did."""
+    laid_out = {column.lower() for column in (*detail["partitionColumns"], *(detail["clusteringColumns"] or ()))}
+    total, rows = sum(file.bytes for file in files), live_rows(files)
+    keys = {column for merge in merges for column in merge.bounds if column.lower() not in laid_out}
+    if len(files) < 2 or not rows or not keys:
+        return ()
+    best: tuple[int, str, int, int] | None = None
+    for column, inside in rows_between(spark, name, merges, sorted(keys)).items():
+        read = sum(merge.bytes_read for merge in merges if column in merge.bounds)
+        needed = sum(_whole_files(count / rows, len(files)) * total // len(files) for count in inside)
+        if best is None or read - needed > best[0]:
+            best = (read - needed, column, read, needed)
+    if best is None or best[3] > WORTH_HALF * best[2]:
+        return ()
+    _, column, read, needed = best
+    of_it = sum(column in merge.bounds for merge in merges)
+    if detail["partitionColumns"]:
+        command = f"OPTIMIZE {name} ZORDER BY ({quote(column)})"
+    else:
+        command = f"ALTER TABLE {name} CLUSTER BY ({quote(column)}); OPTIMIZE {name} FULL"
+    return (
+        LayoutAdvice(
+            "CLUSTER_BY_KEY",
+            f"Laid out by {column}, the table would let merges like the past ones skip most of what they look at.",
+            f"{of_it} merges of the ledger keyed by it looked at {_mib(read)}; about {_mib(needed)} would have done",
+            command,
+        ),
+    )
+
+
+def rows_between(
+    spark: SparkSession, name: str, merges: Sequence[PastMerge], columns: Sequence[str]
+) -> dict[str, list[int]]:
+    """By column, how many rows of the table now are between the keys of each merge. One pass for each alias."""
+    found: dict[str, list[int]] = {column: [] for column in columns}
+    for alias, of_alias in groupby(sorted(merges, key=lambda merge: merge.alias), key=lambda merge: merge.alias):
+        asked = [(column, merge.bounds[column]) for merge in of_alias for column in columns if column in merge.bounds]
+        if asked:
+            counts = ", ".join(f"count_if({text}\n)" for _, text in asked)
+            row = spark.sql(f"SELECT {counts} FROM {name} AS {alias}").collect()[0]
+            for (column, _), count in zip(asked, row, strict=True):
+                found[column].append(int(count))
+    return {column: counts for column, counts in found.items() if counts}
+
+
+def _whole_files(share: float, files: int) -> int:
+    return min(files, int(share * files) + 1)
+
+
+def small_files(name: str, files: Sequence[LogFile]) -> Iterable[LayoutAdvice]:
+    """Files that OPTIMIZE would put together, by partition."""
+    spare = 0
+    small = [file for file in files if file.bytes < SMALL_FILE]
+    for _, together in groupby(sorted(small, key=_partition), key=_partition):
+        sizes = [file.bytes for file in together]
+        spare += len(sizes) - (sum(sizes) // GOOD_FILE + 1)
+    if spare < TOO_MANY_SMALL:
+        return ()
+    return (
+        LayoutAdvice(
+            "SMALL_FILES",
+            "Many files are small: each costs a merge a task and a read of its footer.",
+            f"{len(small)} of {len(files)} files are below {SMALL_FILE >> 20} MiB; {spare} fewer would hold the same",
+            f"OPTIMIZE {name}",
+        ),
+    )
+
+
+def _partition(file: LogFile) -> str:
+    return json.dumps(file.partition, sort_keys=True)
+
+
+def partition_skew(files: Sequence[LogFile]) -> Iterable[LayoutAdvice]:
+    """A partition that is many times as large as most."""
+    sizes: dict[str, int] = {}
+    for file in files:
+        if file.partition:
+            sizes[_partition(file)] = sizes.get(_partition(file), 0) + file.bytes
+    if len(sizes) < PARTITIONS_TO_COMPARE:
+        return ()
+    middle = statistics.median(sizes.values())
+    largest = max(sizes, key=lambda one: sizes[one])
+    if sizes[largest] < SKEWED * middle or sizes[largest] < GOOD_FILE:
+        return ()
+    where = " AND ".join(
+        f"{column} IS NULL" if value is None else f"{column} = {string(value)}"
+        for column, value in json.loads(largest).items()
+    )
+    return (
+        LayoutAdvice(
+            "PARTITION_SKEW",
+            f"One partition is {sizes[largest] / middle:.0f} times as large as most: {where}.",
+            f"{_mib(sizes[largest])}, where the partition in the middle has {_mib(middle)}",
+        ),
+    )
+
+
+def no_statistics(name: str, files: Sequence[LogFile], keys: Iterable[str]) -> Iterable[LayoutAdvice]:
+    """Files without bounds of a key that merges went by: they are kept whatever is asked."""
+    known = {column for file in files for column in _stats(file).get("minValues", {})}
+    for column in keys:
+        without = [file for file in files if column not in file.partition and not _has_bounds(file, column)]
+        if without:
+            yield LayoutAdvice(
+                "NO_STATISTICS",
+                f"Files without statistics on {column} are kept by every merge; files written from then on have them.",
+                f"{len(without)} of {len(files)} files have no bounds of it, nor are they all NULL",
+                # the property replaces the rule of the first columns: what has statistics keeps them
+                f"ALTER TABLE {name} SET TBLPROPERTIES ('delta.dataSkippingStatsColumns' = "
+                f"{string(', '.join(map(quote, sorted({*known, column}))))})",
+            )
+
+
+def _has_bounds(file: LogFile, column: str) -> bool:
+    stats = _stats(file)
+    if column in stats.get("minValues", {}):
+        return True
+    return "numRecords" in stats and stats.get("nullCount", {}).get(column) == stats["numRecords"]
+
+
+def _stats(file: LogFile) -> dict[str, Any]:
+    """The statistics of an AddFile, as the Delta protocol names them."""
+    found: dict[str, Any] = json.loads(file.stats) if file.stats else {}
+    return found
+
+
+def _mib(size: float) -> str:
+    return f"{size / (1 << 20):,.1f} MiB"
