@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 IDS = re.compile(r"#(\d+)L?")
+BETWEEN = "__dm_between"
 
 
 @dataclass(frozen=True)
@@ -136,8 +137,7 @@ def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
     prefix = statement.before_select
     source = aliased(statement.source)
     target = f"{statement.target.text} VERSION AS OF {version} AS {statement.target.reference}"
-    source_type = schema_of(spark, f"{prefix}SELECT * FROM {source}")
-    target_type = schema_of(spark, f"SELECT * FROM {target}")
+    source_type, target_type = _schemas(spark, prefix, source, target)
     source_schema, target_schema = columns_of(source_type), columns_of(target_type)
     type_after = final_schema(plan.analyzed, target_type)
 
@@ -208,6 +208,15 @@ def referenced_source_columns(
         in_target = {column.name.lower() for column in schema_after}
         used |= {column.name for column in source_schema if column.name.lower() in in_target}
     return tuple(column.name for column in source_schema if column.name in used)
+
+
+def _schemas(spark: SparkSession, prefix: str, source: str, target: str) -> tuple[StructType, StructType]:
+    """The schemas of both sides, of one question."""
+    both = schema_of(
+        spark, f"{prefix}SELECT * FROM {source} CROSS JOIN (SELECT 0 AS {BETWEEN}) AS {BETWEEN} CROSS JOIN {target}"
+    )
+    at = both.names.index(BETWEEN)
+    return type(both)(both.fields[:at]), type(both)(both.fields[at + 1 :])
 
 
 def schema_of(spark: SparkSession, query: str) -> StructType:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -185,25 +186,45 @@ def _columns(path: str, with_stats: bool, base: str) -> str:
 def _checkpoint_rows(spark: SparkSession, segment: LogSegment, base: str, with_stats: bool) -> list[Any]:
     if not segment.checkpoint_files:
         return []
-    glob = "{" + ",".join(segment.checkpoint_files) + "}"
-    place = quote(f"{segment.directory}/{glob}")
-    rows: list[Any] = []
     if segment.checkpoint_format == "json":
+        glob = "{" + ",".join(segment.checkpoint_files) + "}"
+        place = quote(f"{segment.directory}/{glob}")
         actions = f"(SELECT from_json(value, '{ACTIONS}') AS a FROM text.{place})"
         rows = _adds(spark, actions, base, with_stats)
-        sidecars = [
-            r[0] for r in spark.sql(f"SELECT a.sidecar.path FROM {actions} WHERE a.sidecar IS NOT NULL").collect()
-        ]
+        found = spark.sql(f"SELECT a.sidecar.path FROM {actions} WHERE a.sidecar IS NOT NULL").collect()
+        sidecars = [row[0] for row in found]
     else:
-        rows = _adds(spark, _struct_of(spark, place), base, with_stats)
-        sidecars = []
-        if "sidecar" in spark.sql(f"SELECT * FROM parquet.{place}").columns:
-            found = spark.sql(f"SELECT sidecar.path FROM parquet.{place} WHERE sidecar IS NOT NULL").collect()
-            sidecars = [r[0] for r in found]
+        rows, sidecars = _parquet_rows(spark, segment.directory, segment.checkpoint_files, base, with_stats)
     if sidecars:
-        inside = "{" + ",".join(str(path).rpartition("/")[2] for path in sidecars) + "}"
-        rows += _adds(spark, _struct_of(spark, quote(f"{segment.directory}/_sidecars/{inside}")), base, with_stats)
+        names = tuple(str(path).rpartition("/")[2] for path in sidecars)
+        rows += _parquet_rows(spark, f"{segment.directory}/_sidecars", names, base, with_stats)[0]
     return rows
+
+
+def _parquet_rows(
+    spark: SparkSession, directory: str, names: Sequence[str], base: str, with_stats: bool
+) -> tuple[list[Any], list[str]]:
+    """(the files, the paths of sidecars) that Parquet files of a checkpoint tell of."""
+    place = f"{directory}/{{{','.join(names)}}}"
+    view = f"__dm_checkpoint_{uuid.uuid4().hex[:12]}"
+    # with its columns given, Spark reads no footer to learn them, which it does for each mention of parquet.`path`
+    spark.sql(
+        f"CREATE TEMPORARY VIEW {view} (add {ADD}, sidecar {SIDECAR}) USING parquet OPTIONS (path {string(place)})"
+    )
+    try:
+        actions = f"(SELECT struct(add, CAST(NULL AS {REMOVE}) AS remove) AS a, sidecar FROM {view})"
+        query = (
+            f"SELECT {_columns('a.add.path', with_stats, base)}, sidecar.path AS sidecar FROM {actions} "
+            "WHERE a.add IS NOT NULL OR sidecar IS NOT NULL"
+        )
+        rows = spark.sql(query).collect()
+    finally:
+        spark.sql(f"DROP VIEW {view}")
+    adds = [row for row in rows if row["path"] is not None]
+    if any(row["records"] is None for row in adds):
+        # some writers keep statistics as a struct alone, whose fields are the table's
+        adds = _adds(spark, _struct_of(spark, quote(place)), base, with_stats)
+    return adds, [str(row["sidecar"]) for row in rows if row["sidecar"] is not None]
 
 
 def _struct_of(spark: SparkSession, place: str) -> str:

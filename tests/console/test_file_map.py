@@ -18,7 +18,7 @@ async def open_files(operator: Operator) -> None:
     await operator.sees("orders_feed")
     await operator.press(*ORDERS, "enter")
     await operator.sees("bigint")
-    await operator.press(*["left_square_bracket"] * 3)
+    await operator.press(*["left_square_bracket"] * 4)
     await operator.sees("part-00000")
 
 

@@ -1,0 +1,43 @@
+"""The files of a version are read out of the log as Delta reads them, whatever form its checkpoint has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+from engine.commits import current_version
+from engine.delta_log import list_files, log_segment
+
+FORMS = {
+    "one Parquet file": "",
+    "statistics as a struct alone": "'delta.checkpoint.writeStatsAsJson' = 'false', "
+    "'delta.checkpoint.writeStatsAsStruct' = 'true'",
+    "with sidecars": "'delta.checkpointPolicy' = 'v2'",
+    "deletion vectors": "'delta.enableDeletionVectors' = 'true'",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_checkpoint_and_the_commits_after_it_make_up_the_files(spark: Any, schema: str, form: str) -> None:
+    properties = ", ".join(filter(None, ("'delta.checkpointInterval' = '3'", FORMS[form])))
+    columns = "(id BIGINT, part STRING)"
+    spark.sql(f"CREATE TABLE t {columns} USING delta PARTITIONED BY (part) TBLPROPERTIES ({properties})")
+    for low in (0, 10, 20, 30):
+        spark.sql(f"INSERT INTO t SELECT /*+ REPARTITION(1) */ id, 'a b' FROM range({low}, {low + 10})")
+    spark.sql("DELETE FROM t WHERE id IN (3, 25)")
+    location, version = spark.sql("DESCRIBE DETAIL t").collect()[0]["location"], current_version(spark, f"{schema}.t")
+    segment = log_segment(spark, location, version)
+    assert segment.checkpoint_files, "there is one to be read"
+    assert segment.commits, "and commits after it"
+
+    rows = spark.sql("SELECT _metadata.file_path AS path, count(*) AS n FROM t GROUP BY 1").collect()
+    files = list_files(spark, location, version, with_stats=True)
+    assert {Path(unquote(file.path)).name: file.rows for file in files} == {Path(row.path).name: row.n for row in rows}
+    assert all('"minValues"' in (file.stats or "") for file in files)
+    assert {file.partition["part"] for file in files} == {"a b"}
+    assert any(file.deleted_rows for file in files) == (form == "deletion vectors")
+    left = [row.viewName for row in spark.sql("SHOW VIEWS").collect()]
+    assert not [name for name in left if name.startswith("__dm_checkpoint")]
