@@ -70,7 +70,7 @@ async def test_what_costs_nothing_is_told_while_the_plan_is_made(backend: FakeBa
         await operator.sees("source is materialized", "data skipping leaves 5 of 40 files")
         assert operator.merge.plan is None
         backend.release("plan")
-        await operator.sees("Plan 7f3a9c")
+        await operator.sees("plan 7f3a9c")
 
 
 async def test_a_plan_of_an_older_text_is_marked_as_such(backend: FakeBackend) -> None:
