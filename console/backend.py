@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engine.find_key import FoundKey
     from engine.layout_advice import LayoutAdvice
     from engine.plans import AnyPlan, OperationDetail
-    from engine.scan_explorer import ScanExplained
+    from engine.scan_explorer import QueryScan, ScanExplained
     from engine.values import (
         Column,
         DataFile,
@@ -99,6 +99,9 @@ class Backend(Protocol):
 
     def explore_scan(self, name: str, predicate: str, version: int | None = None) -> ScanExplained:
         """Which files of a Delta table a read with this predicate leaves, and why. No data is read."""
+
+    def explore_query(self, query: str) -> tuple[QueryScan, ...]:
+        """The Delta scans of a query, and the files that each is left with. No data is read."""
 
     # Statements
     def validate(self, sql: str, params: Mapping[str, str]) -> Validation: ...

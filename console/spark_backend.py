@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from engine.history import History
     from engine.layout_advice import LayoutAdvice
     from engine.plans import AnyPlan, OperationDetail
-    from engine.scan_explorer import ScanExplained
+    from engine.scan_explorer import QueryScan, ScanExplained
     from engine.session.connect import Session, TaskProgress
     from engine.values import (
         Column,
@@ -223,6 +223,12 @@ class SparkBackend:
         from engine.scan_explorer import explore
 
         found: ScanExplained = self._ask(lambda s: explore(s, name, predicate, version))
+        return found
+
+    def explore_query(self, query: str) -> tuple[QueryScan, ...]:
+        from engine.scan_explorer import explore_query
+
+        found: tuple[QueryScan, ...] = self._ask(lambda s: explore_query(s, query))
         return found
 
     # Statements

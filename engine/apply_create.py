@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from engine.commits import Commit, commits
 from engine.confs import confs_set
 from engine.create_values import CreatePlan, TableState
+from engine.data_frame_write import write_data_frame
 from engine.errors import StalePlanError
 from engine.exactly_once import COMPARING, commit_despite, once, traced
 from engine.names import quote
@@ -41,7 +42,7 @@ def apply_create(spark: SparkSession, plan: CreatePlan, history: History | None,
     run_setup(spark, plan.statement.setup, again=True)
     create = parse_create(plan.statement.sql)
     with confs_set(spark, plan.confs):
-        looked = look(spark, create, count=False)
+        looked = look(spark, create, plan.statement.overwrite_schema, count=False)
         done = committed(spark, plan, looked.now)
         if done is not None:
             return _outcome(plan, history, "", done, looked.now, already=True)
@@ -51,16 +52,21 @@ def apply_create(spark: SparkSession, plan: CreatePlan, history: History | None,
         op_id = history.begin(plan, where=whereabouts(spark), checked=plan.target.version) if history else ""
         if not plan.changes_something:
             return _outcome(plan, history, op_id, None, looked.now)
-        return _run(spark, plan, history, op_id, say)
+        return _run(spark, plan, create, history, op_id, say)
 
 
-def _run(spark: SparkSession, plan: CreatePlan, history: History | None, op_id: str, say: OnProgress) -> Outcome:
+def _run(
+    spark: SparkSession, plan: CreatePlan, create: ParsedCreate, history: History | None, op_id: str, say: OnProgress
+) -> Outcome:
     began = time.monotonic()
     say(Progress(phase=f"{CREATING} - {plan.operation or 'catalog entry'}"))
     try:
         # under the plan's id: whoever finds this process dead can still stop what it began
         with tagged(spark, plan.plan_id), confs_set(spark, run_confs(spark, plan, op_id)):
-            spark.sql(plan.statement.sql).collect()
+            if plan.statement.overwrite_schema is None:
+                spark.sql(plan.statement.sql).collect()
+            else:
+                write_data_frame(spark, create, plan.statement.overwrite_schema)
     except Exception as error:
         told = translate(error)
 

@@ -15,7 +15,10 @@ Effect = Literal["create", "adopt", "replace", "nothing", "refused"]
 
 
 class CreateStatement(Value):
-    """The operator's statement. ``sql`` is the text as typed; ``setup`` the statements that run before it."""
+    """The operator's statement. ``sql`` is the text as typed; ``setup`` the statements that run before it.
+
+    ``overwrite_schema`` is the option of that name: where it is given, the statement is run as a write of a DataFrame.
+    """
 
     sql: str
     setup: tuple[str, ...] = ()
@@ -23,6 +26,7 @@ class CreateStatement(Value):
     form: Form
     mode: Mode
     if_not_exists: bool = False
+    overwrite_schema: bool | None = None
 
 
 class StateColumn(Value):

@@ -16,7 +16,7 @@ from engine.analyze import AnalyzedMerge, analyze, probe, qualified, schema_of
 from engine.assignments import assignments
 from engine.confs import STATS_SKIPPING, confs_set, for_rows
 from engine.delta_log import list_files
-from engine.describe_target import target_columns
+from engine.describe_target import describe_detail, target_columns
 from engine.errors import EngineError, UsageError
 from engine.find_touched_files import (
     BY_SOURCE_CLAUSE,
@@ -142,7 +142,7 @@ def _find(spark: SparkSession, plan: Plan, typed: str, private: bool) -> FoundKe
     )
     ask = _by_predicate if is_predicate(typed) else _by_value
     asked = ask(spark, merge, source, typed)
-    detail = spark.sql(f"DESCRIBE DETAIL {merge.statement.target.text}").collect()[0]
+    detail = describe_detail(spark, merge.statement)
     rules = target_rules(spark, merge, target_columns(spark, merge, detail), detail)
     writes = {one.clause: one.columns for one in assignments(spark, merge, rules)}
     look = Look(spark, plan, merge, source, writes, private)

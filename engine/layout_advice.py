@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
-from engine.commits import current_version
-from engine.delta_log import LogFile, list_files, live_rows
-from engine.logged_schema import logged_schema, logical_names
+from engine.delta_log import LogFile, live_rows
 from engine.names import quote, string
 from engine.parse import parse_merge
 from engine.spark_errors import translate
+from engine.table_files import logged_files
 from engine.tables import name_parts
 from engine.values import Plan
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 MERGES, OPERATIONS = 20, 200
 SMALL_FILE, GOOD_FILE = 16 << 20, 128 << 20
-# what a layout must save, or a file must fall short of, to be worth a word
+# what a layout leaves of the bytes that were looked at, at most, to be worth a word
 WORTH_HALF = 0.5
 TOO_MANY_SMALL = 10
 SKEWED, PARTITIONS_TO_COMPARE = 8, 4
@@ -60,11 +59,7 @@ class PastMerge:
 def advise_layout(spark: SparkSession, name: str, history: History) -> tuple[LayoutAdvice, ...]:
     """Advice for the Delta table ``name`` (SQL text). Raises EngineError."""
     try:
-        detail = spark.sql(f"DESCRIBE DETAIL {name}").collect()[0]
-        location, version = str(detail["location"]), current_version(spark, name)
-        files = list_files(spark, location, version, with_stats=True)
-        if "columnMapping" in (detail["tableFeatures"] or ()):
-            files = logical_names(files, logged_schema(spark, location, version))
+        detail, files = logged_files(spark, name)
         merges = past_merges(history, str(detail["id"]))
         keys = tuple(dict.fromkeys(column for merge in merges for column in merge.bounds))
         return (

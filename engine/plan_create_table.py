@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from engine.clock import Clock
 from engine.confs import read_confs
 from engine.create_values import CreatePlan, CreateSource, CreateStatement, Effect, Handler, TableState
+from engine.data_frame_write import check_can_be_written, illegal_usage
 from engine.errors import EngineError, UsageError
 from engine.explain import FAILED, explain
 from engine.foresee_create import CATALOG_MANAGED_DEFAULT, Surroundings, effect_of, foresee_create
@@ -74,20 +75,25 @@ def plan_create_table(
     sql: str,
     *,
     params: Mapping[str, str] | None = None,
+    overwrite_schema: bool | None = None,
     tag: str | None = None,
     on_progress: OnProgress | None = None,
 ) -> CreatePlan:
     """Plan a CREATE or REPLACE TABLE: what it would make of the table, without doing it.
 
-    ``sql`` may hold SET, USE and temporary views before the statement. What Spark or Delta refuses at analysis raises
-    an EngineError; what would fail only while running gives a plan that is ``refused``.
+    ``sql`` may hold SET, USE and temporary views before the statement. ``overwrite_schema`` makes an AS SELECT
+    the write of a DataFrame with that option, which no statement can have. What Spark or Delta refuses at analysis
+    raises an EngineError; what would fail only while running gives a plan that is ``refused``.
     """
     with tagged(spark, tag):
         try:
             script = parse_script(fill(sql, params or {}))
             create = parse_create(script.statement)
             run_setup(spark, script.setup)
-            return _plan(spark, script, create, dict(params or {}), Clock(on_progress or (lambda _: None)))
+            if overwrite_schema is not None:
+                check_can_be_written(create)
+            clock = Clock(on_progress or (lambda _: None))
+            return _plan(spark, script, create, dict(params or {}), overwrite_schema, clock)
         except EngineError:
             raise
         except Exception as error:
@@ -95,12 +101,17 @@ def plan_create_table(
 
 
 def _plan(
-    spark: SparkSession, script: Script, create: ParsedCreate, params: dict[str, str], clock: Clock
+    spark: SparkSession,
+    script: Script,
+    create: ParsedCreate,
+    params: dict[str, str],
+    overwrite_schema: bool | None,
+    clock: Clock,
 ) -> CreatePlan:
     with clock.phase("analyze"):
         error = check_analysis(spark, create)
     with clock.phase("plan_create_table", "count the rows of the query" if create.query else ""):
-        looked = look(spark, create, count=error is None)
+        looked = look(spark, create, overwrite_schema, count=error is None)
     if error is not None and looked.refused is None:
         raise error
     provided, around, after = looked.provided, looked.around, looked.after
@@ -113,6 +124,7 @@ def _plan(
         form=create.form,
         mode=create.mode,
         if_not_exists=create.if_not_exists,
+        overwrite_schema=overwrite_schema,
     )
     before = around.before
     removed = before if replaces and before and create.form != "clone" else None
@@ -166,7 +178,9 @@ def check_analysis(spark: SparkSession, create: ParsedCreate) -> EngineError | N
     return None
 
 
-def look(spark: SparkSession, create: ParsedCreate, *, count: bool = True) -> Looked:
+def look(
+    spark: SparkSession, create: ParsedCreate, overwrite_schema: bool | None = None, *, count: bool = True
+) -> Looked:
     """What is there, what the statement gives, and what both come to."""
     entry, name, location = place_of(spark, create)
     named = name if entry and entry.provider == "delta" else f"delta.{quote(location)}"
@@ -186,7 +200,7 @@ def look(spark: SparkSession, create: ParsedCreate, *, count: bool = True) -> Lo
     effect = effect_of(create, around)
     check_provider(spark, create, effect)
     provided = provided_metadata(spark, create)
-    refused = foresee_create(create, around, provided)
+    refused = foresee_create(create, around, provided) or illegal_usage(create, overwrite_schema)
     if count and refused is None and create.form == "as_select" and effect != "nothing":
         provided = with_counted_source(spark, create, provided)
         refused = broken_constraint(spark, create, provided)
@@ -398,6 +412,7 @@ def _plan_id(
         "sql": statement.sql,
         "setup": statement.setup,
         "params": statement.params,
+        "overwrite_schema": statement.overwrite_schema,
         "target": [target.name, target.table_id, target.version],
         "source": [source.fingerprint, source.pinned_versions] if source and not source.volatile else None,
         "confs": dict(confs),

@@ -119,9 +119,9 @@ def _plan(
             return prepare_source(spark, merge, decision, planned, view=view, level=attempt.storage_level)
 
     def look(attempt: Attempt, source: PreparedSource) -> Looked:
-        # Delta cannot read a table with deletion vectors while statistics are off, though it can merge into one
         with clock.phase("describe_target"):
             known = Known(merge, decision, describing.result(), confs)
+        # Delta cannot read a table with deletion vectors while statistics are off, though it can merge into one
         with confs_set(spark, {STATS_SKIPPING: "true"}):
             return look_at(spark, known, attempt, source, shown, clock)
 

@@ -29,16 +29,20 @@ def plan(
     tag: str | None = None,
     on_progress: OnProgress | None = None,
     private: bool = False,
+    overwrite_schema: bool | None = None,
 ) -> Plan | CreatePlan:
     """Plan a statement: what it would do, exactly, without doing it.
 
     ``sql`` may hold SET, USE, CACHE and temporary views before it. A MERGE gives a Plan, see
     :func:`engine.plan_merge.plan` for ``rows``, ``freeze``, ``prune`` and ``private``; a CREATE or REPLACE TABLE gives
-    a CreatePlan. ``tag`` marks the Spark work, so that ``spark.interruptTag(tag)`` from another thread cancels it.
+    a CreatePlan, see :func:`engine.plan_create_table.plan_create_table` for ``overwrite_schema``. ``tag`` marks the
+    Spark work, so that ``spark.interruptTag(tag)`` from another thread cancels it.
     """
     script = parse_script(fill(sql, params or {}))
     if is_create_table(script.statement):
-        return plan_create_table(spark, sql, params=params, tag=tag, on_progress=on_progress)
+        return plan_create_table(
+            spark, sql, params=params, overwrite_schema=overwrite_schema, tag=tag, on_progress=on_progress
+        )
     return plan_merge(
         spark,
         sql,

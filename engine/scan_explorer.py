@@ -21,7 +21,7 @@ from engine.names import quote, string
 from engine.prepare_delta_scan import GENERATED_FILTERS, files_among, input_files
 from engine.skipping import FileEvidence, file_evidence
 from engine.spark_errors import translate
-from engine.sql_text import conjuncts
+from engine.sql_text import conjuncts, tokenize
 from engine.values import Accuracy, Column
 
 if TYPE_CHECKING:
@@ -176,8 +176,18 @@ def physical_plan(spark: SparkSession, query: str) -> str:
         return explain(spark, query).physical
 
 
+def is_query(typed: str) -> bool:
+    """Whether a text is a query, and no predicate."""
+    return [token.word for token in tokenize(typed)[:1]] in (["SELECT"], ["WITH"], ["FROM"])
+
+
 def explore_query(spark: SparkSession, query: str) -> tuple[QueryScan, ...]:
-    """One entry for each Delta scan of ``query``, structurally equal ones together. Reads no data."""
+    """One entry for each Delta scan of ``query``, structurally equal ones together. Reads no data.
+
+    What Spark refuses raises an EngineError: a command is refused like any text that is no query.
+    """
+    # in brackets: spark.sql runs a command as soon as it is given one
+    query = f"SELECT * FROM ({query}\n)"
     physical = physical_plan(spark, query)
     scans = [found for found in SCAN.finditer(physical) if "Delta" in found["index"] or "Tahoe" in found["index"]]
     kept = input_files(spark, query, {})

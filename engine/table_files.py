@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.commits import current_version
-from engine.delta_log import list_files
+from engine.delta_log import LogFile, list_files
 from engine.logged_schema import logged_schema, logical_names
 from engine.spark_errors import translate
 from engine.values import DataFile
@@ -16,13 +16,22 @@ if TYPE_CHECKING:
 
 def table_files(spark: SparkSession, name: str, limit: int = 10_000, version: int | None = None) -> list[DataFile]:
     """Up to ``limit`` data files of ``name`` (SQL text) with their statistics, by path."""
+    _, files = logged_files(spark, name, version)
+    return [file.value() for file in files[:limit]]
+
+
+def logged_files(spark: SparkSession, name: str, version: int | None = None) -> tuple[Any, tuple[LogFile, ...]]:
+    """The row of DESCRIBE DETAIL, and all files with their statistics, columns by their names of today.
+
+    Raises EngineError.
+    """
     try:
         detail = spark.sql(f"DESCRIBE DETAIL {name}").collect()[0]
     except Exception as error:
         raise translate(error) from error
     location = str(detail["location"])
     at = current_version(spark, name) if version is None else version
-    files = list_files(spark, location, at, with_stats=True)[:limit]
+    files = list_files(spark, location, at, with_stats=True)
     if "columnMapping" in (detail["tableFeatures"] or ()):
         files = logical_names(files, logged_schema(spark, location, at))
-    return [file.value() for file in files]
+    return detail, files

@@ -12,13 +12,17 @@ from console.widgets.page import Column, FileMap, Head, LazyRows, MapMode, Page,
 
 if TYPE_CHECKING:
     from console.backend import Backend
-    from engine.scan_explorer import ScanExplained, Size
+    from engine.scan_explorer import QueryScan, ScanExplained, Size
     from engine.skipping import Evidence, FileEvidence
     from engine.values import TableDetail
 
 ASK = (
-    "Type what would stand after WHERE in a SELECT of this table (e goes there); enter asks Delta which files are "
-    "left, and why. No data is read."
+    "Type what would stand after WHERE in a SELECT of this table, or a whole query (e goes there); enter asks Delta "
+    "which files are left, and why. No data is read."
+)
+SCANS = (
+    "The Delta tables that the query reads, and the files that Delta leaves of each. Equal scans are listed once. "
+    "Where scans of a table differ, the files are those of all of them, and the number is estimated."
 )
 # from quiet to loud
 VERDICTS = (
@@ -34,7 +38,30 @@ def scan_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
     """The files that a read with the predicate of ``shown`` leaves, those first."""
     if not shown.predicate.strip():
         return Page((sentence(ASK, "$foreground-muted"),))
+    from engine.scan_explorer import is_query
+
+    if is_query(shown.predicate):
+        return query_page(backend.explore_query(shown.predicate))
     return page_of(backend.explore_scan(shown.name, shown.predicate, shown.version))
+
+
+def query_page(scans: Sequence[QueryScan]) -> Page:
+    def row(scan: QueryScan) -> Row:
+        return (
+            visible(scan.table),
+            f"{count(scan.after.files, 'file')}, {size(scan.after.bytes)}",
+            scan.accuracy,
+            f"{count(scan.before.files, 'file')}, {size(scan.before.bytes)}" if scan.before else "unknown",
+            f"v{scan.version}" if scan.version is not None else "as written",
+            number(scan.times),
+            visible(" AND ".join(scan.filters)) or "none",
+        )
+
+    columns = [
+        *(Column("table"), Column("left"), Column("that is"), Column("of"), Column("version")),
+        *(Column("scans", align="right"), Column("filters", fit="end")),
+    ]
+    return Page((sentence(SCANS),), Table(columns, LazyRows(scans, row), "The query reads no Delta table."))
 
 
 def page_of(found: ScanExplained) -> Page:

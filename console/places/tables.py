@@ -96,7 +96,10 @@ class TablesPlace(Place):
                 yield Static(id="table-name", markup=False)
                 yield TabLine(VIEW_NAMES, "screen.view", chosen=self.view, id="views")
                 yield Input(
-                    placeholder="a predicate, as after WHERE", id="predicate", compact=True, select_on_focus=False
+                    placeholder="a predicate, as after WHERE, or a query",
+                    id="predicate",
+                    compact=True,
+                    select_on_focus=False,
                 )
                 yield PageView(self.console_app.told(STARTING), id="page")
 
@@ -104,10 +107,6 @@ class TablesPlace(Place):
         self.table_list.table_tree.focus()
         self.query_one("#views").display = False
         self.query_one("#predicate").display = False
-
-    @property
-    def is_starting(self) -> bool:
-        return self.console_app.status.spark == "starting"
 
     @property
     def table_list(self) -> TableList:
@@ -181,7 +180,7 @@ class TablesPlace(Place):
         self._pages.clear()
         self._draw_name()
         self.page.focus_page()
-        if self.is_starting:
+        if self.table_list.is_starting:
             self.page.say(f"Spark is starting; {name} is shown as soon as it is up.")
             self.ask(
                 "remembered", lambda: self.backend.remembered_versions(name), self._show_remembered, lambda _: None
@@ -193,7 +192,7 @@ class TablesPlace(Place):
     def _show_remembered(self, versions: list[TableVersion]) -> None:
         from console.places.table_pages import versions_table
 
-        if versions and self.is_starting and self.shown is not None:
+        if versions and self.table_list.is_starting and self.shown is not None:
             told = f"Spark is starting; these are the versions of {self.shown.name} as of the last time."
             self.page.show(Page((sentence(told),), versions_table(versions)))
 
@@ -298,11 +297,9 @@ class TablesPlace(Place):
         return True
 
     def _chosen_name(self) -> str | None:
-        if (
-            self.focused is self.table_list.table_tree
-            and (table := self.table_list.table_tree.chosen_table) is not None
-        ):
-            return table.name
+        tree = self.table_list.table_tree
+        if self.focused is tree and tree.chosen_table is not None:
+            return tree.chosen_table.name
         return self.shown.name if self.shown is not None else None
 
     def action_filter(self) -> None:
@@ -314,7 +311,7 @@ class TablesPlace(Place):
         self.table_list.table_tree.focus()
 
     def action_reload(self) -> None:
-        if self.is_starting:
+        if self.table_list.is_starting:
             self.notify(NOT_YET)
             return
         self._pages.clear()
@@ -365,7 +362,7 @@ class TablesPlace(Place):
 
     def _name_for_spark(self) -> str | None:
         """The table that Spark is to be asked about; where there is none or no Spark yet, a notice says so."""
-        if self.is_starting:
+        if self.table_list.is_starting:
             self.notify(NOT_YET)
             return None
         return self._name_or_tell()

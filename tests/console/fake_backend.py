@@ -14,7 +14,7 @@ from engine.find_key import FoundKey
 from engine.layout_advice import LayoutAdvice
 from engine.plans import AnyPlan, OperationDetail
 from engine.policy import Policy
-from engine.scan_explorer import ScanExplained
+from engine.scan_explorer import QueryScan, ScanExplained
 from engine.values import (
     Column,
     DataFile,
@@ -165,6 +165,10 @@ class FakeBackend:
     def explore_scan(self, name: str, predicate: str, version: int | None = None) -> ScanExplained:
         self._enter("explore_scan", name, predicate, version)
         return samples.a_scan(predicate)
+
+    def explore_query(self, query: str) -> tuple[QueryScan, ...]:
+        self._enter("explore_query", query)
+        return samples.scans_of_a_query()
 
     def validate(self, sql: str, params: Mapping[str, str]) -> Validation:
         self._enter("validate", sql, dict(params))

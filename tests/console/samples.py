@@ -8,7 +8,7 @@ from engine.create_values import CreatePlan, CreateStatement, StateColumn, Table
 from engine.explain import Explained
 from engine.find_key import ClauseTest, FoundKey, FoundRow
 from engine.plans import AnyPlan
-from engine.scan_explorer import ScanExplained, Size
+from engine.scan_explorer import QueryScan, ScanExplained, Size
 from engine.skipping import ColumnFacts, Evidence, FileEvidence
 from engine.values import (
     Clause,
@@ -594,3 +594,19 @@ def a_scan(predicate: str) -> ScanExplained:
         files=tuple(map(evidence, range(40))),
         pruned=frozenset(file.path for file in some_files(26)),
     )
+
+
+def scans_of_a_query() -> tuple[QueryScan, ...]:
+    """One table that is read twice alike, and one at an older version."""
+    orders = QueryScan(
+        table="sales.orders",
+        path="/w/orders",
+        version=41,
+        filters=("isnotnull(amount)", "(amount > 100 [/x] \x1b)"),
+        times=2,
+        before=Size(40, 934_000_000, 30),
+        after=Size(3, 69_000_000, 3),
+        accuracy="exact",
+    )
+    older = dataclasses.replace(orders, table="sales.customers", version=None, filters=(), times=1, before=None)
+    return (orders, dataclasses.replace(older, after=Size(7, 70_000_000, 1), accuracy="estimated"))

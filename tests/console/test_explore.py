@@ -68,3 +68,12 @@ async def test_another_table_begins_without_a_predicate(backend: FakeBackend) ->
         operator.app.screen.open_table("sales.customers")  # type: ignore[attr-defined]
         await operator.sees("sales.customers", "Type what would stand after WHERE")
         assert len(backend.called("explore_scan")) == 1
+
+
+async def test_a_whole_query_is_explored_scan_by_scan(backend: FakeBackend) -> None:
+    async with console(backend, size=(180, 36)) as operator:
+        await explore(operator, "select 1")
+        await operator.sees("Equal scans are listed once", "sales.orders", "v41", "40 files, 934 MB", "3 files, 69 MB")
+        await operator.sees("exact", "isnotnull(amount) AND (amount > 100 [/x] \\x1b)", "as written", "estimated", "none")
+        assert backend.called("explore_query") == [("select 1",)]
+        assert not backend.called("explore_scan")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pexpect
@@ -15,7 +15,14 @@ import pyte
 class Terminal:
     """``deltamerge-console`` with ``arguments`` on a terminal of ``columns`` by ``lines``. ``raw``: every byte."""
 
-    def __init__(self, *arguments: str, home: Path, columns: int = 120, lines: int = 36) -> None:
+    def __init__(
+        self,
+        *arguments: str,
+        home: Path,
+        columns: int = 120,
+        lines: int = 36,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self.raw = b""
         self._screen = pyte.Screen(columns, lines)
         self._stream = pyte.ByteStream(self._screen)
@@ -23,7 +30,7 @@ class Terminal:
             sys.executable,
             ["-c", "from console.cli import main; main()", "--home", str(home), *arguments],
             dimensions=(lines, columns),
-            env={**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor"},
+            env={**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", **(environment or {})},
         )
 
     @property

@@ -13,7 +13,9 @@ from pyspark.errors import PySparkException
 
 from engine import History, apply
 from engine.create_values import CreatePlan
-from engine.errors import EngineError, RefusedError, StalePlanError
+from engine.data_frame_write import write_data_frame
+from engine.errors import EngineError, RefusedError, StalePlanError, UsageError
+from engine.parse_create import parse_create
 from engine.plan_statement import plan
 from engine.values import Plan
 from tests.engine.creates import EVERY, LOG, LOG_ROWS, PARQUET, ROWS, SRC, SRC_ROWS, Case, T
@@ -158,6 +160,50 @@ def test_replace_metadata_if_necessary_is_for_a_replace_of_a_log_alone(spark: An
     assert [column.name for column in found.before.columns] == ["id", "v"]
     assert (found.files_removed, found.bytes_removed) == (found.target.num_files, found.target.num_bytes)
     assert found.files_removed > 0
+
+
+REPLACE = (
+    "CREATE OR REPLACE TABLE t USING delta PARTITIONED BY (`day of`) "
+    "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true') "
+    "AS SELECT id AS n, id % 2 AS `day of` FROM range(6)"
+)
+
+
+@pytest.mark.parametrize("kind", ["connect", "classic"])
+def test_overwrite_schema_of_a_data_frame_replaces_the_metadata(kind: str, request: pytest.FixtureRequest) -> None:
+    spark = request.getfixturevalue("spark" if kind == "connect" else "classic")
+    request.getfixturevalue("schema" if kind == "connect" else "classic_schema")
+    for before in ("CREATE TABLE t (id INT, day DATE) USING delta", "INSERT INTO t VALUES (1, DATE'2026-01-01')"):
+        spark.sql(before).collect()
+    found = plan(spark, REPLACE, overwrite_schema=True)
+    assert isinstance(found, CreatePlan)
+    assert found.metadata_replaced
+    assert found.plan_id != plan(spark, REPLACE).plan_id
+    outcome = apply(spark, Plan.from_json(found.to_json()))
+    assert (outcome.kept, outcome.version, outcome.deviations) == (True, 2, ())
+    assert spark.sql("SELECT * FROM t").columns == ["n", "day of"]
+    assert apply(spark, found).already_applied
+
+
+def test_overwrite_schema_off_is_not_allowed_in_a_replace(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE t (id INT) USING delta").collect()
+    found = plan(spark, "REPLACE TABLE t USING delta AS SELECT 1 AS other", overwrite_schema=False)
+    assert isinstance(found, CreatePlan)
+    assert found.refused is not None
+    with pytest.raises(PySparkException) as raised:
+        write_data_frame(spark, parse_create(found.statement.sql), False)
+    assert raised.value.getCondition() == found.refused.condition
+    made = plan(spark, "CREATE TABLE u USING delta AS SELECT 1 AS other", overwrite_schema=False)
+    assert apply(spark, made).kept
+
+
+@pytest.mark.parametrize(
+    "sql",
+    ["CREATE OR REPLACE TABLE t (id INT) USING delta", "CREATE TABLE t USING delta COMMENT 'c' AS SELECT 1 AS id"],
+)
+def test_overwrite_schema_goes_with_what_a_data_frame_can_write(spark: Any, schema: str, sql: str) -> None:
+    with pytest.raises(UsageError, match="Schema"):
+        plan(spark, sql, overwrite_schema=True)
 
 
 def test_provided_metadata_is_without_the_clustering_property(spark: Any, schema: str) -> None:

@@ -128,6 +128,42 @@ def test_scans_of_a_table_that_differ_are_told_together(spark: Any, tables: None
     assert [(one.accuracy, one.after.files) for one in found] == [("estimated", 2), ("estimated", 2)]
 
 
+def test_the_scan_in_a_subquery_is_prepared_with_its_query(spark: Any, tables: None) -> None:
+    found = explore_query(spark, "SELECT * FROM plain WHERE k < (SELECT max(k) FROM parted WHERE v = 'a')")
+    kept = {one.table.rpartition(".")[2]: (one.before.files if one.before else None, one.after.files) for one in found}
+    # what a subquery gives is not known when files are skipped
+    assert kept == {"plain": (4, 4), "parted": (4, 1)}
+
+
+@pytest.mark.parametrize("write", ["INSERT INTO plain SELECT * FROM plain", "DELETE FROM plain", "DROP TABLE plain"])
+def test_a_write_is_no_query_and_is_not_run(spark: Any, tables: None, write: str) -> None:
+    with pytest.raises(EngineError) as caught:
+        explore_query(spark, write)
+    assert caught.value.condition == "PARSE_SYNTAX_ERROR"
+    assert spark.sql("DESCRIBE HISTORY plain").count() == 5
+
+
+def test_the_limit_of_files_for_scan_is_not_used(spark: Any, tables: None) -> None:
+    (limited,) = explore_query(spark, "SELECT * FROM plain WHERE k < 15 LIMIT 1")
+    (whole,) = explore_query(spark, "SELECT * FROM plain WHERE k < 15")
+    assert limited.after == whole.after
+    assert whole.after.files == 2
+
+
+def test_one_version_of_a_table_is_pinned_for_a_query(spark: Any, tables: None) -> None:
+    found = explore_query(spark, "SELECT * FROM plain AS a JOIN plain AS b ON a.k = b.k WHERE a.n = 1 AND b.v = 'b'")
+    assert [one.version for one in found] == [4, 4]
+
+
+def test_partition_filters_are_extracted_before_the_index_is_prepared(spark: Any, tables: None) -> None:
+    # "Partition filters should have been extracted by DeltaAnalysis": getPreparedIndex asserts it, on any read
+    found = explore(spark, "parted", "v = 'c' AND k = 21")
+    assert (found.after_partitions.files, found.after_statistics.files) == (1, 1)
+    (scan,) = explore_query(spark, "SELECT * FROM (SELECT * FROM parted WHERE v = 'c') WHERE k = 21")
+    assert scan.after.files == 1
+    assert set(scan.filters) == {"isnotnull(v)", "(v = c)", "isnotnull(k)", "(k = 21)"}
+
+
 def test_a_version_of_the_past_is_explored_as_it_was(spark: Any, tables: None) -> None:
     found = explore(spark, "plain", "k < 15", version=1)
     assert (found.version, found.before.files, found.after_statistics.files) == (1, 1, 1)

@@ -1,0 +1,111 @@
+"""What a table of many files costs to look at: ``python -m tests.benchmarks.many_files [--files N] [--rounds N]``.
+
+The log is written here, an AddFile with statistics for each file, and no data: only the log is read. On one warm server
+the scan explorer is asked, and a MERGE is planned as far as what costs nothing, decision and data skipping. Goals: the
+explorer's first answer 3 s, decision and skipping 2 s.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+DAYS = 50
+COLUMNS = {"id": "long", "v": "string", "day": "date"}
+PREDICATE = "id BETWEEN 400000 AND 900000 AND day >= DATE'2026-01-04'"
+# an id of every 25th file
+MERGE = (
+    "MERGE INTO {table} AS t USING (SELECT id * 25000 AS id, 'x' AS v FROM range(40)) AS s ON t.id = s.id "
+    "AND t.day = DATE'2026-01-03' WHEN MATCHED THEN UPDATE SET v = s.v"
+)
+
+
+def write_log(table: Path, files: int) -> None:
+    """Version 0 of a table of ``files`` files, a thousand ids each, by turns in one of the days."""
+    fields = [{"name": name, "type": kind, "nullable": True, "metadata": {}} for name, kind in COLUMNS.items()]
+    actions: list[dict[str, object]] = [
+        {"commitInfo": {"timestamp": 1767225600000, "operation": "WRITE", "operationParameters": {}}},
+        {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}},
+        {
+            "metaData": {
+                "id": "many-files",
+                "format": {"provider": "parquet", "options": {}},
+                "schemaString": json.dumps({"type": "struct", "fields": fields}),
+                "partitionColumns": ["day"],
+                "configuration": {},
+                "createdTime": 1767225600000,
+            }
+        },
+    ]
+    for number in range(files):
+        day = f"2026-{number % DAYS // 28 + 1:02}-{number % DAYS % 28 + 1:02}"
+        low = number * 1000
+        bounds = {"minValues": {"id": low, "v": "a"}, "maxValues": {"id": low + 999, "v": "z"}}
+        stats = {"numRecords": 1000, **bounds, "nullCount": {"id": 0, "v": 0}}
+        add = {
+            "path": f"day={day}/part-{number:06}.snappy.parquet",
+            "partitionValues": {"day": day},
+            "size": 20_000_000 + number,
+            "modificationTime": 1767225600000,
+            "dataChange": True,
+            "stats": json.dumps(stats),
+        }
+        actions.append({"add": add})
+    log = table / "_delta_log"
+    log.mkdir(parents=True)
+    (log / f"{0:020}.json").write_text("".join(json.dumps(action) + "\n" for action in actions))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--files", type=int, default=50_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    from engine import connect
+    from engine.errors import EngineError
+    from engine.plan_merge import plan
+    from engine.scan_explorer import explore
+    from engine.session.server import stop_server
+    from engine.values import Progress
+
+    home = Path(tempfile.mkdtemp(prefix="deltamerge-benchmark-"))
+    path = home / "many"
+    write_log(path, options.files)
+    table = f"delta.`{path}`"
+    explored: list[float] = []
+    answers: dict[str, list[float]] = {"decision": [], "skipping": []}
+    try:
+        with connect("local[*]", home=home, progress=print) as session:
+            for _ in range(options.rounds + 1):
+                began = time.monotonic()
+                found = explore(session.spark, table, PREDICATE)
+                explored.append(time.monotonic() - began)
+                print(f"explored {explored[-1]:.1f} s: {found.before} → {found.after_statistics}", flush=True)
+                began = time.monotonic()
+
+                def told(step: Progress, began: float = began) -> None:
+                    for kind, answer in (("decision", step.decision), ("skipping", step.scan)):
+                        if answer is not None:
+                            answers[kind].append(time.monotonic() - began)
+
+                try:
+                    plan(session.spark, MERGE.format(table=table), rows=0, on_progress=told)
+                except EngineError as error:  # there is no data behind the log
+                    print(f"the plan then ends: {error.condition}, {time.monotonic() - began:.1f} s", flush=True)
+    finally:
+        stop_server(home)
+        shutil.rmtree(home, ignore_errors=True)
+    print(f"{options.files} files, median of {options.rounds} after a first of {explored[0]:.1f} s:")
+    print(f"  explorer's answer    {statistics.median(explored[1:]):.2f} s  (goal 3)")
+    for kind, seconds in answers.items():
+        if len(seconds) > 1:
+            print(f"  {kind:20} {statistics.median(seconds[1:]):.2f} s  (goal 2)")
+
+
+if __name__ == "__main__":
+    main()
