@@ -54,7 +54,8 @@ def write_data_frame(spark: SparkSession, create: ParsedCreate, overwrite_schema
     for key, value in create.properties.items():
         writer = writer.tableProperty(key, value)
     if create.partition_by:
-        writer = writer.partitionedBy(*[quote(name) for name in create.partition_by])
+        # Spark parses the name of the column once more
+        writer = writer.partitionedBy(*[quote(quote(name)) for name in create.partition_by])
     if create.cluster_by:
         writer = writer.clusterBy(*[quote(name) for name in create.cluster_by])
     writer = writer.option(OPTION, str(overwrite_schema).lower())

@@ -78,7 +78,8 @@ class QueryScan:
     """A Delta scan of a query. ``filters`` as Spark prints them, those on partition columns first.
 
     ``times`` the plan has it, duplicates sharing one file listing. ``version`` is the one pinned for the query, None
-    where the text travels in time. ``accuracy`` is estimated where scans of the table differ: the files are of all.
+    where the text travels in time. ``accuracy`` is estimated where scans of the table differ: the files are of all. It
+    is unknown, and ``after`` None, for what a subquery alone reads: Spark tells no files of it.
     """
 
     table: str
@@ -87,7 +88,7 @@ class QueryScan:
     filters: tuple[str, ...]
     times: int
     before: Size | None
-    after: Size
+    after: Size | None
     accuracy: Accuracy
 
 
@@ -196,14 +197,15 @@ def explore_query(spark: SparkSession, query: str) -> tuple[QueryScan, ...]:
     for scan in scans:
         filters = tuple(dict.fromkeys((*_split(scan["partition"]), *_split(scan["data"]))))
         key = (scan["name"].strip(), scan["path"], filters)
-        counted[key] = counted.get(key, 0) + 1
-    paths = [path for _, path, _ in counted]
+        # a subquery is printed wherever its value is used
+        counted[key] = counted.get(key, 0) + (not in_subquery(physical, scan.start()))
+    paths = [path for (_, path, _), times in counted.items() if times]
     entries = []
     for (name, path, filters), times in counted.items():
         table = name if name and name != "delta" else f"delta.{quote(path)}"
         version = current_version(spark, f"delta.{quote(path)}")
         files = list_files(spark, path, version)
-        left = files_among(files, path, kept)
+        left = files_among(files, path, kept) if times else None
         sure = paths.count(path) == 1 and not travels
         entries.append(
             QueryScan(
@@ -211,13 +213,26 @@ def explore_query(spark: SparkSession, query: str) -> tuple[QueryScan, ...]:
                 path=path,
                 version=None if travels else version,
                 filters=filters,
-                times=times,
+                times=times or 1,
                 before=None if travels else _size(files),
-                after=_size(left),
-                accuracy="exact" if sure else "estimated",
+                after=_size(left) if left is not None else None,
+                accuracy="unknown" if left is None else "exact" if sure else "estimated",
             )
         )
     return tuple(entries)
+
+
+def in_subquery(physical: str, at: int) -> bool:
+    """Whether the node that is printed at ``at`` is below a subquery's."""
+    *above, line = physical[:at].split("\n")
+    depth = len(line)
+    for node in reversed(above):
+        begin = len(node) - len(node.lstrip(" :+-"))
+        if begin < depth:
+            if node[begin:].startswith("Subquery"):
+                return True
+            depth = begin
+    return False
 
 
 def _split(printed: str) -> tuple[str, ...]:

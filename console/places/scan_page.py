@@ -22,7 +22,8 @@ ASK = (
 )
 SCANS = (
     "The Delta tables that the query reads, and the files that Delta leaves of each. Equal scans are listed once. "
-    "Where scans of a table differ, the files are those of all of them, and the number is estimated."
+    "Where scans of a table differ, the files are those of all of them, and the number is estimated; what a subquery "
+    "alone reads is unknown."
 )
 # from quiet to loud
 VERDICTS = (
@@ -49,7 +50,7 @@ def query_page(scans: Sequence[QueryScan]) -> Page:
     def row(scan: QueryScan) -> Row:
         return (
             visible(scan.table),
-            f"{count(scan.after.files, 'file')}, {size(scan.after.bytes)}",
+            f"{count(scan.after.files, 'file')}, {size(scan.after.bytes)}" if scan.after else "not told",
             scan.accuracy,
             f"{count(scan.before.files, 'file')}, {size(scan.before.bytes)}" if scan.before else "unknown",
             f"v{scan.version}" if scan.version is not None else "as written",

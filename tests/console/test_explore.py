@@ -74,6 +74,8 @@ async def test_a_whole_query_is_explored_scan_by_scan(backend: FakeBackend) -> N
     async with console(backend, size=(180, 36)) as operator:
         await explore(operator, "select 1")
         await operator.sees("Equal scans are listed once", "sales.orders", "v41", "40 files, 934 MB", "3 files, 69 MB")
-        await operator.sees("exact", "isnotnull(amount) AND (amount > 100 [/x] \\x1b)", "as written", "estimated", "none")
+        await operator.sees(
+            "exact", "isnotnull(amount) AND (amount > 100 [/x] \\x1b)", "as written", "estimated", "none"
+        )
         assert backend.called("explore_query") == [("select 1",)]
         assert not backend.called("explore_scan")

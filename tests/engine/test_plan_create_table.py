@@ -163,9 +163,9 @@ def test_replace_metadata_if_necessary_is_for_a_replace_of_a_log_alone(spark: An
 
 
 REPLACE = (
-    "CREATE OR REPLACE TABLE t USING delta PARTITIONED BY (`day of`) "
+    "CREATE OR REPLACE TABLE t USING delta PARTITIONED BY (`day-of`) "
     "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true') "
-    "AS SELECT id AS n, id % 2 AS `day of` FROM range(6)"
+    "AS SELECT id AS n, id % 2 AS `day-of` FROM range(6)"
 )
 
 
@@ -181,7 +181,7 @@ def test_overwrite_schema_of_a_data_frame_replaces_the_metadata(kind: str, reque
     assert found.plan_id != plan(spark, REPLACE).plan_id
     outcome = apply(spark, Plan.from_json(found.to_json()))
     assert (outcome.kept, outcome.version, outcome.deviations) == (True, 2, ())
-    assert spark.sql("SELECT * FROM t").columns == ["n", "day of"]
+    assert spark.sql("SELECT * FROM t").columns == ["n", "day-of"]
     assert apply(spark, found).already_applied
 
 
