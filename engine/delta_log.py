@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from engine.spark_errors import translate
 from engine.values import Cells, DataFile
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 CHECKPOINT = re.compile(r"(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10}))?(?:\.[0-9a-f-]{36})?\.(parquet|json)$")
 COMMIT = re.compile(r"(\d{20})\.json$")
@@ -155,7 +155,7 @@ def _replay(spark: SparkSession, segment: LogSegment, with_stats: bool) -> tuple
             "SELECT commit_file, a.remove IS NOT NULL AS removed, "
             f"{_columns('coalesce(a.add.path, a.remove.path)', with_stats, base)} FROM ({source})"
         )
-        rows = spark.sql(query).collect()
+        rows = _rows(spark.sql(query))
         # Within a commit a file may be removed with its old vector and added with a new one: keys differ.
         for row in sorted(rows, key=lambda r: (r["commit_file"], not r["removed"])):
             if row["removed"]:
@@ -183,7 +183,7 @@ def _columns(path: str, with_stats: bool, base: str) -> str:
     )
 
 
-def _checkpoint_rows(spark: SparkSession, segment: LogSegment, base: str, with_stats: bool) -> list[Any]:
+def _checkpoint_rows(spark: SparkSession, segment: LogSegment, base: str, with_stats: bool) -> list[dict[str, Any]]:
     if not segment.checkpoint_files:
         return []
     if segment.checkpoint_format == "json":
@@ -203,7 +203,7 @@ def _checkpoint_rows(spark: SparkSession, segment: LogSegment, base: str, with_s
 
 def _parquet_rows(
     spark: SparkSession, directory: str, names: Sequence[str], base: str, with_stats: bool
-) -> tuple[list[Any], list[str]]:
+) -> tuple[list[dict[str, Any]], list[str]]:
     """(the files, the paths of sidecars) that Parquet files of a checkpoint tell of."""
     place = f"{directory}/{{{','.join(names)}}}"
     view = f"__dm_checkpoint_{uuid.uuid4().hex[:12]}"
@@ -217,7 +217,7 @@ def _parquet_rows(
             f"SELECT {_columns('a.add.path', with_stats, base)}, sidecar.path AS sidecar FROM {actions} "
             "WHERE a.add IS NOT NULL OR sidecar IS NOT NULL"
         )
-        rows = spark.sql(query).collect()
+        rows = _rows(spark.sql(query))
     finally:
         spark.sql(f"DROP VIEW {view}")
     adds = [row for row in rows if row["path"] is not None]
@@ -244,16 +244,22 @@ def _struct_of(spark: SparkSession, place: str) -> str:
     )
 
 
-def _adds(spark: SparkSession, actions: str, base: str, with_stats: bool) -> list[Any]:
+def _adds(spark: SparkSession, actions: str, base: str, with_stats: bool) -> list[dict[str, Any]]:
     query = f"SELECT {_columns('a.add.path', with_stats, base)} FROM {actions} WHERE a.add IS NOT NULL"
-    return list(spark.sql(query).collect())
+    return _rows(spark.sql(query))
 
 
-def _key(row: Any) -> tuple[str, str]:
+def _rows(frame: DataFrame) -> list[dict[str, Any]]:
+    # a Row is slow to read by name, and there may be a hundred thousand; a map is a list of pairs here
+    found: list[dict[str, Any]] = frame.toArrow().to_pylist()
+    return found
+
+
+def _key(row: Mapping[str, Any]) -> tuple[str, str]:
     return str(row["path"]), str(row["dv"] or "")
 
 
-def _log_file(row: Any) -> LogFile:
+def _log_file(row: Mapping[str, Any]) -> LogFile:
     return LogFile(
         path=str(row["path"]),
         bytes=int(row["size"]),

@@ -30,6 +30,7 @@ ONLY_IN_READS = (
     "PushExtraPredicateThroughJoin",
     "ReplaceNullWithFalseInPredicate",
 )
+ABSOLUTE = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*:")
 COMPARISON = re.compile(r"^\s*[\w.`]+\s*(=|==|<=>|<|>|<=|>=|<>|!=)\s*[\w.`]+\s*$")
 
 
@@ -199,16 +200,14 @@ def input_files(spark: SparkSession, query: str, confs: Mapping[str, str]) -> fr
 def files_among(files: Sequence[LogFile], path: str, kept: Collection[str]) -> tuple[LogFile, ...]:
     """Those of ``files`` of the table at ``path`` that are among the paths ``kept``."""
     root = normal(path).rstrip("/")
-    return tuple(file for file in files if normal(_decoded(root, file.path)) in kept)
+    return tuple(file for file in files if _decoded(root, file.path) in kept)
 
 
 def normal(path: str) -> str:
     """``file:/x`` and ``file:///x`` are the same path."""
-    return re.sub(r"^file:/+", "file:/", path)
+    return f"file:/{path[len('file:/') :].lstrip('/')}" if path.startswith("file://") else path
 
 
 def _decoded(root: str, path: str) -> str:
     """The log's path, relative or absolute and URI-encoded, as ``inputFiles()`` gives it: absolute, decoded."""
-    if re.match(r"^[a-zA-Z][a-zA-Z0-9+.-]*:", path):
-        return unquote(path)
-    return f"{root}/{unquote(path)}"
+    return normal(unquote(path)) if ABSOLUTE.match(path) else f"{root}/{unquote(path)}"

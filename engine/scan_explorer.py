@@ -9,14 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from engine.analyze import columns_of, probe, schema_of
 from engine.commits import current_version
 from engine.confs import STATS_SKIPPING, confs_set, read_confs
 from engine.delta_log import LogFile, list_files, partitions_of
+from engine.describe_target import beside
 from engine.errors import EngineError
 from engine.explain import explain
+from engine.logged_schema import logged_schema
 from engine.names import quote, string
 from engine.prepare_delta_scan import GENERATED_FILTERS, files_among, input_files
 from engine.skipping import FileEvidence, file_evidence
@@ -58,7 +61,8 @@ class ScanExplained:
 
     ``after_partitions`` is what the conjuncts on partition columns leave, with those that generated columns add
     (``generated``, as Spark prints them: a MERGE has none of these); ``after_statistics`` what the read is left with.
-    ``pruned`` are the paths of the files that are not in ``after_partitions``.
+    ``paths`` are of all files, in the order of ``files``; ``kept`` those of ``after_statistics``, ``pruned`` those that
+    are not in ``after_partitions``, and ``derived`` those of the pruned that ``generated`` alone prunes.
     """
 
     table: str
@@ -68,8 +72,11 @@ class ScanExplained:
     after_partitions: Size
     after_statistics: Size
     generated: tuple[str, ...]
-    files: tuple[FileEvidence, ...]
+    files: Sequence[FileEvidence]
+    paths: tuple[str, ...]
+    kept: frozenset[str]
     pruned: frozenset[str] = frozenset()
+    derived: frozenset[str] = frozenset()
     note: str = ""
 
 
@@ -105,19 +112,26 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
         raise EngineError("DELTA_TABLE_ONLY_OPERATION", f"{table} is not a Delta table.", "Only Delta skips files.")
     at = current_version(spark, table) if version is None else version
     path = str(detail["location"])
-    files = list_files(spark, path, at, with_stats=True)
     source = f"{table} VERSION AS OF {at}"
-    schema = columns_of(schema_of(spark, _read(source, [predicate])))
-    parts = probe(spark, f"SELECT {{}} FROM {source}", conjuncts(predicate), schema, ())
-    by_partition = {name.lower() for name in detail["partitionColumns"] or ()}
-    on = [part for part in parts if {name.lower() for name in part.source_columns} <= by_partition]
+    with beside(spark, None) as submit:
+        # the log is read while Delta is asked
+        listing = submit(lambda: list_files(spark, path, at, with_stats=True))
+        logged = submit(lambda: logged_schema(spark, path, at))
+        schema = columns_of(schema_of(spark, _read(source, [predicate])))
+        parts = probe(spark, f"SELECT {{}} FROM {source}", conjuncts(predicate), schema, ())
+        by_partition = {name.lower() for name in detail["partitionColumns"] or ()}
+        on = [part for part in parts if {name.lower() for name in part.source_columns} <= by_partition]
+
+        @cache
+        def asked(read: str, generated: bool = True) -> frozenset[str]:
+            return input_files(spark, read, {} if generated else {GENERATED_FILTERS: "false"})
+
+        for texts in ([part.text for part in parts], *([part.text] for part in parts)):
+            asked(_read(source, texts))
+        files = listing.result()
 
     def kept(texts: Sequence[str], *, generated: bool = True) -> tuple[LogFile, ...]:
-        if not texts:
-            return files
-        asked = _read(source, texts)
-        confs = {} if generated else {GENERATED_FILTERS: "false"}
-        return files_among(files, path, input_files(spark, asked, confs))
+        return files_among(files, path, asked(_read(source, texts), generated)) if texts else files
 
     every = [part.text for part in parts]
     after = kept(every)
@@ -126,10 +140,12 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
     plain = kept(every, generated=False) if generates else after
     generated = generated_filters(spark, source, predicate) if generates and skipping else ()
     derivable = [text for filter_ in generated if (text := as_sql(filter_, schema))]
-    on_partitions = {file.path for file in kept([*(part.text for part in on), *derivable])}
+    typed = [part.text for part in on]
+    on_partitions = paths_of(kept([*typed, *derivable]))
     # where a derived filter cannot be asked by itself: what it alone skips
-    derived = {file.path for file in plain} - {file.path for file in after}
-    left = [file for file in files if file.path in on_partitions and file.path not in derived]
+    on_partitions -= paths_of(plain) - paths_of(after)
+    left = [file for file in files if file.path in on_partitions]
+    pruned = paths_of(files) - on_partitions
     return ScanExplained(
         table=table,
         version=at,
@@ -138,8 +154,11 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
         after_partitions=_size(left),
         after_statistics=_size(after),
         generated=generated,
-        files=file_evidence(spark, detail, at, files, after, parts, schema, kept),
-        pruned=frozenset(file.path for file in files) - {file.path for file in left},
+        files=file_evidence(logged.result(), detail, files, after, parts, schema, kept),
+        paths=tuple(file.path for file in files),
+        kept=paths_of(after),
+        pruned=pruned,
+        derived=pruned & paths_of(kept(typed)),
         note="" if skipping else NO_SKIPPING,
     )
 
@@ -147,6 +166,10 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
 def _read(source: str, conditions: Sequence[str]) -> str:
     # TRUE, because WHERE (flag) alone would be read as an alias of the table with a column list
     return f"SELECT * FROM {source} WHERE TRUE AND " + " AND ".join(f"({text}\n)" for text in conditions)
+
+
+def paths_of(files: Sequence[LogFile]) -> frozenset[str]:
+    return frozenset(file.path for file in files)
 
 
 def _size(files: Sequence[LogFile]) -> Size:

@@ -11,7 +11,7 @@ import dataclasses
 import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from engine.analyze import Expression, analyze, probe
 from engine.delta_log import LogFile, list_files
@@ -75,7 +75,27 @@ class FileEvidence:
     evidence: tuple[Evidence, ...]
 
 
-def why_kept(spark: SparkSession, plan: Plan, paths: Collection[str] | None = None) -> tuple[FileEvidence, ...]:
+class Evident(Sequence[FileEvidence]):
+    """The evidence of ``files``, in their order, each computed when it is asked for."""
+
+    def __init__(self, files: Sequence[LogFile], evidence: Callable[[LogFile], FileEvidence]) -> None:
+        self._files = files
+        self._evidence = evidence
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    @overload
+    def __getitem__(self, at: int) -> FileEvidence: ...
+    @overload
+    def __getitem__(self, at: slice) -> Evident: ...
+    def __getitem__(self, at: int | slice) -> FileEvidence | Evident:
+        if isinstance(at, slice):
+            return Evident(self._files[at], self._evidence)
+        return self._evidence(self._files[at])
+
+
+def why_kept(spark: SparkSession, plan: Plan, paths: Collection[str] | None = None) -> Sequence[FileEvidence]:
     """Why each file of the planned version (those with ``paths`` as in the log, or all) was kept or skipped.
 
     Reads the log's statistics and asks Delta once for each predicate; no data is read. Raises what
@@ -100,21 +120,22 @@ def why_kept(spark: SparkSession, plan: Plan, paths: Collection[str] | None = No
         return kept_files(spark, merge, files, where(merge, predicates), as_merge=True) if predicates else files
 
     after = kept(plan.scan.predicates)
-    return file_evidence(spark, detail, merge.version, files, after, named, merge.target_schema, kept)
+    logged = logged_schema(spark, str(detail["location"]), merge.version)
+    return file_evidence(logged, detail, files, after, named, merge.target_schema, kept)
 
 
 def file_evidence(
-    spark: SparkSession,
+    columns: Sequence[LoggedColumn],
     detail: Any,
-    version: int,
     files: Sequence[LogFile],
     after: Sequence[LogFile],
     parts: Sequence[Expression],
     schema: Sequence[Column],
     kept: Callable[[Sequence[str]], Sequence[LogFile]],
-) -> tuple[FileEvidence, ...]:
-    """Each predicate's verdict on each file, with what the log holds of the columns that it names."""
-    logged = {column.name: column for column in logged_schema(spark, str(detail["location"]), version)}
+) -> Sequence[FileEvidence]:
+    """Each predicate's verdict on each file, with what the log holds of the columns that it names: read when it is
+    looked at, since there may be many files and few are."""
+    logged = {column.name: column for column in columns}
     properties = dict(detail["properties"] or {})
     indexed = "".join(f"{name} = {properties[name]}" for name in INDEXED_BY if name in properties)
     partitions = {name.lower() for name in detail["partitionColumns"] or ()}
@@ -123,8 +144,9 @@ def file_evidence(
     for part in parts:
         by_this = left if len(parts) == 1 else {file.path for file in kept([part.text])}
         judged.append((part.text, by_this, [column for column in schema if column.name in part.source_columns]))
-    return tuple(
-        FileEvidence(
+
+    def evidence(file: LogFile) -> FileEvidence:
+        return FileEvidence(
             path=file.path,
             kept=file.path in left,
             rows=file.rows,
@@ -137,8 +159,8 @@ def file_evidence(
                 for text, by_this, used in judged
             ),
         )
-        for file in files
-    )
+
+    return Evident(files, evidence)
 
 
 def facts(

@@ -66,15 +66,16 @@ def query_page(scans: Sequence[QueryScan]) -> Page:
 
 
 def page_of(found: ScanExplained) -> Page:
-    files = sorted(found.files, key=lambda file: not file.kept)
-    verdicts = [verdict(file, found) for file in files]
+    order = sorted(range(len(found.paths)), key=lambda at: found.paths[at] not in found.kept)
+    verdicts = [verdict(found.paths[at], found) for at in order]
 
-    def row(file: FileEvidence) -> Row:
-        sign = " ".join(VERDICTS[verdict(file, found)])
+    def row(at: int) -> Row:
+        file = found.files[at]
+        sign = " ".join(VERDICTS[verdict(file.path, found)])
         return (sign, visible(file.path), number(file.rows), visible(why(file, found)))
 
     columns = [Column("verdict"), Column("file", fit="file"), Column("rows", align="right"), Column("why", fit="end")]
-    table = Table(columns, LazyRows(files, row), "This version has no files.")
+    table = Table(columns, LazyRows(order, row), "This version has no files.")
     return Page(_head(found), table, _map(verdicts))
 
 
@@ -97,20 +98,19 @@ def _map(verdicts: Sequence[int]) -> FileMap | None:
     return FileMap(len(verdicts), [MapMode("skipped by", VERDICTS, verdicts.__getitem__)]) if verdicts else None
 
 
-def verdict(file: FileEvidence, found: ScanExplained) -> int:
+def verdict(path: str, found: ScanExplained) -> int:
     """PARTITION where a predicate on partition columns prunes the file, DERIVED where one of generated columns does,
     STATISTICS where no partition value speaks against it, or KEPT."""
-    if file.kept:
+    if path in found.kept:
         return KEPT
-    if file.path not in found.pruned:
+    if path not in found.pruned:
         return STATISTICS
-    by_partition = any(not one.kept and all(fact.partition for fact in one.facts) for one in file.evidence)
-    return PARTITION if by_partition else DERIVED
+    return DERIVED if path in found.derived else PARTITION
 
 
 def why(file: FileEvidence, found: ScanExplained) -> str:
     """The predicates that skip a file, or all that keep it, each after what the log holds of their columns."""
-    if verdict(file, found) == DERIVED:
+    if verdict(file.path, found) == DERIVED:
         return "; ".join(found.generated)
     # a file that no predicate skips alone is skipped by all together
     told = [one for one in file.evidence if one.kept == file.kept] or file.evidence

@@ -276,6 +276,7 @@ def test_ctrl_c_while_applying(shell: Shell, spark: Any, target: str, tmp_path: 
     assert (entry["status"], entry["version"]) == ("cancelled", None)
 
 
+@pytest.mark.thorough
 def test_undo_takes_a_merge_back_once(shell: Shell, spark: Any, target: str, merge: Path, tmp_path: Path) -> None:
     assert shell("plan", merge, "-o", tmp_path / "p.json").code == 0
     op_id = shell("apply", tmp_path / "p.json", "--yes", "--json").json["op_id"]

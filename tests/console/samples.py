@@ -592,7 +592,10 @@ def a_scan(predicate: str) -> ScanExplained:
         after_statistics=Size(3, 69_000_000, 3),
         generated=("((year >= 2026) OR isnull((year >= 2026)))",),
         files=tuple(map(evidence, range(40))),
+        paths=tuple(file.path for file in some_files(40)),
+        kept=frozenset(file.path for file in some_files(40)[37:]),
         pruned=frozenset(file.path for file in some_files(26)),
+        derived=frozenset(file.path for file in some_files(26)[20:]),
     )
 
 

@@ -46,7 +46,7 @@ async def test_each_file_has_its_verdict_in_the_map_and_in_the_table_those_kept_
 
 def test_a_file_is_skipped_by_what_the_evidence_says() -> None:
     found = samples.a_scan("x")
-    verdicts = [verdict(file, found) for file in found.files]
+    verdicts = [verdict(path, found) for path in found.paths]
     assert verdicts == [PARTITION] * 20 + [DERIVED] * 6 + [STATISTICS] * 11 + [KEPT] * 3
 
 

@@ -54,6 +54,7 @@ def test_a_table_that_is_gone_holds_no_commit(session: Any, ledger: History) -> 
     assert (found.op_id, found.status) == (op_id, "not_committed")
 
 
+@pytest.mark.thorough
 def test_a_damaged_ledger_is_read_anew_from_the_tables_logs(session: Any, schema: str, ledger: History) -> None:
     spark = session.spark
     spark.sql("CREATE TABLE t USING delta AS SELECT id, 0 AS v FROM range(5)")

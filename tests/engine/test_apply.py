@@ -15,6 +15,7 @@ from engine.plan_merge import plan
 from engine.session.connect import connect
 from engine.values import Plan
 from tests.conftest import TEST_CONFS
+from tests.engine.some import some
 
 DATED = "MERGE INTO tgt t USING src s ON t.id = s.id AND t.d = DATE'2026-01-01' WHEN MATCHED THEN UPDATE SET v = s.v"
 
@@ -89,7 +90,7 @@ def test_a_delta_source_that_moves_on_is_merged_as_it_was_planned(shop: Any) -> 
     } == {"new"}
 
 
-@pytest.mark.parametrize("before", ["", "CREATE TEMPORARY VIEW few AS SELECT * FROM src WHERE id < 3; "])
+@pytest.mark.parametrize("before", some(["", "CREATE TEMPORARY VIEW few AS SELECT * FROM src WHERE id < 3; "], [""]))
 def test_the_setup_of_a_plan_is_run_where_another_session_applies_it(
     shop: Any, schema: str, spark_home: Path, before: str
 ) -> None:
@@ -100,6 +101,7 @@ def test_the_setup_of_a_plan_is_run_where_another_session_applies_it(
         assert apply(other.spark, looked).already_applied
 
 
+@pytest.mark.thorough
 def test_a_parquet_source_that_moves_on_is_merged_as_it_was_frozen(shop: Any) -> None:
     shop.sql("CREATE TABLE pq USING parquet AS SELECT id, v FROM src")
     looked = plan(shop, DATED.replace("USING src", "USING pq"), rows=0)

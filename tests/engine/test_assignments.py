@@ -198,7 +198,10 @@ def test_char_reads_padded_at_any_depth(spark: Any, schema: str) -> None:
 
 @pytest.mark.parametrize(
     ("conf", "nulls"),
-    [("resolveMergeUpdateStructsByName.enabled", 2), ("merge.preserveNullSourceStructs", 0)],
+    [
+        ("resolveMergeUpdateStructsByName.enabled", 2),
+        pytest.param("merge.preserveNullSourceStructs", 0, marks=pytest.mark.thorough),
+    ],
 )
 def test_structs_by_place_and_null_structs_that_become_structs_of_nulls(
     spark: Any, schema: str, conf: str, nulls: int

@@ -10,6 +10,7 @@ import pytest
 
 from engine.commits import current_version
 from engine.delta_log import list_files, log_segment
+from tests.engine.some import some
 
 FORMS = {
     "one Parquet file": "",
@@ -20,7 +21,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", some(FORMS, ["one Parquet file", "with sidecars"]))
 def test_a_checkpoint_and_the_commits_after_it_make_up_the_files(spark: Any, schema: str, form: str) -> None:
     properties = ", ".join(filter(None, ("'delta.checkpointInterval' = '3'", FORMS[form])))
     columns = "(id BIGINT, part STRING)"

@@ -76,6 +76,7 @@ def test_statements(spark: Any, demo: tuple[DemoTables, Path, list[Progress]]) -
         assert "MergeIntoCommand" in explained
 
 
+@pytest.mark.thorough
 def test_it_is_built_once(spark: Any, demo: tuple[DemoTables, Path, list[Progress]]) -> None:
     tables, home, _ = demo
     tables.statements[0].write_text("-- mine\n", encoding="utf-8")

@@ -217,7 +217,7 @@ def test_a_null_condition_makes_delta_commit_a_wrong_result_so_it_must_be_accept
     assert sorted(row.v for row in shop.sql(f"SELECT v FROM {table} WHERE id = 1").collect()) == wrong
 
 
-@pytest.mark.parametrize("form", some(FORMS, ["update-and-delete"]))
+@pytest.mark.parametrize("form", some(FORMS, []))
 def test_with_deletion_vectors_the_result_is_right_and_nothing_is_warned_of(shop: Any, form: str) -> None:
     clauses, _, right = FORMS[form]
     table = f"null_{uuid.uuid4().hex[:6]}"

@@ -41,8 +41,6 @@ BY_NAME = {case.name: case for case in CASES}
 PARAMETERS = some(
     BY_NAME,
     (
-        "vectors_feed-some-each",
-        "matched-clause-never-true",
         "insert-only-optimization-off",
         "a-with-query-takes-no-version",
         "no-key-to-join-by",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from engine import plan
 from engine.values import Progress
 
@@ -33,6 +35,7 @@ def test_the_decision_and_the_first_scan_are_told_before_the_source_is_frozen(sp
     assert scan.accuracy == "estimated", "the keys of the source are not known yet"
 
 
+@pytest.mark.thorough
 def test_not_matched_by_source_leaves_every_file_for_certain(spark: Any, schema: str) -> None:
     heard, looked = answers(spark, "t.p = 1", "WHEN NOT MATCHED BY SOURCE THEN DELETE")
     [scan] = [one.scan for one in heard if one.scan]

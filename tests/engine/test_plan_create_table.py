@@ -91,7 +91,7 @@ def test_more_plans_equal_what_delta_does(spark: Any, schema: str, tmp_path: Pat
     "name",
     some(
         ["every kind of column", "as select, replaced", "clone a version", "a log, other columns"],
-        ["as select, replaced", "a log, other columns"],
+        ["a log, other columns"],
     ),
 )
 def test_a_plan_equals_what_delta_does_on_a_classic_session(

@@ -23,7 +23,7 @@ PARAMETERS = some(
         "vectors_feed-insert-two-clauses",
         "insert-clause-rewrites-all-matches",
     ),
-    ("vectors_feed-some-each", "feed-not-matched-by-source"),
+    ("feed-not-matched-by-source",),
 )
 
 
@@ -51,6 +51,7 @@ def check(spark: Any, table: str, sql: str) -> dict[str, list[Any]]:
     return {name: [row[name] for row in written] for name in computed.columns}
 
 
+@pytest.mark.thorough
 def test_the_first_of_two_equal_clauses_takes_the_rows(shop: Any) -> None:
     table = f"tgt_{uuid.uuid4().hex[:8]}"
     build_target(shop, table, FEED)

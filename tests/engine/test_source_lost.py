@@ -179,6 +179,7 @@ def test_apply_refuses_a_lost_source_that_is_another_one_now(losing: Any) -> Non
 # freed at the end
 
 
+@pytest.mark.thorough
 def test_apply_frees_the_frozen_source(shop: Any) -> None:
     looked = plan(shop, FROM_PARQUET, rows=0)
     assert frozen_views(shop)
@@ -194,6 +195,7 @@ def test_apply_frees_the_frozen_source_after_a_failure(shop: Any) -> None:
     assert frozen_views(shop) == []
 
 
+@pytest.mark.thorough
 def test_a_plan_that_is_only_refused_keeps_its_source(shop: Any) -> None:
     shop.sql("INSERT INTO pq VALUES (1, 'twice', 0)")
     looked = plan(shop, FROM_PARQUET, rows=0)
@@ -230,6 +232,7 @@ def test_only_referenced_columns_are_frozen_in_the_order_of_the_source(shop: Any
     assert get_merge_source(shop, looked.session.source_view).columns == ["a", "v", "id"]
 
 
+@pytest.mark.thorough
 def test_the_time_that_it_took_to_materialize_is_in_the_plan(shop: Any) -> None:
     assert plan(shop, FROM_PARQUET, rows=0).timings["prepare_source"] > 0
 

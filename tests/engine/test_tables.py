@@ -63,7 +63,7 @@ def test_any_parts_survive_quoting(parts: list[str]) -> None:
     assert tables.name_parts(tables.table_sql(sql)) == tuple(parts)
 
 
-@pytest.fixture(params=["connect", "classic"])
+@pytest.fixture(params=["connect", pytest.param("classic", marks=pytest.mark.thorough)])
 def either(request: pytest.FixtureRequest) -> tuple[Any, str]:
     """A session of either kind, and a schema of its own."""
     if request.param == "connect":
