@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ KINDS = {
 @pytest.fixture(params=[pytest.param(kind, marks=pytest.mark.thorough) for kind in KINDS])
 def terminal(request: pytest.FixtureRequest, spark_home: Path, schema: str) -> Iterator[Terminal]:
     columns, lines, environment = KINDS[request.param]
+    # of an earlier day
+    shutil.rmtree(spark_home / "drafts", ignore_errors=True)
     opened = Terminal("--master", "local[2]", home=spark_home, columns=columns, lines=lines, environment=environment)
     yield opened
     opened.close()
@@ -44,7 +47,7 @@ def test_a_day(spark: Any, spark_home: Path, schema: str, terminal: Terminal) ->
 
     into = f"MERGE INTO {schema}.orders AS t USING"
     terminal.send("2")
-    terminal.sees("Preview")
+    terminal.sees("Type a MERGE")
     terminal.paste(f"{into} (SELECT id, 'placed' AS status FROM range(100)) AS s ON t.id = s.id {INSERT}")
     terminal.sees("Spark accepts it")
     terminal.send(CTRL_R)
@@ -52,7 +55,7 @@ def test_a_day(spark: Any, spark_home: Path, schema: str, terminal: Terminal) ->
     commit(terminal)
 
     terminal.send("n")
-    terminal.misses("kept its promise")
+    terminal.sees("Type a MERGE")
     terminal.paste(
         f"{into} (SELECT id + 90 AS id, 'paid' AS status FROM range(15)) AS s ON t.id = s.id\n"
         f"WHEN MATCHED THEN UPDATE SET * {INSERT}"
@@ -63,9 +66,10 @@ def test_a_day(spark: Any, spark_home: Path, schema: str, terminal: Terminal) ->
     commit(terminal)
 
     terminal.send("1")
-    terminal.sees("filter")
-    terminal.send(f"/{schema}.orders")
-    terminal.send(ENTER)
+    terminal.sees("/ filter")
+    terminal.send("/")
+    terminal.sees("F1 help")
+    terminal.send(f"{schema}.orders{ENTER}")
     terminal.sees("v2")
     terminal.send("c")
     terminal.sees("SHALLOW CLONE")
