@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -119,7 +120,7 @@ def _list_edits(
     """Edits that leave those of the listed ``items`` away that are not to ``keep``, and add others behind them."""
     commas = [
         next(comma for comma in all_commas if one[1] <= comma.start < other[0])
-        for one, other in zip(items, items[1:], strict=False)
+        for one, other in itertools.pairwise(items)
     ]
     edits = [cut(text, *item) for item, kept in zip(items, keep, strict=True) if not kept]
     edits += [

@@ -224,14 +224,16 @@ def _parsed(text: str) -> tuple[MergeStatement, int, tuple[str, ...]] | None:
 
 
 def _checked(text: str, start: int, edits: list[Edit], wanted: MergeForm, rewritten: int | None = None) -> str | None:
-    """The edited text where it reads as ``wanted``. The action of the clause ``rewritten`` may be typed another way."""
+    """The edited text where it reads as ``wanted``; of the clause ``rewritten`` the columns may come in any order."""
     made = text[:start] + edited(text[start:], edits)
     read = read_form(made)
     if read is None or len(read.clauses) != len(wanted.clauses):
         return None
     if rewritten is not None:
-        clauses = list(wanted.clauses)
-        clauses[rewritten] = replace(clauses[rewritten], action=read.clauses[rewritten].action)
+        clauses, now = list(wanted.clauses), read.clauses[rewritten]
+        clauses[rewritten] = one = replace(clauses[rewritten], action=now.action, by_columns=now.by_columns)
+        if sorted(one.assignments) == sorted(now.assignments):
+            clauses[rewritten] = replace(one, assignments=now.assignments)
         wanted = replace(wanted, clauses=tuple(clauses))
     # these follow from the name and its alias
     wanted = replace(wanted, target_name=read.target_name, source_name=read.source_name)

@@ -146,7 +146,7 @@ def test_a_clause_is_edited_added_moved_and_removed_and_the_others_stay(
         assert made is not None
         read = read_form(made)
         assert read is not None
-        assert said(read.clauses[at]) == said(other) or set(read.clauses[at].assignments) == set(other.assignments)
+        assert said(read.clauses[at]) == said(other)
         assert [*map(said, read.clauses[:at]), *map(said, read.clauses[at + 1 :])] == [
             *map(said, form.clauses[:at]),
             *map(said, form.clauses[at + 1 :]),
@@ -174,7 +174,7 @@ def test_a_clause_is_edited_added_moved_and_removed_and_the_others_stay(
 
 
 def said(clause: FormClause) -> tuple[object, ...]:
-    return clause.kind, clause.action_kind, clause.condition, clause.star, clause.assignments
+    return clause.kind, clause.action_kind, clause.condition, clause.star, sorted(clause.assignments)
 
 
 @settings(max_examples=80, deadline=None)
@@ -236,8 +236,9 @@ def test_every_template_can_be_shown(name: str) -> None:
     assert all(one.by_columns for one in form.clauses)
 
 
-UPDATE = "MERGE INTO t USING s ON a = b WHEN MATCHED THEN UPDATE SET\n    a = s.a, -- first\n    b = s.b,\n    c = s.c -- c\n"
-INSERT = "MERGE INTO t USING s ON a = b WHEN NOT MATCHED THEN INSERT (a, /* b */ b) VALUES (s.a,s.b)"
+ON = "MERGE INTO t USING s ON a = b "
+UPDATE = f"{ON}WHEN MATCHED THEN UPDATE SET\n    a = s.a, -- first\n    b = s.b,\n    c = s.c -- c\n"
+INSERT = f"{ON}WHEN NOT MATCHED THEN INSERT (a, /* b */ b) VALUES (s.a,s.b)"
 COLUMN_EDITS = [
     (UPDATE, {"a": "s.a", "b": "upper(s.b)", "c": "s.c"}, "b = s.b,", "b = upper(s.b),"),
     (UPDATE, {"a": "s.a", "c": "s.c"}, "    b = s.b,\n", "\n"),
@@ -261,7 +262,7 @@ def test_of_the_columns_of_an_action_only_those_that_differ_are_touched(
 
 def test_an_action_that_columns_cannot_say_is_known_as_such() -> None:
     for action in ("UPDATE SET a", "INSERT (a, b) VALUES (1)", "INSERT VALUES (1)", "UPDATE SET a = 1, a = 2"):
-        form = read_form(f"MERGE INTO t USING s ON a = b WHEN MATCHED THEN {action}")
+        form = read_form(f"{ON}WHEN MATCHED THEN {action}")
         assert form is not None
         assert not form.clauses[0].by_columns
         assert form.clauses[0].action == action
@@ -275,9 +276,8 @@ def test_a_new_clause_comes_behind_the_others_of_its_kind_and_comments_stay_wher
     assert "UPDATE SET * -- all\nWHEN MATCHED AND s.x THEN DELETE\nWHEN NOT MATCHED THEN INSERT *\n" in made
     last = with_new_clause(MERGE_SQL.rstrip() + ";", FormClause("not_matched_by_source", "delete"))
     assert last == MERGE_SQL.rstrip() + "\nWHEN NOT MATCHED BY SOURCE THEN DELETE;"
-    assert with_new_clause(
-        "MERGE INTO t USING s ON a WHEN NOT MATCHED THEN INSERT *", FormClause("matched", "delete")
-    ) == ("MERGE INTO t USING s ON a WHEN MATCHED THEN DELETE\nWHEN NOT MATCHED THEN INSERT *")
+    first = with_new_clause(f"{ON}WHEN NOT MATCHED THEN INSERT *", FormClause("matched", "delete"))
+    assert first == f"{ON}WHEN MATCHED THEN DELETE\nWHEN NOT MATCHED THEN INSERT *"
 
 
 def test_clauses_of_two_kinds_do_not_change_places() -> None:

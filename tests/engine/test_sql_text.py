@@ -51,7 +51,8 @@ def test_statements_end_at_semicolons_outside_quotes_and_comments() -> None:
 
 def test_the_parts_of_a_merge_are_where_it_says() -> None:
     text = (
-        "SET a = 1;\nMERGE INTO t /* c */ USING s ON a = b -- d\n WHEN MATCHED /* e */ AND x > 1 /* f */ THEN DELETE -- g\n"
+        "SET a = 1;\nMERGE INTO t /* c */ USING s ON a = b -- d\n "
+        "WHEN MATCHED /* e */ AND x > 1 /* f */ THEN DELETE -- g\n"
         "WHEN NOT MATCHED BY SOURCE THEN UPDATE SET a = 1;"
     )
     script = parse_script(text)
