@@ -105,6 +105,13 @@ class MergePlace(FormedPlace):
     def _name_by_target(self) -> None:
         self.console_app.name_merge(self.number, self.pane.target)
 
+    @override
+    def use_text(self, sql: str) -> None:
+        if self.view == "form" and read_form(sql) is not None:
+            self.pane.use_text(sql)
+        else:
+            super().use_text(sql)
+
     def use_draft(self, draft: Draft) -> None:
         """A statement from elsewhere with the values of its parameters."""
         self.pane.remember(draft.params)
@@ -147,7 +154,7 @@ class MergePlace(FormedPlace):
             for part in self.form_pane.not_taken
         ]
         self.form_pane.say((*told, *self.pane.told))
-        self.form_pane.know([table.name for table in self.console_app.catalog.known_tables()])
+        self.form_pane.know(self.console_app.catalog.known_tables())
 
     @on(MergeFormPane.Typed)
     def _part_typed(self, event: MergeFormPane.Typed) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -11,13 +11,18 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input, Label
 
+from console.format import elide_end
 from console.places.clause_text import HEADS, FormClause
 from console.places.merge_form import MergeForm, Part
+from console.places.sentences import one_line
 from console.widgets.field import Field, TextBox
 from console.widgets.page import Column, Page, Paragraph, Row, Table
 from console.widgets.page_view import PageView
-from console.widgets.part_box import PartBox, one_line
+from console.widgets.part_box import PartBox
 from console.widgets.sentences import Sentences
+
+if TYPE_CHECKING:
+    from engine.values import TableRef
 
 PARTS: dict[Part, str] = {
     "target": "schema.table, or delta.`/path`",
@@ -26,6 +31,7 @@ PARTS: dict[Part, str] = {
     "source_alias": "alias",
     "condition": "t.id = s.id",
 }
+CONDITION_WIDTH = 32
 NO_MERGE = "The text is no MERGE that a form can show. It is untouched: change it in the SQL."
 NO_TEXT = "There is no statement yet: type or choose a target, and one is started."
 
@@ -38,7 +44,7 @@ class MergeFormPane(Vertical):
     MergeFormPane #parts { height: auto; }
     MergeFormPane .as { width: 4; padding: 0 1; }
     MergeFormPane #target-alias, MergeFormPane #source-alias { width: 16; }
-    MergeFormPane #clauses { height: 1fr; }
+    MergeFormPane #clauses { height: 1fr; margin-top: 1; }
     MergeFormPane #told { height: auto; max-height: 6; padding: 0 1; background: $surface; }
     """
     HELP: ClassVar[str] = (
@@ -81,6 +87,7 @@ class MergeFormPane(Vertical):
         """The clause under the cursor."""
         self.not_taken: dict[Part, str] = {}
         """What is typed in a field but cannot be in the statement."""
+        self._known: Sequence[TableRef] = ()
 
     def compose(self) -> ComposeResult:
         with Vertical(id="parts"):
@@ -110,10 +117,12 @@ class MergeFormPane(Vertical):
         """Sentences below the form."""
         self.query_one("#told", Sentences).show(paragraphs)
 
-    def know(self, tables: Sequence[str]) -> None:
-        """Names of tables, to be offered while one types."""
-        for box in self.query(PartBox):
-            box.know(tables if box.id != "condition" else ())
+    def know(self, tables: Sequence[TableRef]) -> None:
+        """Tables, to be offered while one types."""
+        if tables is not self._known:
+            self._known = tables
+            for part in ("target", "source"):
+                self.query_one(f"#{part}", PartBox).know([table.name for table in tables])
 
     def show(self, form: MergeForm | None, typing: Part | None = None) -> None:
         """Another form in the fields, but for the one that is being typed; nothing is posted."""
@@ -172,10 +181,11 @@ class MergeFormPane(Vertical):
 
     def _draw_clauses(self) -> None:
         self.at = max(min(self.at, len(self.form.clauses) - 1 if self.form is not None else 0), 0)
-        self.clauses_view.show(clauses_page(self.form, self.at))
+        ellipsis = self.clauses_view.console_app.glyphs.ellipsis
+        self.clauses_view.show(clauses_page(self.form, self.at, ellipsis))
 
 
-def clauses_page(form: MergeForm | None, at: int = 0) -> Page:
+def clauses_page(form: MergeForm | None, at: int, ellipsis: str) -> Page:
     """The clauses of a form, the cursor on one of them; or why there are none."""
     if form is None or not form.clauses:
         return Page(table=Table([], [], NO_MERGE if form is None else NO_TEXT))
@@ -183,10 +193,10 @@ def clauses_page(form: MergeForm | None, at: int = 0) -> Page:
         (
             str(position),
             HEADS[clause.kind].removeprefix("WHEN ").lower(),
-            one_line(clause.condition),
+            elide_end(one_line(clause.condition), CONDITION_WIDTH, ellipsis),
             one_line(clause.action),
         )
         for position, clause in enumerate(form.clauses, start=1)
     ]
-    columns = [Column("#", align="right"), Column("when"), Column("and", fit="end"), Column("then", fit="end")]
+    columns = [Column("#", align="right"), Column("when"), Column("and"), Column("then", fit="end")]
     return Page(table=Table(columns, rows), at=at)

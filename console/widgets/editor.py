@@ -214,8 +214,7 @@ class SqlEditor(SqlText):
 
     def change_to(self, text: str) -> None:
         """Other text by the smallest edit that makes it, as if that had been typed: undo takes just that back."""
-        old = self.text.replace(self.document.newline, "\n")
-        new = text.replace(self.document.newline, "\n")
+        old, new = (one.replace("\r\n", "\n").replace("\r", "\n") for one in (self.text, text))
         start = _alike(old, new)
         end = _alike(old[start:][::-1], new[start:][::-1])
         self.replace(new[start : len(new) - end], _location(old, start), _location(old, len(old) - end))

@@ -18,14 +18,12 @@ NOTHING = r"(?!)"
 """What no text is: nothing can be typed."""
 
 
-def one_line(sql: str) -> str:
-    """SQL on one line, to be looked at."""
-    return visible(" ".join(sql.split()))
-
-
 class PartBox(TextBox):
     """Its placeholder is what it shows of a text of several lines; enter is to open that in full."""
 
+    DEFAULT_CSS = """
+    PartBox.-shortened > .input--placeholder { color: $foreground; }
+    """
     HELP = (
         "A part of the statement. What is typed here replaces that part in the SQL and nothing else. The rest of a "
         "known name is offered as one types: the right arrow takes it. Enter opens the part in full."
@@ -52,7 +50,11 @@ class PartBox(TextBox):
         is_short = self._hidden is None
         self.disabled = False
         self.restrict = None if is_short else NOTHING
-        self.placeholder = self._hint if is_short else one_line(text)
+        self.set_class(not is_short, "-shortened")
+        if not is_short:
+            lines = text.count("\n") + 1
+            one_line = visible(" ".join(text.split()))
+            self.placeholder = f"{lines} lines: {one_line}" if lines > 1 else one_line
 
     def action_offer(self) -> None:
         self.post_message(self.OfferWanted(self))

@@ -149,7 +149,7 @@ async def test_several_lines_are_shown_on_one_and_edited_in_full(backend: FakeBa
     query = "(SELECT *, '[/x]\x1b' AS x -- first\n  FROM feed)"
     async with console(backend, size=(120, 36)) as operator:
         await form_of(operator, OWN.replace("orders_feed", query))
-        await operator.sees("(SELECT *, '[/x]\\x1b' AS x -- first FROM feed)")
+        await operator.sees("2 lines: (SELECT *, '[/x]\\x1b' AS x -- first FROM feed)")
         assert "\x1b" not in operator.screen
         await in_box(operator, "source", *"typed")
         assert query in text(operator)
@@ -161,6 +161,44 @@ async def test_several_lines_are_shown_on_one_and_edited_in_full(backend: FakeBa
         await operator.press(*" f)", "ctrl+y")
         await dialog(operator, False)
         assert text(operator) == OWN.replace("orders_feed", query.replace("feed)", "feed f)"))
+
+
+async def test_a_template_is_shown_where_one_writes(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await form_of(operator, MERGE_SQL)
+        await operator.press("ctrl+l", *"orders", "enter")
+        await operator.sees("a query or a path")
+        await operator.press(*"feed", "enter")
+        await operator.until(lambda: "USING sales.orders_feed AS s" in text(operator))
+        await operator.sees("sales.orders_feed", "UPDATE SET order_date = s.order_date")
+        assert operator.merge.view == "form"
+
+
+async def test_the_editor_changes_to_another_text_by_the_edit_that_makes_it(backend: FakeBackend) -> None:
+    texts = [
+        "",
+        "a",
+        "a\nb\n",
+        "a\n\nb\n",
+        "xa\n\nb",
+        "a\nb\nb\nb\n",
+        "b\nb\n",
+        "aaaa",
+        "aaa\r\naa\r\n",
+        "aaa\r\na\r\n\r\n",
+    ]
+    async with console(backend) as operator:
+        await operator.write("")
+        editor = operator.merge.editor
+        for before in texts:
+            for after in texts:
+                editor.load_text(before)
+                editor.change_to(after)
+                ends = (editor.document.newline, "\n")
+                assert editor.text.replace(*ends) == after.replace("\r\n", "\n"), (before, after)
+                if editor.text != before:
+                    editor.undo()
+                assert editor.text == before
 
 
 async def test_a_text_that_is_no_merge_is_told_so_and_untouched(backend: FakeBackend) -> None:
