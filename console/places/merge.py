@@ -260,7 +260,7 @@ class MergePlace(FormedPlace):
         looking = self.view == "preview" and self.plan is not None and self.operation is None
         on_clause = self.view == "form" and self.form_pane.clause is not None
         own = {"close_merge": self.number != 1, "find_key": looking}
-        own |= dict.fromkeys(("template", "open_merge", "save_merge"), self.typing)
+        own |= dict.fromkeys(("form", "template", "open_merge", "save_merge"), self.typing)
         return super().possible() | own | dict.fromkeys(("add_clause", "remove_clause", "move_clause"), on_clause)
 
     @override
