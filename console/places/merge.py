@@ -18,6 +18,7 @@ from console.places.compose import ComposePane
 from console.places.formed import FormedPlace
 from console.places.merge_form import (
     Part,
+    comments_between,
     place_of_new,
     read_form,
     with_clause,
@@ -250,6 +251,8 @@ class MergePlace(FormedPlace):
         if made is None:
             self.notify("Clauses of one kind stand together: matched, not matched, not matched by source.")
             return
+        if comments_between(self.pane.text, at, at + step):
+            self.notify("The comments between the two clauses stay where they were.")
         self.form_pane.at = at + step
         self.change(made)
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from engine.values import ClauseKind
 
 Part = Literal["target", "target_alias", "source", "source_alias", "condition"]
+NEVER_EMPTY: tuple[Part, ...] = ("target", "source", "condition")
 ORDER: tuple[ClauseKind, ...] = ("matched", "not_matched", "not_matched_by_source")
 """Spark's grammar takes the clauses in this order of their kinds."""
 
@@ -89,10 +90,11 @@ def with_part(text: str, part: Part, new: str) -> str | None:
         return None
     if getattr(form, part) == new:
         return text
+    if not new and part in NEVER_EMPTY:
+        return None
     merge, start, _ = found
     if part == "condition":
-        begin = merge.condition_end - len(merge.condition)
-        edits = [put(merge.sql, begin, merge.condition_end, new)]
+        edits = [put(merge.sql, merge.condition_end - len(merge.condition), merge.condition_end, new)]
     elif part in ("target", "source"):
         relation: Relation = getattr(merge, part)
         edits = [put(merge.sql, relation.start, relation.end, new)]
@@ -209,6 +211,15 @@ def with_moved_clause(text: str, at: int, step: int) -> str | None:
     clauses = list(form.clauses)
     clauses[first], clauses[second] = clauses[second], clauses[first]
     return _checked(text, start, edits, replace(form, clauses=tuple(clauses)))
+
+
+def comments_between(text: str, at: int, to: int) -> bool:
+    """Whether there are comments between two clauses: they stay where they are when those are swapped."""
+    found = _parsed(text)
+    if found is None:
+        return False
+    first, second = sorted((at, to))
+    return bool(found[0].sql[found[0].clauses[first].end : found[0].clauses[second].start].strip())
 
 
 def _parsed(text: str) -> tuple[MergeStatement, int, tuple[str, ...]] | None:

@@ -27,11 +27,10 @@ if TYPE_CHECKING:
 PARTS: dict[Part, str] = {
     "target": "schema.table, or delta.`/path`",
     "target_alias": "alias",
-    "source": "schema.table, parquet.`/path`, or (SELECT …)",
+    "source": "schema.table, parquet.`/path`, or (SELECT ...)",
     "source_alias": "alias",
     "condition": "t.id = s.id",
 }
-CONDITION_WIDTH = 32
 NO_MERGE = "The text is no MERGE that a form can show. It is untouched: change it in the SQL."
 NO_TEXT = "There is no statement yet: type or choose a target, and one is started."
 
@@ -182,18 +181,19 @@ class MergeFormPane(Vertical):
     def _draw_clauses(self) -> None:
         self.at = max(min(self.at, len(self.form.clauses) - 1 if self.form is not None else 0), 0)
         ellipsis = self.clauses_view.console_app.glyphs.ellipsis
-        self.clauses_view.show(clauses_page(self.form, self.at, ellipsis))
+        # the room there is, where nothing is laid out yet
+        self.clauses_view.show(clauses_page(self.form, self.at, self.app.size.width // 4, ellipsis))
 
 
-def clauses_page(form: MergeForm | None, at: int, ellipsis: str) -> Page:
-    """The clauses of a form, the cursor on one of them; or why there are none."""
+def clauses_page(form: MergeForm | None, at: int, width: int, ellipsis: str) -> Page:
+    """The clauses of a form, the cursor on one of them; or why there are none. Conditions are cut to ``width``."""
     if form is None or not form.clauses:
         return Page(table=Table([], [], NO_MERGE if form is None else NO_TEXT))
     rows: list[Row] = [
         (
             str(position),
             HEADS[clause.kind].removeprefix("WHEN ").lower(),
-            elide_end(one_line(clause.condition), CONDITION_WIDTH, ellipsis),
+            elide_end(one_line(clause.condition), width, ellipsis),
             one_line(clause.action),
         )
         for position, clause in enumerate(form.clauses, start=1)

@@ -54,7 +54,7 @@ class PartBox(TextBox):
         if not is_short:
             lines = text.count("\n") + 1
             one_line = visible(" ".join(text.split()))
-            self.placeholder = f"{lines} lines: {one_line}" if lines > 1 else one_line
+            self.placeholder = f"{lines} lines, enter: {one_line}" if lines > 1 else one_line
 
     def action_offer(self) -> None:
         self.post_message(self.OfferWanted(self))

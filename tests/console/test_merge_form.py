@@ -12,6 +12,7 @@ from console.places.clause_text import FormClause, clause_sql
 from console.places.merge_form import (
     MergeForm,
     Part,
+    comments_between,
     place_of_new,
     read_form,
     with_clause,
@@ -192,6 +193,7 @@ def test_whatever_is_typed_into_a_part_either_reads_back_or_is_not_taken(part: P
 NOT_TAKEN = [
     ("target", ""),
     ("source", ""),
+    ("condition", ""),
     ("source", "(SELECT 1"),
     ("source", "x -- ON"),
     ("source", "x ON true"),
@@ -286,3 +288,8 @@ def test_clauses_of_two_kinds_do_not_change_places() -> None:
     moved = with_moved_clause(MERGE_SQL, 0, 1)
     assert moved is not None
     assert "WHEN MATCHED THEN UPDATE SET *\nWHEN MATCHED AND s.op = 'D' THEN DELETE\nWHEN NOT" in moved
+
+
+def test_a_comment_between_two_clauses_is_known_as_it_stays_where_it_is() -> None:
+    commented = MERGE_SQL.replace("UPDATE SET *", "UPDATE SET * -- all")
+    assert [comments_between(commented, *pair) for pair in ((0, 1), (1, 2), (2, 1))] == [False, True, True]

@@ -149,7 +149,7 @@ async def test_several_lines_are_shown_on_one_and_edited_in_full(backend: FakeBa
     query = "(SELECT *, '[/x]\x1b' AS x -- first\n  FROM feed)"
     async with console(backend, size=(120, 36)) as operator:
         await form_of(operator, OWN.replace("orders_feed", query))
-        await operator.sees("2 lines: (SELECT *, '[/x]\\x1b' AS x -- first FROM feed)")
+        await operator.sees("2 lines, enter: (SELECT *, '[/x]\\x1b' AS x -- first FROM feed)")
         assert "\x1b" not in operator.screen
         await in_box(operator, "source", *"typed")
         assert query in text(operator)

@@ -68,6 +68,13 @@ def test_the_parts_of_a_merge_are_where_it_says() -> None:
     assert (second.condition_start, merge.sql[second.end :]) == (None, "")
 
 
+def test_the_first_sign_of_an_assignment_outside_quotes_and_comments_parts_it() -> None:
+    merge = parse_merge(
+        "MERGE INTO t USING s ON a WHEN MATCHED THEN UPDATE SET `a=b` == 1, c /* = */ = d = e, f = 'x=y'"
+    )
+    assert merge.clauses[0].assignments == (("`a=b`", "1"), ("c", "d = e"), ("f", "'x=y'"))
+
+
 def test_a_dotted_qualifier_is_shortened_where_it_is_one() -> None:
     text = "cat.db.t.id = s.id AND db.t.v = 'db.t.v' AND other.t.x > db.tt.x"
     assert requalified(text, ("cat", "db", "t"), "t") == "t.id = s.id AND t.v = 'db.t.v' AND other.t.x > db.tt.x"
