@@ -149,8 +149,12 @@ class ClauseDialog(Dialog[FormClause]):
         if one.by_columns and one.action_kind != "delete" and not one.star and not one.assignments:
             complaint = "Which columns? Write an expression beside one, or take all."
         complaint = complaint or self._complaint(one)
-        self.query_one("#complaint", Static).update(Content(complaint))
-        if not complaint:
+        told = self.query_one("#complaint", Static)
+        told.update(Content(complaint))
+        if complaint:
+            # below the columns, of which there may be many
+            self.call_after_refresh(told.scroll_visible, animate=False)
+        else:
             self.dismiss(one)
 
     @on(Button.Pressed, "#refuse")
