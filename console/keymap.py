@@ -26,9 +26,12 @@ _OWNERS = (
     ("A map of files", "console.widgets.file_map", "FileMapView"),
     ("A box to tick", "console.widgets.accept", "Accept"),
     ("A choice on one line", "console.widgets.one_of", "OneOf"),
+    ("A part of a statement", "console.widgets.part_box", "PartBox"),
     ("A dialog", "console.dialogs.dialog", "Dialog"),
     ("The commit dialog", "console.dialogs.commit", "CommitDialog"),
     ("A column to write", "console.dialogs.column", "ColumnDialog"),
+    ("A clause to write", "console.dialogs.clause", "ClauseDialog"),
+    ("A part in full", "console.dialogs.part", "PartDialog"),
     ("A question", "console.dialogs.confirm", "ConfirmDialog"),
     ("A path to type", "console.dialogs.path", "PathDialog"),
     ("A list to pick from", "console.dialogs.pick", "PickDialog"),
@@ -65,7 +68,7 @@ def _first_key(binding_id: str, keymap: Mapping[str, str]) -> str:
 def _prefix(module: str) -> str:
     """How the ids of the bindings begin that a module has."""
     name = module.rpartition(".")[2]
-    return {"table_tree": "tree", "file_map": "map"}.get(name, name)
+    return {"table_tree": "tree", "file_map": "map", "part_box": "part", "part": "full"}.get(name, name)
 
 
 def checked_keymap(wanted: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.errors import UsageError
-from engine.sql_text import Token, depths, split_statements, split_top_level, text_of, tokenize
+from engine.sql_text import Token, depths, statement_spans, text_of, tokenize, top_level_parts
 from engine.values import ActionKind, Clause, ClauseKind
 
 SETUP_WORDS = (
@@ -56,6 +56,9 @@ class Relation:
 class MergeClause:
     """One WHEN clause. ``assignments`` are (column text, expression text); () with ``star``.
 
+    It is at ``[start, end)`` of the statement and ends with its action; ``end_kind`` is behind WHEN … MATCHED and
+    BY SOURCE, ``condition_start`` where the condition begins.
+
     Two clauses of a statement are never equal, whatever they say: the first takes the rows.
     """
 
@@ -65,6 +68,10 @@ class MergeClause:
     action_kind: ActionKind
     star: bool
     assignments: tuple[tuple[str, str], ...]
+    start: int
+    end_kind: int
+    condition_start: int | None
+    end: int
 
     def value(self) -> Clause:
         return Clause(kind=self.kind, condition=self.condition, action=self.action, action_kind=self.action_kind)
@@ -121,18 +128,19 @@ class MergeStatement:
 
 @dataclass(frozen=True)
 class Script:
-    """A file of statements: those that set up the session, then the one that is planned."""
+    """A file of statements: those that set up the session, then the one that is planned, at ``start`` of the file."""
 
     setup: tuple[str, ...]
     statement: str
+    start: int
 
 
 def parse_script(text: str) -> Script:
     """Split a file into its setup statements and its last one. Anything else between is refused."""
-    statements = split_statements(text)
-    if not statements:
+    spans = statement_spans(text)
+    if not spans:
         raise UsageError("EMPTY_STATEMENT", "There is no statement in the input.", "Write a MERGE and try again.")
-    *setup, statement = statements
+    *setup, statement = (text[start:end] for start, end in spans)
     for one in setup:
         words = " ".join(token.word for token in tokenize(one)[:6])
         if not words.startswith(SETUP_WORDS):
@@ -141,7 +149,7 @@ def parse_script(text: str) -> Script:
                 f"Before the MERGE only SET, USE, CACHE and temporary views may stand, not: {one.split()[0]}",
                 "Run that statement by itself first.",
             )
-    return Script(tuple(setup), statement)
+    return Script(tuple(setup), statement, spans[-1][0])
 
 
 def parse_merge(sql: str) -> MergeStatement:
@@ -234,7 +242,7 @@ def _clause(sql: str, tokens: Sequence[Token]) -> MergeClause:
     if head[1:2] == ["NOT"]:
         kind = "not_matched_by_source" if head[3:5] == ["BY", "SOURCE"] else "not_matched"
     begin = {"matched": 2, "not_matched": 5 if head[3:4] == ["BY"] else 3, "not_matched_by_source": 5}[kind]
-    condition = text_of(sql, tokens[begin + 1 : then]) if head[begin : begin + 1] == ["AND"] else None
+    written = tokens[begin + 1 : then] if head[begin : begin + 1] == ["AND"] else None
     action = tokens[then + 1 :]
     verb = action[0].word if action else ""
     kinds: dict[str, ActionKind] = {"UPDATE": "update", "DELETE": "delete", "INSERT": "insert"}
@@ -247,28 +255,39 @@ def _clause(sql: str, tokens: Sequence[Token]) -> MergeClause:
     star = len(action) > 1 and action[-1].text == "*" and len(action) <= 3
     return MergeClause(
         kind=kind,
-        condition=condition,
+        condition=None if written is None else text_of(sql, written),
         action=text_of(sql, action),
         action_kind=kinds[verb],
         star=star,
         assignments=() if star else _assignments(sql, kinds[verb], action),
+        start=tokens[0].start,
+        end_kind=tokens[begin - 1].end,
+        condition_start=written[0].start if written else None,
+        end=tokens[-1].end,
     )
 
 
 def _assignments(sql: str, kind: ActionKind, action: Sequence[Token]) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (text_of(sql, column), text_of(sql, expression)) for column, expression in assignment_parts(kind, action)
+    )
+
+
+def assignment_parts(kind: ActionKind, action: Sequence[Token]) -> list[tuple[list[Token], list[Token]]]:
+    """The tokens of each column of an action without ``*`` and of the expression that it is set to."""
     if kind == "delete":
-        return ()
+        return []
     if kind == "update":
         pairs = []
-        for part in split_top_level(sql, action[2:], ","):
-            column, _, expression = part.partition("=")
-            pairs.append((column.strip(), expression.strip()))
-        return tuple(pairs)
+        for part in filter(None, top_level_parts(action[2:], ",")):
+            sign = next((index for index, token in enumerate(part) if token.text in ("=", "==")), len(part))
+            pairs.append((part[:sign], part[sign + 1 :]))
+        return pairs
     groups = _bracketed(action)
     if len(groups) != 2:
-        return ()
-    columns, values = (split_top_level(sql, group, ",") for group in groups)
-    return tuple(zip(columns, values, strict=False))
+        return []
+    columns, values = ([part for part in top_level_parts(group, ",") if part] for group in groups)
+    return list(zip(columns, values, strict=False))
 
 
 def _bracketed(tokens: Sequence[Token]) -> list[Sequence[Token]]:

@@ -73,26 +73,26 @@ def depths(tokens: Sequence[Token]) -> Iterator[tuple[int, Token, int]]:
         previous = token.text
 
 
-def split_statements(text: str) -> tuple[str, ...]:
-    """The statements of a file, split at semicolons outside quotes and comments, blanks left out."""
-    statements: list[str] = []
-    start = 0
+def statement_spans(text: str) -> tuple[tuple[int, int], ...]:
+    """Where the statements of a file are, split at semicolons outside quotes and comments, blanks left out."""
     tokens = tokenize(text)
-    for token in tokens:
-        if token.text == ";":
-            statements.append(text[start : token.start])
-            start = token.end
-    statements.append(text[start:])
-    return tuple(s.strip() for s in statements if tokenize(s))
+    bounds = [-1, *(index for index, token in enumerate(tokens) if token.text == ";"), len(tokens)]
+    spans = []
+    for before, after in itertools.pairwise(bounds):
+        if after - before > 1:
+            start = tokens[before].end if before >= 0 else 0
+            end = tokens[after].start if after < len(tokens) else len(text)
+            one = text[start:end]
+            spans.append((end - len(one.lstrip()), start + len(one.rstrip())))
+    return tuple(spans)
 
 
-def split_top_level(sql: str, tokens: Sequence[Token], separator: str) -> tuple[str, ...]:
-    """The parts of ``tokens`` between ``separator`` words or signs at the outermost level, as typed.
+def top_level_parts(tokens: Sequence[Token], separator: str) -> list[list[Token]]:
+    """The tokens between ``separator`` words or signs at the outermost level, one list more than there are separators.
 
     The AND of a BETWEEN belongs to it and does not separate.
     """
-    parts: list[str] = []
-    current: list[Token] = []
+    parts: list[list[Token]] = [[]]
     between = 0
     for _, token, depth in depths(tokens):
         if depth == 0 and token.word == "BETWEEN":
@@ -101,12 +101,15 @@ def split_top_level(sql: str, tokens: Sequence[Token], separator: str) -> tuple[
             if separator == "AND" and between:
                 between -= 1
             else:
-                parts.append(text_of(sql, current))
-                current = []
+                parts.append([])
                 continue
-        current.append(token)
-    parts.append(text_of(sql, current))
-    return tuple(part for part in parts if part)
+        parts[-1].append(token)
+    return parts
+
+
+def split_top_level(sql: str, tokens: Sequence[Token], separator: str) -> tuple[str, ...]:
+    """The parts of ``tokens`` between ``separator`` at the outermost level, as typed, blanks left out."""
+    return tuple(text_of(sql, part) for part in top_level_parts(tokens, separator) if part)
 
 
 def conjuncts(condition: str) -> tuple[str, ...]:

@@ -16,8 +16,8 @@ from console.places.commit_pane import CommitPane
 from console.places.compose import ComposePane
 from console.places.create_form import FormPane
 from console.places.create_keys import KEYS
+from console.places.formed import FormedPlace
 from console.places.preview import Preview
-from console.places.statement import StatementPlace
 from console.places.table_form import FormColumn, TableForm, read_form, to_sql
 from console.widgets.lines import TabLine
 from console.widgets.page import Paragraph, signed
@@ -30,9 +30,9 @@ BY_HAND = (
 NOT_A_FORM = "The SQL is none that this form can write: it runs as it is. The form asks before it replaces it."
 
 
-class CreatePlace(StatementPlace):
+class CreatePlace(FormedPlace):
     PLACE = "create"
-    PANES: ClassVar[dict[str, str]] = {"form": "form-pane", **StatementPlace.PANES}
+    FIRST = "form"
     HELP = (
         "Create: a CREATE or REPLACE TABLE, as a form or as SQL. Both are one statement: the form writes the SQL, and "
         "the SQL is what is planned and runs. What you type there by hand is never replaced unasked. In Tables, "
@@ -59,15 +59,11 @@ class CreatePlace(StatementPlace):
         yield Running(id="running")
 
     def on_mount(self) -> None:
-        self.form_pane.focus_name()
+        self.focus_form()
 
     @property
     def form_pane(self) -> FormPane:
         return self.query_one("#form-pane", FormPane)
-
-    @override
-    def _steps(self) -> list[tuple[str, str]]:
-        return [("form", "Form"), *super()._steps()]
 
     # One statement, two views
 
@@ -82,15 +78,14 @@ class CreatePlace(StatementPlace):
         self.pane.use_text(self._written)
         self.form_pane.show(form)
         self.show_view("form")
+        self.focus_form()
+
+    @override
+    def focus_form(self) -> None:
         self.form_pane.focus_name()
 
-    @on(ComposePane.Edited)
-    def _text_may_be_others(self) -> None:
-        if self.view == "form":
-            self._read_text()
-
-    def _read_text(self) -> None:
-        """Show in the form what it can say of the text."""
+    @override
+    def read_text(self) -> None:
         if self.pane.text != self._written:
             form = read_form(self.pane.text)
             if form is not None:
@@ -181,39 +176,7 @@ class CreatePlace(StatementPlace):
     # Steps
 
     @override
-    def show_view(self, view: str) -> None:
-        super().show_view(view)
-        if view == "form":
-            self._read_text()
-
-    @override
     def possible(self) -> dict[str, bool]:
         in_form = self.view == "form"
         on_column = in_form and self.form_pane.column is not None
-        own = {"form": self.operation is None, "add_column": in_form, "remove_column": on_column}
-        return super().possible() | own | {"move_column": on_column}
-
-    def action_form(self) -> None:
-        if self.view == "form":
-            self.action_edit()
-        else:
-            self.show_view("form")
-            self.form_pane.focus_name()
-
-    @override
-    def action_pane(self, view: str) -> None:
-        if view == "form":
-            self.show_view("form")
-            self.form_pane.focus_name()
-        else:
-            super().action_pane(view)
-
-    @override
-    def action_back(self) -> None:
-        if self.view == "form":
-            # plain keys are keys again
-            self.set_focus(None)
-        elif self.view == "preview" and self.is_the_forms_own:
-            self.show_view("form")
-        else:
-            super().action_back()
+        return super().possible() | {"add_column": in_form, "remove_column": on_column, "move_column": on_column}

@@ -8,33 +8,48 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.binding import BindingType
 from textual.widget import Widget
-from textual.widgets import ContentSwitcher
+from textual.widgets import ContentSwitcher, Input
 from typing_extensions import override
 
 from console.drafts import Draft
+from console.places.clause_text import FormClause
 from console.places.commit_pane import CommitPane
 from console.places.compose import ComposePane
+from console.places.formed import FormedPlace
+from console.places.merge_form import (
+    Part,
+    comments_between,
+    place_of_new,
+    read_form,
+    with_clause,
+    with_moved_clause,
+    with_new_clause,
+    with_part,
+    without_clause,
+)
+from console.places.merge_form_pane import MergeFormPane
 from console.places.merge_keys import KEYS
 from console.places.plan_pages import spark_page
 from console.places.preview import Preview
-from console.places.statement import StatementPlace
 from console.visible import visible
 from console.widgets.lines import TabLine
+from console.widgets.page import signed
 from console.widgets.running import Running
 
 if TYPE_CHECKING:
     from console.places.templates import Sides
     from console.widgets.page import Page
 
-
 EMPTY = "Type a MERGE statement, or press {tables.merge} on a table. {merge.plan} plans it and writes nothing."
+NOT_IN_SQL = "The {part} as it is typed here is not in the SQL: it is empty, or would not stay one part of it."
 
 
-class MergePlace(StatementPlace):
+class MergePlace(FormedPlace):
     PLACE = "merge"
     HELP = (
         "Merge: type a MERGE statement, plan it, look at what it would do, and commit exactly that. "
-        "Planning writes nothing. The text is saved as you type and comes back after a crash."
+        "Planning writes nothing. The text is saved as you type and comes back after a crash. {merge.form} shows it as "
+        "a form, which changes the part that is edited there and leaves the rest of the text as it is."
     )
     BINDINGS: ClassVar[list[BindingType]] = KEYS
 
@@ -43,12 +58,15 @@ class MergePlace(StatementPlace):
         self.number = number
         self.proposed: Sides | None = None
         """The tables of the last proposal, for another template."""
+        self._written = ""
+        """The text that the form wrote last: what is typed there is ahead of it."""
 
     def compose_body(self) -> Iterable[Widget]:
         becomes = self.console_app.glyphs.becomes
         yield TabLine(self._merges(), "app.merge", chosen=str(self.number), id="merges")
         yield TabLine(self._steps(), "screen.pane", chosen="compose", id="steps", separator=becomes)
         with ContentSwitcher(initial="compose-pane", id="panes"):
+            yield MergeFormPane(id="form-pane")
             yield ComposePane(f"merge-{self.number}", empty=EMPTY, id="compose-pane")
             yield Preview(id="preview-pane")
             yield CommitPane(id="commit-pane")
@@ -88,6 +106,13 @@ class MergePlace(StatementPlace):
     def _name_by_target(self) -> None:
         self.console_app.name_merge(self.number, self.pane.target)
 
+    @override
+    def use_text(self, sql: str) -> None:
+        if self.view == "form" and read_form(sql) is not None:
+            self.pane.use_text(sql)
+        else:
+            super().use_text(sql)
+
     def use_draft(self, draft: Draft) -> None:
         """A statement from elsewhere with the values of its parameters."""
         self.pane.remember(draft.params)
@@ -100,14 +125,161 @@ class MergePlace(StatementPlace):
         self.proposed = known
         self.use_text(upsert(known))
 
+    # One statement, two views
+
+    @property
+    def form_pane(self) -> MergeFormPane:
+        return self.query_one("#form-pane", MergeFormPane)
+
+    @override
+    def focus_form(self) -> None:
+        self.form_pane.focus_first()
+
+    @override
+    def show_view(self, view: str) -> None:
+        # what was typed there and could not be taken is left behind
+        self._written = ""
+        super().show_view(view)
+
+    @override
+    def read_text(self) -> None:
+        if self.pane.text != self._written or not self._written:
+            self.form_pane.show(read_form(self.pane.text))
+        self._tell()
+
+    @on(ComposePane.Told)
+    def _tell(self) -> None:
+        warning = self.console_app.glyphs.warning
+        told = [
+            signed(warning, "$text-warning", NOT_IN_SQL.replace("{part}", part.replace("_", "'s ")))
+            for part in self.form_pane.not_taken
+        ]
+        self.form_pane.say((*told, *self.pane.told))
+        self.form_pane.know(self.console_app.catalog.known_tables())
+
+    @on(MergeFormPane.Typed)
+    def _part_typed(self, event: MergeFormPane.Typed) -> None:
+        self.change_part(event.part, event.text, typing=event.part)
+
+    def change_part(self, part: Part, text: str, typing: Part | None = None) -> None:
+        """Put another target, source, alias or condition into the statement, if it can be one."""
+        made = with_part(self.pane.text, part, text)
+        if made is not None:
+            self.form_pane.not_taken.pop(part, None)
+            self.change(made, typing)
+        elif typing is None:
+            self.notify(NOT_IN_SQL.replace("{part}", part), severity="warning")
+        else:
+            self.form_pane.not_taken[part] = text
+            self._tell()
+
+    def change(self, text: str | None, typing: Part | None = None) -> None:
+        """The form has made another text of that of now. None where it could not."""
+        if text is None:
+            return
+        is_first = not self.pane.text.strip()
+        self.editor.change_to(text)
+        self._written = self.pane.text
+        form = read_form(text)
+        if typing is None or is_first:
+            self.form_pane.show(form, typing)
+        else:
+            self.form_pane.take(form)
+        self._tell()
+        self.refresh_bindings()
+
+    @on(MergeFormPane.OfferWanted)
+    def _offer_wanted(self, event: MergeFormPane.OfferWanted) -> None:
+        from console.places.merge_offers import offer
+
+        if (form := self.form_pane.form) is not None:
+            offer(self, form, event.part)
+
+    @on(MergeFormPane.PartOpened)
+    def _part_opened(self, event: MergeFormPane.PartOpened) -> None:
+        part, form = event.part, self.form_pane.form
+        if form is None or part.endswith("alias"):
+            return
+        from console.dialogs.part import PartDialog
+
+        def complaint(text: str) -> str:
+            return "" if with_part(self.pane.text, part, text) is not None else NOT_IN_SQL.replace("{part}", part)
+
+        def taken(text: str | None) -> None:
+            if text is not None:
+                self.change_part(part, text)
+
+        now = self.form_pane.not_taken.get(part, getattr(form, part))
+        self.app.push_screen(PartDialog("ON" if part == "condition" else part.capitalize(), now, complaint), taken)
+
+    # Clauses
+
+    def action_add_clause(self) -> None:
+        self._open_clause(None)
+
+    @on(MergeFormPane.ClauseOpened)
+    def _clause_opened(self, event: MergeFormPane.ClauseOpened) -> None:
+        event.stop()
+        self._open_clause(self.form_pane.at)
+
+    def _open_clause(self, at: int | None) -> None:
+        from console.places.merge_offers import open_clause
+
+        if (form := self.form_pane.form) is not None:
+            open_clause(self, form, at)
+
+    def clause_changed(self, at: int | None, clause: FormClause) -> str | None:
+        """The text with another clause at ``at``, or with one more; None where it cannot be in it."""
+        return with_new_clause(self.pane.text, clause) if at is None else with_clause(self.pane.text, at, clause)
+
+    def take_clause(self, at: int | None, clause: FormClause) -> None:
+        """Put a clause into the statement; the cursor goes to it."""
+        form = self.form_pane.form
+        if form is not None and (made := self.clause_changed(at, clause)) is not None:
+            self.form_pane.at = place_of_new(form, clause.kind) if at is None else at
+            self.change(made)
+
+    def action_remove_clause(self) -> None:
+        made = without_clause(self.pane.text, self.form_pane.at)
+        if made is None:
+            self.notify("A MERGE has one clause at least.")
+        self.change(made)
+
+    def action_move_clause(self, step: int) -> None:
+        at = self.form_pane.at
+        made = with_moved_clause(self.pane.text, at, step)
+        if made is None:
+            self.notify("Clauses of one kind stand together: matched, not matched, not matched by source.")
+            return
+        if comments_between(self.pane.text, at, at + step):
+            self.notify("The comments between the two clauses stay where they were.")
+        self.form_pane.at = at + step
+        self.change(made)
+
     # Small actions
 
     @override
     def possible(self) -> dict[str, bool]:
-        typing = self.view == "compose"
         looking = self.view == "preview" and self.plan is not None and self.operation is None
-        own = {"template": typing, "close_merge": self.number != 1, "open_merge": typing, "save_merge": typing}
-        return super().possible() | own | {"find_key": looking}
+        on_clause = self.view == "form" and self.form_pane.clause is not None
+        own = {"close_merge": self.number != 1, "find_key": looking}
+        own |= dict.fromkeys(("form", "template", "open_merge", "save_merge"), self.typing)
+        return super().possible() | own | dict.fromkeys(("add_clause", "remove_clause", "move_clause"), on_clause)
+
+    @override
+    def action_back(self) -> None:
+        if self.view == "form" and isinstance(self.focused, Input):
+            # plain keys are keys again, those of the list too
+            self.form_pane.clauses_view.focus_page()
+        else:
+            super().action_back()
+
+    @override
+    def action_plan(self) -> None:
+        if self.view == "form" and self.form_pane.not_taken:
+            self.notify("What is typed in the form is not all in the SQL yet.", severity="warning")
+        else:
+            super().action_plan()
 
     def action_find_key(self) -> None:
         if self.plan is None or self.plan.kind != "merge":

@@ -8,7 +8,16 @@ from console.places.statement_keys import to_look_at_it, to_take_it_along, to_wr
 
 KEYS: list[BindingType] = [
     *to_write_it("merge"),
-    Binding("ctrl+t,t,m", "template", "template", id="merge.template",
+    Binding("ctrl+t,f", "form", "form / SQL", id="merge.form",
+            tooltip="Go from the SQL to the form that shows its parts, and back"),
+    Binding("a", "add_clause", "add", id="merge.add_clause", tooltip="Add a WHEN clause in the form"),
+    # the same key as that of another view: only one of the two is ever possible
+    Binding("d", "remove_clause", "remove", id="merge.remove_clause", tooltip="Remove the clause under the cursor"),
+    Binding("J", "move_clause(1)", "move down", show=False, id="merge.move_down",
+            tooltip="Move the clause under the cursor down"),
+    Binding("K", "move_clause(-1)", "move up", show=False, id="merge.move_up",
+            tooltip="Move the clause under the cursor up"),
+    Binding("ctrl+l,t,m", "template", "template", id="merge.template",
             tooltip="Start from a template: upsert, SCD type 1, delete and sync, deduplicate, insert only"),
     *to_look_at_it("merge"),
     Binding("slash", "find_key", "find key", id="merge.find_key",

@@ -24,21 +24,24 @@ def propose_into(place: Place, target: str) -> None:
     dialog = PickDialog(
         f"Merge into {target}",
         "From which source? ON, SET and INSERT are proposed from the columns that both have.",
-        _tables(place, without=target),
+        table_choices(place, without=target),
         last=query,
     )
     place.app.push_screen(dialog, partial(_source_chosen, place, target))
-    _load_tables(place, dialog, without=target)
+    load_choices(place, dialog, without=target)
 
 
 def propose_template(place: MergePlace) -> None:
     """Another kind of merge between the tables that were proposed last; else asks for the tables first."""
     if place.proposed is None:
         dialog = PickDialog(
-            "New merge", "Into which table?", _tables(place, only_delta=True), empty="No Delta table is known here."
+            "New merge",
+            "Into which table?",
+            table_choices(place, only_delta=True),
+            empty="No Delta table is known here.",
         )
         place.app.push_screen(dialog, lambda target: propose_into(place, target) if target else None)
-        _load_tables(place, dialog, only_delta=True)
+        load_choices(place, dialog, only_delta=True)
         return
     known = place.proposed
     kinds = [Choice(name, label, told) for name, (label, told, _) in TEMPLATES.items()]
@@ -79,11 +82,11 @@ def _use(place: Place, known: Sides) -> None:
     merge.call_after_refresh(merge.use_proposal, known)
 
 
-def _tables(place: Place, *, without: str = "", only_delta: bool = False) -> list[Choice]:
+def table_choices(place: Place, *, without: str = "", only_delta: bool = False) -> list[Choice]:
     return _choices(place.console_app.catalog.known_tables(), without, only_delta)
 
 
-def _load_tables(place: Place, dialog: PickDialog, *, without: str = "", only_delta: bool = False) -> None:
+def load_choices(place: Place, dialog: PickDialog, *, without: str = "", only_delta: bool = False) -> None:
     place.ask(
         "catalog",
         place.console_app.catalog.load_tables,

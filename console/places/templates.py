@@ -122,6 +122,23 @@ TEMPLATES: dict[str, tuple[str, str, Callable[[Sides], str]]] = {
 }
 
 
+def conditions(of: Sides, target: str, source: str) -> list[tuple[str, str]]:
+    """Conditions to join by, likeliest first, each with why. ``target`` and ``source`` name the columns of both."""
+
+    def equal(*names: str) -> str:
+        return " AND ".join(f"{target}.{quoted(name)} = {source}.{quoted(name)}" for name in names)
+
+    found = {equal(of.key): "the key, by its name"} if of.key else {}
+    for name in of.partitions if of.key else ():
+        told = f"skips files, where a row never moves to another {name}"
+        found[equal(of.key or "", name)] = told
+    if of.key and of.other_keys:
+        found[equal(of.key, *of.other_keys)] = "all that are called like keys"
+    for name in (*of.other_keys, *of.common):
+        found.setdefault(equal(name), "called like a key" if name in of.other_keys else "both have it")
+    return list(found.items())
+
+
 def _start(of: Sides, source: str = "") -> str:
     key = quoted(of.key or "id")
     lines = [f"MERGE INTO {of.target} AS t"]

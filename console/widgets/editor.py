@@ -211,3 +211,22 @@ class SqlEditor(SqlText):
         """Other text in place of all there is; undo brings the old one back."""
         self.replace(text, self.document.start, self.document.end)
         self.move_cursor((0, 0))
+
+    def change_to(self, text: str) -> None:
+        """Other text by the smallest edit that makes it, as if that had been typed: undo takes just that back."""
+        old, new = (one.replace("\r\n", "\n").replace("\r", "\n") for one in (self.text, text))
+        start = _alike(old, new)
+        end = _alike(old[start:][::-1], new[start:][::-1])
+        self.replace(new[start : len(new) - end], _location(old, start), _location(old, len(old) - end))
+        self._offers = []
+        self.suggestion = ""
+
+
+def _alike(one: str, other: str) -> int:
+    """How many signs two texts begin with alike."""
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def _location(text: str, at: int) -> tuple[int, int]:
+    before = text[:at]
+    return before.count("\n"), at - (before.rfind("\n") + 1)

@@ -50,6 +50,13 @@ class OneOf(Widget, can_focus=True):
             parts += [part.stylize(Style.from_meta({"choice": value})), Content("   ")]
         return Content.assemble(*parts)
 
+    def offer(self, choices: Sequence[tuple[str, str]]) -> None:
+        """Other choices; the first one is chosen where that of before is none of them."""
+        self._choices = list(choices)
+        if self.value not in dict(choices):
+            self.value = self._choices[0][0]
+        self.refresh()
+
     def _is_at(self, value: str) -> bool:
         return self.has_focus and value == self.value
 

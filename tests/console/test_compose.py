@@ -127,7 +127,7 @@ async def test_python_is_told_from_sql_with_the_clauses_that_it_means(backend: F
     async with console(backend) as operator:
         await operator.warm()
         await operator.write('DeltaTable.forName(spark, "t").merge(s, "a = b").whenMatchedUpdateAll().execute()')
-        await operator.sees("This is Python's DeltaTable.merge", "WHEN MATCHED THEN UPDATE SET *", "ctrl+t writes")
+        await operator.sees("This is Python's DeltaTable.merge", "WHEN MATCHED THEN UPDATE SET *", "ctrl+l writes")
         assert not backend.called("validate")
 
 

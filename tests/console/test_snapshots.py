@@ -66,6 +66,21 @@ async def outcome(operator: Operator) -> None:
     await operator.sees("kept its promise", "numSourceRows")
 
 
+async def merge_form(operator: Operator) -> None:
+    await operator.write(samples.MERGE_SQL.replace("orders_feed", "(SELECT *\n       FROM sales.orders_feed)"))
+    await operator.sees("Spark accepts it")
+    await operator.press("ctrl+t", "escape", "down")
+    await operator.sees("source would be", "3  not matched")
+
+
+async def clause(operator: Operator) -> None:
+    await merge_form(operator)
+    await operator.press("enter")
+    await operator.sees("all columns")
+    await operator.press("tab", "space", "tab", "tab", "space")
+    await operator.sees("s.order_date ")
+
+
 async def history(operator: Operator) -> None:
     await operator.press("3")
     await operator.sees("DEVIATED", "numTargetRowsCopied")
@@ -112,8 +127,8 @@ async def help_(operator: Operator) -> None:
     await operator.sees("Keys of what has the focus")
 
 
-PLACES: tuple[Scene, ...] = (tables, preview, history, create, create_preview, explorer, session, log)
-OTHERS: tuple[Scene, ...] = (error, refused, commit, outcome, lost, help_)
+PLACES: tuple[Scene, ...] = (tables, merge_form, preview, history, create, create_preview, explorer, session, log)
+OTHERS: tuple[Scene, ...] = (error, clause, refused, commit, outcome, lost, help_)
 PICTURES = [
     *(pytest.param(scene, size, "merge-dark", id=f"{scene.__name__}-{size[0]}x{size[1]}")
       for scene in PLACES for size in (SMALL, LARGE)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.parse import parse_merge, parse_script
 from engine.sql_text import (
     called_functions,
     conjuncts,
@@ -11,7 +12,7 @@ from engine.sql_text import (
     equality,
     quoted_values,
     requalified,
-    split_statements,
+    statement_spans,
 )
 
 
@@ -42,10 +43,36 @@ def test_conjuncts_are_the_parts_between_outermost_ands() -> None:
 
 def test_statements_end_at_semicolons_outside_quotes_and_comments() -> None:
     text = "SET a = ';';\n-- one; two\nMERGE INTO `t;` USING s ON true /* ; */;\n;"
-    assert [one.splitlines()[-1] for one in split_statements(text)] == [
+    assert [text[start:end].splitlines()[-1] for start, end in statement_spans(text)] == [
         "SET a = ';'",
         "MERGE INTO `t;` USING s ON true /* ; */",
     ]
+
+
+def test_the_parts_of_a_merge_are_where_it_says() -> None:
+    text = (
+        "SET a = 1;\nMERGE INTO t /* c */ USING s ON a = b -- d\n "
+        "WHEN MATCHED /* e */ AND x > 1 /* f */ THEN DELETE -- g\n"
+        "WHEN NOT MATCHED BY SOURCE THEN UPDATE SET a = 1;"
+    )
+    script = parse_script(text)
+    merge = parse_merge(script.statement)
+    assert text[script.start :].startswith(merge.sql)
+    assert merge.sql[: merge.condition_end].endswith(merge.condition)
+    first, second = merge.clauses
+    assert merge.sql[first.start : first.end_kind] == "WHEN MATCHED"
+    assert first.condition_start is not None
+    assert merge.sql[first.condition_start :].startswith("x > 1 /* f */ THEN")
+    assert merge.sql[first.start : first.end].endswith("THEN DELETE")
+    assert merge.sql[second.start : second.end_kind] == "WHEN NOT MATCHED BY SOURCE"
+    assert (second.condition_start, merge.sql[second.end :]) == (None, "")
+
+
+def test_the_first_sign_of_an_assignment_outside_quotes_and_comments_parts_it() -> None:
+    merge = parse_merge(
+        "MERGE INTO t USING s ON a WHEN MATCHED THEN UPDATE SET `a=b` == 1, c /* = */ = d = e, f = 'x=y'"
+    )
+    assert merge.clauses[0].assignments == (("`a=b`", "1"), ("c", "d = e"), ("f", "'x=y'"))
 
 
 def test_a_dotted_qualifier_is_shortened_where_it_is_one() -> None:

@@ -1,0 +1,167 @@
+"""One WHEN clause of a MERGE: for which rows, and what is done with them, column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import ClassVar, cast
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Button, Input, Static
+
+from console.dialogs.dialog import Dialog
+from console.places.clause_text import HEADS, FormClause
+from console.visible import visible
+from console.widgets.field import Field, TextBox
+from console.widgets.one_of import OneOf
+from console.widgets.part_box import ProposalBox
+
+KINDS = (("matched", "matched"), ("not_matched", "not matched"), ("not_matched_by_source", "not matched by source"))
+ACTIONS = (("update", "update"), ("delete", "delete"))
+INSERT = (("insert", "insert"),)
+STAR = (("*", "all columns (*)"), ("", "these columns"))
+
+
+class ClauseDialog(Dialog[FormClause]):
+    """Gives back the clause, or None where it stays as it was.
+
+    ``columns`` are those of the target (SQL) and what each may be set to, "" for nothing that is known; ``complaint``
+    of a clause is why it cannot be taken.
+    """
+
+    AUTO_FOCUS = "#condition"
+    HELP = (
+        "A clause: for which rows it is, and what is done with them. Columns are set one by one where an expression "
+        "stands beside them; space in an empty one takes the source's column of the same name. Enter takes the "
+        "clause, esc leaves it as it was."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+y,enter", "accept", "take", id="clause.accept", tooltip="Take the clause as it is written here"),
+    ]
+
+    def __init__(
+        self,
+        clause: FormClause | None,
+        columns: Sequence[tuple[str, str]],
+        complaint: Callable[[FormClause], str],
+    ) -> None:
+        super().__init__()
+        self._is_new = clause is None
+        self._clause = clause or FormClause("matched", "update", star=True)
+        there = {_plain(column) for column, _ in self._clause.assignments}
+        self._columns = [
+            *((column, expression, "") for column, expression in self._clause.assignments),
+            *((column, "", proposal) for column, proposal in columns if _plain(column) not in there),
+        ]
+        self._complaint = complaint
+
+    def title_text(self) -> str:
+        return "New clause" if self._is_new else HEADS[self._clause.kind]
+
+    def compose_content(self) -> Iterable[Widget]:
+        one = self._clause
+        if self._is_new:
+            yield Field("when", OneOf(KINDS, one.kind, id="kind"))
+        yield Field("then", OneOf(INSERT if one.kind == "not_matched" else ACTIONS, one.action_kind, id="action"))
+        yield Field("if also", TextBox(one.condition, placeholder="nothing more: all such rows", id="condition"))
+        if not one.by_columns:
+            yield Static(Content("What it sets is edited in the SQL: this form cannot say it all."), markup=False)
+        yield Field("sets", OneOf(STAR, "*" if one.star or not one.assignments else "", id="star"))
+        yield Vertical(id="columns")
+        yield Static(id="complaint", classes="complaint", markup=False)
+
+    def compose_buttons(self) -> Iterable[Widget]:
+        yield Button("Cancel", id="refuse")
+        yield Button(Content(self.console_app.told("{clause.accept}  take")), id="accept")
+
+    def on_mount(self) -> None:
+        if not self._clause.by_columns:
+            self.query_one("#action", OneOf).disabled = True
+        self._shape()
+
+    @property
+    def _kind(self) -> str:
+        return self.query_one("#kind", OneOf).value if self._is_new else self._clause.kind
+
+    @on(OneOf.Changed)
+    def _shape(self) -> None:
+        """Show what can be said of this kind of clause."""
+        action, star = self.query_one("#action", OneOf), self.query_one("#star", OneOf)
+        action.offer(INSERT if self._kind == "not_matched" else ACTIONS)
+        # a row that the source lacks has nothing there to be set to
+        star.offer(STAR[1:] if self._kind == "not_matched_by_source" else STAR)
+        sets = action.value != "delete" and self._clause.by_columns
+        cast("Widget", star.parent).display = sets
+        columns = self.query_one("#columns")
+        columns.display = sets and not star.value
+        # a box for each column costs a moment: only where they are wanted
+        if columns.display and not columns.children:
+            another = Field("another", TextBox(placeholder="column", id="more"), TextBox(placeholder="SQL", id="as"))
+            columns.mount_all([*map(self._column_field, range(len(self._columns))), another])
+        for box in columns.query(ProposalBox):
+            box.propose(self._proposal(int(str(box.id).removeprefix("column-"))))
+
+    def _column_field(self, at: int) -> Field:
+        column, expression, _ = self._columns[at]
+        box = ProposalBox(expression, id=f"column-{at}")
+        box.propose(self._proposal(at))
+        return Field(visible(column), box)
+
+    def _proposal(self, at: int) -> str:
+        return "" if self._kind == "not_matched_by_source" else self._columns[at][2]
+
+    @property
+    def clause(self) -> FormClause:
+        """The clause as it is typed now."""
+        one = replace(self._clause, condition=self.query_one("#condition", TextBox).text.strip())
+        if not one.by_columns:
+            return one
+        if self._is_new:
+            one = replace(one, kind=self._kind)  # type: ignore[arg-type]
+        action = self.query_one("#action", OneOf).value
+        star = action != "delete" and bool(self.query_one("#star", OneOf).value)
+        return replace(
+            one,
+            action_kind=action,  # type: ignore[arg-type]
+            star=star,
+            assignments=() if star or action == "delete" else tuple(self._assignments()),
+        )
+
+    def _assignments(self) -> Iterable[tuple[str, str]]:
+        if not self.query("#more"):
+            return
+        for at, (column, _, _) in enumerate(self._columns):
+            if expression := self.query_one(f"#column-{at}", TextBox).text.strip():
+                yield column, expression
+        column, expression = (self.query_one(id, TextBox).text.strip() for id in ("#more", "#as"))
+        if column and expression:
+            yield column, expression
+
+    @on(Input.Submitted)
+    @on(Button.Pressed, "#accept")
+    def action_accept(self) -> None:
+        one = self.clause
+        complaint = ""
+        if one.by_columns and one.action_kind != "delete" and not one.star and not one.assignments:
+            complaint = "Which columns? Write an expression beside one, or take all."
+        complaint = complaint or self._complaint(one)
+        told = self.query_one("#complaint", Static)
+        told.update(Content(complaint))
+        if complaint:
+            # below the columns, of which there may be many
+            self.call_after_refresh(told.scroll_visible, animate=False)
+        else:
+            self.dismiss(one)
+
+    @on(Button.Pressed, "#refuse")
+    def _refused(self) -> None:
+        self.dismiss(None)
+
+
+def _plain(column: str) -> str:
+    """The last part of a column's name as SQL, to find it again."""
+    return column.rpartition(".")[2].strip("`").lower()

@@ -1,0 +1,98 @@
+"""What the form of a merge offers: tables, conditions from keys and same-named columns, and the columns to set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from console.dialogs.pick import Choice, PickDialog
+from console.places.propose import load_choices, table_choices
+from console.places.templates import Sides, conditions, quoted, sides
+
+if TYPE_CHECKING:
+    from console.places.clause_text import FormClause
+    from console.places.merge import MergePlace
+    from console.places.merge_form import MergeForm, Part
+    from engine.values import Column
+
+
+def offer(place: MergePlace, form: MergeForm, part: Part) -> None:
+    """A list of what a part could be; what is chosen replaces it."""
+
+    def taken(text: str | None) -> None:
+        if text is not None:
+            place.change_part(part, text)
+
+    if part == "condition":
+        _with_sides(place, form, partial(_offer_conditions, place, form, taken))
+        return
+    only_delta = part == "target"
+    asked = "Into which table?" if only_delta else "From which table? A path or a query is typed in the field."
+    choices = table_choices(place, only_delta=only_delta)
+    dialog = PickDialog("Target" if only_delta else "Source", asked, choices, empty="No such table is known here.")
+    place.app.push_screen(dialog, taken)
+    load_choices(place, dialog, only_delta=only_delta)
+
+
+def _offer_conditions(place: MergePlace, form: MergeForm, taken: Callable[[str | None], None], known: Sides) -> None:
+    found = conditions(known, form.target_name or "t", form.source_name or "s")
+    if not found:
+        place.notify("The columns of these tables are not known, so there is nothing to propose.")
+        return
+    choices = [Choice(condition, condition, why) for condition, why in found]
+    asked = "By what do rows of both belong together?"
+    if not known.common:
+        asked += " The source's columns are not known: these are the target's."
+    place.app.push_screen(PickDialog("ON", asked, choices), taken)
+
+
+def open_clause(place: MergePlace, form: MergeForm, at: int | None) -> None:
+    """A clause to edit, or a new one, with the columns that the target has."""
+    _with_sides(place, form, partial(_open_clause, place, form, at))
+
+
+def _open_clause(place: MergePlace, form: MergeForm, at: int | None, known: Sides) -> None:
+    from console.dialogs.clause import ClauseDialog
+
+    source = form.source_name or "s"
+    there = known.common
+    if not there:
+        # what the source has is not known: its columns may be called like the target's
+        there = tuple(column.name for column in place.console_app.catalog.known_columns(form.target) or ())
+    columns = [(quoted(name), f"{source}.{quoted(name)}") for name in there]
+    columns += [(quoted(name), "") for name in known.missing]
+
+    def complaint(clause: FormClause) -> str:
+        return "" if place.clause_changed(at, clause) is not None else NOT_TAKEN
+
+    def taken(clause: FormClause | None) -> None:
+        if clause is not None:
+            place.take_clause(at, clause)
+
+    place.app.push_screen(ClauseDialog(None if at is None else form.clauses[at], columns, complaint), taken)
+
+
+NOT_TAKEN = "So it would not stay this clause: is a quote, a bracket or a comment open?"
+
+
+def _with_sides(place: MergePlace, form: MergeForm, use: Callable[[Sides], None]) -> None:
+    """Go on with what is known of both tables' columns, once it is; without Spark with what was learned before."""
+    catalog = place.console_app.catalog
+
+    def made(columns: Sequence[Column], of_source: Sequence[Column]) -> Sides:
+        if not columns:
+            return Sides(target=form.target)
+        return sides(form.target, columns, form.source if of_source else None, of_source)
+
+    names = (form.target, form.source)
+    known = [() if name.startswith("(") else catalog.known_columns(name) for name in names]
+    if None not in known or place.console_app.status.spark != "warm":
+        use(made(known[0] or (), known[1] or ()))
+        return
+
+    def look() -> Sides:
+        columns, of_source = (() if name.startswith("(") else catalog.try_columns(name) for name in names)
+        return made(columns, of_source)
+
+    place.ask("sides", look, use, lambda _: use(Sides(target=form.target)))

@@ -1,0 +1,215 @@
+"""The form of the Merge place: it edits the operator's own statement, part by part, and says what it cannot."""
+
+from __future__ import annotations
+
+from console.drafts import DraftStore
+from console.places.merge_form import Part
+from tests.console.drive import Operator, console
+from tests.console.fake_backend import FakeBackend
+from tests.console.samples import MERGE_SQL
+
+OWN = f"SET a = 1;  -- mine\n{MERGE_SQL}-- the end\n"
+
+
+async def form_of(operator: Operator, sql: str) -> None:
+    """The form of a statement, its columns known."""
+    await operator.warm()
+    await operator.write(sql)
+    await operator.sees("Spark accepts it" if sql else "Type a MERGE")
+    await operator.press("ctrl+t")
+    await operator.sees("source")
+
+
+def text(operator: Operator) -> str:
+    return operator.merge.pane.text
+
+
+async def in_box(operator: Operator, part: Part, *keys: str) -> None:
+    operator.merge.form_pane.box(part).focus()
+    await operator.press("end", *keys)
+
+
+async def dialog(operator: Operator, is_open: bool = True) -> None:
+    await operator.until(lambda: (len(operator.app.screen_stack) > 1) is is_open, "a dialog")
+
+
+async def test_what_is_typed_replaces_its_part_and_undo_and_the_draft_know_of_it(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await form_of(operator, OWN)
+        await operator.sees("sales.orders", "AS s", "1  matched", "s.op = 'D'  DELETE", "3  not matched  ", "INSERT *")
+        checks = len(backend.called("validate"))
+        await in_box(operator, "source", *"_v2")
+        changed = OWN.replace("orders_feed", "orders_feed_v2")
+        await operator.until(lambda: text(operator) == changed)
+        await in_box(operator, "source_alias", "backspace", "n")
+        await operator.until(lambda: "USING orders_feed_v2 AS n\n" in text(operator))
+        await operator.until(lambda: len(backend.called("validate")) > checks)
+        await operator.until(lambda: DraftStore(backend.home).load("merge-1").sql == text(operator))
+        await operator.press("ctrl+t")
+        # what is typed quickly is taken back together
+        for _ in range(6):
+            if text(operator) != OWN:
+                await operator.press("ctrl+z")
+        assert text(operator) == OWN
+        await operator.press("ctrl+t")
+        assert operator.merge.form_pane.box("source").text == "orders_feed"
+
+
+async def test_what_would_end_its_part_is_told_and_stays_out_of_the_statement(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await form_of(operator, OWN)
+        await in_box(operator, "condition", *" --")
+        await operator.sees("The condition as it is typed here is not in the SQL")
+        assert text(operator) == OWN.replace("s.order_date\n", "s.order_date -\n")
+        await operator.press("ctrl+r")
+        await operator.sees("What is typed in the form is not all in the SQL yet.")
+        assert not backend.called("plan")
+        await operator.press("backspace", "backspace")
+        await operator.misses("The condition as it is typed")
+        assert text(operator) == OWN
+        await operator.press("ctrl+r")
+        await operator.sees("updates 1,204")
+        await operator.press("escape")
+        await operator.sees("target", "1  matched")
+
+
+async def test_a_statement_is_started_and_filled_by_what_is_offered(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await form_of(operator, "")
+        await operator.sees("There is no statement yet")
+        await operator.press("down")
+        await operator.sees("Into which table?", "sales.customers")
+        await operator.press(*"orders", "enter")
+        await dialog(operator, False)
+        await in_box(operator, "source", "down")
+        await operator.sees("From which table?", "sales.orders_feed")
+        await operator.press(*"feed", "enter")
+        await dialog(operator, False)
+        await in_box(operator, "condition", "down")
+        await operator.sees("t.order_id = s.order_id  the key", "t.order_date = s.order_date", "both have it")
+        await operator.press("down", "enter")
+        await dialog(operator, False)
+        assert text(operator) == (
+            "MERGE INTO sales.orders AS t\nUSING sales.orders_feed AS s\n"
+            "  ON t.order_id = s.order_id AND t.order_date = s.order_date\n"
+            "WHEN MATCHED THEN UPDATE SET *\nWHEN NOT MATCHED THEN INSERT *\n"
+        )
+        # a name that is known is offered while one types
+        await in_box(operator, "source", *["backspace"] * 5)
+        await operator.press("_")
+        await operator.until(lambda: operator.merge.form_pane.box("source")._suggestion == "sales.orders_feed")
+        await operator.press("right")
+        await operator.until(lambda: "USING sales.orders_feed AS s" in text(operator))
+
+
+async def test_clauses_are_edited_added_moved_and_removed(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await form_of(operator, OWN.replace("orders_feed", "sales.orders_feed").replace("SET *", "SET * -- all"))
+        await operator.press("escape", "down", "enter")
+        await operator.sees("WHEN MATCHED", "all columns")
+        await operator.press(*"s.x", "tab", "space", "tab", "tab", "tab", "space", *" + 1", "enter")
+        await dialog(operator, False)
+        await operator.sees("UPDATE SET status = s.status + 1")
+        assert "WHEN MATCHED AND s.x THEN UPDATE SET status = s.status + 1 -- all\nWHEN NOT" in text(operator)
+        await operator.press("K")
+        await operator.until(lambda: text(operator).index("s.x") < text(operator).index("s.op"))
+        assert operator.merge.form_pane.at == 0
+        await operator.press("down", "d")
+        await operator.until(lambda: "DELETE" not in text(operator))
+        assert "-- all" in text(operator)
+        await operator.press("a")
+        await operator.sees("New clause")
+        await operator.press("shift+tab", "shift+tab", "right", "right", "tab", "right", "enter")
+        await dialog(operator, False)
+        await operator.sees("not matched by source", "DELETE")
+        assert text(operator).endswith("INSERT *\nWHEN NOT MATCHED BY SOURCE THEN DELETE\n-- the end\n")
+        await operator.press("K")
+        await operator.sees("Clauses of one kind stand together")
+
+
+async def test_a_clause_that_cannot_be_taken_says_why_and_one_by_source_has_no_star(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await form_of(operator, OWN)
+        await operator.press("escape", "a")
+        await operator.sees("New clause")
+        await operator.press(*"'open", "enter")
+        await operator.sees("So it would not stay this clause")
+        await operator.press(*["backspace"] * 5, "shift+tab", "shift+tab", "right", "right")
+        await operator.misses("all columns (*)")
+        await operator.sees("these columns", "order_date")
+        assert "space: s." not in operator.screen
+        await operator.press("enter")
+        await operator.sees("Which columns?")
+        await operator.press("escape")
+        await dialog(operator, False)
+        assert text(operator) == OWN
+
+
+async def test_several_lines_are_shown_on_one_and_edited_in_full(backend: FakeBackend) -> None:
+    query = "(SELECT *, '[/x]\x1b' AS x -- first\n  FROM feed)"
+    async with console(backend, size=(120, 36)) as operator:
+        await form_of(operator, OWN.replace("orders_feed", query))
+        await operator.sees("2 lines, enter: (SELECT *, '[/x]\\x1b' AS x -- first FROM feed)")
+        assert "\x1b" not in operator.screen
+        await in_box(operator, "source", *"typed")
+        assert query in text(operator)
+        await operator.press("enter")
+        await dialog(operator)
+        await operator.sees("2    FROM feed)")
+        await operator.press("backspace", "ctrl+y")
+        await operator.sees("The source as it is typed here is not in the SQL")
+        await operator.press(*" f)", "ctrl+y")
+        await dialog(operator, False)
+        assert text(operator) == OWN.replace("orders_feed", query.replace("feed)", "feed f)"))
+
+
+async def test_a_template_is_shown_where_one_writes(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await form_of(operator, MERGE_SQL)
+        await operator.press("ctrl+l", *"orders", "enter")
+        await operator.sees("a query or a path")
+        await operator.press(*"feed", "enter")
+        await operator.until(lambda: "USING sales.orders_feed AS s" in text(operator))
+        await operator.sees("sales.orders_feed", "UPDATE SET order_date = s.order_date")
+        assert operator.merge.view == "form"
+
+
+async def test_the_editor_changes_to_another_text_by_the_edit_that_makes_it(backend: FakeBackend) -> None:
+    texts = [
+        "",
+        "a",
+        "a\nb\n",
+        "a\n\nb\n",
+        "xa\n\nb",
+        "a\nb\nb\nb\n",
+        "b\nb\n",
+        "aaaa",
+        "aaa\r\naa\r\n",
+        "aaa\r\na\r\n\r\n",
+    ]
+    async with console(backend) as operator:
+        await operator.write("")
+        editor = operator.merge.editor
+        for before in texts:
+            for after in texts:
+                editor.load_text(before)
+                editor.change_to(after)
+                ends = (editor.document.newline, "\n")
+                assert editor.text.replace(*ends) == after.replace("\r\n", "\n"), (before, after)
+                if editor.text != before:
+                    editor.undo()
+                assert editor.text == before
+
+
+async def test_a_text_that_is_no_merge_is_told_so_and_untouched(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write("MERGE INTO sales.orders USING")
+        await operator.press("ctrl+t")
+        await operator.sees("The text is no MERGE that a form can show.")
+        await operator.press("escape", "a", "d", "J")
+        assert "target" not in operator.screen
+        assert text(operator) == "MERGE INTO sales.orders USING"
+        # it is one as soon as the text is
+        operator.merge.editor.replace_all(MERGE_SQL)
+        await operator.sees("target", "3  not matched")
