@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.binding import BindingType
@@ -22,6 +22,10 @@ from console.places.table_form import FormColumn, TableForm, read_form, to_sql
 from console.widgets.lines import TabLine
 from console.widgets.page import Paragraph, signed
 from console.widgets.running import Running
+
+if TYPE_CHECKING:
+    from engine.plans import AnyPlan
+    from engine.values import Outcome
 
 EMPTY = "Name a table and add columns, or write CREATE TABLE yourself. {create.plan} plans it and writes nothing."
 BY_HAND = (
@@ -180,3 +184,10 @@ class CreatePlace(FormedPlace):
         in_form = self.view == "form"
         on_column = in_form and self.form_pane.column is not None
         return super().possible() | {"add_column": in_form, "remove_column": on_column, "move_column": on_column}
+
+    @override
+    def _applied(self, plan: AnyPlan, outcome: Outcome) -> None:
+        super()._applied(plan, outcome)
+        self.console_app.catalog.forget()
+        for place in self.console_app.open_places():
+            place.tables_changed()

@@ -58,6 +58,9 @@ class Place(Screen[None], Asking):
     def ledger_changed(self) -> None:
         """Called whenever something was committed: what the place shows may be old."""
 
+    def tables_changed(self) -> None:
+        """Called whenever a table was made."""
+
     def open_row(self, event: PageView.RowOpened, title: str) -> None:
         """Show a row of a page in full, to be read and copied cell by cell."""
         from console.dialogs.row import RowDialog, row_lines

@@ -134,6 +134,10 @@ class TablesPlace(Place):
         if self.shown is not None:
             self.open_table(self.shown.name)
 
+    @override
+    def tables_changed(self) -> None:
+        self.table_list.list_anew()
+
     @on(TableList.Listed)
     def _tables_are_listed(self, event: TableList.Listed) -> None:
         event.stop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import locale
+import os
 from dataclasses import dataclass
 
 
@@ -69,4 +70,8 @@ ASCII = Glyphs(
 
 def locale_speaks_utf8() -> bool:
     """Whether the terminal's locale can show more than ASCII."""
+    # Python takes UTF-8 for the C locale, whatever the terminal takes
+    named = next((os.environ[key] for key in ("LC_ALL", "LC_CTYPE", "LANG") if os.environ.get(key)), "")
+    if named in ("C", "POSIX"):
+        return False
     return "utf" in (locale.getlocale()[1] or locale.getpreferredencoding(False)).lower()

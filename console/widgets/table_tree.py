@@ -129,6 +129,9 @@ class TableTree(Tree[object]):
 
     def _put_cursor(self, chosen: object) -> None:
         nodes = list(_below(self.root))
+        if self._words and isinstance(chosen, Group | str):
+            # what is filtered for is a table
+            chosen = None
         for node in nodes:
             if chosen is not None and node.data == chosen:
                 self.call_after_refresh(self.move_cursor, node)

@@ -6,7 +6,7 @@ import pytest
 
 from console.places.table_form import to_sql
 from engine.errors import EngineError
-from engine.values import Operation
+from engine.values import Operation, TableRef
 from tests.console import samples
 from tests.console.drive import ORDERS, Operator, console
 from tests.console.fake_backend import FakeBackend
@@ -196,6 +196,24 @@ async def test_enter_on_the_open_dialog_creates_nothing_and_ctrl_y_creates(backe
         await operator.press("ctrl+y")
         await operator.sees("kept its promise · sales.orders is at v42", "clusteringColumns", "✔ kept")
         assert len(backend.called("apply")) == 1
+
+
+async def test_a_table_that_was_made_is_in_the_list_of_tables(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(backend) as operator:
+        await like_orders(operator)
+        await operator.press("ctrl+r")
+        await operator.sees("replaces the table")
+        made = TableRef(name="sales.orders_like", table="orders_like", is_delta=True)
+        before = samples.some_tables
+        monkeypatch.setattr(samples, "some_tables", lambda schema: [*before(schema), *[made][: schema == "sales"]])
+        await operator.press("c")
+        await operator.sees("Commit plan")
+        await operator.press("ctrl+y")
+        await operator.sees("kept its promise")
+        await operator.press("1")
+        await operator.sees("orders_like")
 
 
 async def test_a_part_that_is_not_as_promised_is_told_by_name(backend: FakeBackend) -> None:

@@ -139,6 +139,9 @@ async def test_the_filter_finds_names_by_letters_in_their_order(backend: FakeBac
         await operator.press("slash", *"ordfd")
         await operator.misses("customers")
         assert "orders_feed" in operator.screen
+        # the cursor is on the first table that is left
+        await operator.press("enter", "enter")
+        await operator.sees("sales.orders_feed · ")
 
 
 EXPORTED = {

@@ -10,6 +10,7 @@ from textual.color import Color, rgb_to_lab
 from textual.theme import Theme
 
 from console.themes import check_variables, load_themes
+from console.widgets.glyphs import locale_speaks_utf8
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
@@ -169,3 +170,21 @@ async def test_a_theme_that_was_chosen_says_how_to_keep_it(backend: FakeBackend)
         await operator.warm()
         operator.app.theme = "merge-sea"
         await operator.sees('theme = "merge-sea"')
+
+
+@pytest.mark.parametrize(
+    ("named", "speaks"),
+    [
+        ({"LC_ALL": "C", "LANG": "de_DE.UTF-8"}, False),
+        ({"LANG": "POSIX"}, False),
+        ({"LC_CTYPE": "C.UTF-8", "LANG": "C"}, True),
+    ],
+)
+def test_the_c_locale_has_no_more_than_ascii(
+    monkeypatch: pytest.MonkeyPatch, named: dict[str, str], speaks: bool
+) -> None:
+    for key in ("LC_ALL", "LC_CTYPE", "LANG"):
+        monkeypatch.delenv(key, raising=False)
+    for key, value in named.items():
+        monkeypatch.setenv(key, value)
+    assert locale_speaks_utf8() == speaks

@@ -70,6 +70,8 @@ def test_a_day(spark: Any, spark_home: Path, schema: str, terminal: Terminal) ->
     terminal.send("/")
     terminal.sees("F1 help")
     terminal.send(f"{schema}.orders{ENTER}")
+    terminal.sees("? help")
+    terminal.send(ENTER)
     terminal.sees("v2")
     terminal.send("c")
     terminal.sees("SHALLOW CLONE")
@@ -81,7 +83,7 @@ def test_a_day(spark: Any, spark_home: Path, schema: str, terminal: Terminal) ->
     terminal.send(SHIFT_TAB + " ")
     terminal.misses("not accepted yet")
     terminal.send(CTRL_Y)
-    terminal.sees("kept its promise")
+    terminal.sees("rehearsal is at v0")
 
     # the clone is the newest, the merge comes after it
     terminal.send("3")
@@ -89,9 +91,9 @@ def test_a_day(spark: Any, spark_home: Path, schema: str, terminal: Terminal) ->
     terminal.send(DOWN)
     terminal.sees("numTargetRowsUpdated")
     terminal.send("u")
-    terminal.sees("RESTORE TABLE")
+    terminal.sees("Undo operation")
     terminal.send(CTRL_Y)
-    terminal.sees("undone")
+    terminal.sees("orders is at v3")
     terminal.send(CTRL_Q)
     assert terminal.ends() == 0
 
@@ -103,7 +105,7 @@ def test_a_day(spark: Any, spark_home: Path, schema: str, terminal: Terminal) ->
         ("create_table", "applied"),
         ("merge", "applied"),
         ("merge", "undone"),
-        ("undo", "applied"),
+        ("restore", "applied"),
     ]
 
 
