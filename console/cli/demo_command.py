@@ -42,11 +42,9 @@ def demo(invocation: Invocation, headless: bool, reset: bool, scale: float) -> i
 def _build(invocation: Invocation, session: Session, told: Narrator, *, reset: bool, scale: float) -> DemoTables:
     from console.cli.interruptible import Interruptible
     from engine.demo import build_demo
-    from engine.session_state import tagged
 
     def work(tag: str, say: OnProgress) -> DemoTables:
-        with tagged(session.spark, tag):
-            return build_demo(session.spark, invocation.home, say, reset=reset, scale=scale)
+        return build_demo(session.spark, invocation.home, say, reset=reset, scale=scale, tag=tag)
 
     return Interruptible(session, told, work).run()
 
