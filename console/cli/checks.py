@@ -7,9 +7,13 @@ import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from engine.session.connect import Session
 
 Verdict = Literal["ok", "warn", "fail"]
 
@@ -40,6 +44,19 @@ def check_all(home: Path) -> list[Check]:
             hint = error.hint if isinstance(error, EngineError) else ""
             checks.append(Check(name, "fail", " ".join(str(error).split()) or type(error).__name__, hint))
     return checks
+
+
+def check_session(connect: Callable[[], AbstractContextManager[Session]]) -> list[Check]:
+    """What ``engine.check_spark`` finds at the Spark that is meant, or why it cannot be asked."""
+    from engine.check_spark import check_spark
+    from engine.errors import EngineError
+
+    try:
+        with connect() as session:
+            found = check_spark(session.spark)
+    except EngineError as error:
+        return [Check("spark", "fail", str(error), error.hint)]
+    return [Check(f"spark {one.name}", one.verdict, one.found, one.hint) for one in found]
 
 
 Found = tuple[Verdict, str] | tuple[Verdict, str, str]

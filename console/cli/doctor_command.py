@@ -1,4 +1,4 @@
-"""``doctor``: is everything here that a merge needs? Looks only; starts no Spark and makes nothing."""
+"""``doctor``: is everything here that a merge needs? Looks only; makes nothing, and starts Spark if told to."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import click
 
 from console.cli.exits import DONE, FAILED
 from console.cli.invocation import Invocation, asked
+from console.cli.narrator import narrator
 from console.cli.streams import glyphs, print_json, show
 
 if TYPE_CHECKING:
@@ -19,12 +20,16 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--spark", "with_spark", is_flag=True, help="Look at the Spark of --remote, --master or --profile too.")
 @asked
-def doctor(invocation: Invocation, as_json: bool) -> int:
+def doctor(invocation: Invocation, as_json: bool, with_spark: bool) -> int:
     """Check Java, packages, jars, home, history, server and terminal. Exit 1 if something must be mended."""
-    from console.cli.checks import check_all
+    from console.cli.checks import check_all, check_session
 
     checks = check_all(invocation.place)
+    if with_spark:
+        with narrator() as told:
+            checks += check_session(lambda: invocation.connect(told.say))
     if as_json:
         print_json([asdict(check) for check in checks])
     else:

@@ -71,3 +71,11 @@ def test_server_that_does_not_run(shell: Shell) -> None:
     }
     assert shell("server", "status").out == "No Spark server is running.\n"
     assert shell("server", "stop", "--json").json == {"stopped": False}
+
+
+def test_a_spark_that_cannot_be_reached_is_a_finding(shell: Shell) -> None:
+    ran = shell("--remote", "sc://127.0.0.1:1", "doctor", "--spark", "--json")
+    assert ran.code == 1
+    spark = by_name(ran.json)["spark"]
+    assert spark["verdict"] == "fail"
+    assert spark["hint"]

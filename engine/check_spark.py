@@ -1,0 +1,138 @@
+"""Is this Spark one that merges can be planned on? Looks at a session: versions, Delta, rights, storage, clock."""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Literal
+
+from engine.names import quote
+from engine.session_state import tagged
+from engine.spark_errors import translate
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
+CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+# a path that is nowhere: what Spark says of it tells whether Delta is there to look
+NOWHERE = "/deltamerge-console/no/such/table"
+NO_DELTA = ("DATA_SOURCE_NOT_FOUND", "UNSUPPORTED_DATASOURCE_FOR_DIRECT_QUERY", "CLASS_NOT_FOUND")
+CLOCK_SECONDS = 5
+JOB = "SELECT count(*) FROM range(0, 1000, 1, 4)"
+JOB_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class SparkFinding:
+    """One thing that was looked at, and what to do where it is not as it should be."""
+
+    name: str
+    verdict: Literal["ok", "warn", "fail"]
+    found: str
+    hint: str = ""
+
+
+def check_spark(spark: SparkSession, job_seconds: float = JOB_SECONDS) -> tuple[SparkFinding, ...]:
+    """All findings, in the order in which things are needed. Runs one small job, reads no table. Raises nothing."""
+    looks: tuple[tuple[str, Callable[[], SparkFinding]], ...] = (
+        ("version", lambda: _version(spark)),
+        ("extension", lambda: _conf(spark, "spark.sql.extensions", EXTENSION)),
+        ("catalog", lambda: _conf(spark, "spark.sql.catalog.spark_catalog", CATALOG)),
+        ("delta", lambda: _delta(spark)),
+        ("schemas", lambda: _schemas(spark)),
+        ("storage", lambda: _storage(spark)),
+        ("job", lambda: _job(spark, job_seconds)),
+        ("clock", lambda: _clock(spark)),
+    )
+    return tuple(_looked(name, look) for name, look in looks)
+
+
+def _looked(name: str, look: Callable[[], SparkFinding]) -> SparkFinding:
+    try:
+        return look()
+    except Exception as error:
+        told = translate(error)
+        return SparkFinding(name, "fail", str(told), told.hint)
+
+
+def _version(spark: SparkSession) -> SparkFinding:
+    theirs, ours = spark.version, version("pyspark")
+    if theirs.split(".")[:2] == ours.split(".")[:2]:
+        return SparkFinding("version", "ok", f"Spark {theirs}")
+    return SparkFinding("version", "fail", f"Spark {theirs}, and PySpark {ours} here", "Both must be of one release.")
+
+
+def _conf(spark: SparkSession, key: str, wanted: str) -> SparkFinding:
+    name = "extension" if key.endswith("extensions") else "catalog"
+    found = spark.conf.get(key, "") or ""
+    if wanted in found.split(","):
+        return SparkFinding(name, "ok", f"{key} is Delta's")
+    return SparkFinding(name, "fail", f"{key} is {found or 'not set'}", f"Start that Spark with {key}={wanted}.")
+
+
+def _delta(spark: SparkSession) -> SparkFinding:
+    try:
+        _ = spark.sql(f"SELECT 1 FROM delta.{quote(NOWHERE)}").schema
+    except Exception as error:
+        told = translate(error)
+        if told.condition.startswith(NO_DELTA) or "ClassNotFound" in told.message:
+            hint = f"Start that Spark with --packages io.delta:delta-spark_4.2_2.13:{version('delta-spark')}."
+            return SparkFinding("delta", "fail", f"Delta's jars are not there: {told.condition}", hint)
+    return SparkFinding("delta", "ok", "Delta answers")
+
+
+def _schemas(spark: SparkSession) -> SparkFinding:
+    found = spark.sql("SHOW SCHEMAS").collect()
+    return SparkFinding("schemas", "ok", f"{len(found)} schemas can be listed")
+
+
+def _storage(spark: SparkSession) -> SparkFinding:
+    described = {str(row[0]): str(row[1]) for row in spark.sql("DESCRIBE SCHEMA default").collect()}
+    place = described.get("Location", "")
+    if not place:
+        return SparkFinding("storage", "warn", "the schema default has no place of its own")
+    try:
+        # lists the directory, opens no file
+        spark.sql(f"SELECT path FROM binaryFile.{quote(place)}").inputFiles()
+    except Exception as error:
+        told = translate(error)
+        if told.condition != "PATH_NOT_FOUND":
+            hint = "Check the credentials, and the file system's jar and settings (spark.hadoop.fs.…)."
+            return SparkFinding("storage", "fail", f"{place} cannot be listed: {told}", hint)
+    return SparkFinding("storage", "ok", f"{place} can be reached")
+
+
+def _job(spark: SparkSession, seconds: float) -> SparkFinding:
+    tag = f"doctor-{uuid.uuid4().hex}"
+    timer = threading.Timer(seconds, lambda: spark.interruptTag(tag))
+    timer.daemon = True
+    timer.start()
+    began = time.monotonic()
+    try:
+        with tagged(spark, tag):
+            spark.sql(JOB).collect()
+    except Exception as error:
+        told = translate(error)
+        if time.monotonic() - began < seconds:
+            return SparkFinding("job", "fail", f"a small job fails: {told}", told.hint)
+        hint = "No executor takes it: look at the cluster's free cores, and whether its workers reach this driver."
+        return SparkFinding("job", "fail", f"a small job has not ended after {seconds:.0f} s", hint)
+    finally:
+        timer.cancel()
+    return SparkFinding("job", "ok", f"a small job took {time.monotonic() - began:.1f} s")
+
+
+def _clock(spark: SparkSession) -> SparkFinding:
+    before = time.time()
+    theirs = int(spark.sql("SELECT unix_millis(current_timestamp())").collect()[0][0]) / 1000
+    after = time.time()
+    off = theirs - after if theirs > after else min(0.0, theirs - before)
+    if abs(off) <= CLOCK_SECONDS:
+        return SparkFinding("clock", "ok", "the clocks agree")
+    hint = "Set both by a time server: the history and TIMESTAMP AS OF go by them."
+    return SparkFinding("clock", "warn", f"Spark's clock is {off:+.0f} s off this machine's", hint)
