@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from engine import history_store
 from engine.commits import Commit, commits
 from engine.confs import confs_set
 from engine.create_values import CreatePlan, TableState
@@ -39,6 +40,7 @@ CREATING = "CREATE operation"
 def apply_create(spark: SparkSession, plan: CreatePlan, history: History | None, say: OnProgress) -> Outcome:
     """Run exactly ``plan``, which is not refused, once. A stale one raises StalePlanError: nothing ran then."""
     say(Progress(phase="check that nothing moved"))
+    since = history_store.now()
     run_setup(spark, plan.statement.setup, again=True)
     create = parse_create(plan.statement.sql)
     with confs_set(spark, plan.confs):
@@ -49,7 +51,9 @@ def apply_create(spark: SparkSession, plan: CreatePlan, history: History | None,
         if plan.effect == "adopt" and looked.around.exists and _is_same_table(plan, looked):
             return _outcome(plan, history, "", None, looked.now, already=True)
         check_fresh(spark, plan, create, looked)
-        op_id = history.begin(plan, where=whereabouts(spark), checked=plan.target.version) if history else ""
+        op_id = ""
+        if history:
+            op_id = history.begin(plan, where=whereabouts(spark), checked=plan.target.version, alone_since=since)
         if not plan.changes_something:
             return _outcome(plan, history, op_id, None, looked.now)
         return _run(spark, plan, create, history, op_id, say)

@@ -103,17 +103,22 @@ class History:
         *,
         where: Whereabouts = Whereabouts(),  # noqa: B008  frozen
         checked: int | None = None,
+        alone_since: str | None = None,
     ) -> str:
         """An apply of ``plan`` starts: status running, started now, owned by this process.
 
         Takes over the row ``op_id``, or else the latest planned one of this plan id; one that was begun
         before is history and stays, a new row is made. ``where`` it runs, and the version of the table that was
-        ``checked``, tell after a crash what became of it. Returns the id of the row in use.
+        ``checked``, tell after a crash what became of it. ``alone_since``, for what Delta itself would do twice:
+        RefusedError where another apply of the same plan runs on this machine, or has committed since that time
+        (``now()``). Returns the id of the row in use.
         """
 
         body = rows.packed(plan)
 
         def work(db: DuckDBPyConnection) -> str:
+            if alone_since is not None:
+                rows.refuse_rival(db, plan.plan_id, alone_since)
             row = rows.planned_row(db, plan.plan_id, op_id)
             if row is None:
                 fresh = op_id if op_id is not None and not rows.exists(db, op_id) else rows.new_id()

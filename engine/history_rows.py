@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from engine.errors import EngineError
+from engine.errors import EngineError, RefusedError
 from engine.history_store import now
 from engine.secrets import redact, redact_document
 from engine.values import Operation, Value
@@ -92,6 +92,24 @@ def planned_row(db: DuckDBPyConnection, plan_id: str, op_id: str | None = None) 
         [plan_id, op_id, op_id],
     ).fetchone()
     return None if row is None else str(row[0])
+
+
+def refuse_rival(db: DuckDBPyConnection, plan_id: str, since: str) -> None:
+    """Raise RefusedError where a process of this machine applies the same plan, or has since that time."""
+    from engine.session.processes import is_running
+
+    found = db.execute(
+        "SELECT status, pid, process, finished_at FROM operation WHERE plan_id = ? AND host = ?"
+        " AND status IN ('running', 'applied')",
+        [plan_id, socket.gethostname()],
+    ).fetchall()
+    for status, pid, process, finished_at in found:
+        if is_running(int(pid), process) if status == "running" else str(finished_at) >= since:
+            raise RefusedError(
+                "PLAN_IS_BEING_APPLIED",
+                f"Process {pid} applies this plan already.",
+                "Apply it again when that has ended: it tells then whether it is committed.",
+            )
 
 
 def exists(db: DuckDBPyConnection, op_id: str) -> bool:

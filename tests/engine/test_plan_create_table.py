@@ -267,6 +267,22 @@ def test_a_replace_without_a_query_is_applied_once(spark: Any, schema: str) -> N
     assert spark.sql("DESCRIBE HISTORY t LIMIT 1").collect()[0]["version"] == 2
 
 
+def test_a_replace_that_another_applies_is_refused_and_runs_once(spark: Any, schema: str, tmp_path: Path) -> None:
+    # Delta itself would replace it twice: only a CTAS has a transaction id
+    history = History(tmp_path / "history.duckdb")
+    found = planned(spark, "CREATE OR REPLACE TABLE t (id INT) USING delta", T, ROWS)
+    theirs = history.begin(found)
+    with pytest.raises(RefusedError) as raised:
+        apply(spark, found, history=history)
+    assert raised.value.condition == "PLAN_IS_BEING_APPLIED"
+    history.failed(theirs, "it did not run")
+    assert apply(spark, found, history=history).version == 2
+    # committed between our look at the table and our begin
+    with pytest.raises(RefusedError):
+        history.begin(found, alone_since="2026-01-01T00:00:00.000Z")
+    assert apply(spark, found, history=history).already_applied
+
+
 def test_a_table_that_appeared_since_the_plan_is_refused(spark: Any, schema: str) -> None:
     found = planned(spark, "CREATE OR REPLACE TABLE t (id INT) USING delta")
     spark.sql(T).collect()
