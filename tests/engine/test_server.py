@@ -194,6 +194,7 @@ def test_a_state_file_that_names_another_program_is_not_believed(home: Path, run
 def test_leftovers_of_a_dead_server_are_cleared_and_a_taken_port_is_avoided(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    stop_server(home)
     (home / "scratch" / "left").mkdir(parents=True)
     heard: list[str] = []
     with socket.socket() as taken:
