@@ -123,11 +123,11 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
         on = [part for part in parts if {name.lower() for name in part.source_columns} <= by_partition]
 
         @cache
-        def asked(read: str, generated: bool = True) -> frozenset[str]:
+        def asked(read: str, generated: bool) -> frozenset[str]:
             return input_files(spark, read, {} if generated else {GENERATED_FILTERS: "false"})
 
         for texts in ([part.text for part in parts], *([part.text] for part in parts)):
-            asked(_read(source, texts))
+            asked(_read(source, texts), True)
         files = listing.result()
 
     def kept(texts: Sequence[str], *, generated: bool = True) -> tuple[LogFile, ...]:
