@@ -45,12 +45,17 @@ def make(spark: Any, name: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def tables(spark: Any) -> Iterator[None]:
-    """The tables of the short tests, made once."""
-    with own_schema(spark):
-        for name in ("plain", "parted", "generated"):
-            make(spark, name)
-        yield
+def made(spark: Any) -> Iterator[str]:
+    """The schema of the tables of the short tests, made once."""
+    with own_schema(spark) as name:
+        for table in ("plain", "parted", "generated"):
+            make(spark, table)
+        yield name
+
+
+@pytest.fixture
+def tables(spark: Any, made: str) -> None:
+    spark.sql(f"USE {made}")
 
 
 def check(spark: Any, table: str, predicate: str) -> None:
