@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--scale", default=1.0, hidden=True, help="1.0 is two million orders.")
 @asked
 def demo(invocation: Invocation, headless: bool, reset: bool, scale: float) -> int:
-    """Make sample tables (once, about half a minute), then open the console on them."""
+    """Make sample tables (once, in a minute or two), then open the console on them."""
     if not headless:
         need_terminal("use demo --headless.")
     with narrator() as told, invocation.connect(told.say) as session:
