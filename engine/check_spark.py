@@ -10,15 +10,17 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
+from engine.errors import EngineError
 from engine.names import quote
+from engine.session.confs import CATALOG, EXTENSION
+from engine.session.jars import DELTA_PACKAGE
 from engine.session_state import tagged
 from engine.spark_errors import translate
+from engine.table_state import holds_data, schema_location
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
-CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 # a path that is nowhere: what Spark says of it tells whether Delta is there to look
 NOWHERE = "/deltamerge-console/no/such/table"
 NO_DELTA = ("DATA_SOURCE_NOT_FOUND", "UNSUPPORTED_DATASOURCE_FOR_DIRECT_QUERY", "CLASS_NOT_FOUND")
@@ -41,8 +43,8 @@ def check_spark(spark: SparkSession, job_seconds: float = JOB_SECONDS) -> tuple[
     """All findings, in the order in which things are needed. Runs one small job, reads no table. Raises nothing."""
     looks: tuple[tuple[str, Callable[[], SparkFinding]], ...] = (
         ("version", lambda: _version(spark)),
-        ("extension", lambda: _conf(spark, "spark.sql.extensions", EXTENSION)),
-        ("catalog", lambda: _conf(spark, "spark.sql.catalog.spark_catalog", CATALOG)),
+        ("extension", lambda: _conf(spark, "extension", "spark.sql.extensions", EXTENSION)),
+        ("catalog", lambda: _conf(spark, "catalog", "spark.sql.catalog.spark_catalog", CATALOG)),
         ("delta", lambda: _delta(spark)),
         ("schemas", lambda: _schemas(spark)),
         ("storage", lambda: _storage(spark)),
@@ -67,8 +69,7 @@ def _version(spark: SparkSession) -> SparkFinding:
     return SparkFinding("version", "fail", f"Spark {theirs}, and PySpark {ours} here", "Both must be of one release.")
 
 
-def _conf(spark: SparkSession, key: str, wanted: str) -> SparkFinding:
-    name = "extension" if key.endswith("extensions") else "catalog"
+def _conf(spark: SparkSession, name: str, key: str, wanted: str) -> SparkFinding:
     found = spark.conf.get(key, "") or ""
     if wanted in found.split(","):
         return SparkFinding(name, "ok", f"{key} is Delta's")
@@ -81,7 +82,7 @@ def _delta(spark: SparkSession) -> SparkFinding:
     except Exception as error:
         told = translate(error)
         if told.condition.startswith(NO_DELTA) or "ClassNotFound" in told.message:
-            hint = f"Start that Spark with --packages io.delta:delta-spark_4.2_2.13:{version('delta-spark')}."
+            hint = f"Start that Spark with --packages {DELTA_PACKAGE}."
             return SparkFinding("delta", "fail", f"Delta's jars are not there: {told.condition}", hint)
     return SparkFinding("delta", "ok", "Delta answers")
 
@@ -92,18 +93,14 @@ def _schemas(spark: SparkSession) -> SparkFinding:
 
 
 def _storage(spark: SparkSession) -> SparkFinding:
-    described = {str(row[0]): str(row[1]) for row in spark.sql("DESCRIBE SCHEMA default").collect()}
-    place = described.get("Location", "")
+    place = schema_location(spark, ("default",))
     if not place:
         return SparkFinding("storage", "warn", "the schema default has no place of its own")
     try:
-        # lists the directory, opens no file
-        spark.sql(f"SELECT path FROM binaryFile.{quote(place)}").inputFiles()
-    except Exception as error:
-        told = translate(error)
-        if told.condition != "PATH_NOT_FOUND":
-            hint = "Check the credentials, and the file system's jar and settings (spark.hadoop.fs.…)."
-            return SparkFinding("storage", "fail", f"{place} cannot be listed: {told}", hint)
+        holds_data(spark, place)
+    except EngineError as error:
+        hint = "Check the credentials, and the file system's jar and settings (spark.hadoop.fs.…)."
+        return SparkFinding("storage", "fail", f"{place} cannot be listed: {error}", hint)
     return SparkFinding("storage", "ok", f"{place} can be reached")
 
 

@@ -223,11 +223,16 @@ def explore_query(spark: SparkSession, query: str) -> tuple[QueryScan, ...]:
         # a subquery is printed wherever its value is used
         counted[key] = counted.get(key, 0) + (not in_subquery(physical, scan.start()))
     paths = [path for (_, path, _), times in counted.items() if times]
+
+    @cache
+    def listed(path: str) -> tuple[int, tuple[LogFile, ...]]:
+        version = current_version(spark, f"delta.{quote(path)}")
+        return version, list_files(spark, path, version)
+
     entries = []
     for (name, path, filters), times in counted.items():
         table = name if name and name != "delta" else f"delta.{quote(path)}"
-        version = current_version(spark, f"delta.{quote(path)}")
-        files = list_files(spark, path, version)
+        version, files = listed(path)
         left = files_among(files, path, kept) if times else None
         sure = paths.count(path) == 1 and not travels
         entries.append(

@@ -136,13 +136,17 @@ def qualified_name(spark: SparkSession, parts: tuple[str, ...]) -> tuple[str, ..
 
 def default_location(spark: SparkSession, parts: tuple[str, ...]) -> str:
     """Where a managed table of this qualified name lives (SessionCatalog.defaultTablePath)."""
-    schema = ".".join(quote(part) for part in parts[:-1])
+    return f"{schema_location(spark, parts[:-1])}/{parts[-1].lower()}"
+
+
+def schema_location(spark: SparkSession, parts: tuple[str, ...]) -> str:
+    """Where a schema keeps its managed tables, "" where it has no place of its own."""
+    schema = ".".join(quote(part) for part in parts)
     try:
         rows = spark.sql(f"DESCRIBE SCHEMA EXTENDED {schema}").collect()
     except Exception as error:
         raise translate(error) from error
-    base = next((str(row[1]) for row in rows if row[0] == "Location"), "")
-    return f"{plain(base)}/{parts[-1].lower()}"
+    return plain(next((str(row[1]) for row in rows if row[0] == "Location"), ""))
 
 
 def holds_data(spark: SparkSession, path: str) -> bool:

@@ -11,6 +11,9 @@ from engine.errors import UsageError
 from engine.session.java import driver_memory
 from engine.session.logs import write_private
 
+EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
+CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+
 #: Set on every session that the engine opens, on any server: the engine reads plans as text, and Spark
 #: cuts them at 25 fields otherwise.
 SESSION_DEFAULTS: Mapping[str, str] = {"spark.sql.debug.maxToStringFields": "10000"}
@@ -116,8 +119,8 @@ def default_confs(home: Path, master: str) -> dict[str, str]:
     """
     confs = {
         "spark.app.name": "deltamerge-console",
-        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.extensions": EXTENSION,
+        "spark.sql.catalog.spark_catalog": CATALOG,
         "spark.driver.memory": driver_memory(),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

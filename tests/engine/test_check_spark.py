@@ -34,7 +34,7 @@ def test_a_session_without_delta_is_told_with_what_to_set(spark: Any, monkeypatc
 
 
 def test_storage_that_cannot_be_reached_is_told(spark: Any, schema: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "quote", lambda _: "`nofs://nowhere/x`")
+    monkeypatch.setattr(checks, "schema_location", lambda *_: "nofs://nowhere/x")
     verdict, told, hint = by_name(spark)["storage"]
     assert verdict == "fail"
     assert "cannot be listed" in told
