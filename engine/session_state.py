@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.confs import read_confs
+from engine.confs import is_connect, read_confs
 from engine.spark_errors import translate
 from engine.values import SessionRef
 
@@ -60,9 +60,9 @@ class Whereabouts:
 
 
 def whereabouts(spark: SparkSession) -> Whereabouts:
-    client: Any = getattr(spark, "client", None) if type(spark).__module__.startswith("pyspark.sql.connect") else None
-    if client is None:
+    if not is_connect(spark):
         return Whereabouts()
+    client: Any = spark.client
     return Whereabouts(
         endpoint=str(client._builder.endpoint),
         session_id=str(spark.session_id),  # type: ignore[attr-defined]

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from engine.confs import is_connect
 from engine.errors import EngineError, UnreachableError, UsageError
 from engine.session import confs as settings
 from engine.session.failures import condition_of, connect_error, first_line
@@ -132,7 +133,7 @@ class Session:
 
     @classmethod
     def _adopted(cls, spark: SparkSession, confs: Mapping[str, str]) -> Session:
-        client = getattr(spark, "client", None) if _is_connect(spark) else None
+        client = getattr(spark, "client", None) if is_connect(spark) else None
         session = cls(
             spark,
             endpoint=f"sc://{client.host}" if client is not None else "classic",
@@ -147,7 +148,7 @@ class Session:
     @property
     def is_connect(self) -> bool:
         """Whether it is a Spark Connect session (else a classic one)."""
-        return _is_connect(self.spark)
+        return is_connect(self.spark)
 
     def new_session(self, confs: Mapping[str, str] | None = None) -> Session:
         """Another, isolated session on the same server: one for each open merge. Close it yourself."""
@@ -450,10 +451,6 @@ def _user_name() -> str:
     with contextlib.suppress(Exception):
         return getpass.getuser()
     return "deltamerge"
-
-
-def _is_connect(spark: Any) -> bool:
-    return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
 def _touch(spark: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,6 +97,9 @@ def views(backend: SparkBackend, plan_id: str) -> list[str]:
 def kept(home: Path) -> Kept:
     info = find_server(home)
     assert info is not None
+    # a collection lets Spark's cleaner see what was dropped (broadcasts, 64 MB each); it frees it after
+    histogram(info.pid)
+    time.sleep(2)
     live = histogram(info.pid)
     holders = re.search(rf"^\s*\d+:\s+(\d+)\s+\d+\s+{re.escape(SESSION)}\s", live, re.MULTILINE)
     total = re.search(r"^Total\s+\d+\s+(\d+)", live, re.MULTILINE)
