@@ -57,8 +57,9 @@ class Counted:
         return file
 
     def saved_plan(self) -> tuple[Path, Plan]:
-        """A plan that is not applied yet, in a file, its frozen source in a session of its own."""
-        if self._saved is None or self.commits_of(self._saved.plan_id):
+        """A plan of the table as it is, in a file, its frozen source in a session of its own: it is made anew once it
+        is applied, or another merge is."""
+        if self._saved is None or self._saved.target.version != commits(self.spark, self.table, 1)[0].version:
             with contextlib.ExitStack() as closing:
                 session = self.session.new_session(TEST_CONFS)
                 closing.callback(session.close, keep=True)
