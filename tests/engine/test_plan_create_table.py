@@ -12,7 +12,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from engine import History, apply
-from engine.create_values import CreatePlan
+from engine.create_values import CreatePlan, ProvidedMetadata
 from engine.data_frame_write import write_data_frame
 from engine.errors import EngineError, RefusedError, StalePlanError, UsageError
 from engine.parse_create import parse_create
@@ -126,6 +126,45 @@ def test_a_clone_is_handled_by_handle_clone(spark: Any, schema: str) -> None:
     assert [one.code for one in found.warnings] == ["FILES_BELONG_TO_THE_SOURCE"]
 
 
+@pytest.mark.parametrize(("of", "before"), [("src", SRC), ("pq USING delta", PARQUET)])
+def test_like_a_delta_table_or_with_delta_as_its_provider(spark: Any, schema: str, of: str, before: str) -> None:
+    found = planned(spark, f"CREATE TABLE t LIKE {of}", before)
+    assert (found.handler, found.statement.mode, found.operation) == ("handleCreateTable", "Create", "CREATE TABLE")
+
+
+@pytest.mark.parametrize(
+    ("begin", "mode"),
+    [("CREATE", "Create"), ("CREATE OR REPLACE", "CreateOrReplace"), ("REPLACE", "Replace")],
+)
+def test_create_operation_is_the_creation_mode_of_the_statement(begin: str, mode: str) -> None:
+    for rest in ("(id INT) USING delta", "USING delta AS SELECT 1 AS id", "SHALLOW CLONE src"):
+        assert parse_create(f"{begin} TABLE t {rest}").mode == mode
+
+
+def test_get_operation_names_what_history_shows(spark: Any, schema: str) -> None:
+    # check() above holds it against the history
+    for table, begins in (("", ("CREATE", "CREATE OR REPLACE")), (T, ("CREATE OR REPLACE", "REPLACE"))):
+        before = (table,) if table else ()
+        for begin in begins:
+            assert planned(spark, f"{begin} TABLE t (id INT) USING delta", *before).operation == f"{begin} TABLE"
+            selected = planned(spark, f"{begin} TABLE t USING delta AS SELECT 2 AS id")
+            assert selected.operation == f"{begin} TABLE AS SELECT"
+            before = ()
+
+
+@pytest.mark.parametrize(
+    "what", ["USING delta LOCATION '{dir}/full' AS SELECT 1 AS id", "SHALLOW CLONE src LOCATION '{dir}/full'"]
+)
+def test_handle_commit_checks_that_the_path_is_empty(spark: Any, schema: str, tmp_path: Path, what: str) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "somebody's.txt").write_text("data")
+    spark.sql(SRC).collect()
+    check(spark, Case("not empty", f"CREATE TABLE t {what}"), tmp_path)
+    found = plan(spark, filled(spark, f"CREATE TABLE t {what}", tmp_path))
+    assert isinstance(found, CreatePlan)
+    assert found.refused is not None
+
+
 def test_a_query_that_is_itself_a_command_is_refused(spark: Any, schema: str) -> None:
     with pytest.raises(EngineError) as caught:
         plan(spark, "CREATE TABLE t USING delta AS SHOW TABLES")
@@ -212,6 +251,20 @@ def test_provided_metadata_is_without_the_clustering_property(spark: Any, schema
     assert (found.provided.description, found.provided.configuration) == ("c", {"x": "y"})
     assert found.after is not None
     assert found.after.clustering_columns == ("id",)
+
+
+def test_provided_metadata_has_the_comment_the_schema_and_the_partition_columns(spark: Any, schema: str) -> None:
+    provided = planned(
+        spark, "CREATE TABLE t (id INT COMMENT 'key', p DATE) USING delta COMMENT 'c' PARTITIONED BY (p)"
+    ).provided
+    assert provided is not None
+    assert provided.description == "c"
+    assert [(one.name, one.type, one.comment) for one in provided.columns] == [("id", "int", "key"), ("p", "date", "")]
+    assert (provided.partition_columns, provided.configuration) == (("p",), {})
+    assert planned(spark, "CREATE TABLE t (id INT) USING delta").provided == ProvidedMetadata(
+        description=None, columns=(provided.columns[0].model_copy(update={"comment": ""}),), partition_columns=(),
+        configuration={},
+    )  # fmt: skip
 
 
 def test_uniform_is_converted_after_the_commit(spark: Any, schema: str) -> None:
