@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 from engine.advice import MUST_ACCEPT
 from engine.analyze import analyze
 from engine.apply_create import apply_create
-from engine.check_plan import check_plan
+from engine.check_plan import check_plan, invalid
 from engine.commits import Commit, commits_since, taken_back_by
 from engine.confs import confs_set
 from engine.create_values import CreatePlan
+from engine.derive_conjuncts import derive_again
 from engine.errors import ConflictError, EngineError, RefusedError, StalePlanError
 from engine.exactly_once import COMPARING, commit_despite, once, traced
 from engine.outcome import deviations, outcome_of
 from engine.parse import parse_merge
 from engine.policy import Policy, check_policy
-from engine.prepare_source import free_source, get_merge_source, prepare_source
+from engine.prepare_source import free_source, get_merge_source, prepare_source, pruned_source_sql
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
 from engine.session_state import run_setup, tagged, whereabouts
 from engine.should_materialize_source import MODE
@@ -82,7 +83,8 @@ def _apply(
     spark: SparkSession, plan: Plan, history: History | None, accept: tuple[str, ...], say: OnProgress
 ) -> Outcome:
     refuse(plan, accept)
-    if not is_own_session(spark, plan):
+    own = is_own_session(spark, plan)
+    if not own:
         run_setup(spark, plan.statement.setup, again=True)
     say(Progress(phase="check that nothing moved"))
     version, since = commits_since(spark, plan.target.name, plan.target.version)
@@ -97,6 +99,8 @@ def _apply(
         return nothing_to_do(plan, state, history)
     with confs_set(spark, plan.confs):
         prepare_again(spark, plan, say)
+        if not own:
+            check_derived(spark, plan)
         say(Progress(phase=f"{REWRITING} {len(plan.find_touched_files.files)} files"))
         op_id = history.begin(plan, where=whereabouts(spark), checked=state.version) if history else ""
         return _run(spark, plan, history, op_id, state, say)
@@ -277,6 +281,20 @@ def prepare_as_planned(spark: SparkSession, plan: Plan, level: str | None) -> No
             f"{same}{moved}.",
             "Plan again; a source that is stored in a Delta table first stays as it was planned.",
         )
+
+
+def check_derived(spark: SparkSession, plan: Plan) -> None:
+    """Refuse a plan of elsewhere that narrows its ON by something else than its source's keys say."""
+    if not any(splice.part == "condition" for splice in plan.splices):
+        return
+    merge = analyze(spark, parse_merge(plan.statement.sql))
+    pinned = any(splice.part == "source" for splice in plan.splices)
+    table = merge.statement.source.text if pinned and not plan.decision.materialize else None
+    source = f"({pruned_source_sql(merge, table, plan.source.pinned_versions)})"
+    if plan.decision.materialize and plan.session.source_view:
+        source = plan.session.source_view
+    if derive_again(spark, merge, source, plan.target.partition_columns) != plan.scan.derived:
+        raise invalid("what it adds to ON is not what the keys of its source say")
 
 
 def has_view(spark: SparkSession, view: str) -> bool:

@@ -33,10 +33,10 @@ def check_plan(plan: AnyPlan) -> None:
     """Raise EngineError ``PLAN_FILE_INVALID`` where applying ``plan`` would run anything but its statement, the setup
     statements that may stand before it, and this program's own splices."""
     if not PLAN_ID.fullmatch(plan.plan_id):
-        raise _invalid("its plan_id is none")
+        raise invalid("its plan_id is none")
     script = parse_script(";\n".join((*plan.statement.setup, plan.statement.sql)))
     if len(script.setup) != len(plan.statement.setup):
-        raise _invalid("a statement before the last is more than one")
+        raise invalid("a statement before the last is more than one")
     if isinstance(plan, CreatePlan):
         kept: tuple[str, ...] = (*KEPT_CONFS, *CREATE_CONFS)
         parse_create(plan.statement.sql)
@@ -45,19 +45,19 @@ def check_plan(plan: AnyPlan) -> None:
         _check_merge(plan)
     foreign = [key for key in plan.confs if key not in kept and not (kept != KEPT_CONFS and key.startswith(DEFAULTS))]
     if foreign:
-        raise _invalid(f"it sets {foreign[0]}, which no plan keeps")
+        raise invalid(f"it sets {foreign[0]}, which no plan keeps")
 
 
 def _check_merge(plan: Plan) -> None:
     view = plan.session.source_view
     if view is not None and not SOURCE_VIEW.fullmatch(view):
-        raise _invalid("its frozen source has a name that this program does not give")
+        raise invalid("its frozen source has a name that this program does not give")
     merge = parse_merge(plan.statement.sql)
     if merge.target.text != plan.target.name:
-        raise _invalid(f"its MERGE is into {merge.target.text}, and its target is {plan.target.name}")
+        raise invalid(f"its MERGE is into {merge.target.text}, and its target is {plan.target.name}")
     parts = [splice.part for splice in plan.splices]
     if len(set(parts)) < len(parts) or not all(_is_own(splice, plan, merge) for splice in plan.splices):
-        raise _invalid("it changes its statement in a way that this program does not")
+        raise invalid("it changes its statement in a way that this program does not")
 
 
 def _is_own(splice: Splice, plan: Plan, merge: MergeStatement) -> bool:
@@ -93,7 +93,7 @@ def _is_bound(one: DerivedConjunct, merge: MergeStatement) -> bool:
     )
 
 
-def _invalid(what: str) -> EngineError:
+def invalid(what: str) -> EngineError:
     return EngineError(
         "PLAN_FILE_INVALID",
         f"The plan is not what this program makes: {what}. Nothing ran.",

@@ -141,6 +141,19 @@ def derive_conjuncts(
     return tuple(derived)
 
 
+def derive_again(
+    spark: SparkSession, merge: AnalyzedMerge, source: str, partition_columns: Collection[str]
+) -> tuple[DerivedConjunct, ...]:
+    """What :func:`derive_conjuncts` gave for ``source``, a view or a query in brackets."""
+    found: Sequence[str | None] = ()
+    if items := bound_items(merge):
+        try:
+            found = spark.sql(f"SELECT {', '.join(items)} FROM {source} AS {merge.source_reference}").collect()[0]
+        except Exception as error:
+            raise translate(error) from error
+    return derive_conjuncts(spark, merge, source, bounds_of(merge, found), partition_columns)
+
+
 def few_values(spark: SparkSession, merge: AnalyzedMerge, view: str, key: Key) -> tuple[str, ...]:
     """The distinct keys of the frozen source as literals, () where they are many or cannot be written."""
     item = _printed(merge, key, key.source.text)

@@ -11,6 +11,7 @@ import pytest
 from engine.apply_plan import apply
 from engine.commits import commits
 from engine.derive_conjuncts import BY_SOURCE, MAY_RAISE, NULL_SAFE
+from engine.errors import EngineError
 from engine.plan_merge import plan
 from engine.splice import running_sql
 from engine.values import Plan
@@ -174,3 +175,28 @@ def test_no_prune_and_a_profile_that_hides_values_derive_nothing(shop: Any) -> N
         looked = plan(shop, merge("t.id = s.id"), rows=0, **options)
         assert derived(looked) == []
         assert looked.scan.files_after == 4
+
+
+def elsewhere(session: Any, looked: Plan) -> int | None:
+    """Apply a plan file in a session that did not plan it; the version that it made."""
+    with session.new_session() as other:
+        other.spark.sql(f"USE {session.spark.sql('SELECT current_schema()').collect()[0][0]}")
+        return apply(other.spark, Plan.from_json(looked.to_json())).version
+
+
+@pytest.mark.parametrize(
+    "source", ["src", "(SELECT * FROM src WHERE id < 15)", "(SELECT id, 'v' AS v FROM range(12, 16))"]
+)
+def test_a_plan_of_elsewhere_may_narrow_on_by_what_its_source_says_alone(session: Any, shop: Any, source: str) -> None:
+    table = a_clone(shop)
+    looked = plan(shop, merge("t.id = s.id", table=table, source=source), rows=0)
+    (one,) = looked.scan.derived
+    assert one.text
+    forged = one.model_copy(update={"text": "t.id = 12L"})
+    splice = looked.splices[-1].model_copy(update={"text": f" AND {forged.text}"})
+    narrowed = looked.scan.model_copy(update={"derived": (forged,)})
+    with pytest.raises(EngineError, match="keys of its source") as caught:
+        elsewhere(session, looked.model_copy(update={"scan": narrowed, "splices": (*looked.splices[:-1], splice)}))
+    assert caught.value.condition == "PLAN_FILE_INVALID"
+    assert len(commits(shop, table)) == 1
+    assert elsewhere(session, looked) == 1
