@@ -88,7 +88,8 @@ def _is_bound(one: DerivedConjunct, merge: MergeStatement) -> bool:
     )
     return (
         COLUMN.fullmatch(one.column) is not None
-        and one.column in merge.condition
+        # a key of ON, or a column that is generated from one
+        and (one.column in merge.condition or one.column.startswith(f"{merge.target.reference}."))
         and any(re.fullmatch(shape, one.text) for shape in shapes)
     )
 

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 STATS_SKIPPING = "spark.databricks.delta.stats.skipping"
+# A read prunes partitions by filters that Delta derives from generated columns, a MERGE does not; what is derived from
+# a time is untrue for rows that were written under another session time zone.
+GENERATED_FILTERS = "spark.databricks.delta.generatedColumn.partitionFilterOptimization.enabled"
 EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 # Adaptive execution runs every shuffle as a job of its own and plans again after it, and each task costs
 # milliseconds whatever it holds: for a query over a few rows that is most of the time. A LIMIT looks at one

@@ -18,22 +18,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge, Expression, Key
-from engine.names import string
+from engine.derive_generated import derive_generated
+from engine.literals import INTEGERS, MAX_VALUES, literal, one_of, within
+from engine.logged_schema import LoggedColumn
 from engine.spark_errors import translate
 from engine.sql_text import function_names, is_name_of, tokenize
+from engine.tables import name_parts
 from engine.values import DerivedConjunct, Splice
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-INTEGERS = {"tinyint": "Y", "smallint": "S", "int": "", "bigint": "L"}
 DECIMAL = re.compile(r"^decimal\(\d+,\d+\)$")
-DATE = re.compile(r"^\d{4}-\d{2}-\d{2}$")
 # of the signs and words that stand in ON beside names and literals, those that raise for no row
 HARMLESS_SIGNS = ("=", "==", "<=>", "<", ">", "<=", ">=", "<>", "!=", "(", ")", ",", ".")
 FEARED_WORDS = ("CAST", "DIV", "MOD", "INTERVAL", "CASE")
-MAX_VALUES = 50
-MAX_LENGTH = 100
 BY_SOURCE = "with NOT MATCHED BY SOURCE every row of the target matters"
 MAY_RAISE = "ON has an expression that may fail for a row, and a skipped row would hide that"
 NULL_SAFE = "<=> also matches NULLs"
@@ -117,9 +116,11 @@ def derive_conjuncts(
     merge: AnalyzedMerge,
     view: str,
     bounds: Sequence[Bounds],
+    columns: Sequence[LoggedColumn],
     partition_columns: Collection[str],
 ) -> tuple[DerivedConjunct, ...]:
-    """One for each key of ON: what its bounds say of the target, or why nothing is derived.
+    """One for each key of ON, what its bounds say of the target, or why nothing is derived; and one for each partition
+    column that is generated from such a key.
 
     A partition column is held to the very values that the frozen source ``view`` has, where they are few.
     """
@@ -132,17 +133,21 @@ def derive_conjuncts(
             low, high = found[key].low, found[key].high
             if low is None or high is None:
                 because = "the source has no key that is not NULL, or one that is too long or odd to be written"
-            elif low == high:
-                text = f"{column} = {low}"
             else:
-                inside = _is_partition(key, partition_columns) and few_values(spark, merge, view, key)
-                text = f"{column} IN ({', '.join(inside)})" if inside else f"{column} >= {low} AND {column} <= {high}"
+                known = low != high and _is_partition(key, partition_columns)
+                inside = few_values(spark, merge, view, key) if known else ()
+                text = one_of(column, inside) if inside else within(column, low, high)
         derived.append(DerivedConjunct(column=column, text=text, why_not=because))
-    return tuple(derived)
+    keys = [one.key for one in bounds if one.low is not None and one.high is not None]
+    return (*derived, *derive_generated(spark, merge, view, keys, columns, partition_columns))
 
 
 def derive_again(
-    spark: SparkSession, merge: AnalyzedMerge, source: str, partition_columns: Collection[str]
+    spark: SparkSession,
+    merge: AnalyzedMerge,
+    source: str,
+    columns: Sequence[LoggedColumn],
+    partition_columns: Collection[str],
 ) -> tuple[DerivedConjunct, ...]:
     """What :func:`derive_conjuncts` gave for ``source``, a view or a query in brackets."""
     found: Sequence[str | None] = ()
@@ -151,7 +156,7 @@ def derive_again(
             found = spark.sql(f"SELECT {', '.join(items)} FROM {source} AS {merge.source_reference}").collect()[0]
         except Exception as error:
             raise translate(error) from error
-    return derive_conjuncts(spark, merge, source, bounds_of(merge, found), partition_columns)
+    return derive_conjuncts(spark, merge, source, bounds_of(merge, found), columns, partition_columns)
 
 
 def few_values(spark: SparkSession, merge: AnalyzedMerge, view: str, key: Key) -> tuple[str, ...]:
@@ -175,8 +180,11 @@ def with_conjuncts(merge: AnalyzedMerge, derived: Sequence[DerivedConjunct]) -> 
     texts = [one.text for one in derived if one.text]
     if not texts:
         return merge
-    by_text = {key.target.text: key.target.target_columns for key in merge.keys}
-    added = tuple(Expression(one.text, (), by_text[one.column]) for one in derived if one.text)
+    keys = {key.target.text: key.target.target_columns for key in merge.keys}
+    # the name of a generated column is one that derive_generated wrote
+    added = tuple(
+        Expression(one.text, (), keys.get(one.column) or (name_parts(one.column)[-1],)) for one in derived if one.text
+    )
     condition = " AND ".join((f"({merge.statement.condition}\n)", *texts))
     return dataclasses.replace(
         merge, statement=dataclasses.replace(merge.statement, condition=condition), on=(*merge.on, *added)
@@ -193,22 +201,6 @@ def condition_splice(merge: AnalyzedMerge, derived: Sequence[DerivedConjunct]) -
         text="".join(f" AND {one.text}" for one in derived if one.text),
         why="implied by ON for every source row that was frozen; lets Delta skip the other files",
     )
-
-
-def literal(type_: str, value: str | None) -> str | None:
-    """A value that :func:`_printed` gave, as a SQL literal of its type; None for what is better not written."""
-    if value is None or len(value) > MAX_LENGTH:
-        return None
-    if type_ in INTEGERS:
-        return f"{value}{INTEGERS[type_]}"
-    if type_ == "timestamp":
-        return f"timestamp_micros({value}L)"
-    if type_ == "date":
-        return f"DATE'{value}'" if DATE.match(value) else None
-    if type_ == "string":
-        # how a literal escapes depends on a conf
-        return string(value) if value.isprintable() and not set("\\'\"") & set(value) else None
-    return f"CAST('{value}' AS {type_.upper()})"
 
 
 def _printed(merge: AnalyzedMerge, key: Key, text: str) -> str:

@@ -5,11 +5,11 @@ PrepareDeltaScan derives such predicates for reads (GeneratedColumn.generatePart
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge, Expression
+from engine.derive_generated import GROWING, computed
 from engine.errors import CancelledError, EngineError, UnreachableError
 from engine.find_touched_files import Matches
 from engine.logged_schema import LoggedColumn
@@ -25,13 +25,6 @@ CODE = "ADD_GENERATED_PARTITION_PREDICATE"
 FLIPPED = {"=": "=", "==": "=", ">": "<", ">=": "<=", "<": ">", "<=": ">="}
 # Strict bounds become loose ones: two times of one day have the same date.
 LOOSE = {"=": "=", "==": "=", ">": ">=", ">=": ">=", "<": "<=", "<=": "<="}
-# Expressions whose value never falls while the column's grows. Others keep only an equality.
-GROWING = re.compile(
-    r"^((?i:cast)\( *{c} +(?i:as +date) *\)|(?i:year)\( *{c} *\)|(?i:trunc)\( *{c} *, *'\w+' *\)"
-    r"|(?i:date_trunc)\( *'\w+' *, *{c} *\)|(?i:date_format)\( *{c} *, *'yyyy(-MM(-dd(-HH)?)?)?' *\))$".replace(
-        "{c}", r"[\w.`]+"
-    )
-)
 TIMES = ("date", "timestamp", "timestamp_ntz")
 
 
@@ -84,8 +77,8 @@ def implied_predicates(merge: AnalyzedMerge, columns: Sequence[LoggedColumn]) ->
                 growing = GROWING.match(column.generated_as.strip()) and type_ in TIMES
                 if operator != "=" and not growing:
                     continue
-                if (computed := _computed(column.generated_as, base, f"CAST({value} AS {type_})")) is not None:
-                    bounds.append(f"{merge.statement.target.reference}.{quote(column.name)} {operator} {computed}")
+                if (bound := computed(column.generated_as, base, f"CAST({value} AS {type_})")) is not None:
+                    bounds.append(f"{merge.statement.target.reference}.{quote(column.name)} {operator} {bound}")
         if bounds:
             yield " AND ".join(dict.fromkeys(bounds))
 
@@ -116,12 +109,3 @@ def _bounds(conjunct: Expression) -> Iterator[tuple[str, str, str]]:
 
 def _names(tokens: Sequence[Token], column: str) -> bool:
     return any(token.name.lower() == column.lower() and not token.is_string for token in tokens)
-
-
-def _computed(expression: str, base: str, value: str) -> str | None:
-    """The generation expression with ``value`` in the place of its one base column; None if it names it not at all."""
-    tokens = tokenize(expression)
-    named = [token for token in tokens if not token.is_string and token.name.lower() == base.lower()]
-    for token in reversed(named):
-        expression = expression[: token.start] + value + expression[token.end :]
-    return expression if named else None

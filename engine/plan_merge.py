@@ -11,7 +11,7 @@ from engine.advice import advise
 from engine.analyze import AnalyzedMerge, analyze
 from engine.check_rows import check_rows
 from engine.clock import Clock
-from engine.confs import STATS_SKIPPING, confs_set, for_rows
+from engine.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set, for_rows
 from engine.derive_conjuncts import condition_splice, derive_conjuncts, with_conjuncts
 from engine.describe_target import DescribedTarget, beside, describe_detail, describe_target
 from engine.duplicate_keys import find_conflicts
@@ -123,7 +123,9 @@ def _plan(
             known = Known(merge, decision, describing.result(), confs)
         # Delta cannot read a table with deletion vectors while statistics are off, though it can merge into one
         with confs_set(spark, {STATS_SKIPPING: "true"}):
-            return look_at(spark, known, attempt, source, shown, clock)
+            merge_scan = scan_with_bounds(spark, known, source, shown, clock)
+            with confs_set(spark, {GENERATED_FILTERS: "false"}):
+                return look_at(spark, known, attempt, source, merge_scan, shown, clock)
 
     try:
         looked = run_with_source_lost_retries(spark, prepare, look)
@@ -211,27 +213,48 @@ class Looked:
     samples: tuple[Sample, ...]
 
 
+@dataclass(frozen=True)
+class MergeScan:
+    """What data skipping leaves under the text as typed, and with the ``derived`` conjuncts in the ON of ``merge``."""
+
+    merge: AnalyzedMerge
+    as_typed: DeltaScan
+    scan: DeltaScan
+    derived: tuple[DerivedConjunct, ...] = ()
+
+
+def scan_with_bounds(
+    spark: SparkSession, known: Known, source: PreparedSource, shown: Shown, clock: Clock
+) -> MergeScan:
+    """What Delta keeps of the target, narrowed by the frozen source's keys where that lets it skip more files."""
+    merge, target = known.merge, known.target
+    with clock.phase("prepare_delta_scan"):
+        as_typed = scan_of(spark, known, merge, source.view)
+        derived: tuple[DerivedConjunct, ...] = ()
+        if shown.derive and len(as_typed.after) > 1:
+            derived = derive_conjuncts(
+                spark, merge, source.view, source.bounds, target.columns, target.partition_columns
+            )
+            narrowed = with_conjuncts(merge, derived)
+            narrower = scan_of(spark, known, narrowed, source.view) if narrowed is not merge else as_typed
+            if len(narrower.after) < len(as_typed.after):
+                return MergeScan(narrowed, as_typed, narrower, derived)
+        return MergeScan(merge, as_typed, as_typed, derived)
+
+
 def look_at(
     spark: SparkSession,
     known: Known,
     attempt: Attempt,
     source: PreparedSource,
+    found: MergeScan,
     shown: Shown,
     clock: Clock,
 ) -> Looked:
     """The steps that read the frozen source: they run again together where its blocks were lost."""
-    merge, target = known.merge, known.target
+    merge, scan, target = found.merge, found.scan, known.target
     rules, assigned = target.rules, target.assigned
     statement = merge.statement
-    with clock.phase("prepare_delta_scan"):
-        as_typed = scan = scan_of(spark, known, merge, source.view)
-        derived: tuple[DerivedConjunct, ...] = ()
-        if shown.derive and len(as_typed.after) > 1:
-            derived = derive_conjuncts(spark, merge, source.view, source.bounds, target.partition_columns)
-            narrowed = with_conjuncts(merge, derived)
-            narrower = scan_of(spark, known, narrowed, source.view) if narrowed is not merge else as_typed
-            if len(narrower.after) < len(as_typed.after):
-                merge, scan = narrowed, narrower
     refused = changed_types(rules)
     matches = Matches(None, None, (), {}, None)
     try:
@@ -269,9 +292,9 @@ def look_at(
         attempt=attempt,
         source=source,
         merge=merge,
-        scan_as_typed=as_typed,
+        scan_as_typed=found.as_typed,
         scan=scan,
-        derived=derived,
+        derived=found.derived,
         matches=matches,
         promise=promise,
         conflicts=conflicts,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from engine.analyze import AnalyzedMerge, Expression, qualified
-from engine.confs import STATS_SKIPPING, confs_set, without_rules
+from engine.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set, without_rules
 from engine.delta_log import LogFile, partitions_of
 from engine.spark_errors import translate
 from engine.values import Scan
@@ -22,7 +22,6 @@ from engine.values import Scan
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-GENERATED_FILTERS = "spark.databricks.delta.generatedColumn.partitionFilterOptimization.enabled"
 # They make further filters out of those of a Filter or a Join; the condition of a MERGE is neither.
 ONLY_IN_READS = (
     "InferFiltersFromConstraints",

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 from engine.analyze import columns_of, probe, schema_of
 from engine.commits import current_version
-from engine.confs import STATS_SKIPPING, confs_set, read_confs
+from engine.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set, read_confs
 from engine.delta_log import LogFile, list_files, partitions_of
 from engine.describe_target import beside
 from engine.errors import EngineError
 from engine.explain import explain
 from engine.logged_schema import logged_schema
 from engine.names import quote, string
-from engine.prepare_delta_scan import GENERATED_FILTERS, files_among, input_files
+from engine.prepare_delta_scan import files_among, input_files
 from engine.skipping import FileEvidence, file_evidence
 from engine.spark_errors import translate
 from engine.sql_text import conjuncts, tokenize

@@ -1,0 +1,127 @@
+"""What the source's keys imply of a partition column that the target generates from one of them.
+
+A row's generated column is its expression over the base column, and a matching row's base column is the source's key.
+So the expression over the source's keys says in which partitions the matches lie, though MERGE itself derives nothing
+from generated columns.
+
+An expression over a TIMESTAMP depends on the session's time zone, and a row may have been written under another: such
+ones are bounded only where they grow with the time, and by two days more on either side than the keys ask.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from engine.analyze import AnalyzedMerge, Key
+from engine.errors import CancelledError, EngineError, UnreachableError
+from engine.literals import INTEGERS, MAX_VALUES, literal, one_of, within
+from engine.logged_schema import LoggedColumn
+from engine.names import quote
+from engine.spark_errors import translate
+from engine.sql_text import function_names, tokenize
+from engine.values import DerivedConjunct
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Expressions whose value never falls while the column's grows. Others keep only an equality.
+GROWING = re.compile(
+    r"^((?i:cast)\( *{c} +(?i:as +date) *\)|(?i:year)\( *{c} *\)|(?i:trunc)\( *{c} *, *'\w+' *\)"
+    r"|(?i:date_trunc)\( *'\w+' *, *{c} *\)|(?i:date_format)\( *{c} *, *'yyyy(-MM(-dd(-HH)?)?)?' *\))$".replace(
+        "{c}", r"[\w.`]+"
+    )
+)
+#: The functions whose value for a date, an integer or a string depends on nothing else.
+PLAIN = {"cast", "year", "quarter", "month", "day", "dayofmonth", "trunc", "substring", "substr", "left", "pmod", "mod"}
+ZONES_APART = "INTERVAL '2' DAY"
+FOUR_DIGITS = re.compile(r"^\d{4}(\D|$)")
+ZONE_ALONE = "what is generated from a time is bounded only where it grows with it: rows may be of another time zone"
+
+
+def derive_generated(
+    spark: SparkSession,
+    merge: AnalyzedMerge,
+    view: str,
+    keys: Sequence[Key],
+    columns: Sequence[LoggedColumn],
+    partition_columns: Collection[str],
+) -> Iterator[DerivedConjunct]:
+    """One for each partition column that is generated from one of ``keys``, the keys that bound the target."""
+    partitions = {name.lower() for name in partition_columns}
+    for column in columns:
+        if column.generated_as is None or column.name.lower() not in partitions:
+            continue
+        for key in keys:
+            if _is_base(merge, key, column.generated_as):
+                text, because = _implied(spark, merge, view, key, column.name, column.generated_as.strip())
+                yield DerivedConjunct(column=_reference(merge, column.name), text=text, why_not=because)
+
+
+def _is_base(merge: AnalyzedMerge, key: Key, generated_as: str) -> bool:
+    """Whether the key is the one column that the generation expression names."""
+    columns = {column.name.lower() for column in merge.target_schema}
+    named = {token.name.lower() for token in tokenize(generated_as) if not token.is_string}
+    return named & columns == {key.target.target_columns[0].lower()}
+
+
+def _reference(merge: AnalyzedMerge, column: str) -> str:
+    return f"{merge.statement.target.reference}.{quote(column)}"
+
+
+def _implied(
+    spark: SparkSession, merge: AnalyzedMerge, view: str, key: Key, column: str, generated_as: str
+) -> tuple[str, str]:
+    """(What the keys say of the generated column or "", why nothing)."""
+    base, named, value = key.target.target_columns[0], _reference(merge, column), key.source.text
+    type_ = str(merge.target_type[column].dataType.simpleString())
+    from_time = merge.target_type[base].dataType.simpleString() == "timestamp"
+    growing = GROWING.match(generated_as) is not None
+    if type_ not in (*INTEGERS, "date", "string"):
+        return "", f"{type_} has no order that partitions can be trusted with"
+    if from_time and not growing:
+        return "", ZONE_ALONE
+    if not growing and not function_names(generated_as) <= PLAIN:
+        return "", f"{generated_as} may depend on more than its column"
+    given = f"FROM {view} AS {merge.source_reference} WHERE {value} IS NOT NULL"
+    expression = computed(generated_as, base, value)
+    least, most = (f"({value} {sign} {ZONES_APART})" if from_time else value for sign in "-+")
+    try:
+        if not from_time:
+            rows = _asked(spark, f"SELECT DISTINCT CAST({expression} AS STRING) {given} LIMIT {MAX_VALUES + 1}")
+            values = [literal(type_, row[0]) for row in rows]
+            written = [one for one in values if one is not None]
+            if len(written) == len(values) <= MAX_VALUES:
+                return one_of(named, written), ""
+        ((low, high, unknown),) = _asked(
+            spark,
+            f"SELECT CAST(min({computed(generated_as, base, least)}) AS STRING), "
+            f"CAST(max({computed(generated_as, base, most)}) AS STRING), count_if(({expression}) IS NULL) {given}",
+        )
+    except (CancelledError, UnreachableError):
+        raise
+    except EngineError as error:
+        return "", f"{generated_as} fails for a key of the source ({error.condition})"
+    first, last = literal(type_, low), literal(type_, high)
+    if unknown or first is None or last is None:
+        return "", f"{generated_as} is NULL for a key of the source, or cannot be written"
+    if type_ == "string" and from_time and not (FOUR_DIGITS.match(low) and FOUR_DIGITS.match(high)):
+        return "", "years of more than four digits have another order as text"
+    return within(named, first, last), ""
+
+
+def _asked(spark: SparkSession, query: str) -> Sequence[Any]:
+    try:
+        return spark.sql(query).collect()
+    except Exception as error:
+        raise translate(error) from error
+
+
+def computed(expression: str, base: str, value: str) -> str | None:
+    """The generation expression with ``value`` in the place of its one base column; None if it names it not at all."""
+    tokens = tokenize(expression)
+    named = [token for token in tokens if not token.is_string and token.name.lower() == base.lower()]
+    for token in reversed(named):
+        expression = expression[: token.start] + value + expression[token.end :]
+    return expression if named else None

@@ -1,0 +1,40 @@
+"""Values of the source as SQL literals, and what they say of a column of the target."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from engine.names import string
+
+INTEGERS = {"tinyint": "Y", "smallint": "S", "int": "", "bigint": "L"}
+DATE = re.compile(r"^\d{4}-\d{2}-\d{2}$")
+MAX_VALUES = 50
+MAX_LENGTH = 100
+
+
+def literal(type_: str, value: str | None) -> str | None:
+    """A value as a SQL literal of its type, None for what is better not written. It comes printed as a string, a
+    timestamp as its microseconds."""
+    if value is None or len(value) > MAX_LENGTH:
+        return None
+    if type_ in INTEGERS:
+        return f"{value}{INTEGERS[type_]}"
+    if type_ == "timestamp":
+        return f"timestamp_micros({value}L)"
+    if type_ == "date":
+        return f"DATE'{value}'" if DATE.match(value) else None
+    if type_ == "string":
+        # how a literal escapes depends on a conf
+        return string(value) if value.isprintable() and not set("\\'\"") & set(value) else None
+    return f"CAST('{value}' AS {type_.upper()})"
+
+
+def within(column: str, low: str, high: str) -> str:
+    """The conjunct that ``column`` lies between two literals, both included."""
+    return f"{column} = {low}" if low == high else f"{column} >= {low} AND {column} <= {high}"
+
+
+def one_of(column: str, literals: Sequence[str]) -> str:
+    """The conjunct that ``column`` is one of some literals."""
+    return f"{column} = {literals[0]}" if len(literals) == 1 else f"{column} IN ({', '.join(sorted(literals))})"
