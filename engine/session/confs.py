@@ -132,6 +132,8 @@ def default_confs(home: Path, master: str) -> dict[str, str]:
         # Temporary views and frozen sources live in a Connect session. A console left open over lunch,
         # or a plan saved in the morning, should still find them.
         "spark.connect.session.manager.defaultSessionTimeout": "8h",
+        # Each look into a log leaves the names of its files in this cache, where nobody finds them again.
+        "spark.sql.hive.filesourcePartitionFileCacheSize": str(16 << 20),
         **SESSION_DEFAULTS,
     }
     if is_local(master):
