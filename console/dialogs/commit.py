@@ -16,11 +16,13 @@ from console.format import number, short_id
 from console.places import create_sentences, sentences
 from console.visible import visible
 from console.widgets.accept import Accept
+from console.widgets.lines import where_this_is
 from console.widgets.page import Head, Paragraph, sentence, signed
 from console.widgets.sentences import Sentences
 
 if TYPE_CHECKING:
     from engine.plans import AnyPlan
+    from engine.policy import Broken
 
 
 class CommitDialog(Dialog["tuple[str, ...]"]):
@@ -32,7 +34,7 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
         Binding("ctrl+y", "commit", "commit", id="commit.confirm", tooltip="Commit exactly this plan"),
     ]
 
-    def __init__(self, plan: AnyPlan, *, edited: bool, typed: bool = False) -> None:
+    def __init__(self, plan: AnyPlan, *, edited: bool, typed: Broken | None = None) -> None:
         super().__init__()
         self._plan = plan
         self._edited = edited
@@ -46,7 +48,7 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
         plan, glyphs = self._plan, self.console_app.glyphs
         title = Content.assemble((visible(plan.target.name), "bold"), f"  {self._versions()}")
         what = (sentence(line) for line in self._what())
-        yield Sentences((Paragraph(title), *what, *self._undo()), id="what")
+        yield Sentences((Paragraph(title), *self._where(), *what, *self._undo()), id="what")
         if self._codes:
             yield Sentences((sentence(""), sentence("To be accepted first (tab goes there, space ticks):")))
         for index, code in enumerate(self._codes):
@@ -54,8 +56,9 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
             text = Content.assemble((f"[{visible(code)}] ", "bold"), visible(told, lines=True))
             yield Sentences((signed(glyphs.warning, "$text-warning", text),))
             yield Accept(name=code, id=f"accept-{index}")
-        if self._typed:
-            yield Sentences((sentence(""), sentence("The policy asks for the table's name, typed (tab goes there):")))
+        if self._typed is not None:
+            asked = f"The policy asks for it ({self._typed.rule}): {self._typed.how} (tab goes there):"
+            yield Sentences((sentence(""), sentence(asked)))
             yield Input(placeholder=visible(plan.target.name), id="typed", compact=True)
 
     def compose_buttons(self) -> Iterable[Widget]:
@@ -63,7 +66,7 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
         yield Button(
             Content(self.console_app.told("{commit.confirm}  commit")),
             id="commit",
-            disabled=bool(self._codes) or self._typed,
+            disabled=bool(self._codes) or self._typed is not None,
         )
 
     @on(Accept.Changed)
@@ -88,7 +91,11 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
         return all(box.value for box in self.query(Accept))
 
     def _is_typed(self) -> bool:
-        return not self._typed or self.query_one("#typed", Input).value.strip() == self._plan.target.name
+        return self._typed is None or self.query_one("#typed", Input).value.strip() == self._plan.target.name
+
+    def _where(self) -> Head:
+        status, glyphs = self.console_app.status, self.console_app.glyphs
+        return (Paragraph(where_this_is(status, glyphs)),) if status.production else ()
 
     def _undo(self) -> Head:
         glyphs = self.console_app.glyphs

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from console.app import DeltaMergeApp
     from console.places.place import Place
     from engine.plans import AnyPlan
-    from engine.values import Outcome
+    from engine.values import Operation, Outcome
 
 
 class CommitPane(Vertical):
@@ -54,13 +54,14 @@ class CommitPane(Vertical):
         table = promise_table(plan, outcome, self.glyphs)
         self.page.show(Page(outcome_head(plan, outcome, self.glyphs), table))
 
-    def show_failure(self, plan: AnyPlan, failure: Failure) -> None:
+    def show_failure(self, plan: AnyPlan, failure: Failure, settled: Operation | None = None) -> None:
+        """``settled``: what the ledger has of it, as soon as it was asked."""
         if failure.cancelled:
             # what the operator asked for is no error
             told: Head = (signed(self.glyphs.warning, "$text-warning", "The commit was cancelled.", "bold"),)
         else:
             told = (*failure_head(failure, self.glyphs.error), sentence(""))
-        head = (*told, sentence(cast("Place", self.screen).told(_what_now(failure))))
+        head = (*told, sentence(cast("Place", self.screen).told(_what_now(failure, settled))))
         self.page.show(Page(head, promise_table(plan, None, self.glyphs)))
 
 
@@ -76,11 +77,13 @@ def outcome_head(plan: AnyPlan, outcome: Outcome, glyphs: Glyphs) -> Head:
     return tuple(head)
 
 
-def _what_now(failure: Failure) -> str:
+def _what_now(failure: Failure, settled: Operation | None) -> str:
+    if settled is not None and settled.status in ("cancelled", "failed", "not_committed"):
+        return "Nothing was committed: the table's log was asked. {merge.replan} plans again."
     if failure.stale:
         return "The table or the source moved since the plan. Nothing was committed; {merge.replan} plans again."
     if failure.cancelled:
-        return "Spark was told to stop. The History place ({merge.history}) says whether it had committed before."
+        return "Spark was told to stop. Whether it had committed before is not known yet: the History place says it."
     if failure.unreachable:
         return (
             "Spark was lost while it ran. After a restart ({app.restart_spark}) the History place says whether it "

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from engine.plans import AnyPlan
     from engine.values import Outcome
 
+RECENT = 50
 PLANNING = "Spark plans this text. Planning writes nothing."
 
 
@@ -202,9 +203,10 @@ class StatementPlace(Place):
             self.notify(reason, title="Cannot be committed", severity="error")
             return
         from console.dialogs.commit import CommitDialog
+        from engine.policy import to_be_typed
 
         self.app.push_screen(
-            CommitDialog(plan, edited=self._edited(), typed=self.backend.policy.typed_confirmation),
+            CommitDialog(plan, edited=self._edited(), typed=to_be_typed(self.backend.policy, plan)),
             partial(self._confirmed, plan),
         )
 
@@ -245,6 +247,12 @@ class StatementPlace(Place):
     def _apply_failed(self, plan: AnyPlan, failure: Failure) -> None:
         self.commit_pane.show_failure(plan, failure)
         self._commit_ended(str(failure), kept=False)
+        # the engine has asked the table's log by then, where Spark still answers: the ledger has what it found
+        self.ask(
+            "settled",
+            lambda: next((one for one in self.backend.history(limit=RECENT) if one.plan_id == plan.plan_id), None),
+            lambda found: self.commit_pane.show_failure(plan, failure, found),
+        )
 
     def _commit_ended(self, summary: str, *, kept: bool) -> None:
         self._end()

@@ -82,16 +82,16 @@ class ColumnRows(Vertical):
         if 0 <= at + step < len(self._boxes):
             self._boxes[at + step].focus()
         elif 0 <= self._top + at + step < len(self._names):
-            self._scroll_to(self._top + step)
+            self._show_from(self._top + step)
         elif step > 0:
             self.screen.focus_next()
         else:
             self.screen.focus_previous()
 
     def action_page(self, step: int) -> None:
-        self._scroll_to(self._top + step * SHOWN)
+        self._show_from(self._top + step * SHOWN)
 
-    def _scroll_to(self, top: int) -> None:
+    def _show_from(self, top: int) -> None:
         self._keep()
         self._top = max(min(top, len(self._names) - len(self._boxes)), 0)
         self.draw()
