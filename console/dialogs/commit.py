@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Input
 
 from console.dialogs.dialog import Dialog
-from console.format import number, short_id
+from console.format import count, duration, number, short_id
 from console.places import create_sentences, sentences
 from console.visible import visible
 from console.widgets.accept import Accept
@@ -21,6 +21,7 @@ from console.widgets.page import Head, Paragraph, sentence, signed
 from console.widgets.sentences import Sentences
 
 if TYPE_CHECKING:
+    from console.places.projection import Projection
     from engine.plans import AnyPlan
     from engine.policy import Broken
 
@@ -34,11 +35,19 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
         Binding("ctrl+y", "commit", "commit", id="commit.confirm", tooltip="Commit exactly this plan"),
     ]
 
-    def __init__(self, plan: AnyPlan, *, edited: bool, typed: Broken | None = None) -> None:
+    def __init__(
+        self,
+        plan: AnyPlan,
+        *,
+        edited: bool,
+        typed: Broken | None = None,
+        projection: Projection | None = None,
+    ) -> None:
         super().__init__()
         self._plan = plan
         self._edited = edited
         self._typed = typed
+        self._projection = projection
         self._codes = tuple(dict.fromkeys(remark.code for remark in plan.warnings))
 
     def title_text(self) -> str:
@@ -118,7 +127,13 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
             lines = [create_sentences.headline(plan), create_sentences.summary(plan)]
             lines += [create_sentences.rows_written(plan), create_sentences.leaving(plan)]
             return [line for line in lines if line]
-        return [self._counts(), sentences.rewrite(plan)]
+        lines = [self._counts(), sentences.rewrite(plan)]
+        return lines if self._projection is None else [*lines, self._takes(self._projection)]
+
+    def _takes(self, projection: Projection) -> str:
+        took = duration(projection.milliseconds)
+        of = count(projection.commits, "commit")
+        return f"takes about {took} ({self.console_app.glyphs.estimated} estimated from {of} into this table)"
 
     def _counts(self) -> str:
         promise = self._plan.promise

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from console.format import short_id
+from console.format import duration, short_id
 from console.places import create_sentences, sentences
 from console.widgets.glyphs import Glyphs
 from console.widgets.page import Head, Page, sentence, signed
@@ -18,6 +18,7 @@ from console.work import Failure
 if TYPE_CHECKING:
     from console.app import DeltaMergeApp
     from console.places.place import Place
+    from console.places.projection import Projection
     from engine.plans import AnyPlan
     from engine.values import Operation, Outcome
 
@@ -50,9 +51,13 @@ class CommitPane(Vertical):
         note = sentence("It goes on while you look at other places.", "$foreground-muted")
         self.page.show(Page((sentence(title, "bold"), note), promise_table(plan, None, self.glyphs)))
 
-    def show_outcome(self, plan: AnyPlan, outcome: Outcome) -> None:
+    def show_outcome(self, plan: AnyPlan, outcome: Outcome, projection: Projection | None = None) -> None:
         table = promise_table(plan, outcome, self.glyphs)
-        self.page.show(Page(outcome_head(plan, outcome, self.glyphs), table))
+        head = outcome_head(plan, outcome, self.glyphs)
+        if projection is not None:
+            told = f"took {duration(outcome.duration_ms)}, about {duration(projection.milliseconds)} was estimated"
+            head = (*head, sentence(told, "$foreground-muted"))
+        self.page.show(Page(head, table))
 
     def show_failure(self, plan: AnyPlan, failure: Failure, settled: Operation | None = None) -> None:
         """``settled``: what the ledger has of it, as soon as it was asked."""

@@ -54,12 +54,14 @@ async def refused(operator: Operator) -> None:
 async def commit(operator: Operator) -> None:
     operator.app.backend.plans = [samples.a_warned_plan()]  # type: ignore[attr-defined]
     await operator.plan(samples.MERGE_SQL)
+    await operator.until(lambda: operator.merge.projection)
     await operator.press("c")
     await operator.sees("not accepted yet")
 
 
 async def outcome(operator: Operator) -> None:
     await preview(operator)
+    await operator.until(lambda: operator.merge.projection)
     await operator.press("c")
     await operator.sees("Commit plan")
     await operator.press("ctrl+y")
