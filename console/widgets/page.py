@@ -50,7 +50,8 @@ class LazyRows(Sequence[Row]):
 
 @dataclass(frozen=True)
 class Column:
-    """``fit`` columns give way to the others: their cells are elided to the room that is left.
+    """``fit`` columns give way to the others: their cells are elided to the room that is left. ``beyond``: is scrolled
+    to, and takes no room from them.
 
     ``value``: from a row's number to what the column sorts by, where that is not what its cells say (``1.2 GB``).
     """
@@ -59,6 +60,7 @@ class Column:
     align: Literal["left", "right"] = "left"
     fit: Literal["file", "end"] | None = None
     value: Callable[[int], float | str | None] | None = None
+    beyond: bool = False
 
 
 @dataclass(frozen=True)
