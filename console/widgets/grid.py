@@ -102,9 +102,11 @@ class Grid(ScrollView, Asking, can_focus=True):
     def on_mount(self) -> None:
         self._resize_content()
         if self.table.rows:
-            # it may begin far below
-            self.call_after_refresh(self._bring_in_sight, self.cursor)
             self.post_message(self.RowHighlighted(self.number_of(self.cursor)))
+
+    def on_resize(self) -> None:
+        # it may begin below, and there is no height to scroll in before
+        self._bring_in_sight(self.cursor)
 
     # What is drawn
 
