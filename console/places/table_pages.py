@@ -148,13 +148,15 @@ def _files(backend: Backend, name: str, _table_id: str, _version: int) -> list[D
 
 def _map(files: Sequence[DataFile]) -> FileMap | None:
     """By size, and by age as against the newest file: when a table rests, its files do not grow old on screen."""
-    times = [parse_time(file.modified_at or "") for file in files]
-    known = [time for time in times if time is not None]
     modes = [by_size([file.bytes for file in files])]
+    # a commit writes many files at once: each of its times is read once
+    times = {text: parse_time(text) for text in {file.modified_at for file in files} if text}
+    known = [time for time in times.values() if time is not None]
     if known:
         newest = max(known)
-        ages = [len(AGES) - 1 if time is None else _age((newest - time).total_seconds()) for time in times]
-        modes.append(MapMode("age", [(letter, told) for letter, told, _ in AGES], ages.__getitem__))
+        ages = {text: _age((newest - time).total_seconds()) for text, time in times.items() if time is not None}
+        of_files = [ages.get(file.modified_at or "", len(AGES) - 1) for file in files]
+        modes.append(MapMode("age", [(letter, told) for letter, told, _ in AGES], of_files.__getitem__))
     return FileMap(len(files), modes) if files else None
 
 

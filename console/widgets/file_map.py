@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -63,7 +62,6 @@ class FileMapView(ScrollView, can_focus=True):
     def __init__(self, files: FileMap) -> None:
         super().__init__()
         self.files = files
-        self._counted: dict[int, Counter[int]] = {}
 
     @property
     def _per_line(self) -> int:
@@ -104,9 +102,7 @@ class FileMapView(ScrollView, can_focus=True):
 
     def _legend(self, base: Style) -> list[Segment]:
         mode = self.files.modes[self.mode]
-        if self.mode not in self._counted:
-            self._counted[self.mode] = Counter(map(mode.class_of, range(self.files.count)))
-        counts = self._counted[self.mode]
+        counts = self.files.counts(self.mode)
         segments = [Segment(f"{mode.label}: ", base)]
         for kind, (letter, meaning) in enumerate(mode.classes):
             if counts[kind]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeVar, overload
 
 from textual.content import Content
@@ -123,13 +124,20 @@ class MapMode:
 
 @dataclass(frozen=True)
 class FileMap:
-    """A map of the files that are the rows of the table on the same page."""
+    """A map of the files that are the rows of the table on the same page. What is counted once is kept with it."""
 
     count: int
     modes: Sequence[MapMode]
+    counted: dict[int, Counter[int]] = field(default_factory=dict, compare=False, repr=False)
 
     LEAST: ClassVar[int] = 8
     """A table of fewer files is its own map."""
+
+    def counts(self, mode: int) -> Counter[int]:
+        """How many files there are of each class."""
+        if mode not in self.counted:
+            self.counted[mode] = Counter(map(self.modes[mode].class_of, range(self.count)))
+        return self.counted[mode]
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import os
 import statistics
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 FILES = 100_000
 REPOSITORY = Path(__file__).parents[2]
 REPORTS_SECONDS = 0.01
+STILL = "longest time standing still until ready"
 BEAT_SECONDS = 0.005
 MERGE_SQL = "MERGE INTO sales.orders AS t USING orders_feed AS s ON t.order_id = s.order_id WHEN MATCHED THEN DELETE"
 
@@ -60,7 +63,9 @@ def child(home: Path, spark: bool, gaps: Path) -> None:
                 await asyncio.sleep(BEAT_SECONDS)
                 now = time.perf_counter()
                 longest, last = max(longest, now - last), now
-            gaps.write_text(json.dumps(longest * 1000))
+            part = gaps.with_suffix(".part")
+            part.write_text(json.dumps(longest * 1000))
+            part.rename(gaps)
 
         def _is_ready(self) -> bool:
             head = self.screen.query_one("#page", PageView).page.head
@@ -80,7 +85,7 @@ def _fake(home: Path) -> Any:
         def table_files(self, name: str, limit: int = 10_000) -> list[DataFile]:
             return files or super().table_files(name, limit)
 
-        def apply(self, plan: Any, *, accept: Any, operation_id: str, on_progress: Any) -> Any:
+        def apply(self, plan: Any, *, accept: Any, operation_id: str, on_progress: Any) -> Any:  # noqa: ARG002
             step = 0
             while operation_id not in self._cancelled:
                 step += 1
@@ -135,21 +140,32 @@ class Terminal:
             self._read()
 
     def _read(self) -> None:
-        try:
+        with contextlib.suppress(pexpect.TIMEOUT):
             self._child.read_nonblocking(200_000, timeout=0.05)
-        except pexpect.TIMEOUT:
-            pass
+
+    def cpu(self) -> float:
+        """Milliseconds of a processor that the program took so far."""
+        times = Path(f"/proc/{self._child.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        return sum(map(int, times)) * 1000 / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> None:
         self._child.close(force=True)
 
 
-def measure(terminal: Terminal, keys: int) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {"longest time standing still until ready": [terminal.longest_gap()]}
+@dataclass
+class Timed:
+    """Milliseconds of each time, and what it cost the processor each, as far as that was measured."""
+
+    milliseconds: list[float]
+    cpu: float | None = None
+
+
+def measure(terminal: Terminal, keys: int) -> dict[str, Timed]:
+    found = {STILL: Timed([terminal.longest_gap()])}
     # to sales.orders, and its files
     terminal.key("\x1b[B" * 4 + "\r", "decimal(12,2)")
     terminal.settle()
-    found["list of 100,000 files, first time"] = [terminal.key("]]]]]", "part-00000")]
+    found[f"list of {FILES:,} files, the first time"] = Timed([terminal.key("]]]]]", "part-00000")])
     terminal.settle()
     again = []
     for _ in range(10):
@@ -157,7 +173,7 @@ def measure(terminal: Terminal, keys: int) -> dict[str, list[float]]:
         terminal.settle(0.3)
         again.append(terminal.key("]", "part-00000"))
         terminal.settle(0.3)
-    found["list of 100,000 files, again"] = again
+    found[f"list of {FILES:,} files, again"] = Timed(again)
     # a merge that commits
     terminal.key("2", "Spark accepts it")
     terminal.key("\x12", "data skipping")
@@ -167,31 +183,32 @@ def measure(terminal: Terminal, keys: int) -> dict[str, list[float]]:
     terminal.key("\x19", "committing")
     terminal.key("v", "data skipping")
     terminal.settle()
-    views = []
+    began, views = terminal.cpu(), []
     for _ in range(keys // 4):
         views.append(terminal.key("]", "a changed cell"))
         views.append(terminal.key("[", "data skipping"))
-    found["another view of the plan, while a merge commits"] = views
+    found["another view of the plan, while a merge commits"] = Timed(views, (terminal.cpu() - began) / len(views))
     terminal.key("1", "part-00000")
     terminal.settle()
-    rows = []
     # from the last row on screen on, each key scrolls one into sight
     terminal.key("\x1b[B" * 60, "part-00060")
     terminal.settle(2)
+    began, rows = terminal.cpu(), []
     for number in range(61, 61 + keys):
         rows.append(terminal.key("\x1b[B", f"part-{number:05}"))
-        terminal.settle(0.02)
-    found["a row further in 100,000, while a merge commits"] = rows
+    found[f"a row further in {FILES:,}, while a merge commits"] = Timed(rows, (terminal.cpu() - began) / keys)
     return found
 
 
-def told(name: str, values: list[float]) -> str:
+def told(name: str, timed: Timed) -> str:
+    values = timed.milliseconds
     if len(values) == 1:
         return f"{name}: {values[0]:.0f} ms"
     cuts = statistics.quantiles(values, n=100, method="inclusive")
+    cpu = "" if timed.cpu is None else f", {timed.cpu:.0f} ms of a processor each"
     return (
         f"{name}: median {cuts[49]:.0f} ms, 95th {cuts[94]:.0f} ms, 99th {cuts[98]:.0f} ms, most {max(values):.0f} ms"
-        f" ({len(values)} times)"
+        f" ({len(values)} times{cpu})"
     )
 
 
@@ -209,10 +226,10 @@ def main() -> None:
         terminal = Terminal(folder, options.spark)
         try:
             if options.spark is not None:
-                print(told("longest time standing still until ready, on Spark", [terminal.longest_gap()]))
+                print(told(f"{STILL}, on Spark", Timed([terminal.longest_gap()])))
                 return
-            for name, values in measure(terminal, options.keys).items():
-                print(told(name, values))
+            for name, timed in measure(terminal, options.keys).items():
+                print(told(name, timed))
         finally:
             terminal.close()
 
