@@ -277,6 +277,7 @@ def describe_table(spark: SparkSession, name: str) -> tuple[tuple[str, str, str]
     return tuple((str(line[0] or ""), str(line[1] or ""), str(line[2] or "")) for line in lines)
 
 
+@_translated
 def table_rows(
     spark: SparkSession, name: str, limit: int = 100, version: int | None = None, percent: float | None = None
 ) -> RowPage:
