@@ -115,13 +115,15 @@ class FileMapView(ScrollView, can_focus=True):
     def validate_cursor(self, file: int) -> int:
         return max(min(file, self.files.count - 1), 0)
 
-    def watch_cursor(self, file: int) -> None:
+    def watch_cursor(self, before: int, file: int) -> None:
         if self.is_mounted:
             line, lines = file // self._per_line, max(self.size.height - 1, 1)
             top = round(self.scroll_target_y)
             if not top <= line < top + lines:
                 self.scroll_to(y=line if line < top else line - lines + 1, animate=False)
-            self.refresh()
+            # the table's cursor drags this one along with every key: the other lines stay as they are
+            self.refresh_line(before // self._per_line)
+            self.refresh_line(line)
             if self.has_focus:
                 self.post_message(self.Reached(file))
 
