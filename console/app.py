@@ -133,13 +133,20 @@ class DeltaMergeApp(App[None], Asking):
         ascii: bool = False,
         rows: int = 5,
         open_sql: str | None = None,
+        profile: str = "",
+        production: bool = False,
     ) -> None:
         super().__init__()
         self.backend = backend
         self.home = home
         self.sample_rows = rows
         self.open_sql = open_sql
-        self.status = Status(backend.endpoint, narration="Spark is starting; browsing history works already.")
+        self.status = Status(
+            backend.endpoint,
+            profile,
+            production=production,
+            narration="Spark is starting; browsing history works already.",
+        )
         self.status_signal: Signal[Status] = Signal(self, "status")
         self.log_lines: deque[LogLine] = deque(maxlen=LOG_LINES)
         self.log_signal: Signal[LogLine] = Signal(self, "log")

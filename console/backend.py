@@ -48,6 +48,9 @@ class Backend(Protocol):
     home: Path
     policy: Policy
 
+    def __hash__(self) -> int:
+        """One backend is like no other."""
+
     def connect(self, on_progress: OnProgress) -> tuple[str, ...]:
         """Start or find Spark. Long on a cold machine; says what it does through ``on_progress``.
 
@@ -89,7 +92,13 @@ class Backend(Protocol):
 
     def table_files(self, name: str, limit: int = 10_000) -> list[DataFile]: ...
 
-    def table_rows(self, name: str, limit: int = 100, version: int | None = None) -> RowPage: ...
+    def table_rows(
+        self, name: str, limit: int = 100, version: int | None = None, percent: float | None = None
+    ) -> RowPage:
+        """Some rows: the first that Spark comes upon, or ``percent`` of all by chance."""
+
+    def describe_table(self, name: str) -> tuple[tuple[str, str, str], ...]:
+        """The lines of DESCRIBE TABLE EXTENDED."""
 
     def table_state(self, name: str) -> TableState:
         """A Delta table in all its parts, generated columns and defaults too: what one like it is made from."""

@@ -31,6 +31,7 @@ _OWNERS = (
     ("The commit dialog", "console.dialogs.commit", "CommitDialog"),
     ("A column to write", "console.dialogs.column", "ColumnDialog"),
     ("A clause to write", "console.dialogs.clause", "ClauseDialog"),
+    ("The columns of a clause", "console.widgets.column_rows", "ColumnRows"),
     ("A part in full", "console.dialogs.part", "PartDialog"),
     ("A question", "console.dialogs.confirm", "ConfirmDialog"),
     ("A path to type", "console.dialogs.path", "PathDialog"),
@@ -38,6 +39,7 @@ _OWNERS = (
     ("A row in full", "console.dialogs.row", "RowDialog"),
     ("The help", "console.dialogs.help", "HelpDialog"),
 )
+_PREFIXES = {"table_tree": "tree", "file_map": "map", "part_box": "part", "part": "full", "column_rows": "columns"}
 _MARK = re.compile(r"\{([a-z]+\.[a-z_]+)\}")
 _MODIFIERS = frozenset({"ctrl", "alt", "shift", "super", "meta", "hyper"})
 
@@ -68,7 +70,7 @@ def _first_key(binding_id: str, keymap: Mapping[str, str]) -> str:
 def _prefix(module: str) -> str:
     """How the ids of the bindings begin that a module has."""
     name = module.rpartition(".")[2]
-    return {"table_tree": "tree", "file_map": "map", "part_box": "part", "part": "full"}.get(name, name)
+    return _PREFIXES.get(name, name)
 
 
 def checked_keymap(wanted: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:

@@ -2,6 +2,7 @@
 
 [profiles.prod]
 remote = "sc://spark.example.org:15002"
+production = true                    # the console says so on every place, in words
 private = true                       # no value of a row is kept in a plan
 conf."spark.sql.session.timeZone" = "UTC"
 policy.typed_confirmation = true     # the table's name is to be typed before a commit; --yes will not do
@@ -19,7 +20,7 @@ from typing import Any
 from console.settings import FILE_NAME
 from engine.policy import Policy
 
-KNOWN = ("master", "remote", "conf", "private", "policy")
+KNOWN = ("master", "remote", "conf", "private", "production", "policy")
 
 
 @dataclass(frozen=True)
@@ -30,17 +31,19 @@ class Profile:
     confs: Mapping[str, str] = field(default_factory=dict)
     private: bool = False
     policy: Policy = field(default_factory=Policy)
+    name: str = ""
+    production: bool = False
 
 
 def profile_of(home: Path, target: str) -> Profile | None:
-    """The profile that is for this ``target``, where one with a policy is: who types the address instead of the name
-    is held to the same rules."""
+    """The profile that is for this ``target``, where one with a policy is, or one of production: who types the
+    address instead of the name is held to the same rules."""
     try:
         profiles = _read(home).get("profiles", {})
     except ModuleNotFoundError:
         return None  # no TOML in this Python: nor could the profile be named
     for name, values in profiles.items() if isinstance(profiles, dict) else ():
-        if isinstance(values, dict) and "policy" in values:
+        if isinstance(values, dict) and ("policy" in values or "production" in values):
             found = _checked(name, values)
             if _place(found.target) == _place(target):
                 return found
@@ -72,18 +75,20 @@ def _checked(name: str, values: Any) -> Profile:
         if key not in KNOWN:
             raise _unusable(f"The profile {name!r} has an unknown setting {key!r} (known: {', '.join(KNOWN)}).")
     master, remote = values.get("master"), values.get("remote")
-    private, confs = values.get("private", False), values.get("conf", {})
+    confs = values.get("conf", {})
+    private, production = values.get("private", False), values.get("production", False)
     if master and remote:
         raise _unusable(f"The profile {name!r} names both a master and a remote.")
     if not all(one is None or isinstance(one, str) for one in (master, remote)):
         raise _unusable(f"In the profile {name!r}, master and remote are texts in quotes.")
     if remote and not remote.startswith("sc://"):
         raise _unusable(f"In the profile {name!r}, remote is sc://HOST:PORT.")
-    if not isinstance(private, bool):
-        raise _unusable(f"In the profile {name!r}, private is true or false.")
+    if not (isinstance(private, bool) and isinstance(production, bool)):
+        raise _unusable(f"In the profile {name!r}, private and production are true or false.")
     if not isinstance(confs, dict):
         raise _unusable(f"In the profile {name!r}, conf is a table of Spark settings.")
-    return Profile(master or remote, dict(_flat(confs)), private, _policy(name, values.get("policy", {})))
+    policy = _policy(name, values.get("policy", {}))
+    return Profile(master or remote, dict(_flat(confs)), private, policy, name, production)
 
 
 def _policy(name: str, values: Any) -> Policy:

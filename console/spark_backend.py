@@ -198,11 +198,18 @@ class SparkBackend:
 
         return self._ask(lambda s: table_files(s, name, limit))
 
-    def table_rows(self, name: str, limit: int = 100, version: int | None = None) -> RowPage:
+    def table_rows(
+        self, name: str, limit: int = 100, version: int | None = None, percent: float | None = None
+    ) -> RowPage:
         from engine import tables
 
-        page: RowPage = self._ask(lambda s: tables.table_rows(s, name, limit, version))
+        page: RowPage = self._ask(lambda s: tables.table_rows(s, name, limit, version, percent))
         return page
+
+    def describe_table(self, name: str) -> tuple[tuple[str, str, str], ...]:
+        from engine import tables
+
+        return self._ask(lambda s: tables.describe_table(s, name))
 
     def table_state(self, name: str) -> TableState:
         from engine.errors import EngineError

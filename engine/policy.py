@@ -17,12 +17,14 @@ HINT = "The rule is in the policy of this profile, in settings.toml."
 class Policy:
     """The rules; the default allows everything. Shares are from 0 to 1, of the table as it was planned.
 
-    ``typed_confirmation`` (the table's name is to be typed, so nobody confirms unseen) is asked by whoever talks with a
-    person. ``reviewed_plans``: only a plan that was saved and then looked at with ``show``.
+    ``typed_confirmation`` (the table's name is to be typed, so nobody confirms unseen) and ``typed_above`` (the same,
+    where more than that share of the files or rows is rewritten, or of the rows deleted) are asked by whoever talks
+    with a person. ``reviewed_plans``: only a plan that was saved and then looked at with ``show``.
     """
 
     read_only: bool = False
     typed_confirmation: bool = False
+    typed_above: float | None = None
     max_files_rewritten: float | None = None
     max_rows_rewritten: float | None = None
     max_rows_deleted: float | None = None
@@ -42,25 +44,28 @@ def broken_rules(policy: Policy, plan: AnyPlan, *, reviewed: bool) -> tuple[Brok
     """The rules that applying ``plan`` would break, in the order of Policy. What is not known is not allowed."""
     if not plan.changes_something:
         return ()
-    files, rewritten, deleted = _changed(plan)
-    shares = (
-        ("max_files_rewritten", policy.max_files_rewritten, "files", files, plan.target.num_files, "rewritten"),
-        ("max_rows_rewritten", policy.max_rows_rewritten, "rows", rewritten, plan.target.num_rows, "rewritten"),
-        ("max_rows_deleted", policy.max_rows_deleted, "rows", deleted, plan.target.num_rows, "deleted"),
-    )
     found = [Broken("read_only", "nothing may be written")] if policy.read_only else []
-    for rule, most, what, part, whole, done in shares:
-        if most is None:
-            continue
-        if part is None or whole is None:
-            found.append(Broken(rule, f"the share of {what} {done} is not known, and at most {most:.0%} may be"))
-        elif part > most * whole:
-            found.append(Broken(rule, f"{part:,} of {whole:,} {what} would be {done}, and at most {most:.0%} may be"))
+    for share in _shares(plan):
+        rule = f"max_{share.what}_{share.done}"
+        most: float | None = getattr(policy, rule)
+        if most is not None and (how := share.above(most)):
+            found.append(Broken(rule, f"{how}, and at most {most:.0%} may be"))
     if policy.forbid_unconditional_deletes and (how := _deletes_unconditionally(plan)):
         found.append(Broken("forbid_unconditional_deletes", how))
     if policy.reviewed_plans and not reviewed:
         found.append(Broken("reviewed_plans", "the plan was not saved and then looked at with `show PLAN.json`"))
     return tuple(found)
+
+
+def to_be_typed(policy: Policy, plan: AnyPlan) -> Broken | None:
+    """The rule by which the table's name is to be typed before ``plan`` is applied, or None: a yes will do."""
+    if policy.typed_confirmation:
+        return Broken("typed_confirmation", "the table's name is to be typed")
+    if policy.typed_above is not None and plan.changes_something:
+        for share in _shares(plan):
+            if how := share.above(policy.typed_above):
+                return Broken("typed_above", f"{how}: the table's name is to be typed")
+    return None
 
 
 def check_policy(policy: Policy, plan: AnyPlan, *, reviewed: bool) -> None:
@@ -77,6 +82,33 @@ def check_writable(policy: Policy) -> None:
 
 def refusal(broken: Broken) -> RefusedError:
     return RefusedError(f"POLICY_{broken.rule.upper()}", f"The policy forbids it ({broken.rule}): {broken.how}.", HINT)
+
+
+@dataclass(frozen=True)
+class _Share:
+    """``part`` of the ``whole`` table, None where it is not known."""
+
+    what: str
+    done: str
+    part: int | None
+    whole: int | None
+
+    def above(self, most: float) -> str:
+        """How it is more than ``most``, or "" where it is not."""
+        if self.part is None or self.whole is None:
+            return f"the share of {self.what} {self.done} is not known"
+        if self.part <= most * self.whole:
+            return ""
+        return f"{self.part:,} of {self.whole:,} {self.what} would be {self.done}"
+
+
+def _shares(plan: AnyPlan) -> tuple[_Share, ...]:
+    files, rewritten, deleted = _changed(plan)
+    return (
+        _Share("files", "rewritten", files, plan.target.num_files),
+        _Share("rows", "rewritten", rewritten, plan.target.num_rows),
+        _Share("rows", "deleted", deleted, plan.target.num_rows),
+    )
 
 
 def _changed(plan: AnyPlan) -> tuple[int, int | None, int | None]:

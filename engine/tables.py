@@ -271,8 +271,18 @@ def table_columns(spark: SparkSession, name: str) -> tuple[Column, ...]:
 
 
 @_translated
-def table_rows(spark: SparkSession, name: str, limit: int = 100, version: int | None = None) -> RowPage:
-    """The first ``limit`` rows that Spark comes upon, of the current version or of ``version``.
+def describe_table(spark: SparkSession, name: str) -> tuple[tuple[str, str, str], ...]:
+    """The lines of DESCRIBE TABLE EXTENDED: name, type or value, comment."""
+    lines = spark.sql(f"DESCRIBE TABLE EXTENDED {table_sql(name)}").collect()
+    return tuple((str(line[0] or ""), str(line[1] or ""), str(line[2] or "")) for line in lines)
+
+
+@_translated
+def table_rows(
+    spark: SparkSession, name: str, limit: int = 100, version: int | None = None, percent: float | None = None
+) -> RowPage:
+    """The first ``limit`` rows that Spark comes upon, of the current version or of ``version``; with ``percent``
+    those among that share of all rows, drawn by chance (TABLESAMPLE, which reads every file).
 
     Cells are texts as Spark casts them (binary ones as ``0x…``); a long one is cut in Spark and ends in
     ``… (+N)``, N the characters left out. At most 10,000 rows.
@@ -283,7 +293,8 @@ def table_rows(spark: SparkSession, name: str, limit: int = 100, version: int | 
     columns = _columns(spark, table + at)
     cell = max(MIN_CELL, min(MAX_CELL, MAX_PAGE // max(1, len(columns) * (count + 1))))
     cells = ", ".join(f"{_cell(column, cell)} AS c{n}" for n, column in enumerate(columns))
-    rows = spark.sql(f"SELECT {cells} FROM {table}{at} LIMIT {count + 1}").collect() if columns else []
+    sample = "" if percent is None else f" TABLESAMPLE ({percent:.9f} PERCENT)"
+    rows = spark.sql(f"SELECT {cells} FROM {table}{at}{sample} LIMIT {count + 1}").collect() if columns else []
     page = tuple(tuple(row) for row in rows[:count])
     return RowPage(columns=columns, rows=page, more=len(rows) > count)
 

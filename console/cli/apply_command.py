@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -17,6 +18,7 @@ from console.visible import visible
 
 if TYPE_CHECKING:
     from engine.plans import AnyPlan
+    from engine.policy import Broken
     from engine.session.connect import Session
     from engine.values import Outcome
 
@@ -90,7 +92,7 @@ def _confirm(
     from console.cli.view_plan import summary
     from engine.apply_plan import refuse
     from engine.errors import RefusedError
-    from engine.policy import check_policy
+    from engine.policy import check_policy, to_be_typed
 
     told.pause()
     if not events:
@@ -106,8 +108,8 @@ def _confirm(
     check_policy(policy, plan, reviewed=invocation.history().is_reviewed(plan.plan_id))
     if not plan.changes_something:
         return
-    if policy.typed_confirmation:
-        _typed(plan, yes, events)
+    if (rule := to_be_typed(policy, plan)) is not None:
+        _typed(plan, rule, yes, events)
         return
     if yes:
         return
@@ -117,13 +119,13 @@ def _confirm(
         raise RefusedError("NOT_CONFIRMED", "The plan was not confirmed.", "Nothing was written.")
 
 
-def _typed(plan: AnyPlan, yes: bool, events: bool) -> None:
+def _typed(plan: AnyPlan, rule: Broken, yes: bool, events: bool) -> None:
     """A rule of the policy: only who types the table's name commits, so no --yes will do."""
     from engine.errors import RefusedError
-    from engine.policy import Broken, refusal
+    from engine.policy import refusal
 
     if yes:
-        raise refusal(Broken("typed_confirmation", "--yes will not do, the table's name is to be typed"))
+        raise refusal(replace(rule, how=f"--yes will not do, {rule.how}"))
     need_person(events)
     click.echo(f"\nType {visible(plan.target.name)} to commit: ", nl=False, err=True)
     if sys.stdin.readline().strip() != plan.target.name:

@@ -116,7 +116,16 @@ def resolve(
     options = [word for name, value in typed.items() if value for word in (name, value)]
     if home is not None and not os.environ.get("DELTAMERGE_CONSOLE_HOME"):
         options += ["--home", str(home)]
-    return Invocation(target or LOCAL, place, settings, found.private, found.policy, tuple(options))
+    return Invocation(
+        target or LOCAL,
+        place,
+        settings,
+        found.private,
+        found.policy,
+        tuple(options),
+        found.name,
+        found.production,
+    )
 
 
 for command in (

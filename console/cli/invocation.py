@@ -22,7 +22,7 @@ class Invocation:
     """``target``: a master, or an ``sc://`` address. ``place``: the home as named, which may not exist yet.
 
     ``private``: no value of a row is kept in a plan. ``options``: the global options as typed, less tokens, to
-    be repeated in the next command that a person is told to type.
+    be repeated in the next command that a person is told to type. ``profile``: its name, "" without one.
     """
 
     target: str
@@ -31,6 +31,8 @@ class Invocation:
     private: bool = False
     policy: Policy = field(default_factory=Policy)
     options: tuple[str, ...] = ()
+    profile: str = ""
+    production: bool = False
 
     @property
     def is_remote(self) -> bool:

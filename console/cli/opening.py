@@ -32,7 +32,9 @@ def open_console(invocation: Invocation, open_sql: str | None = None) -> None:
     backend = SparkBackend(
         invocation.target, home, invocation.confs, private=invocation.private, policy=invocation.policy
     )
-    app = DeltaMergeApp(backend, home=home, open_sql=open_sql)
+    app = DeltaMergeApp(
+        backend, home=home, open_sql=open_sql, profile=invocation.profile, production=invocation.production
+    )
     app.run()
     # a Spark that does not answer must not keep the terminal: what is not given back now times out there
     closing = threading.Thread(target=backend.close, name="close", daemon=True)

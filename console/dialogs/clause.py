@@ -15,10 +15,9 @@ from textual.widgets import Button, Input, Static
 
 from console.dialogs.dialog import Dialog
 from console.places.clause_text import HEADS, FormClause
-from console.visible import visible
+from console.widgets.column_rows import ColumnRows
 from console.widgets.field import Field, TextBox
 from console.widgets.one_of import OneOf
-from console.widgets.part_box import ProposalBox
 
 KINDS = (("matched", "matched"), ("not_matched", "not matched"), ("not_matched_by_source", "not matched by source"))
 ACTIONS = (("update", "update"), ("delete", "delete"))
@@ -98,18 +97,13 @@ class ClauseDialog(Dialog[FormClause]):
         cast("Widget", star.parent).display = sets
         columns = self.query_one("#columns")
         columns.display = sets and not star.value
-        # a box for each column costs a moment: only where they are wanted
+        # their boxes cost a moment: only where they are wanted
         if columns.display and not columns.children:
+            rows = ColumnRows([(column, expression) for column, expression, _ in self._columns], self._proposal)
             another = Field("another", TextBox(placeholder="column", id="more"), TextBox(placeholder="SQL", id="as"))
-            columns.mount_all([*map(self._column_field, range(len(self._columns))), another])
-        for box in columns.query(ProposalBox):
-            box.propose(self._proposal(int(str(box.id).removeprefix("column-"))))
-
-    def _column_field(self, at: int) -> Field:
-        column, expression, _ = self._columns[at]
-        box = ProposalBox(expression, id=f"column-{at}")
-        box.propose(self._proposal(at))
-        return Field(visible(column), box)
+            columns.mount_all([rows, another])
+        for rows in columns.query(ColumnRows):
+            rows.draw()
 
     def _proposal(self, at: int) -> str:
         return "" if self._kind == "not_matched_by_source" else self._columns[at][2]
@@ -134,9 +128,7 @@ class ClauseDialog(Dialog[FormClause]):
     def _assignments(self) -> Iterable[tuple[str, str]]:
         if not self.query("#more"):
             return
-        for at, (column, _, _) in enumerate(self._columns):
-            if expression := self.query_one(f"#column-{at}", TextBox).text.strip():
-                yield column, expression
+        yield from self.query_one(ColumnRows).assignments
         column, expression = (self.query_one(id, TextBox).text.strip() for id in ("#more", "#as"))
         if column and expression:
             yield column, expression

@@ -12,15 +12,18 @@ from textual.widget import Widget
 from textual.widgets import Button, Input
 
 from console.dialogs.dialog import Dialog
-from console.format import number, short_id
+from console.format import count, duration, number, short_id
 from console.places import create_sentences, sentences
 from console.visible import visible
 from console.widgets.accept import Accept
+from console.widgets.lines import where_this_is
 from console.widgets.page import Head, Paragraph, sentence, signed
 from console.widgets.sentences import Sentences
 
 if TYPE_CHECKING:
+    from console.places.projection import Projection
     from engine.plans import AnyPlan
+    from engine.policy import Broken
 
 
 class CommitDialog(Dialog["tuple[str, ...]"]):
@@ -32,11 +35,19 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
         Binding("ctrl+y", "commit", "commit", id="commit.confirm", tooltip="Commit exactly this plan"),
     ]
 
-    def __init__(self, plan: AnyPlan, *, edited: bool, typed: bool = False) -> None:
+    def __init__(
+        self,
+        plan: AnyPlan,
+        *,
+        edited: bool,
+        typed: Broken | None = None,
+        projection: Projection | None = None,
+    ) -> None:
         super().__init__()
         self._plan = plan
         self._edited = edited
         self._typed = typed
+        self._projection = projection
         self._codes = tuple(dict.fromkeys(remark.code for remark in plan.warnings))
 
     def title_text(self) -> str:
@@ -46,7 +57,7 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
         plan, glyphs = self._plan, self.console_app.glyphs
         title = Content.assemble((visible(plan.target.name), "bold"), f"  {self._versions()}")
         what = (sentence(line) for line in self._what())
-        yield Sentences((Paragraph(title), *what, *self._undo()), id="what")
+        yield Sentences((Paragraph(title), *self._where(), *what, *self._undo()), id="what")
         if self._codes:
             yield Sentences((sentence(""), sentence("To be accepted first (tab goes there, space ticks):")))
         for index, code in enumerate(self._codes):
@@ -54,8 +65,9 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
             text = Content.assemble((f"[{visible(code)}] ", "bold"), visible(told, lines=True))
             yield Sentences((signed(glyphs.warning, "$text-warning", text),))
             yield Accept(name=code, id=f"accept-{index}")
-        if self._typed:
-            yield Sentences((sentence(""), sentence("The policy asks for the table's name, typed (tab goes there):")))
+        if self._typed is not None:
+            asked = f"The policy asks for it ({self._typed.rule}): {self._typed.how} (tab goes there):"
+            yield Sentences((sentence(""), sentence(asked)))
             yield Input(placeholder=visible(plan.target.name), id="typed", compact=True)
 
     def compose_buttons(self) -> Iterable[Widget]:
@@ -63,7 +75,7 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
         yield Button(
             Content(self.console_app.told("{commit.confirm}  commit")),
             id="commit",
-            disabled=bool(self._codes) or self._typed,
+            disabled=bool(self._codes) or self._typed is not None,
         )
 
     @on(Accept.Changed)
@@ -88,7 +100,11 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
         return all(box.value for box in self.query(Accept))
 
     def _is_typed(self) -> bool:
-        return not self._typed or self.query_one("#typed", Input).value.strip() == self._plan.target.name
+        return self._typed is None or self.query_one("#typed", Input).value.strip() == self._plan.target.name
+
+    def _where(self) -> Head:
+        status, glyphs = self.console_app.status, self.console_app.glyphs
+        return (Paragraph(where_this_is(status, glyphs)),) if status.production else ()
 
     def _undo(self) -> Head:
         glyphs = self.console_app.glyphs
@@ -111,7 +127,13 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
             lines = [create_sentences.headline(plan), create_sentences.summary(plan)]
             lines += [create_sentences.rows_written(plan), create_sentences.leaving(plan)]
             return [line for line in lines if line]
-        return [self._counts(), sentences.rewrite(plan)]
+        lines = [self._counts(), sentences.rewrite(plan)]
+        return lines if self._projection is None else [*lines, self._takes(self._projection)]
+
+    def _takes(self, projection: Projection) -> str:
+        took = duration(projection.milliseconds)
+        of = count(projection.commits, "commit")
+        return f"takes about {took} ({self.console_app.glyphs.estimated} estimated from {of} into this table)"
 
     def _counts(self) -> str:
         promise = self._plan.promise

@@ -14,6 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Button
 
 from console.dialogs.dialog import Dialog
+from console.places.place import Place
 from console.widgets.keys import catalog
 from console.widgets.page import Paragraph, sentence
 from console.widgets.sentences import Sentences
@@ -64,11 +65,13 @@ class HelpDialog(Dialog[None]):
     def help_text(self) -> list[Paragraph]:
         """The whole help."""
         focused = self._about.focused
+        # Create names its own keys in what it shares with Merge
+        tell = self._about.told if isinstance(self._about, Place) else self.console_app.told
         told: list[Paragraph] = []
         # from the place to what has the focus
         for node in reversed((focused or self._about).ancestors_with_self):
             if about := _help_of(node):
-                told += [sentence(self.console_app.told(about)), sentence("")]
+                told += [sentence(tell(about)), sentence("")]
         if focused is not None:
             told += self._keys("Keys of what has the focus", _own_bindings(focused))
         told += self._keys("Keys of this place", _own_bindings(self._about))

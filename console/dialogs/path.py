@@ -59,7 +59,7 @@ class PathDialog(Dialog[str]):
         return visible(self._title)
 
     def compose_content(self) -> Iterable[Widget]:
-        yield Static(Content(visible(self._sentence)), markup=False)
+        yield Static(Content(visible(self._sentence, lines=True)), markup=False)
         yield Input(self._value, select_on_focus=False)
         yield Static("", classes="complaint", markup=False)
 

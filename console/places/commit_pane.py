@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from console.format import short_id
+from console.format import duration, short_id
 from console.places import create_sentences, sentences
 from console.widgets.glyphs import Glyphs
 from console.widgets.page import Head, Page, sentence, signed
@@ -18,8 +18,9 @@ from console.work import Failure
 if TYPE_CHECKING:
     from console.app import DeltaMergeApp
     from console.places.place import Place
+    from console.places.projection import Projection
     from engine.plans import AnyPlan
-    from engine.values import Outcome
+    from engine.values import Operation, Outcome
 
 
 class CommitPane(Vertical):
@@ -50,17 +51,22 @@ class CommitPane(Vertical):
         note = sentence("It goes on while you look at other places.", "$foreground-muted")
         self.page.show(Page((sentence(title, "bold"), note), promise_table(plan, None, self.glyphs)))
 
-    def show_outcome(self, plan: AnyPlan, outcome: Outcome) -> None:
+    def show_outcome(self, plan: AnyPlan, outcome: Outcome, projection: Projection | None = None) -> None:
         table = promise_table(plan, outcome, self.glyphs)
-        self.page.show(Page(outcome_head(plan, outcome, self.glyphs), table))
+        head = outcome_head(plan, outcome, self.glyphs)
+        if projection is not None:
+            told = f"took {duration(outcome.duration_ms)}, about {duration(projection.milliseconds)} was estimated"
+            head = (*head, sentence(told, "$foreground-muted"))
+        self.page.show(Page(head, table))
 
-    def show_failure(self, plan: AnyPlan, failure: Failure) -> None:
+    def show_failure(self, plan: AnyPlan, failure: Failure, settled: Operation | None = None) -> None:
+        """``settled``: what the ledger has of it, as soon as it was asked."""
         if failure.cancelled:
             # what the operator asked for is no error
             told: Head = (signed(self.glyphs.warning, "$text-warning", "The commit was cancelled.", "bold"),)
         else:
             told = (*failure_head(failure, self.glyphs.error), sentence(""))
-        head = (*told, sentence(cast("Place", self.screen).told(_what_now(failure))))
+        head = (*told, sentence(cast("Place", self.screen).told(_what_now(failure, settled))))
         self.page.show(Page(head, promise_table(plan, None, self.glyphs)))
 
 
@@ -76,11 +82,13 @@ def outcome_head(plan: AnyPlan, outcome: Outcome, glyphs: Glyphs) -> Head:
     return tuple(head)
 
 
-def _what_now(failure: Failure) -> str:
+def _what_now(failure: Failure, settled: Operation | None) -> str:
+    if settled is not None and settled.status in ("cancelled", "failed", "not_committed"):
+        return "Nothing was committed: the table's log was asked. {merge.replan} plans again."
     if failure.stale:
         return "The table or the source moved since the plan. Nothing was committed; {merge.replan} plans again."
     if failure.cancelled:
-        return "Spark was told to stop. The History place ({merge.history}) says whether it had committed before."
+        return "Spark was told to stop. Whether it had committed before is not known yet: the History place says it."
     if failure.unreachable:
         return (
             "Spark was lost while it ran. After a restart ({app.restart_spark}) the History place says whether it "

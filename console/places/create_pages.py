@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from console.format import count, duration, number
 from console.places import create_sentences as sentences
-from console.places.plan_pages import refusal, remarks
+from console.places.plan_pages import around_it, refusal, remarks
 from console.visible import visible
 from console.widgets.glyphs import Glyphs
 from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, facts, sentence, signed
@@ -112,8 +112,7 @@ def advice_page(plan: CreatePlan, glyphs: Glyphs) -> Page:
 
 def sql_page(plan: CreatePlan, _glyphs: Glyphs) -> Page:
     head: list[Paragraph] = [sentence("This runs as typed.")]
-    head += facts(("before it", " ".join(statement.split())) for statement in plan.statement.setup)
-    head += facts((f":{name}", value) for name, value in plan.statement.params.items())
+    head += around_it(plan.statement)
     source = plan.source
     if source is not None:
         head += facts(("reads", f"{table} at version {version}") for table, version in source.pinned_versions.items())

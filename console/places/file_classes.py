@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ SIZES = (
     ("l", "under 1 GB", 1000 * MEGABYTE),
     ("x", "1 GB and more", None),
 )
+LIMITS = [most for _, _, most in SIZES if most is not None]
 TOUCHES = (("u", "updated"), ("d", "deleted"), ("b", "both"), ("c", "only copied"))
 SHARES = (
     ("1", "under 1 % of rows", 0.01),
@@ -28,12 +30,8 @@ SHARES = (
 
 
 def by_size(sizes: Sequence[int]) -> MapMode:
-    classes = [_size(size) for size in sizes]
+    classes = [bisect_right(LIMITS, size) for size in sizes]
     return MapMode("size", [(letter, told) for letter, told, _ in SIZES], classes.__getitem__)
-
-
-def _size(size: int) -> int:
-    return next(kind for kind, (_, _, most) in enumerate(SIZES) if most is None or size < most)
 
 
 def by_touch(files: Sequence[TouchedFile]) -> MapMode:

@@ -135,7 +135,7 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "") -> 
     if detail.outcome is not None:
         head += [sentence(f"meanwhile: {commit}") for commit in detail.outcome.moved_by]
     if one.status == "applied" and plan is not None:
-        head.append(sentence(f"{undo_key} takes it back: {sentences.undo(plan)}"))
+        head.append(sentence(f"{undo_key} takes it back: {sentences.undo(plan)}; possible until VACUUM"))
     return Page(tuple(head), promise_table(plan, detail.outcome, glyphs))
 
 
@@ -148,7 +148,7 @@ def _create_page(detail: OperationDetail, plan: CreatePlan, glyphs: Glyphs, undo
     if one.error:
         head.append(signed(glyphs.error, "$text-error", one.error))
     if one.status == "applied" and one.version:
-        head.append(sentence(f"{undo_key} takes it back: {sentences.undo(plan)}"))
+        head.append(sentence(f"{undo_key} takes it back: {sentences.undo(plan)}; possible until VACUUM"))
     elif one.status == "applied":
         head.append(sentence(f"There is no version before it to go back to; {sentences.undo(plan)} takes it away."))
     return Page(tuple(head), promise_table(plan, detail.outcome, glyphs))

@@ -10,6 +10,7 @@ from textual.content import Content
 
 from console.format import count, local_time, number, size
 from console.places import sentences
+from console.places.projection import rows_written
 from console.visible import visible
 from console.widgets.glyphs import Glyphs
 from console.widgets.page import Column, Page, Paragraph, Row, Table, sentence
@@ -21,7 +22,6 @@ NEWEST = 48
 """Operations in one line of levels: what an 80 columns wide terminal has room for."""
 BAR = 20
 LABEL = 18
-WRITTEN = (sentences.INSERTED, sentences.UPDATED, sentences.COPIED)
 CHANGED = (sentences.INSERTED, sentences.UPDATED, sentences.DELETED)
 
 
@@ -49,7 +49,7 @@ def commit_of(detail: OperationDetail) -> Commit:
         started=one.started_at,
         table=one.table,
         changed=_sum(metrics, CHANGED),
-        rows=_sum(metrics, WRITTEN),
+        rows=rows_written(metrics),
         bytes=metrics.get("numTargetBytesAdded"),
         deviations=deviations,
     )

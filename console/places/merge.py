@@ -49,7 +49,8 @@ class MergePlace(FormedPlace):
     HELP = (
         "Merge: type a MERGE statement, plan it, look at what it would do, and commit exactly that. "
         "Planning writes nothing. The text is saved as you type and comes back after a crash. {merge.form} shows it as "
-        "a form, which changes the part that is edited there and leaves the rest of the text as it is."
+        "a form, which changes the part that is edited there and leaves the rest of the text as it is. "
+        "In the preview {merge.find_key} finds a key: what becomes of its row, by which clause, and why."
     )
     BINDINGS: ClassVar[list[BindingType]] = KEYS
 

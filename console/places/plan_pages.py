@@ -15,8 +15,9 @@ from console.widgets.glyphs import Glyphs
 from console.widgets.page import Column, FileMap, Head, Page, Paragraph, Row, Table, facts, sentence, signed
 
 if TYPE_CHECKING:
+    from engine.create_values import CreateStatement
     from engine.explain import Explained
-    from engine.values import Cells, Plan, Refused, Remark, Sample
+    from engine.values import Cells, Plan, Refused, Remark, Sample, Statement
 
 Build = Callable[["Plan", Glyphs], Page]
 BAR_WIDTH = 30
@@ -197,9 +198,14 @@ def sql_page(plan: Plan, glyphs: Glyphs) -> Page:
         old = sentences.one_line(plan.statement.sql[splice.start : splice.end]) or "(nothing)"
         new = sentences.one_line(splice.text)
         head.append(signed(glyphs.points_to, "$text-primary", f"{old} {glyphs.becomes} {new} ({splice.why})"))
-    head += facts(("before it", sentences.one_line(statement)) for statement in plan.statement.setup)
-    head += facts((f":{name}", value) for name, value in plan.statement.params.items())
+    head += around_it(plan.statement)
     return Page(tuple(head), sql=plan.statement.sql)
+
+
+def around_it(statement: Statement | CreateStatement) -> Head:
+    """What runs before a statement, and the values of its markers."""
+    before = [("before it", sentences.one_line(one)) for one in statement.setup]
+    return (*facts(before), *facts((f":{name}", value) for name, value in statement.params.items()))
 
 
 def spark_page(explained: Explained) -> Page:

@@ -94,8 +94,7 @@ class Preview(Vertical):
     HELP: ClassVar[str] = (
         "What this statement would do. The first line is the verdict; {merge.view_before} and {merge.view_next} go "
         "through the views below it; "
-        "{merge.commit} commits exactly this, {merge.edit} edits the text, {merge.replan} plans again, "
-        "{merge.find_key} finds a key in a merge."
+        "{merge.commit} commits exactly this, {merge.edit} edits the text, {merge.replan} plans again."
     )
 
     class SparkPlanWanted(Message):

@@ -188,6 +188,7 @@ def undo_page(looked: UndoPlan) -> list[str]:
     return [
         f"v{looked.to_version} of {visible(looked.table)} comes back, as v{looked.version + 1}: {rows}",
         f"{back} come back ({size(promise['restoredFilesSize'])}), {gone} go ({size(promise['removedFilesSize'])})",
+        f"this is possible until VACUUM deletes the files of v{looked.to_version}",
     ]
 
 

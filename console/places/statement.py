@@ -27,9 +27,11 @@ from console.widgets.status import Job
 from console.work import Failure
 
 if TYPE_CHECKING:
+    from console.places.projection import Projection
     from engine.plans import AnyPlan
     from engine.values import Outcome
 
+RECENT = 50
 PLANNING = "Spark plans this text. Planning writes nothing."
 
 
@@ -56,6 +58,8 @@ class StatementPlace(Place):
         self._so_far: list[str] = []
         """What the plan that runs said already."""
         self.committed: Outcome | None = None
+        self.projection: Projection | None = None
+        """How long the commit of the plan may take, as soon as the ledger was asked."""
         self.operation: Operation | None = None
 
     @property
@@ -159,7 +163,8 @@ class StatementPlace(Place):
         self._end()
         before, self.plan = self.plan, plan
         self._planned_text = operation.typed
-        self.committed = None
+        self.committed = self.projection = None
+        self._project(plan)
         name = short_id(plan.plan_id)
         self.console_app.record(f"Plan {name}: {sentences.summary(plan)}.")
         self.preview.show(plan, before)
@@ -173,6 +178,21 @@ class StatementPlace(Place):
         if not typed_on:
             self.show_view("preview")
         self.refresh_bindings()
+
+    def _project(self, plan: AnyPlan) -> None:
+        if plan.kind != "merge":
+            return
+
+        def look() -> Projection | None:
+            from console.places.projection import projected
+
+            return projected(plan, self.backend.outcomes())
+
+        def found(projection: Projection | None) -> None:
+            self.projection = projection
+
+        # a ledger that cannot be read says so where it is needed
+        self.ask("projection", look, found, lambda _: None)
 
     def _plan_failed(self, failure: Failure) -> None:
         self._end()
@@ -202,9 +222,15 @@ class StatementPlace(Place):
             self.notify(reason, title="Cannot be committed", severity="error")
             return
         from console.dialogs.commit import CommitDialog
+        from engine.policy import to_be_typed
 
         self.app.push_screen(
-            CommitDialog(plan, edited=self._edited(), typed=self.backend.policy.typed_confirmation),
+            CommitDialog(
+                plan,
+                edited=self._edited(),
+                typed=to_be_typed(self.backend.policy, plan),
+                projection=self.projection,
+            ),
             partial(self._confirmed, plan),
         )
 
@@ -226,7 +252,7 @@ class StatementPlace(Place):
         if accepted is None:
             self.notify("Nothing was committed.")
             return
-        operation = self._begin("committing")
+        operation = self._begin("committing", self.projection)
         report = reporter(self, operation.operation_id)
         self.commit_pane.show_running(plan)
         self.show_view("commit")
@@ -238,13 +264,19 @@ class StatementPlace(Place):
 
     def _applied(self, plan: AnyPlan, outcome: Outcome) -> None:
         self.committed = outcome
-        self.commit_pane.show_outcome(plan, outcome)
+        self.commit_pane.show_outcome(plan, outcome, self.projection)
         summary = sentences.outcome(outcome, plan, self.console_app.glyphs.dot)
         self._commit_ended(f"Plan {short_id(plan.plan_id)} {summary}", kept=outcome.kept)
 
     def _apply_failed(self, plan: AnyPlan, failure: Failure) -> None:
         self.commit_pane.show_failure(plan, failure)
         self._commit_ended(str(failure), kept=False)
+        # the engine has asked the table's log by then, where Spark still answers: the ledger has what it found
+        self.ask(
+            "settled",
+            lambda: next((one for one in self.backend.history(limit=RECENT) if one.plan_id == plan.plan_id), None),
+            lambda found: self.commit_pane.show_failure(plan, failure, found),
+        )
 
     def _commit_ended(self, summary: str, *, kept: bool) -> None:
         self._end()
@@ -261,12 +293,12 @@ class StatementPlace(Place):
     def _typed(self) -> Draft:
         return Draft(self.pane.text.strip(), dict(self.pane.params))
 
-    def _begin(self, kind: str) -> Operation:
+    def _begin(self, kind: str, projection: Projection | None = None) -> Operation:
         self.pane.plan_is_wanted = False
         operation = Operation(uuid.uuid4().hex, kind, self._typed())
         self.operation = operation
         self.console_app.begin(Job(operation.operation_id, kind))
-        self.query_one("#running", Running).start(kind)
+        self.query_one("#running", Running).start(kind, projection.milliseconds if projection is not None else None)
         self.refresh_bindings()
         return operation
 

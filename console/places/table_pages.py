@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from console.format import count, local_time, number, parse_time, short_id, size
 from console.places.file_classes import by_size
 from console.places.scan_page import scan_page
+from console.places.statistics_page import bounds, statistics_page
 from console.places.table_shown import Shown
 from console.visible import visible
 from console.widgets.page import Column, FileMap, Head, LazyRows, MapMode, Page, Row, Table, sentence
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
 _OUR_PLAN = re.compile(r"deltamerge-console/(\w+)")
 FILES_LIMIT = 100_000
-ROWS_LIMIT = 100
 HOUR = 3600.0
 AGES = (
     ("n", "in the newest hour", HOUR),
@@ -29,6 +30,8 @@ AGES = (
     ("o", "older or unknown", float("inf")),
 )
 VERSIONS_LIMIT = 100
+FEWEST, MORE, MOST_ROWS = 100, 10, 10_000
+"""Rows are asked for by the hundred, then ten times as many, never more than the last."""
 
 
 Build = Callable[["Backend", Shown, "TableDetail"], Page]
@@ -107,7 +110,9 @@ def versions_table(versions: Sequence[TableVersion]) -> Table:
 
 
 def files_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
-    files = backend.table_files(shown.name, FILES_LIMIT)
+    files = _files(backend, shown.name, detail.table_id, detail.version)
+    # a column or thirty: those that Delta keeps statistics of
+    bounded = [column.name for column in detail.columns if any(column.name in file.min_values for file in files[:100])]
     has_vectors = any(file.deletion_vector_rows for file in files)
     columns = [
         Column("file", fit="file"),
@@ -116,6 +121,7 @@ def files_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
         *([Column("marked deleted", align="right")] if has_vectors else []),
         *(Column(name) for name in detail.partition_columns),
         Column("modified"),
+        *(Column(name, beyond=True) for name in bounded),
     ]
 
     def row(file: DataFile) -> Row:
@@ -126,6 +132,7 @@ def files_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
             *([number(file.deletion_vector_rows)] if has_vectors else []),
             *(_cell(file.partition, name) for name in detail.partition_columns),
             local_time(file.modified_at),
+            *(bounds(file, name) for name in bounded),
         )
 
     return Page(
@@ -133,15 +140,23 @@ def files_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
     )
 
 
+@lru_cache(maxsize=1)
+def _files(backend: Backend, name: str, _table_id: str, _version: int) -> list[DataFile]:
+    """The files of a version: several views are made of them, and a long log is read once."""
+    return backend.table_files(name, FILES_LIMIT)
+
+
 def _map(files: Sequence[DataFile]) -> FileMap | None:
     """By size, and by age as against the newest file: when a table rests, its files do not grow old on screen."""
-    times = [parse_time(file.modified_at or "") for file in files]
-    known = [time for time in times if time is not None]
     modes = [by_size([file.bytes for file in files])]
+    # a commit writes many files at once: each of its times is read once
+    times = {text: parse_time(text) for text in {file.modified_at for file in files} if text}
+    known = [time for time in times.values() if time is not None]
     if known:
         newest = max(known)
-        ages = [len(AGES) - 1 if time is None else _age((newest - time).total_seconds()) for time in times]
-        modes.append(MapMode("age", [(letter, told) for letter, told, _ in AGES], ages.__getitem__))
+        ages = {text: _age((newest - time).total_seconds()) for text, time in times.items() if time is not None}
+        of_files = [ages.get(file.modified_at or "", len(AGES) - 1) for file in files]
+        modes.append(MapMode("age", [(letter, told) for letter, told, _ in AGES], of_files.__getitem__))
     return FileMap(len(files), modes) if files else None
 
 
@@ -149,15 +164,36 @@ def _age(seconds: float) -> int:
     return next(kind for kind, (_, _, most) in enumerate(AGES) if seconds <= most)
 
 
-def rows_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
-    page = backend.table_rows(shown.name, ROWS_LIMIT, shown.version)
+def rows_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
+    percent, of = _sample(backend, shown, detail) if shown.sampled else (None, "")
+    page = backend.table_rows(shown.name, shown.rows, shown.version, percent)
     # numbers line up, whatever their width
     columns = [Column(column.name, align="right" if _is_number(column.type) else "left") for column in page.columns]
     rows: list[Row] = [tuple(None if cell is None else visible(cell) for cell in row) for row in page.rows]
     when = "" if shown.version is None else f" as of version {shown.version}"
-    more = "there are more" if page.more else "that is all"
+    more = of or ("there are more" if page.more else "that is all")
     told = sentence(f"{count(len(rows), 'row')}{when}; {more}. Enter shows a row in full.")
-    return Page((told,) if rows else (), Table(columns, rows, f"This table has no rows{when}."))
+    # of more rows, the first that was not there before
+    at = shown.rows // MORE if FEWEST < shown.rows <= len(rows) else 0
+    empty = "Chance gave no row." if shown.sampled else f"This table has no rows{when}."
+    return Page((told,) if rows else (), Table(columns, rows, empty), at=at)
+
+
+def _sample(backend: Backend, shown: Shown, detail: TableDetail) -> tuple[float, str]:
+    """How many percent of the table give about as many rows as are wanted, and what they are told to be."""
+    rows = sum(file.rows or 0 for file in _files(backend, shown.name, detail.table_id, detail.version))
+    return min(100 * shown.rows / max(rows, 1), 100.0), f"drawn by chance of about {number(rows)}: all files are read"
+
+
+def statistics(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
+    return statistics_page(_files(backend, shown.name, detail.table_id, detail.version), detail)
+
+
+def describe_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
+    rows = [tuple(map(visible, line)) for line in backend.describe_table(shown.name)]
+    columns = [Column("col_name"), Column("data_type", fit="end"), Column("comment", fit="end")]
+    head = (sentence("DESCRIBE TABLE EXTENDED, by Spark itself.", "$foreground-muted"),)
+    return Page(head, Table(columns, rows))
 
 
 def advice_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
@@ -176,6 +212,8 @@ VIEWS: dict[str, tuple[str, Build]] = {
     "scan": ("Scan", scan_page),
     "advice": ("Advice", advice_page),
     "rows": ("Rows", rows_page),
+    "statistics": ("Statistics", statistics),
+    "describe": ("Describe", describe_page),
 }
 
 

@@ -7,8 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Shown:
-    """One table at one version (None: the newest), and the predicate that its files are explored with, or ""."""
+    """One table at one version (None: the newest), and the predicate that its files are explored with, or "".
+
+    ``rows``: how many are fetched at most, the first ones or, where ``sampled``, some by chance.
+    """
 
     name: str
     version: int | None = None
     predicate: str = ""
+    rows: int = 100
+    sampled: bool = False

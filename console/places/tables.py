@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 VIEW_NAMES = (
     ("columns", "Columns"),
+    ("statistics", "Statistics"),
     ("properties", "Properties"),
+    ("describe", "Describe"),
     ("versions", "Versions"),
     ("files", "Files"),
     ("scan", "Scan"),
@@ -60,6 +62,9 @@ class TablesPlace(Place):
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "all tables", id="tables.back", tooltip="Back to the list of tables"),
+        Binding("plus", "more", "more rows", id="tables.more", tooltip="Fetch ten times as many rows, up to 10,000"),
+        Binding("s", "sample", "sample", id="tables.sample",
+                tooltip="Rows by chance out of the whole table in place of the first ones, or the first ones again"),
         Binding("slash", "filter", "filter", id="tables.filter", tooltip="Filter the tables by name"),
         Binding("m", "merge", "merge into", id="tables.merge", tooltip="Start a merge into this table"),
         Binding("n", "create_like", "new like it", id="tables.like",
@@ -292,6 +297,8 @@ class TablesPlace(Place):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("cycle", "view", "explore"):
             return self.shown is not None
+        if action in ("more", "sample"):
+            return self.shown is not None and self.view == "rows"
         if action == "export":
             page = self._pages.get(self.view) if self.shown is not None else None
             return page is not None and page.table is not None and bool(page.table.rows)
@@ -344,6 +351,28 @@ class TablesPlace(Place):
         ask_where_to_export(
             self, self.page.table or page.table, f"{self.shown.name.strip('`').rpartition('.')[2]}-{self.view}"
         )
+
+    def action_more(self) -> None:
+        from console.places.table_pages import MORE, MOST_ROWS
+
+        page = self._pages.get("rows")
+        if self.shown is None or page is None or page.table is None:
+            return
+        if len(page.table.rows) < self.shown.rows and not self.shown.sampled:
+            self.notify("These are all rows.")
+        elif self.shown.rows >= MOST_ROWS:
+            self.notify(f"No more than {MOST_ROWS:,} rows are fetched; a predicate or a version shows others.")
+        else:
+            self._fetch(replace(self.shown, rows=self.shown.rows * MORE))
+
+    def action_sample(self) -> None:
+        if self.shown is not None:
+            self._fetch(replace(self.shown, sampled=not self.shown.sampled))
+
+    def _fetch(self, shown: Shown) -> None:
+        self.shown = shown
+        self._pages.pop("rows", None)
+        self.action_view("rows")
 
     def action_merge(self) -> None:
         if (name := self._name_for_spark()) is not None:

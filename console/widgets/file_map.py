@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -63,7 +62,6 @@ class FileMapView(ScrollView, can_focus=True):
     def __init__(self, files: FileMap) -> None:
         super().__init__()
         self.files = files
-        self._counted: dict[int, Counter[int]] = {}
 
     @property
     def _per_line(self) -> int:
@@ -104,9 +102,7 @@ class FileMapView(ScrollView, can_focus=True):
 
     def _legend(self, base: Style) -> list[Segment]:
         mode = self.files.modes[self.mode]
-        if self.mode not in self._counted:
-            self._counted[self.mode] = Counter(map(mode.class_of, range(self.files.count)))
-        counts = self._counted[self.mode]
+        counts = self.files.counts(self.mode)
         segments = [Segment(f"{mode.label}: ", base)]
         for kind, (letter, meaning) in enumerate(mode.classes):
             if counts[kind]:
@@ -119,13 +115,15 @@ class FileMapView(ScrollView, can_focus=True):
     def validate_cursor(self, file: int) -> int:
         return max(min(file, self.files.count - 1), 0)
 
-    def watch_cursor(self, file: int) -> None:
+    def watch_cursor(self, before: int, file: int) -> None:
         if self.is_mounted:
             line, lines = file // self._per_line, max(self.size.height - 1, 1)
             top = round(self.scroll_target_y)
             if not top <= line < top + lines:
                 self.scroll_to(y=line if line < top else line - lines + 1, animate=False)
-            self.refresh()
+            # the table's cursor drags this one along with every key: the other lines stay as they are
+            self.refresh_line(before // self._per_line)
+            self.refresh_line(line)
             if self.has_focus:
                 self.post_message(self.Reached(file))
 

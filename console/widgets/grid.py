@@ -104,6 +104,10 @@ class Grid(ScrollView, Asking, can_focus=True):
         if self.table.rows:
             self.post_message(self.RowHighlighted(self.number_of(self.cursor)))
 
+    def on_resize(self) -> None:
+        # it may begin below, and there is no height to scroll in before
+        self._bring_in_sight(self.cursor)
+
     # What is drawn
 
     def render_line(self, y: int) -> Strip:
@@ -163,9 +167,10 @@ class Grid(ScrollView, Asking, can_focus=True):
         columns = self.table.columns
         flexible = [at for at, column in enumerate(columns) if column.fit]
         widths = list(self._natural)
-        padding = 2 * PADDING * len(columns)
         if flexible:
-            taken = sum(size for at, size in enumerate(widths) if at not in flexible)
+            near = [at for at, column in enumerate(columns) if not column.beyond]
+            taken = sum(widths[at] for at in near if at not in flexible)
+            padding = 2 * PADDING * len(near)
             room = max((self._room - taken - padding) // len(flexible), MINIMUM_FIT)
             for at in flexible:
                 column = self.table.columns[at]

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from console.app import DeltaMergeApp
+    from console.widgets.glyphs import Glyphs
 
+ENDPOINT = 40
 _SPARK_STYLE = {"starting": "$text-warning", "warm": "$text-success", "lost": "$text-error"}
 
 
@@ -90,7 +92,7 @@ class TabLine(OneLine):
 
 
 class TopLine(OneLine):
-    """The places with their keys, and at the right how Spark is, in words."""
+    """The places with their keys, and at the right where this is and how Spark is, in words."""
 
     DEFAULT_CSS = """
     TopLine { background: $panel; color: $foreground; }
@@ -108,11 +110,22 @@ class TopLine(OneLine):
         self.refresh()
 
     def render(self) -> Content:
-        tabs = Content.assemble(*(self._tab(*tab) for tab in self._tabs))
-        room = self.size.width - tabs.cell_length - 1
-        status = self._status_text(room)
-        gap = max(room - status.cell_length, 0)
+        tabs, status = self._places(), self._state()
+        # what there is no room for stands on the rule below
+        if (where := self.where) is not None:
+            status = Content.assemble(where, (f" {self.console_app.glyphs.dot} ", "$foreground-muted"), status)
+        gap = max(self.size.width - tabs.cell_length - status.cell_length - 1, 0)
         return Content.assemble(tabs, " " * gap, status, " ")
+
+    @property
+    def where(self) -> Content | None:
+        """Where this is, or None where there is no room to say it."""
+        where = where_this_is(self.console_app.status, self.console_app.glyphs)
+        room = self.size.width - self._places().cell_length - self._state().cell_length - 5
+        return where if where.cell_length <= room else None
+
+    def _places(self) -> Content:
+        return Content.assemble(*(self._tab(*tab) for tab in self._tabs))
 
     def _tab(self, name: str, key: str, label: str) -> Content:
         action = f"app.place('{name}')"
@@ -125,20 +138,22 @@ class TopLine(OneLine):
             " ",
         )
 
-    def _status_text(self, room: int) -> Content:
-        status = self.console_app.status
-        glyphs = self.console_app.glyphs
+    def _state(self) -> Content:
+        status, glyphs = self.console_app.status, self.console_app.glyphs
         mark = {"starting": glyphs.off, "warm": glyphs.on, "lost": glyphs.error}[status.spark]
-        dot = f" {glyphs.dot} "
-        tail = f"{dot}{status.work or 'idle'}" if status.spark == "warm" else ""
-        state = f"{mark} {status.spark}"
-        endpoint = visible(status.endpoint)
-        rest = room - len(state) - len(tail) - len(dot) - 2
-        # rather no endpoint than a stump of one: the Session place has it in full
-        shown = elide_end(endpoint, rest, glyphs.ellipsis) + dot if rest >= 8 else ""
-        return Content.assemble(
-            (shown, "$foreground-muted"), (state, _SPARK_STYLE[status.spark]), (tail, "$foreground-muted")
-        )
+        tail = f" {glyphs.dot} {status.work or 'idle'}" if status.spark == "warm" else ""
+        return Content.assemble((f"{mark} {status.spark}", _SPARK_STYLE[status.spark]), (tail, "$foreground-muted"))
+
+
+def where_this_is(status: Status, glyphs: Glyphs) -> Content:
+    """The endpoint, the profile, and in words that it is production."""
+    dot = Content.styled(f" {glyphs.dot} ", "$foreground-muted")
+    # a long address is cut: the Session place has it in full
+    named = (elide_end(visible(status.endpoint), ENDPOINT, glyphs.ellipsis), visible(status.profile))
+    parts = [Content.styled(name, "$foreground-muted") for name in named if name]
+    if status.production:
+        parts.append(Content.styled("PRODUCTION", "bold $text-error"))
+    return dot.join(parts)
 
 
 class Rule(OneLine):
@@ -155,14 +170,22 @@ class Rule(OneLine):
         self.refresh()
 
     def render(self) -> Content:
-        status = self.console_app.status
-        line = self.console_app.glyphs.bar_rest
-        width = self.size.width
+        status, glyphs = self.console_app.status, self.console_app.glyphs
+        line = glyphs.bar_rest
+        where = self._where()
+        width = self.size.width - where.cell_length
         if not status.narration:
-            return Content(line * width)
-        text = elide_end(visible(status.narration), max(width - 6, 0), self.console_app.glyphs.ellipsis)
+            return Content.assemble(line * width, where)
+        text = elide_end(visible(status.narration), max(width - 6, 0), glyphs.ellipsis)
         rest = max(width - len(text) - 4, 0)
-        return Content.assemble(line * 2, " ", (text, _SPARK_STYLE[status.spark]), " ", line * rest)
+        return Content.assemble(line * 2, " ", (text, _SPARK_STYLE[status.spark]), " ", line * rest, where)
+
+    def _where(self) -> Content:
+        """At the right, what the line above has no room for."""
+        if self.screen.query_one(TopLine).where is not None:
+            return Content("")
+        line = self.console_app.glyphs.bar_rest
+        return Content.assemble(" ", where_this_is(self.console_app.status, self.console_app.glyphs), " ", line * 2)
 
 
 class KeyLine(OneLine):

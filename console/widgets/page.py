@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeVar, overload
 
 from textual.content import Content
@@ -50,7 +51,8 @@ class LazyRows(Sequence[Row]):
 
 @dataclass(frozen=True)
 class Column:
-    """``fit`` columns give way to the others: their cells are elided to the room that is left.
+    """``fit`` columns give way to the others: their cells are elided to the room that is left. ``beyond``: is scrolled
+    to, and takes no room from them.
 
     ``value``: from a row's number to what the column sorts by, where that is not what its cells say (``1.2 GB``).
     """
@@ -59,6 +61,7 @@ class Column:
     align: Literal["left", "right"] = "left"
     fit: Literal["file", "end"] | None = None
     value: Callable[[int], float | str | None] | None = None
+    beyond: bool = False
 
 
 @dataclass(frozen=True)
@@ -121,13 +124,20 @@ class MapMode:
 
 @dataclass(frozen=True)
 class FileMap:
-    """A map of the files that are the rows of the table on the same page."""
+    """A map of the files that are the rows of the table on the same page. What is counted once is kept with it."""
 
     count: int
     modes: Sequence[MapMode]
+    counted: dict[int, Counter[int]] = field(default_factory=dict, compare=False, repr=False)
 
     LEAST: ClassVar[int] = 8
     """A table of fewer files is its own map."""
+
+    def counts(self, mode: int) -> Counter[int]:
+        """How many files there are of each class."""
+        if mode not in self.counted:
+            self.counted[mode] = Counter(map(self.modes[mode].class_of, range(self.count)))
+        return self.counted[mode]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Input, TextArea
 
-from console.format import duration, number, size
+from console.format import duration, elide_end, number, size
 from console.visible import visible
 from console.widgets.lines import OneLine
 
@@ -33,14 +33,16 @@ class Running(OneLine):
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self._what = ""
+        self._projected: int | None = None
         self._started = 0.0
         self._progress: Progress | None = None
         self._cancelling = False
         self._timer: Timer | None = None
 
-    def start(self, what: str) -> None:
-        """Work begins: ``planning`` or ``committing``."""
+    def start(self, what: str, projected: int | None = None) -> None:
+        """Work begins: ``planning`` or ``committing``; ``projected`` are the milliseconds that it may take."""
         self._what = what
+        self._projected = projected
         self._started = monotonic()
         self._progress = None
         self._cancelling = False
@@ -75,26 +77,38 @@ class Running(OneLine):
             room = width - self._line(bar_width=0, with_bytes=with_bytes).cell_length - 1
             if room >= MINIMUM_BAR_WIDTH:
                 return self._line(bar_width=min(room, BAR_WIDTH), with_bytes=with_bytes)
-        return self._line(bar_width=0, with_bytes=False)
+        line = self._line(bar_width=0, with_bytes=False)
+        too_long = line.cell_length - width
+        return self._line(bar_width=0, with_bytes=False, cut=too_long) if too_long > 0 else line
 
-    def _line(self, *, bar_width: int, with_bytes: bool) -> Content:
+    def _line(self, *, bar_width: int, with_bytes: bool, cut: int = 0) -> Content:
+        """``cut`` is how much of the phase's name is left out."""
         progress = self._progress
         parts: list[str] = []
         bar = Content("")
         if progress is not None:
-            parts.append(visible(progress.phase))
+            phase = visible(progress.phase)
+            parts.append(elide_end(phase, max(len(phase) - cut, 0), self.console_app.glyphs.ellipsis))
             if progress.total:
                 bar = self._bar(progress.done, progress.total, bar_width)
                 parts.append(f"{number(progress.done)} of {number(progress.total)} tasks")
             if progress.bytes_read and with_bytes:
                 parts.append(f"{size(progress.bytes_read)} read")
-        parts.append(duration(int((monotonic() - self._started) * 1000) // 100 * 100))
+        parts.append(self._time())
         # in a text, x is a letter
         typing = isinstance(self.screen.focused, Input | TextArea)
         stop = "{editor.leave}, {merge.cancel} cancels" if typing else "{merge.cancel} cancels"
         parts.append("cancelling…" if self._cancelling else cast("Place", self.screen).told(stop))
         dot = f" {self.console_app.glyphs.dot} "
         return Content.assemble((f"{self._what} ", "bold $text-primary"), bar, dot.join(parts))
+
+    def _time(self) -> str:
+        """How long it takes so far, and of about how long."""
+        elapsed = int((monotonic() - self._started) * 1000) // 100 * 100
+        if self._projected is None:
+            return duration(elapsed)
+        estimated = f"{self.console_app.glyphs.estimated} {duration(self._projected)}"
+        return f"{duration(elapsed)} of {estimated}"
 
     def _bar(self, done: int, total: int, width: int) -> Content:
         if not width:

@@ -10,9 +10,12 @@ SparkState = Literal["starting", "warm", "lost"]
 
 @dataclass(frozen=True)
 class Status:
-    """``work`` is empty when idle. ``narration`` is the sentence on the rule below the tabs."""
+    """``profile`` is its name, empty without one. ``work`` is empty when idle. ``narration`` is the sentence on the
+    rule below the tabs."""
 
     endpoint: str
+    profile: str = ""
+    production: bool = False
     spark: SparkState = "starting"
     work: str = ""
     narration: str = ""

@@ -69,6 +69,14 @@ def test_who_types_the_address_is_held_to_the_policy_of_its_profile(tmp_path: Pa
     assert not resolve(None, None, (), None, tmp_path).policy.typed_confirmation
 
 
+def test_production_is_known_by_the_profile_and_by_its_address(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text('[profiles.prod]\nremote = "sc://spark:15002"\nproduction = true\n')
+    for target, profile in ((None, "prod"), ("sc://spark:15002", None)):
+        asked = resolve(None, target, (), profile, tmp_path)
+        assert (asked.profile, asked.production) == ("prod", True)
+    assert not resolve(None, None, (), None, tmp_path).production
+
+
 @pytest.mark.parametrize(
     "rule", ["read_onli = true", "read_only = 1", "max_rows_deleted = 2", "max_rows_deleted = true", "x = 'y'"]
 )

@@ -148,8 +148,14 @@ class FakeBackend:
         self._enter("table_files", name, limit)
         return samples.some_files(min(self.file_count, limit))
 
-    def table_rows(self, name: str, limit: int = 100, version: int | None = None) -> RowPage:
-        self._enter("table_rows", name, limit, version)
+    def describe_table(self, name: str) -> tuple[tuple[str, str, str], ...]:
+        self._enter("describe_table", name)
+        return (("order_id", "bigint", "unique [/x]"), ("", "", ""), ("# Detailed Table Information", "", ""))
+
+    def table_rows(
+        self, name: str, limit: int = 100, version: int | None = None, percent: float | None = None
+    ) -> RowPage:
+        self._enter("table_rows", name, limit, version, percent)
         return samples.some_rows(limit)
 
     def table_state(self, name: str) -> TableState:

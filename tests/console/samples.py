@@ -515,6 +515,9 @@ def some_files(count: int = 40) -> list[DataFile]:
             rows=434_000 + index,
             partition={"order_date": f"2026-11-{1 + index % 30:02}"},
             modified_at="2026-11-20T03:00:07Z",
+            min_values={"order_id": str(index * 1000), "note": "[/x]"},
+            max_values={"order_id": str(index * 1000 + 999), "note": "z"},
+            null_counts={"order_id": 0, "note": 10},
         )
         for index in range(count)
     ]

@@ -76,7 +76,7 @@ async def test_progress_is_told_while_it_commits_even_from_another_place(backend
         await operator.sees("kept its promise")
 
 
-async def test_x_cancels_a_commit_by_its_id_and_does_not_claim_what_it_cannot_know(backend: FakeBackend) -> None:
+async def test_x_cancels_a_commit_by_its_id_and_tells_whether_it_had_committed(backend: FakeBackend) -> None:
     backend.hold("apply")
     async with console(backend) as operator:
         await operator.plan(MERGE_SQL)
@@ -85,8 +85,17 @@ async def test_x_cancels_a_commit_by_its_id_and_does_not_claim_what_it_cannot_kn
         await operator.press("ctrl+y")
         await operator.sees("5 of 10 tasks")
         await operator.press("x")
-        await operator.sees("The commit was cancelled.", "says whether it had committed")
-        assert backend.called("cancel") == [(backend.called("apply")[0][2],)]
+        await operator.sees("The commit was cancelled.", "Whether it had committed before is not known yet")
+        one = backend.ledger[0].model_copy(update={"plan_id": samples.a_plan().plan_id, "status": "cancelled"})
+        backend.ledger = [one]
+        backend.hold("apply")
+        await operator.press("v", "c")
+        await operator.sees("Commit plan")
+        await operator.press("ctrl+y")
+        await operator.sees("5 of 10 tasks")
+        await operator.press("x")
+        await operator.sees("Nothing was committed: the table's log was asked.")
+        assert backend.called("cancel") == [(called[2],) for called in backend.called("apply")]
 
 
 async def test_a_stale_plan_is_refused_with_what_collides(backend: FakeBackend) -> None:
@@ -116,7 +125,7 @@ async def test_a_policy_may_ask_for_the_tables_name_typed(backend: FakeBackend) 
     async with console(backend) as operator:
         await operator.plan(MERGE_SQL)
         await operator.press("c")
-        await operator.sees("The policy asks for the table's name")
+        await operator.sees("The policy asks for it (typed_confirmation)")
         await operator.press("ctrl+y")
         await operator.sees("The table's name has to be typed first.")
         await operator.press("shift+tab", *"sales.orders")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from console.drafts import DraftStore
 from console.places.merge_form import Part
+from engine.values import Column
 from tests.console.drive import Operator, console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
@@ -213,3 +214,20 @@ async def test_a_text_that_is_no_merge_is_told_so_and_untouched(backend: FakeBac
         # it is one as soon as the text is
         operator.merge.editor.replace_all(MERGE_SQL)
         await operator.sees("target", "3  not matched")
+
+
+async def test_a_clause_of_a_wide_table_shows_a_few_columns_at_a_time_and_takes_any(backend: FakeBackend) -> None:
+    wide = tuple(Column(name=f"c{at}", type="int") for at in range(1, 151))
+    backend.table_columns = lambda _: wide  # type: ignore[method-assign]
+    async with console(backend) as operator:
+        await form_of(operator, OWN.replace("orders_feed", "sales.orders_feed"))
+        await operator.press("escape", "down", "enter")
+        await operator.sees("WHEN MATCHED", "all columns")
+        assert len(operator.app.screen.query("*")) < 80
+        await operator.press("tab", "space", "tab")
+        await operator.sees("1 to 8 of 150 columns", "c8 ")
+        await operator.press("space", *["pagedown"] * 30)
+        await operator.sees("143 to 150 of 150 columns", "space: s.c150")
+        await operator.press(*["down"] * 7, *"1 + 1", *["up"] * 8, "space", "enter")
+        await dialog(operator, False)
+        assert "UPDATE SET c1 = s.c1, c142 = s.c142, c150 = 1 + 1" in " ".join(text(operator).split())

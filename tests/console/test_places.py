@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend
+from tests.console.samples import MERGE_SQL
 
 PLACES = {
     "1": "Open a table with enter.",
@@ -89,3 +90,15 @@ async def test_quitting_while_spark_works_asks_first_and_then_cancels(backend: F
         await operator.press("ctrl+y")
         await operator.until(lambda: not operator.app.is_running)
         assert backend.called("cancel")
+
+
+async def test_where_this_is_is_always_in_sight_and_production_is_said_in_words(backend: FakeBackend) -> None:
+    for size, line in (((120, 36), 0), ((80, 24), 1)):
+        async with console(backend, size=size, profile="nightly", production=True) as operator:
+            await operator.sees("warm")
+            assert "local[*] · nightly · PRODUCTION" in operator.screen.splitlines()[line]
+            await operator.plan(MERGE_SQL)
+            assert "nightly · PRODUCTION" in operator.screen.splitlines()[line]
+            await operator.press("c")
+            await operator.sees("Commit plan")
+            assert operator.screen.count("nightly · PRODUCTION") == 2

@@ -5,10 +5,12 @@ Nothing in a picture depends on the machine: fixed times, a fixed home, no curso
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from textual.pilot import Pilot
@@ -54,12 +56,14 @@ async def refused(operator: Operator) -> None:
 async def commit(operator: Operator) -> None:
     operator.app.backend.plans = [samples.a_warned_plan()]  # type: ignore[attr-defined]
     await operator.plan(samples.MERGE_SQL)
+    await operator.until(lambda: operator.merge.projection)
     await operator.press("c")
     await operator.sees("not accepted yet")
 
 
 async def outcome(operator: Operator) -> None:
     await preview(operator)
+    await operator.until(lambda: operator.merge.projection)
     await operator.press("c")
     await operator.sees("Commit plan")
     await operator.press("ctrl+y")
@@ -135,6 +139,16 @@ PICTURES = [
     *(pytest.param(scene, SMALL, "merge-dark", id=f"{scene.__name__.strip('_')}-80x24") for scene in OTHERS),
     pytest.param(preview, LARGE, "merge-light", id="preview-120x36-light"),
 ]  # fmt: skip
+
+
+def test_the_pictures_of_the_readme_are_among_these() -> None:
+    root = Path(__file__).parents[2]
+    shown = [Path(unquote(link)) for link in re.findall(r"\]\(([^)]+\.svg)\)", (root / "README.md").read_text())]
+    drawn = {f"test_picture[{picture.id}].svg" for picture in PICTURES}
+    assert len(shown) == 5
+    for picture in shown:
+        assert (root / picture).is_file()
+        assert picture.name in drawn
 
 
 @pytest.mark.parametrize(("scene", "size", "theme"), PICTURES)

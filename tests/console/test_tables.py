@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from textual.widgets import Input
 
+from console.places.statistics_page import statistics_page
 from engine.errors import EngineError
+from tests.console import samples
 from tests.console.drive import ORDERS, console
 from tests.console.fake_backend import FakeBackend
 
@@ -52,7 +54,11 @@ async def test_enter_opens_a_table_and_its_views_turn_with_brackets(backend: Fak
         # columns: name, type, whether it may be null, its part in the layout, its comment
         await operator.sees("order_id", "bigint", "not null", "partition", "decimal(12,2)")
         await operator.press("right_square_bracket")
+        await operator.sees("Bounds out of the statistics")
+        await operator.press("right_square_bracket")
         await operator.sees("/warehouse/sales.db/orders", "delta.logRetentionDuration", "Orders of the shop [BETA]")
+        await operator.press("right_square_bracket")
+        await operator.sees("DESCRIBE TABLE EXTENDED, by Spark itself.")
         await operator.press("right_square_bracket")
         await operator.sees("MERGE", "980 updated, 201 inserted", "OPTIMIZE", "2,000,000 written")
         await operator.press("right_square_bracket")
@@ -64,7 +70,7 @@ async def test_enter_opens_a_table_and_its_views_turn_with_brackets(backend: Fak
         await operator.press("right_square_bracket")
         await operator.sees("100 rows; there are more.", "NULL")
         # round again: what was asked once is known
-        for _ in range(4):
+        for _ in range(6):
             await operator.press("right_square_bracket")
         await operator.sees("40 files, 921 MB in all.")
         assert len(backend.called("table_files")) == 1
@@ -75,11 +81,11 @@ async def test_enter_on_a_version_shows_the_rows_as_of_then(backend: FakeBackend
         await operator.sees("orders_feed")
         await operator.press(*ORDERS, "enter")
         await operator.sees("bigint")
-        await operator.press("right_square_bracket", "right_square_bracket")
+        await operator.press(*["right_square_bracket"] * 4)
         await operator.sees("Enter shows the rows as of a version.")
         await operator.press("down", "enter")
         await operator.until(lambda: backend.called("table_rows"))
-        assert backend.called("table_rows")[0] == ("sales.orders", 100, 40)
+        assert backend.called("table_rows")[0] == ("sales.orders", 100, 40, None)
 
 
 async def test_on_a_narrow_screen_the_list_folds_and_esc_brings_it_back(backend: FakeBackend) -> None:
@@ -244,3 +250,47 @@ async def test_a_row_in_full_is_copied_cell_by_cell(backend: FakeBackend) -> Non
         assert operator.app.clipboard == "paid"
         await operator.press("y")
         assert operator.app.clipboard.startswith("order_id\t10001\t10001\norder_date")
+
+
+async def test_more_rows_are_fetched_on_demand_and_a_sample_is_drawn_by_chance(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees("decimal(12,2)")
+        operator.app.screen.action_view("rows")  # type: ignore[attr-defined]
+        await operator.sees("100 rows; there are more", "+ more rows", "s sample")
+        await operator.press("plus")
+        await operator.sees("1,000 rows; there are more", "10100")
+        await operator.press("s")
+        await operator.sees("1,000 rows; drawn by chance of about 17,360,780")
+        await operator.press("s", "plus")
+        await operator.sees("10,000 rows")
+        await operator.press("plus")
+        await operator.sees("No more than 10,000 rows are fetched")
+        shares = [call[3] for call in backend.called("table_rows")]
+        assert [share is None for share in shares] == [True, True, False, True, True]
+
+
+async def test_statistics_of_columns_and_files_come_out_of_the_log(backend: FakeBackend) -> None:
+    async with console(backend, size=(160, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees("decimal(12,2)")
+        operator.app.screen.action_view("files")  # type: ignore[attr-defined]
+        await operator.sees("2026-11-20 03:00:07  0 to 999")
+        operator.app.screen.action_view("statistics")  # type: ignore[attr-defined]
+        await operator.sees("order_id", "39999", "2026-11-30", "40 of 40 files", "0 of 40 files", "<1 %")
+        operator.app.screen.action_view("describe")  # type: ignore[attr-defined]
+        await operator.sees("# Detailed Table Information", "unique [/x]")
+
+
+def test_numbers_are_bounded_by_value_and_what_some_files_do_not_say_is_unknown() -> None:
+    detail = samples.a_detail("sales.orders")
+    files = samples.some_files(11)
+    page = statistics_page(files, detail)
+    assert page.table is not None
+    assert page.table.rows[0][:3] == ("order_id", "0", "10999")
+    bare = files[0].model_copy(update={"min_values": {}, "max_values": {}, "null_counts": {}})
+    page = statistics_page([bare, *files[1:]], detail)
+    assert page.table is not None
+    assert page.table.rows[0][1:3] == ("?", "?")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.errors import RefusedError
-from engine.policy import Policy, broken_rules, check_policy, check_writable
+from engine.policy import Policy, broken_rules, check_policy, check_writable, to_be_typed
 from engine.values import Clause, Plan
 from tests.engine.plans import make_plan
 
@@ -25,6 +25,19 @@ def broken(policy: Policy, plan: Plan, *, reviewed: bool = False) -> list[str]:
 def test_without_rules_all_is_allowed() -> None:
     assert broken(Policy(), a_plan()) == []
     check_writable(Policy())
+
+
+@pytest.mark.parametrize(("above", "asked"), [(0.03, False), (0.02, True), (None, False)])
+def test_the_tables_name_is_typed_above_a_share(above: float | None, asked: bool) -> None:
+    rule = to_be_typed(Policy(typed_above=above), a_plan())
+    assert (rule is not None) is asked
+    if rule is not None:
+        assert (rule.rule, rule.how) == (
+            "typed_above",
+            "1 of 40 files would be rewritten: the table's name is to be typed",
+        )
+    # where it is not known, it is asked for
+    assert to_be_typed(Policy(typed_above=0.99), a_plan(num_rows=None)) is not None
 
 
 def test_read_only() -> None:

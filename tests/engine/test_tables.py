@@ -132,6 +132,13 @@ def test_one_table_from_all_sides(either: tuple[Any, str]) -> None:
     assert (len(old.rows), old.more) == (1, True)
     every = {row[0]: row for row in tables.table_rows(spark, name, version=1).rows}
     assert every["1"][3:] == ("x", "0x00FF", "[a, null]", "{1, null}")
+    assert {row[0] for row in tables.table_rows(spark, name, version=1, percent=100).rows} == set(every)
+    assert tables.table_rows(spark, name, percent=0).rows == ()
+
+    described = tables.describe_table(spark, name)
+    assert described[0][:2] == ("id", "bigint")
+    assert "# Detailed Table Information" in [line[0] for line in described]
+    assert tables.describe_table(spark, detail.path)[0] == described[0]
 
     assert tables.table_rows(spark, detail.path).rows == page.rows
     assert tables.table_detail(spark, f"delta.`{detail.path}`").table_id == detail.table_id

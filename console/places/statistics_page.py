@@ -1,0 +1,81 @@
+"""What the log says of each column: bounds and NULLs, out of the statistics of the files. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+
+from console.format import count, number, share
+from console.visible import visible
+from console.widgets.page import Column, Page, Row, Table, sentence
+
+if TYPE_CHECKING:
+    from engine.values import DataFile, TableDetail
+
+NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+TOLD = (
+    "Bounds out of the statistics in Delta's log, no data is read: a long text is cut in them, and rows that a "
+    "deletion vector marks count."
+)
+
+
+def statistics_page(files: Sequence[DataFile], detail: TableDetail) -> Page:
+    """A line for each column of the table; partition columns by their values."""
+    rows = tuple(_row(files, column.name, column.type, detail) for column in detail.columns)
+    columns = [
+        Column("column"),
+        Column("least", fit="end"),
+        Column("most", fit="end"),
+        Column("NULLs", align="right"),
+        Column("of rows", align="right"),
+        Column("files with statistics", align="right"),
+    ]
+    head = (sentence(TOLD, "$foreground-muted"),) if rows else ()
+    return Page(head, Table(columns, rows, "This table has no columns."))
+
+
+def _row(files: Sequence[DataFile], name: str, type_: str, detail: TableDetail) -> Row:
+    if name in detail.partition_columns:
+        values = [file.partition.get(name) for file in files]
+        known = sorted({value for value in values if value is not None}, key=ordering(type_))
+        nulls = sum(file.rows or 0 for file in files if file.partition.get(name) is None)
+        least, most = (known[0], known[-1]) if known else (None, None)
+        return _told(name, least, most, nulls, files, len(files))
+    having = [file for file in files if name in file.null_counts or file.min_values.get(name) is not None]
+    lows = [low for file in files if (low := file.min_values.get(name)) is not None]
+    highs = [high for file in files if (high := file.max_values.get(name)) is not None]
+    key = ordering(type_)
+    least, most = min(lows, key=key, default=None), max(highs, key=key, default=None)
+    nulls = sum(file.null_counts.get(name, 0) for file in having)
+    return _told(name, least, most, nulls if having else None, files, len(having))
+
+
+def _told(
+    name: str, least: str | None, most: str | None, nulls: int | None, files: Sequence[DataFile], having: int
+) -> Row:
+    rows = sum(file.rows or 0 for file in files)
+    part = "" if nulls is None else share(nulls, rows)
+    # a bound of some files is no bound of the column
+    cells = ("?" if one is None or having < len(files) else visible(one) for one in (least, most))
+    return (visible(name), *cells, number(nulls), part, f"{number(having)} of {count(len(files), 'file')}")
+
+
+def ordering(type_: str) -> Callable[[str], Any]:
+    """How texts of a type are in order: numbers by their value, dates and texts as they are."""
+
+    def by_value(text: str) -> tuple[int, Decimal]:
+        try:
+            return (0, Decimal(text))
+        except InvalidOperation:
+            return (1, Decimal(0))
+
+    return by_value if type_.lower().startswith(NUMBERS) else str
+
+
+def bounds(file: DataFile, name: str) -> str | None:
+    """``least … most`` of one column in one file, None where the log does not say."""
+    least, most = file.min_values.get(name), file.max_values.get(name)
+    if least is None or most is None:
+        return None
+    return visible(least) if least == most else f"{visible(least)} to {visible(most)}"
