@@ -8,7 +8,7 @@ for its files keeps what the MERGE would; how many a read as it is would keep is
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -199,8 +199,13 @@ def input_files(spark: SparkSession, query: str, confs: Mapping[str, str]) -> fr
 
 def files_among(files: Sequence[LogFile], path: str, kept: Collection[str]) -> tuple[LogFile, ...]:
     """Those of ``files`` of the table at ``path`` that are among the paths ``kept``."""
+    return tuple(file for file, name in zip(files, input_names(files, path), strict=True) if name in kept)
+
+
+def input_names(files: Iterable[LogFile], path: str) -> list[str]:
+    """What ``inputFiles()`` calls each of ``files`` of the table at ``path``."""
     root = normal(path).rstrip("/")
-    return tuple(file for file in files if _decoded(root, file.path) in kept)
+    return [_decoded(root, file.path) for file in files]
 
 
 def normal(path: str) -> str:

@@ -21,7 +21,7 @@ from engine.errors import EngineError
 from engine.explain import explain
 from engine.logged_schema import logged_schema
 from engine.names import quote, string
-from engine.prepare_delta_scan import GENERATED_FILTERS, files_among, input_files
+from engine.prepare_delta_scan import GENERATED_FILTERS, files_among, input_files, input_names
 from engine.skipping import FileEvidence, file_evidence
 from engine.spark_errors import translate
 from engine.sql_text import conjuncts, tokenize
@@ -116,7 +116,8 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
     with beside(spark, None) as submit:
         # the log is read while Delta is asked
         listing = submit(lambda: list_files(spark, path, at, with_stats=True))
-        logged = submit(lambda: logged_schema(spark, path, at))
+        mapped = "columnMapping" in (detail["tableFeatures"] or ())
+        logged = submit(lambda: logged_schema(spark, path, at)) if mapped else None
         schema = columns_of(schema_of(spark, _read(source, [predicate])))
         parts = probe(spark, f"SELECT {{}} FROM {source}", conjuncts(predicate), schema, ())
         by_partition = {name.lower() for name in detail["partitionColumns"] or ()}
@@ -129,9 +130,13 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
         for texts in ([part.text for part in parts], *([part.text] for part in parts)):
             asked(_read(source, texts), True)
         files = listing.result()
+    names = input_names(files, path)
 
     def kept(texts: Sequence[str], *, generated: bool = True) -> tuple[LogFile, ...]:
-        return files_among(files, path, asked(_read(source, texts), generated)) if texts else files
+        if not texts:
+            return files
+        left = asked(_read(source, texts), generated)
+        return tuple(file for file, name in zip(files, names, strict=True) if name in left)
 
     every = [part.text for part in parts]
     after = kept(every)
@@ -146,6 +151,7 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
     on_partitions -= paths_of(plain) - paths_of(after)
     left = [file for file in files if file.path in on_partitions]
     pruned = paths_of(files) - on_partitions
+    physical = {column.name: column.physical_name for column in logged.result()} if logged else {}
     return ScanExplained(
         table=table,
         version=at,
@@ -154,7 +160,7 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
         after_partitions=_size(left),
         after_statistics=_size(after),
         generated=generated,
-        files=file_evidence(logged.result(), detail, files, after, parts, schema, kept),
+        files=file_evidence(physical, detail, files, after, parts, schema, kept),
         paths=tuple(file.path for file in files),
         kept=paths_of(after),
         pruned=pruned,
