@@ -154,8 +154,8 @@ def _complete(files: list[tuple[str, re.Match[str]]]) -> tuple[str, ...]:
 def _replay(spark: SparkSession, segment: LogSegment, with_stats: bool) -> tuple[LogFile, ...]:
     """Action reconciliation of the protocol: of each (path, deletion vector) the newest action holds."""
     base = segment.directory.removesuffix("/_delta_log")
-    state = log_state(spark, segment, with_stats)
-    files, done = log_cache.find(state)
+    state = log_state(spark, segment, with_stats) if log_cache.is_large(segment.directory) else None
+    files, done = log_cache.find(state) if state else ((), -1)
     if done == len(segment.commits):
         return files
     if done < 0:
@@ -178,7 +178,7 @@ def _replay(spark: SparkSession, segment: LogSegment, with_stats: bool) -> tuple
             else:
                 live[file.key] = file
     files = tuple(sorted(live.values(), key=lambda file: file.path))
-    log_cache.keep(state, files)
+    log_cache.keep(segment.directory, state, files)
     return files
 
 

@@ -1,4 +1,4 @@
-"""The files of the tables that this process has listed, so that a later version costs only the commits since.
+"""The files of large tables that this process has listed, so that a later version costs only the commits since.
 
 A version is known by the files of its log as the file system tells of them, name, length and time of each: those of a
 table that was dropped and made again in its place differ. (Delta takes a log for the same by its names and by the time
@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from engine.delta_log import LogFile
 
+LARGE = 5_000
+"""Fewer files are listed as fast as the file system is asked whether the log is still the same."""
 MOST_BYTES = 300 << 20
 """Of all lists together, about; what was not asked for the longest goes first."""
 FILE_BYTES = 600
@@ -39,9 +41,15 @@ class LogState:
     commits: tuple[Stamp, ...]
 
 
+_large: set[str] = set()
 _lists: dict[LogState, tuple[LogFile, ...]] = {}
 _bytes: dict[LogState, int] = {}
 _lock = Lock()
+
+
+def is_large(directory: str) -> bool:
+    """Whether the table of this ``_delta_log`` had many files when it was listed last."""
+    return directory in _large
 
 
 def find(state: LogState) -> tuple[tuple[LogFile, ...], int]:
@@ -57,18 +65,25 @@ def find(state: LogState) -> tuple[tuple[LogFile, ...], int]:
     return (), -1
 
 
-def keep(state: LogState, files: tuple[LogFile, ...]) -> None:
-    size = sum(FILE_BYTES + len(file.stats or "") for file in files)
+def keep(directory: str, state: LogState | None, files: tuple[LogFile, ...]) -> None:
+    """``state`` as it was before ``files`` were read, None where nobody asked: then only that they are many is kept."""
     with _lock:
+        if len(files) < LARGE:
+            _large.discard(directory)
+            return
+        _large.add(directory)
+        if state is None:
+            return
         _lists.pop(state, None)
-        _lists[state], _bytes[state] = files, size
+        _lists[state] = files
+        _bytes[state] = sum(FILE_BYTES + len(file.stats or "") for file in files)
         while sum(_bytes.values()) > MOST_BYTES:
             oldest = next(iter(_lists))
             del _lists[oldest], _bytes[oldest]
 
 
 def forget() -> None:
-    """Drop all lists."""
+    """Drop all lists: the next of a large table is made anew, and kept."""
     with _lock:
         _lists.clear()
         _bytes.clear()

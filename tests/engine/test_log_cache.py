@@ -24,7 +24,9 @@ WRITES = (
 
 
 @pytest.fixture(autouse=True)
-def _nothing_listed() -> Iterator[None]:
+def _nothing_listed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(log_cache, "LARGE", 1)
+    monkeypatch.setattr(log_cache, "_large", set())
     log_cache.forget()
     yield
     log_cache.forget()
@@ -58,11 +60,21 @@ def test_what_is_known_of_a_log_is_its_longest_beginning(spark: Any, schema: str
     for at in range(2):
         spark.sql(f"INSERT INTO t VALUES ({at})")
     location = spark.sql("DESCRIBE DETAIL t").collect()[0]["location"]
-    first = listed(spark, location, 1)
+    assert listed(spark, location, 1) == (first := listed(spark, location, 1))
     state = log_state(spark, log_segment(spark, location, 2), True)
     assert log_cache.find(state) == (first, 2)
     assert listed(spark, location, 2) != first
     assert log_cache.find(state) == (listed(spark, location, 2), 3)
+
+
+def test_of_a_small_table_nothing_is_kept(spark: Any, schema: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    spark.sql("CREATE TABLE t USING delta AS SELECT 1 AS id")
+    location = spark.sql("DESCRIBE DETAIL t").collect()[0]["location"]
+    state = log_state(spark, log_segment(spark, location, 0), True)
+    monkeypatch.setattr(log_cache, "LARGE", 2)
+    for _ in range(2):
+        listed(spark, location, 0)
+        assert log_cache.find(state) == ((), -1)
 
 
 def test_a_table_made_again_in_its_place_is_another(spark: Any, schema: str) -> None:
@@ -94,7 +106,7 @@ FILES = (LogFile("f", 1, {}, 1, 0, "", 0),)
     ],
 )
 def test_a_log_of_which_any_file_differs_is_not_known(other: LogState) -> None:
-    log_cache.keep(A, FILES)
+    log_cache.keep(A.directory, A, FILES)
     assert log_cache.find(other) == ((), -1)
     assert log_cache.find(A) == (FILES, 1)
 
@@ -102,14 +114,14 @@ def test_a_log_of_which_any_file_differs_is_not_known(other: LogState) -> None:
 def test_the_list_that_was_asked_for_longest_ago_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_cache, "MOST_BYTES", 2 * log_cache.FILE_BYTES)
     one, two, three = (LogState(f"/{name}", False, (), ()) for name in "abc")
-    log_cache.keep(one, FILES)
-    log_cache.keep(two, FILES)
+    log_cache.keep(one.directory, one, FILES)
+    log_cache.keep(two.directory, two, FILES)
     log_cache.find(one)
-    log_cache.keep(three, FILES)
+    log_cache.keep(three.directory, three, FILES)
     assert [log_cache.find(state) for state in (one, two, three)] == [(FILES, 0), ((), -1), (FILES, 0)]
 
 
 def test_a_table_too_large_to_keep_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_cache, "MOST_BYTES", log_cache.FILE_BYTES)
-    log_cache.keep(A, (FILES[0]._replace(stats="{}"),))
+    log_cache.keep(A.directory, A, (FILES[0]._replace(stats="{}"),))
     assert log_cache.find(A) == ((), -1)
