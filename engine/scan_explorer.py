@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -37,6 +38,7 @@ SCAN = re.compile(
 )
 # Spark cuts what it prints of a scan at 100 characters
 WHOLE = {"spark.sql.maxMetadataStringLength": "1000000", "spark.sql.debug.maxToStringFields": "10000"}
+AT_ONCE = 2
 ID = re.compile(r"#\d+L?")
 COMPARED = re.compile(r"^\((?P<column>\w+) (?P<sign>=|<=>|<|>|<=|>=) (?P<value>[^()]+)\)$")
 DERIVED = re.compile(r"^\((?P<filter>.+) OR isnull\((?P=filter)\)\)$")
@@ -127,8 +129,10 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
         def asked(read: str, generated: bool) -> frozenset[str]:
             return input_files(spark, read, {} if generated else {GENERATED_FILTERS: "false"})
 
-        for texts in ([part.text for part in parts], *([part.text] for part in parts)):
-            asked(_read(source, texts), True)
+        wanted = dict.fromkeys(_read(source, texts) for texts in ([p.text for p in parts], *([p.text] for p in parts)))
+        # what it takes Delta to answer for many files is work of one core
+        with ThreadPoolExecutor(AT_ONCE, "explore") as pool:
+            list(pool.map(lambda read: asked(read, True), wanted))
         files = listing.result()
     names = input_names(files, path)
 

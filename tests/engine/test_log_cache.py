@@ -18,7 +18,6 @@ WRITES = (
     "DELETE FROM t WHERE id IN (3, 15)",  # a vector for each file, and a checkpoint
     "DELETE FROM t WHERE id IN (4, 16)",  # other vectors of the same files
     "RESTORE TABLE t TO VERSION AS OF 2",
-    "OPTIMIZE t",
     "CREATE OR REPLACE TABLE t USING delta AS SELECT 1L AS id",
 )
 
