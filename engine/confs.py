@@ -53,7 +53,7 @@ def read_confs(spark: SparkSession, keys: Iterable[str]) -> dict[str, str]:
 @contextmanager
 def confs_set(spark: SparkSession, confs: Mapping[str, str]) -> Iterator[None]:
     """Set ``confs`` for the body, and put back what was before, whatever happens."""
-    before = read_confs(spark, confs)
+    before = read_confs(spark, confs) if confs else {}
     try:
         for key, value in confs.items():
             spark.conf.set(key, value)

@@ -9,17 +9,20 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from engine import log_cache
 from engine.errors import EngineError
+from engine.log_cache import LogState, Stamp
 from engine.names import quote, string
 from engine.spark_errors import translate
 from engine.values import Cells, DataFile
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyarrow import Table
+    from pyspark.sql import SparkSession
 
 CHECKPOINT = re.compile(r"(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10}))?(?:\.[0-9a-f-]{36})?\.(parquet|json)$")
 COMMIT = re.compile(r"(\d{20})\.json$")
@@ -33,12 +36,12 @@ SIDECAR = "STRUCT<path: STRING>"
 ACTIONS = f"STRUCT<add: {ADD}, remove: {REMOVE}, sidecar: {SIDECAR}>"
 
 
-@dataclass(frozen=True)
-class LogFile:
+class LogFile(NamedTuple):
     """An AddFile of the log. ``path`` is as in the log: relative and URI-encoded, or absolute for a clone.
 
     ``physical_rows`` counts the rows of the file, those that ``deleted_rows`` of its vector mark included; None
-    where the log has no statistics. ``file_hash`` is ``xxhash64`` of its ``_metadata.file_path``.
+    where the log has no statistics. ``file_hash`` is ``xxhash64`` of its ``_metadata.file_path``, ``vector`` the
+    unique id of its deletion vector, "" without one. A tuple, because tables have many.
     """
 
     path: str
@@ -46,7 +49,7 @@ class LogFile:
     partition: Cells
     physical_rows: int | None
     deleted_rows: int
-    has_deletion_vector: bool
+    vector: str
     file_hash: int
     modified_at: int = 0
     stats: str | None = None
@@ -55,6 +58,16 @@ class LogFile:
     def rows(self) -> int | None:
         """Live rows."""
         return None if self.physical_rows is None else self.physical_rows - self.deleted_rows
+
+    @property
+    def has_deletion_vector(self) -> bool:
+        return bool(self.vector)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What the protocol knows a logical file by: within a commit a file may be removed with its old vector and
+        added with a new one."""
+        return self.path, self.vector
 
     def value(self) -> DataFile:
         from datetime import datetime, timezone
@@ -141,28 +154,51 @@ def _complete(files: list[tuple[str, re.Match[str]]]) -> tuple[str, ...]:
 def _replay(spark: SparkSession, segment: LogSegment, with_stats: bool) -> tuple[LogFile, ...]:
     """Action reconciliation of the protocol: of each (path, deletion vector) the newest action holds."""
     base = segment.directory.removesuffix("/_delta_log")
-    live: dict[tuple[str, str], LogFile] = {}
-    for row in _checkpoint_rows(spark, segment, base, with_stats):
-        live[_key(row)] = _log_file(row)
-    if segment.commits:
-        glob = "{" + ",".join(segment.commits) + "}"
+    state = log_state(spark, segment, with_stats) if log_cache.is_large(segment.directory) else None
+    files, done = log_cache.find(state) if state else ((), -1)
+    if done == len(segment.commits):
+        return files
+    if done < 0:
+        files, done = tuple(_checkpoint_files(spark, segment, base, with_stats)), 0
+    live = {file.key: file for file in files}
+    if newer := segment.commits[done:]:
         source = (
             "SELECT _metadata.file_name AS commit_file, "
-            f"from_json(value, '{ACTIONS}') AS a FROM text.{quote(f'{segment.directory}/{glob}')} "
+            f"from_json(value, '{ACTIONS}') AS a FROM text.{quote(all_of(segment.directory, newer))} "
             "WHERE value LIKE '{\"add\"%' OR value LIKE '{\"remove\"%'"
         )
-        query = (
+        rows = spark.sql(
             "SELECT commit_file, a.remove IS NOT NULL AS removed, "
             f"{_columns('coalesce(a.add.path, a.remove.path)', with_stats, base)} FROM ({source})"
-        )
-        rows = _rows(spark.sql(query))
-        # Within a commit a file may be removed with its old vector and added with a new one: keys differ.
-        for row in sorted(rows, key=lambda r: (r["commit_file"], not r["removed"])):
-            if row["removed"]:
-                live.pop(_key(row), None)
+        ).toArrow()
+        actions = zip(rows["commit_file"].to_pylist(), rows["removed"].to_pylist(), _log_files(rows), strict=True)
+        for _, removed, file in sorted(actions, key=lambda action: (action[0], not action[1])):
+            if removed:
+                live.pop(file.key, None)
             else:
-                live[_key(row)] = _log_file(row)
-    return tuple(sorted(live.values(), key=lambda file: file.path))
+                live[file.key] = file
+    files = tuple(sorted(live.values(), key=lambda file: file.path))
+    log_cache.keep(segment.directory, state, files)
+    return files
+
+
+def log_state(spark: SparkSession, segment: LogSegment, with_stats: bool) -> LogState:
+    """The files of ``segment`` as the file system tells of them. Opens none."""
+    place = all_of(segment.directory, (*segment.checkpoint_files, *segment.commits))
+    found = spark.sql(
+        "SELECT _metadata.file_name AS name, length, unix_micros(modificationTime) AS modified "
+        f"FROM binaryFile.{quote(place)}"
+    ).collect()
+    stamps = {str(row["name"]): Stamp(str(row["name"]), int(row["length"]), int(row["modified"])) for row in found}
+    checkpoint, commits = (
+        tuple(stamps[name] for name in names) for names in (segment.checkpoint_files, segment.commits)
+    )
+    return LogState(segment.directory, with_stats, checkpoint, commits)
+
+
+def all_of(directory: str, names: Iterable[str]) -> str:
+    """The path by which Spark reads these files of ``directory`` at once."""
+    return f"{directory}/{{{','.join(names)}}}"
 
 
 def _columns(path: str, with_stats: bool, base: str) -> str:
@@ -173,39 +209,37 @@ def _columns(path: str, with_stats: bool, base: str) -> str:
     )
     dv = "coalesce(a.add.deletionVector, a.remove.deletionVector)"
     return (
-        f"{path} AS path, a.add.size AS size, a.add.partitionValues AS partition, "
-        "a.add.modificationTime AS modified, "
-        "from_json(a.add.stats, 'numRecords BIGINT').numRecords AS records, "
-        f"{'a.add.stats' if with_stats else 'CAST(NULL AS STRING)'} AS stats, "
-        f"{dv}.cardinality AS cardinality, "
-        f"concat({dv}.storageType, {dv}.pathOrInlineDv, '@', coalesce(CAST({dv}.offset AS STRING), '')) AS dv, "
-        f"xxhash64({absolute}) AS hash"
+        f"{path} AS path, a.add.size AS bytes, a.add.partitionValues AS partition, "
+        "from_json(a.add.stats, 'numRecords BIGINT').numRecords AS physical_rows, "
+        f"coalesce({dv}.cardinality, 0L) AS deleted_rows, coalesce(concat({dv}.storageType, {dv}.pathOrInlineDv, '@', "
+        f"coalesce(CAST({dv}.offset AS STRING), '')), '') AS vector, xxhash64({absolute}) AS file_hash, "
+        "coalesce(a.add.modificationTime, 0L) AS modified_at, "
+        f"{'a.add.stats' if with_stats else 'CAST(NULL AS STRING)'} AS stats"
     )
 
 
-def _checkpoint_rows(spark: SparkSession, segment: LogSegment, base: str, with_stats: bool) -> list[dict[str, Any]]:
+def _checkpoint_files(spark: SparkSession, segment: LogSegment, base: str, with_stats: bool) -> list[LogFile]:
     if not segment.checkpoint_files:
         return []
     if segment.checkpoint_format == "json":
-        glob = "{" + ",".join(segment.checkpoint_files) + "}"
-        place = quote(f"{segment.directory}/{glob}")
+        place = quote(all_of(segment.directory, segment.checkpoint_files))
         actions = f"(SELECT from_json(value, '{ACTIONS}') AS a FROM text.{place})"
-        rows = _adds(spark, actions, base, with_stats)
+        files = _adds(spark, actions, base, with_stats)
         found = spark.sql(f"SELECT a.sidecar.path FROM {actions} WHERE a.sidecar IS NOT NULL").collect()
         sidecars = [row[0] for row in found]
     else:
-        rows, sidecars = _parquet_rows(spark, segment.directory, segment.checkpoint_files, base, with_stats)
+        files, sidecars = _parquet_files(spark, segment.directory, segment.checkpoint_files, base, with_stats)
     if sidecars:
         names = tuple(str(path).rpartition("/")[2] for path in sidecars)
-        rows += _parquet_rows(spark, f"{segment.directory}/_sidecars", names, base, with_stats)[0]
-    return rows
+        files += _parquet_files(spark, f"{segment.directory}/_sidecars", names, base, with_stats)[0]
+    return files
 
 
-def _parquet_rows(
+def _parquet_files(
     spark: SparkSession, directory: str, names: Sequence[str], base: str, with_stats: bool
-) -> tuple[list[dict[str, Any]], list[str]]:
+) -> tuple[list[LogFile], list[str]]:
     """(the files, the paths of sidecars) that Parquet files of a checkpoint tell of."""
-    place = f"{directory}/{{{','.join(names)}}}"
+    place = all_of(directory, names)
     view = f"__dm_checkpoint_{uuid.uuid4().hex[:12]}"
     # with its columns given, Spark reads no footer to learn them, which it does for each mention of parquet.`path`
     spark.sql(
@@ -217,14 +251,15 @@ def _parquet_rows(
             f"SELECT {_columns('a.add.path', with_stats, base)}, sidecar.path AS sidecar FROM {actions} "
             "WHERE a.add IS NOT NULL OR sidecar IS NOT NULL"
         )
-        rows = _rows(spark.sql(query))
+        rows = spark.sql(query).toArrow()
     finally:
         spark.sql(f"DROP VIEW {view}")
-    adds = [row for row in rows if row["path"] is not None]
-    if any(row["records"] is None for row in adds):
+    sidecars = [str(path) for path in rows["sidecar"].to_pylist() if path is not None]
+    adds = [file for file in _log_files(rows) if file.path is not None]
+    if any(file.physical_rows is None for file in adds):
         # some writers keep statistics as a struct alone, whose fields are the table's
         adds = _adds(spark, _struct_of(spark, quote(place)), base, with_stats)
-    return adds, [str(row["sidecar"]) for row in rows if row["sidecar"] is not None]
+    return adds, sidecars
 
 
 def _struct_of(spark: SparkSession, place: str) -> str:
@@ -244,33 +279,16 @@ def _struct_of(spark: SparkSession, place: str) -> str:
     )
 
 
-def _adds(spark: SparkSession, actions: str, base: str, with_stats: bool) -> list[dict[str, Any]]:
+def _adds(spark: SparkSession, actions: str, base: str, with_stats: bool) -> list[LogFile]:
     query = f"SELECT {_columns('a.add.path', with_stats, base)} FROM {actions} WHERE a.add IS NOT NULL"
-    return _rows(spark.sql(query))
+    return _log_files(spark.sql(query).toArrow())
 
 
-def _rows(frame: DataFrame) -> list[dict[str, Any]]:
-    # a Row is slow to read by name, and there may be a hundred thousand; a map is a list of pairs here
-    found: list[dict[str, Any]] = frame.toArrow().to_pylist()
-    return found
-
-
-def _key(row: Mapping[str, Any]) -> tuple[str, str]:
-    return str(row["path"]), str(row["dv"] or "")
-
-
-def _log_file(row: Mapping[str, Any]) -> LogFile:
-    return LogFile(
-        path=str(row["path"]),
-        bytes=int(row["size"]),
-        partition={str(k): v for k, v in dict(row["partition"] or {}).items()},
-        physical_rows=None if row["records"] is None else int(row["records"]),
-        deleted_rows=int(row["cardinality"] or 0),
-        has_deletion_vector=row["dv"] is not None,
-        file_hash=int(row["hash"]),
-        modified_at=int(row["modified"] or 0),
-        stats=row["stats"],
-    )
+def _log_files(rows: Table) -> list[LogFile]:
+    # column by column, because there may be a hundred thousand; a map is a list of pairs here
+    columns = {name: rows[name].to_pylist() for name in LogFile._fields}
+    columns["partition"] = [dict(pairs or ()) for pairs in columns["partition"]]
+    return list(map(LogFile._make, zip(*columns.values(), strict=True)))
 
 
 def _flat(values: dict[str, Any], prefix: str = "") -> Cells:
@@ -291,7 +309,7 @@ def live_rows(files: Sequence[LogFile]) -> int | None:
 
 def partitions_of(files: Iterable[LogFile]) -> int:
     """Distinct partition tuples, as totalBytesAndDistinctPartitionValues counts them (none without files)."""
-    return len({tuple(sorted(file.partition.items(), key=lambda item: item[0])) for file in files})
+    return len({frozenset(file.partition.items()) for file in files})
 
 
 def _encoded(path: str) -> str:

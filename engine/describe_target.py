@@ -31,7 +31,6 @@ class DescribedTarget:
     """The target at the version that was analyzed. ``detail`` is the row of DESCRIBE DETAIL."""
 
     detail: Any
-    files: tuple[LogFile, ...]
     columns: tuple[LoggedColumn, ...]
     rules: TargetRules
     assigned: tuple[ClauseAssignments, ...]
@@ -58,13 +57,18 @@ def describe_detail(spark: SparkSession, statement: MergeStatement) -> Any:
     return spark.sql(f"DESCRIBE DETAIL {statement.target.text}").collect()[0]
 
 
-def describe_target(spark: SparkSession, merge: AnalyzedMerge, detail: Any) -> DescribedTarget:
+def target_files(spark: SparkSession, merge: AnalyzedMerge, columns: tuple[LoggedColumn, ...]) -> tuple[LogFile, ...]:
+    """Reads the log."""
+    return logical_names(list_files(spark, merge.path, merge.version), columns)
+
+
+def describe_target(
+    spark: SparkSession, merge: AnalyzedMerge, detail: Any, columns: tuple[LoggedColumn, ...]
+) -> DescribedTarget:
     """Reads the log, no data. Sets no conf: the caller's thread does."""
-    columns = target_columns(spark, merge, detail)
     rules = target_rules(spark, merge, columns, detail)
     return DescribedTarget(
         detail=detail,
-        files=logical_names(list_files(spark, merge.path, merge.version), columns),
         columns=columns,
         rules=rules,
         assigned=assignments(spark, merge, rules),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.delta_log import LogFile, LogSegment, log_segment
+from engine.delta_log import LogFile, LogSegment, all_of, log_segment
 from engine.errors import EngineError
 from engine.names import quote
 from engine.spark_errors import translate
@@ -97,12 +96,12 @@ def _newest(spark: SparkSession, path: str, version: int, action: str) -> dict[s
 def _newest_text(spark: SparkSession, segment: LogSegment, action: str) -> str:
     like = f"value LIKE '{{\"{action}\"%'"
     if segment.commits:
-        place = quote(f"{segment.directory}/{{{','.join(segment.commits)}}}")
+        place = quote(all_of(segment.directory, segment.commits))
         query = f"SELECT max_by(value, _metadata.file_name) FROM text.{place} WHERE {like}"
         newest = spark.sql(query).collect()[0][0]
         if newest is not None:
             return str(newest)
-    place = quote(f"{segment.directory}/{{{','.join(segment.checkpoint_files)}}}")
+    place = quote(all_of(segment.directory, segment.checkpoint_files))
     if segment.checkpoint_format == "json":
         query = f"SELECT value FROM text.{place} WHERE {like}"
     else:
@@ -110,16 +109,26 @@ def _newest_text(spark: SparkSession, segment: LogSegment, action: str) -> str:
     return str(spark.sql(query).collect()[0][0])
 
 
-def logical_names(files: Iterable[LogFile], columns: Sequence[LoggedColumn]) -> tuple[LogFile, ...]:
+def logical_names(files: tuple[LogFile, ...], columns: Sequence[LoggedColumn]) -> tuple[LogFile, ...]:
     """``files`` with their partition values and statistics under the names that people know."""
+    if not _renames(columns):
+        return files
+    names = {column.physical_name: column.name for column in columns}
     return tuple(
-        dataclasses.replace(file, partition=_renamed(file.partition, columns), stats=_stats(file.stats, columns))
+        file._replace(
+            partition={names.get(name, name): value for name, value in file.partition.items()},
+            stats=_stats(file.stats, columns),
+        )
         for file in files
     )
 
 
+def _renames(columns: Iterable[LoggedColumn]) -> bool:
+    return any(column.name != column.physical_name or _renames(column.fields) for column in columns)
+
+
 def _stats(text: str | None, columns: Sequence[LoggedColumn]) -> str | None:
-    if text is None or all(column.name == column.physical_name for column in columns):
+    if text is None:
         return text
     stats = json.loads(text)
     by_column = ("minValues", "maxValues", "nullCount")

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import Future
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.advice import advise
 from engine.analyze import AnalyzedMerge, analyze
 from engine.check_rows import check_rows
 from engine.clock import Clock
 from engine.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set, for_rows
+from engine.delta_log import LogFile
 from engine.derive_conjuncts import condition_splice, derive_conjuncts, with_conjuncts
-from engine.describe_target import DescribedTarget, beside, describe_detail, describe_target
+from engine.describe_target import (
+    DescribedTarget,
+    beside,
+    describe_detail,
+    describe_target,
+    target_columns,
+    target_files,
+)
 from engine.duplicate_keys import find_conflicts
 from engine.errors import EngineError
 from engine.explain import explain
@@ -101,7 +110,9 @@ def _plan(
         detail = submit(lambda: describe_detail(spark, statement))
         with clock.phase("analyze"):
             merge = analyze(spark, statement)
-        describing = submit(lambda: describe_target(spark, merge, detail.result()))
+        columns = submit(lambda: target_columns(spark, merge, detail.result()))
+        listing = submit(lambda: target_files(spark, merge, columns.result()))
+        describing = submit(lambda: describe_target(spark, merge, detail.result(), columns.result()))
     confs = kept_confs(spark)
     with clock.phase("should_materialize_source"):
         planned = source_plan(spark, merge)
@@ -110,7 +121,7 @@ def _plan(
     if decision.materialize:
         # to be looked at while the source is frozen, which may take long
         with clock.phase("describe_target"):
-            scan = scan_of(spark, Known(merge, decision, describing.result(), confs), merge, None)
+            scan = scan_of(spark, merge, None, listing, detail.result(), confs)
         clock.answer(scan=scan.value())
     view = new_view_name()
 
@@ -120,7 +131,7 @@ def _plan(
 
     def look(attempt: Attempt, source: PreparedSource) -> Looked:
         with clock.phase("describe_target"):
-            known = Known(merge, decision, describing.result(), confs)
+            known = Known(merge, decision, describing.result(), listing, confs)
         # Delta cannot read a table with deletion vectors while statistics are off, though it can merge into one
         with confs_set(spark, {STATS_SKIPPING: "true"}):
             merge_scan = scan_with_bounds(spark, known, source, shown, clock)
@@ -192,6 +203,7 @@ class Known:
     merge: AnalyzedMerge
     decision: Decision
     target: DescribedTarget
+    listing: Future[tuple[LogFile, ...]]
     confs: Mapping[str, str]
 
 
@@ -229,14 +241,15 @@ def scan_with_bounds(
     """What Delta keeps of the target, narrowed by the frozen source's keys where that lets it skip more files."""
     merge, target = known.merge, known.target
     with clock.phase("prepare_delta_scan"):
-        as_typed = scan_of(spark, known, merge, source.view)
+        asked = (source.view, known.listing, target.detail, known.confs)
+        as_typed = scan_of(spark, merge, *asked)
         derived: tuple[DerivedConjunct, ...] = ()
         if shown.derive and len(as_typed.after) > 1:
             derived = derive_conjuncts(
                 spark, merge, source.view, source.bounds, target.columns, target.partition_columns
             )
             narrowed = with_conjuncts(merge, derived)
-            narrower = scan_of(spark, known, narrowed, source.view) if narrowed is not merge else as_typed
+            narrower = scan_of(spark, narrowed, *asked) if narrowed is not merge else as_typed
             if len(narrower.after) < len(as_typed.after):
                 return MergeScan(narrowed, as_typed, narrower, derived)
         return MergeScan(merge, as_typed, as_typed, derived)
@@ -303,15 +316,22 @@ def look_at(
     )
 
 
-def scan_of(spark: SparkSession, known: Known, merge: AnalyzedMerge, source_view: str | None) -> DeltaScan:
+def scan_of(
+    spark: SparkSession,
+    merge: AnalyzedMerge,
+    source_view: str | None,
+    listing: Future[tuple[LogFile, ...]],
+    detail: Any,
+    confs: Mapping[str, str],
+) -> DeltaScan:
     return prepare_delta_scan(
         spark,
         merge,
         source_view,
-        known.target.files,
-        known.target.partition_columns,
-        known.target.features,
-        statistics=is_on(known.confs, STATS_SKIPPING),
+        listing,
+        tuple(detail["partitionColumns"] or ()),
+        tuple(detail["tableFeatures"] or ()),
+        statistics=is_on(confs, STATS_SKIPPING),
     )
 
 

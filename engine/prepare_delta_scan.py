@@ -8,7 +8,8 @@ for its files keeps what the MERGE would; how many a read as it is would keep is
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -67,43 +68,49 @@ def prepare_delta_scan(
     spark: SparkSession,
     merge: AnalyzedMerge,
     source_view: str | None,
-    files: tuple[LogFile, ...],
+    listing: Future[tuple[LogFile, ...]],
     partition_columns: Collection[str],
     features: Collection[str],
     *,
     statistics: bool,
 ) -> DeltaScan:
-    """Ask Delta which of ``files`` it keeps under the MERGE's target-only predicates. Reads no data.
+    """Ask Delta which files of the target it keeps under the MERGE's target-only predicates. Reads no data.
 
     ``source_view`` is the frozen source; None before it is frozen, and then the target's own predicates answer alone,
-    which is an estimate. ``features`` the table features of the target; ``statistics`` whether the
-    MERGE skips by them (spark.databricks.delta.stats.skipping).
+    which is an estimate. ``listing`` are all files, waited for when Delta has answered; ``features`` the table features
+    of the target; ``statistics`` whether the MERGE skips by them (spark.databricks.delta.stats.skipping).
     """
     if merge.statement.not_matched_by_source:
+        files = listing.result()
         return DeltaScan((), files, files, note="NOT MATCHED BY SOURCE makes Delta read every file")
     predicates = target_only_predicates(merge)
     hidden = any(may_hide_a_predicate(e) for e in _joined_conditions(merge))
     if not statistics:
-        return _by_partition_alone(spark, merge, files, predicates, partition_columns, hidden)
+        return _by_partition_alone(spark, merge, listing, predicates, partition_columns, hidden)
     if not predicates and not hidden:
+        files = listing.result()
         return DeltaScan((), files, files, estimated_because=_several_clauses(merge))
     texts = tuple(e.text for e in predicates)
     if source_view is None:
-        after = kept_files(spark, merge, files, where(merge, texts), as_merge=True) if texts else files
+        kept = kept_paths(spark, where(merge, texts), as_merge=True) if texts else None
+        files = listing.result()
+        after = files if kept is None else files_among(files, merge.path, kept)
         return DeltaScan(texts, files, after, estimated_because="the source is not frozen yet")
-    after = kept_files(spark, merge, files, _joined(merge, source_view), as_merge=True)
+    kept = kept_paths(spark, _joined(merge, source_view), as_merge=True)
+    files = listing.result()
     generated = bool(partition_columns) and "generatedColumns" in features
     inferred = any(len(e.target_columns) > 1 for e in predicates)
     read = None
     if texts and (generated or inferred):
         read = frozenset(f.path for f in kept_files(spark, merge, files, where(merge, texts), as_merge=False))
+    after = files_among(files, merge.path, kept)
     return DeltaScan(texts, files, after, read, estimated_because=_several_clauses(merge))
 
 
 def _by_partition_alone(
     spark: SparkSession,
     merge: AnalyzedMerge,
-    files: tuple[LogFile, ...],
+    listing: Future[tuple[LogFile, ...]],
     predicates: Sequence[Expression],
     partition_columns: Collection[str],
     hidden: bool,
@@ -112,6 +119,7 @@ def _by_partition_alone(
     names = {name.lower() for name in partition_columns}
     texts = tuple(e.text for e in predicates if {name.lower() for name in e.target_columns} <= names)
     off = f"{STATS_SKIPPING} is false: only partition columns prune"
+    files = listing.result()
     after = kept_files(spark, merge, files, where(merge, texts), as_merge=True) if texts else files
     because = f"{off}, and the optimizer may draw more from a condition on both tables" if hidden else ""
     return DeltaScan(texts, files, after, estimated_because=because, note=off)
@@ -181,10 +189,15 @@ def kept_files(
     spark: SparkSession, merge: AnalyzedMerge, files: Sequence[LogFile], query: str, *, as_merge: bool
 ) -> tuple[LogFile, ...]:
     """Which of ``files`` Delta leaves in the scan of ``query``: with the filters that a MERGE has, or with a read's."""
+    return files_among(files, merge.path, kept_paths(spark, query, as_merge=as_merge))
+
+
+def kept_paths(spark: SparkSession, query: str, *, as_merge: bool) -> frozenset[str]:
+    """The paths of those files, absolute."""
     confs: Mapping[str, str] = {}
     if as_merge:
         confs = {GENERATED_FILTERS: "false", STATS_SKIPPING: "true", **without_rules(spark, ONLY_IN_READS)}
-    return files_among(files, merge.path, input_files(spark, query, confs))
+    return input_files(spark, query, confs)
 
 
 def input_files(spark: SparkSession, query: str, confs: Mapping[str, str]) -> frozenset[str]:
@@ -198,8 +211,13 @@ def input_files(spark: SparkSession, query: str, confs: Mapping[str, str]) -> fr
 
 def files_among(files: Sequence[LogFile], path: str, kept: Collection[str]) -> tuple[LogFile, ...]:
     """Those of ``files`` of the table at ``path`` that are among the paths ``kept``."""
+    return tuple(file for file, name in zip(files, input_names(files, path), strict=True) if name in kept)
+
+
+def input_names(files: Iterable[LogFile], path: str) -> list[str]:
+    """What ``inputFiles()`` calls each of ``files`` of the table at ``path``."""
     root = normal(path).rstrip("/")
-    return tuple(file for file in files if _decoded(root, file.path) in kept)
+    return [_decoded(root, file.path) for file in files]
 
 
 def normal(path: str) -> str:

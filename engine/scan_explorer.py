@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ from engine.errors import EngineError
 from engine.explain import explain
 from engine.logged_schema import logged_schema
 from engine.names import quote, string
-from engine.prepare_delta_scan import files_among, input_files
+from engine.prepare_delta_scan import files_among, input_files, input_names
 from engine.skipping import FileEvidence, file_evidence
 from engine.spark_errors import translate
 from engine.sql_text import conjuncts, tokenize
@@ -37,6 +38,7 @@ SCAN = re.compile(
 )
 # Spark cuts what it prints of a scan at 100 characters
 WHOLE = {"spark.sql.maxMetadataStringLength": "1000000", "spark.sql.debug.maxToStringFields": "10000"}
+AT_ONCE = 2
 ID = re.compile(r"#\d+L?")
 COMPARED = re.compile(r"^\((?P<column>\w+) (?P<sign>=|<=>|<|>|<=|>=) (?P<value>[^()]+)\)$")
 DERIVED = re.compile(r"^\((?P<filter>.+) OR isnull\((?P=filter)\)\)$")
@@ -116,7 +118,8 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
     with beside(spark, None) as submit:
         # the log is read while Delta is asked
         listing = submit(lambda: list_files(spark, path, at, with_stats=True))
-        logged = submit(lambda: logged_schema(spark, path, at))
+        mapped = "columnMapping" in (detail["tableFeatures"] or ())
+        logged = submit(lambda: logged_schema(spark, path, at)) if mapped else None
         schema = columns_of(schema_of(spark, _read(source, [predicate])))
         parts = probe(spark, f"SELECT {{}} FROM {source}", conjuncts(predicate), schema, ())
         by_partition = {name.lower() for name in detail["partitionColumns"] or ()}
@@ -126,12 +129,18 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
         def asked(read: str, generated: bool) -> frozenset[str]:
             return input_files(spark, read, {} if generated else {GENERATED_FILTERS: "false"})
 
-        for texts in ([part.text for part in parts], *([part.text] for part in parts)):
-            asked(_read(source, texts), True)
+        wanted = dict.fromkeys(_read(source, texts) for texts in ([p.text for p in parts], *([p.text] for p in parts)))
+        # what it takes Delta to answer for many files is work of one core
+        with ThreadPoolExecutor(AT_ONCE, "explore") as pool:
+            list(pool.map(lambda read: asked(read, True), wanted))
         files = listing.result()
+    names = input_names(files, path)
 
     def kept(texts: Sequence[str], *, generated: bool = True) -> tuple[LogFile, ...]:
-        return files_among(files, path, asked(_read(source, texts), generated)) if texts else files
+        if not texts:
+            return files
+        left = asked(_read(source, texts), generated)
+        return tuple(file for file, name in zip(files, names, strict=True) if name in left)
 
     every = [part.text for part in parts]
     after = kept(every)
@@ -146,6 +155,7 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
     on_partitions -= paths_of(plain) - paths_of(after)
     left = [file for file in files if file.path in on_partitions]
     pruned = paths_of(files) - on_partitions
+    physical = {column.name: column.physical_name for column in logged.result()} if logged else {}
     return ScanExplained(
         table=table,
         version=at,
@@ -154,7 +164,7 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
         after_partitions=_size(left),
         after_statistics=_size(after),
         generated=generated,
-        files=file_evidence(logged.result(), detail, files, after, parts, schema, kept),
+        files=file_evidence(physical, detail, files, after, parts, schema, kept),
         paths=tuple(file.path for file in files),
         kept=paths_of(after),
         pruned=pruned,

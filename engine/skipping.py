@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 from engine.analyze import Expression, analyze, probe
 from engine.delta_log import LogFile, list_files
-from engine.logged_schema import LoggedColumn, logged_schema
+from engine.logged_schema import logged_schema
 from engine.parse import parse_merge
 from engine.prepare_delta_scan import kept_files, where
 from engine.session_state import run_setup
@@ -121,11 +121,12 @@ def why_kept(spark: SparkSession, plan: Plan, paths: Collection[str] | None = No
 
     after = kept(plan.scan.predicates)
     logged = logged_schema(spark, str(detail["location"]), merge.version)
-    return file_evidence(logged, detail, files, after, named, merge.target_schema, kept)
+    physical = {column.name: column.physical_name for column in logged}
+    return file_evidence(physical, detail, files, after, named, merge.target_schema, kept)
 
 
 def file_evidence(
-    columns: Sequence[LoggedColumn],
+    physical: Mapping[str, str],
     detail: Any,
     files: Sequence[LogFile],
     after: Sequence[LogFile],
@@ -134,8 +135,8 @@ def file_evidence(
     kept: Callable[[Sequence[str]], Sequence[LogFile]],
 ) -> Sequence[FileEvidence]:
     """Each predicate's verdict on each file, with what the log holds of the columns that it names: read when it is
-    looked at, since there may be many files and few are."""
-    logged = {column.name: column for column in columns}
+    looked at, since there may be many files and few are. ``physical`` has the names of columns that the log calls by
+    another."""
     properties = dict(detail["properties"] or {})
     indexed = "".join(f"{name} = {properties[name]}" for name in INDEXED_BY if name in properties)
     partitions = {name.lower() for name in detail["partitionColumns"] or ()}
@@ -154,7 +155,10 @@ def file_evidence(
                 Evidence(
                     text,
                     file.path in by_this,
-                    tuple(facts(file, column, logged[column.name], partitions, indexed) for column in used),
+                    tuple(
+                        facts(file, column, physical.get(column.name, column.name), partitions, indexed)
+                        for column in used
+                    ),
                 )
                 for text, by_this, used in judged
             ),
@@ -163,23 +167,21 @@ def file_evidence(
     return Evident(files, evidence)
 
 
-def facts(
-    file: LogFile, column: Column, logged: LoggedColumn, partitions: Collection[str], indexed: str
-) -> ColumnFacts:
-    """What the log holds of ``column`` in ``file``. Pure.
+def facts(file: LogFile, column: Column, physical_name: str, partitions: Collection[str], indexed: str) -> ColumnFacts:
+    """What the log, which calls it ``physical_name``, holds of ``column`` in ``file``. Pure.
 
     ``indexed`` is the table property that limits the columns whose statistics Delta uses, or "": it may have been set
     after the statistics were written.
     """
     if column.name.lower() in partitions:
-        value = file.partition.get(logged.physical_name)
+        value = file.partition.get(physical_name)
         return ColumnFacts(column.name, True, value, value, None)
     if not file.stats:
         return ColumnFacts(column.name, False, None, None, None, "no statistics, so it is kept")
     stats: dict[str, Any] = json.loads(file.stats, parse_float=str)
-    low = stats.get("minValues", {}).get(logged.physical_name)
-    high = stats.get("maxValues", {}).get(logged.physical_name)
-    nulls = stats.get("nullCount", {}).get(logged.physical_name)
+    low = stats.get("minValues", {}).get(physical_name)
+    high = stats.get("maxValues", {}).get(physical_name)
+    nulls = stats.get("nullCount", {}).get(physical_name)
     if isinstance(low, dict) or isinstance(high, dict) or isinstance(nulls, dict):
         return ColumnFacts(column.name, False, None, None, None, "a struct: its fields have statistics of their own")
     return ColumnFacts(

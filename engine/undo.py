@@ -144,10 +144,8 @@ def commit_of(spark: SparkSession, looked: UndoPlan, op_id: str) -> Commit | Non
 
 
 def promise(here: Iterable[LogFile], there: Iterable[LogFile]) -> dict[str, int]:
-    """Delta's operationMetrics of a RESTORE from the files ``here`` to those ``there``. A file is another one with
-    another deletion vector."""
-    now = {(one.path, one.deleted_rows, one.has_deletion_vector): one.bytes for one in here}
-    then = {(one.path, one.deleted_rows, one.has_deletion_vector): one.bytes for one in there}
+    """Delta's operationMetrics of a RESTORE from the files ``here`` to those ``there``."""
+    now, then = ({one.key: one.bytes for one in files} for files in (here, there))
     restored = [size for key, size in then.items() if key not in now]
     removed = [size for key, size in now.items() if key not in then]
     return {

@@ -20,7 +20,7 @@ MERGE = (
 
 def a_file(size: int, stats: dict[str, Any] | None = None, **partition: str | None) -> LogFile:
     text = None if stats is None else json.dumps(stats)
-    return LogFile("f", size, dict(partition), 1, 0, False, 0, stats=text)
+    return LogFile("f", size, dict(partition), 1, 0, "", 0, stats=text)
 
 
 def test_the_key_of_past_merges_is_advised_where_it_would_have_let_them_skip(
