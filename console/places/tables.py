@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
@@ -16,6 +16,7 @@ from textual.widgets import Input, Static
 from typing_extensions import override
 
 from console.places.place import Place
+from console.places.table_keys import KEYS
 from console.places.table_list import TableList
 from console.visible import visible
 from console.widgets.lines import TabLine
@@ -48,7 +49,6 @@ REMEMBERED = (
     "One that you open is shown as soon as Spark is up. {app.merge} opens your draft, {app.history} the history."
 )
 NOT_YET = "Spark is not up yet; try again in a moment."
-VIEWS_GROUP = Binding.Group("views", compact=True)
 
 
 class TablesPlace(Place):
@@ -60,32 +60,7 @@ class TablesPlace(Place):
         "{tables.merge} starts a merge into it; {tables.like} creates a table like it, {tables.clone} clones it to "
         "rehearse on."
     )
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "back", "all tables", id="tables.back", tooltip="Back to the list of tables"),
-        Binding("plus", "more", "more rows", id="tables.more", tooltip="Fetch ten times as many rows, up to 10,000"),
-        Binding("s", "sample", "sample", id="tables.sample",
-                tooltip="Rows by chance out of the whole table in place of the first ones, or the first ones again"),
-        Binding("slash", "filter", "filter", id="tables.filter", tooltip="Filter the tables by name"),
-        Binding("m", "merge", "merge into", id="tables.merge", tooltip="Start a merge into this table"),
-        Binding("n", "create_like", "new like it", id="tables.like",
-                tooltip="Create a table like this one: its columns, layout and properties in the form"),
-        Binding("c", "clone", "clone", id="tables.clone",
-                tooltip="Clone this table to rehearse on: a SHALLOW CLONE of its version, in the Create place"),
-        Binding("left_square_bracket", "cycle(-1)", "view before", id="tables.view_before", group=VIEWS_GROUP,
-                tooltip="The view before this one"),
-        Binding("right_square_bracket", "cycle(1)", "next view", id="tables.view_next", group=VIEWS_GROUP,
-                tooltip="The next view"),
-        Binding("e", "explore", "explore", id="tables.explore",
-                tooltip="Explore which files a predicate leaves of this table, and why each is kept or skipped"),
-        Binding("o", "open_directory", "open directory", id="tables.directory",
-                tooltip="Open a directory and list the Delta tables in it"),
-        Binding("r", "reload", "refresh", id="tables.refresh", tooltip="Ask Spark again"),
-        Binding("x", "export", "export", id="tables.export",
-                tooltip="Write the rows that are shown to a CSV, JSON or Parquet file"),
-        Binding("f", "favourite", "favourite", show=False, id="tables.favourite",
-                tooltip="Make this table a favourite, or no longer; favourites are listed first"),
-        Binding("y", "copy_name", "copy name", id="tables.copy", tooltip="Copy the name of the table"),
-    ]  # fmt: skip
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
 
     def __init__(self) -> None:
         super().__init__()
