@@ -10,6 +10,7 @@ import re
 
 from engine.create_values import CreatePlan
 from engine.errors import EngineError
+from engine.names import quote
 from engine.parse import MergeStatement, parse_merge, parse_script
 from engine.parse_create import parse_create
 from engine.plan_create_table import ARBITRARY, DEFAULT_SOURCE
@@ -68,7 +69,7 @@ def _is_own(splice: Splice, plan: Plan, merge: MergeStatement) -> bool:
         return (
             splice.start == splice.end == merge.condition_end
             and splice.text == "".join(f" AND {one.text}" for one in derived)
-            and all(_is_bound(one, merge) for one in derived)
+            and all(_is_bound(one, plan, merge) for one in derived)
         )
     alias = re.escape(f" AS {source.reference}" if source.reference else "")
     frozen = [rf"\(SELECT \* FROM {re.escape(source.text)} VERSION AS OF \d+\)"]
@@ -79,7 +80,9 @@ def _is_own(splice: Splice, plan: Plan, merge: MergeStatement) -> bool:
     )
 
 
-def _is_bound(one: DerivedConjunct, merge: MergeStatement) -> bool:
+def _is_bound(one: DerivedConjunct, plan: Plan, merge: MergeStatement) -> bool:
+    # a key of ON, or a partition column, which may be generated from one
+    partitions = {f"{merge.target.reference}.{quote(name)}" for name in plan.target.partition_columns}
     column = re.escape(one.column)
     shapes = (
         rf"{column} = {LITERAL}",
@@ -88,8 +91,7 @@ def _is_bound(one: DerivedConjunct, merge: MergeStatement) -> bool:
     )
     return (
         COLUMN.fullmatch(one.column) is not None
-        # a key of ON, or a column that is generated from one
-        and (one.column in merge.condition or one.column.startswith(f"{merge.target.reference}."))
+        and (one.column in merge.condition or one.column in partitions)
         and any(re.fullmatch(shape, one.text) for shape in shapes)
     )
 

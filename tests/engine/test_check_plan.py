@@ -66,6 +66,11 @@ def test_bounds_of_the_sources_keys_pass(text: str) -> None:
     check_plan(bounded(text))
 
 
+def test_a_bound_of_a_partition_column_passes() -> None:
+    plan = bounded("t.`day` = DATE'2026-01-01'", "t.`day`")
+    check_plan(plan.model_copy(update={"target": plan.target.model_copy(update={"partition_columns": ("day",)})}))
+
+
 DISHONEST = {
     "a bound that is no bound": bounded("t.key >= (SELECT max(key) FROM other) AND t.key <= 7"),
     "a bound that ends the condition": bounded("t.key = 1 WHEN MATCHED THEN DELETE"),
