@@ -154,7 +154,9 @@ def _complete(files: list[tuple[str, re.Match[str]]]) -> tuple[str, ...]:
 def _replay(spark: SparkSession, segment: LogSegment, with_stats: bool) -> tuple[LogFile, ...]:
     """Action reconciliation of the protocol: of each (path, deletion vector) the newest action holds."""
     base = segment.directory.removesuffix("/_delta_log")
-    state = log_state(spark, segment, with_stats) if log_cache.is_large(segment.directory) else None
+    # whoever looks at statistics looks again; a plan of a small table is not to wait for this
+    asked = with_stats or log_cache.is_large(segment.directory)
+    state = log_state(spark, segment, with_stats) if asked else None
     files, done = log_cache.find(state) if state else ((), -1)
     if done == len(segment.commits):
         return files

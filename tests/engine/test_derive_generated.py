@@ -13,6 +13,7 @@ from engine.derive_generated import ZONE_ALONE
 from engine.find_key import find_key
 from engine.plan_merge import plan
 from tests.conftest import own_schema
+from tests.engine.some import some
 
 ZONE = "spark.sql.session.timeZone"
 # what the partition column is generated as: (type, the key, what ON gets of it)
@@ -73,7 +74,7 @@ def merged(spark: Any, table: str, sql: str, prune: bool) -> tuple[list[str], di
     return rows, {name: n for name, n in looked.promise.items() if "Copied" not in name}
 
 
-@pytest.mark.parametrize("generated_as", GENERATED)
+@pytest.mark.parametrize("generated_as", some(GENERATED, ("CAST(at AS DATE)", "id % 4")))
 def test_a_partition_column_is_held_to_what_is_generated_from_the_keys(shop: Any, generated_as: str) -> None:
     type_, key, text = GENERATED[generated_as]
     build(shop, "tgt", generated_as, type_)
@@ -85,7 +86,7 @@ def test_a_partition_column_is_held_to_what_is_generated_from_the_keys(shop: Any
     assert merged(shop, "tgt", sql, True) == merged(shop, "tgt", sql, False)
 
 
-@pytest.mark.parametrize("generated_as", NOT_DERIVED)
+@pytest.mark.parametrize("generated_as", some(NOT_DERIVED, ("hour(at)",)))
 def test_nothing_is_derived_where_the_expression_may_give_another_value(shop: Any, generated_as: str) -> None:
     type_, key, why_not = NOT_DERIVED[generated_as]
     build(shop, "tgt", generated_as, type_)
@@ -94,7 +95,7 @@ def test_nothing_is_derived_where_the_expression_may_give_another_value(shop: An
     assert why_not in looked.scan.derived[-1].why_not
 
 
-@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Etc/GMT+12"])
+@pytest.mark.parametrize("zone", some(("Pacific/Kiritimati", "Etc/GMT+12"), ("Etc/GMT+12",)))
 def test_rows_that_were_written_in_another_time_zone_are_matched(shop: Any, zone: str) -> None:
     with confs_set(shop, {ZONE: zone}):
         build(shop, "tgt", "CAST(at AS DATE)", "DATE")
