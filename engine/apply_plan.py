@@ -249,8 +249,8 @@ def prepare_again(spark: SparkSession, plan: Plan, say: OnProgress) -> None:
     view = plan.session.source_view
     if plan.decision.materialize and view and has_view(spark, view):
         return
-    if not plan.decision.materialize and any(splice.part == "source" for splice in plan.splices):
-        return  # pinned by VERSION AS OF in the statement itself
+    if is_pinned(plan):
+        return
     say(Progress(phase="MERGE operation - materialize source"))
     prepare_as_planned(spark, plan, plan.decision.storage_level)
 
@@ -284,13 +284,17 @@ def prepare_as_planned(spark: SparkSession, plan: Plan, level: str | None) -> No
         )
 
 
+def is_pinned(plan: Plan) -> bool:
+    """Whether the statement that runs reads its source VERSION AS OF."""
+    return not plan.decision.materialize and any(splice.part == "source" for splice in plan.splices)
+
+
 def check_derived(spark: SparkSession, plan: Plan) -> None:
     """Refuse a plan of elsewhere that narrows its ON by something else than its source's keys say."""
     if not any(splice.part == "condition" for splice in plan.splices):
         return
     merge = analyze(spark, parse_merge(plan.statement.sql))
-    pinned = any(splice.part == "source" for splice in plan.splices)
-    table = merge.statement.source.text if pinned and not plan.decision.materialize else None
+    table = merge.statement.source.text if is_pinned(plan) else None
     source = f"({pruned_source_sql(merge, table, plan.source.pinned_versions)})"
     if plan.decision.materialize and plan.session.source_view:
         source = plan.session.source_view

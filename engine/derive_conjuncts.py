@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge, Expression, Key
 from engine.derive_generated import derive_generated
-from engine.literals import INTEGERS, MAX_VALUES, literal, one_of, within
+from engine.literals import INTEGERS, MAX_VALUES, few_literals, literal, one_of, within
 from engine.logged_schema import LoggedColumn
 from engine.spark_errors import translate
 from engine.sql_text import function_names, is_name_of, tokenize
@@ -170,9 +170,7 @@ def few_values(spark: SparkSession, merge: AnalyzedMerge, view: str, key: Key) -
         rows = spark.sql(query).collect()
     except Exception as error:
         raise translate(error) from error
-    literals = [literal(_type(merge, key), row["value"]) for row in rows]
-    written = [one for one in literals if one is not None]
-    return tuple(sorted(written)) if len(literals) == len(written) <= MAX_VALUES else ()
+    return few_literals(_type(merge, key), [row["value"] for row in rows])
 
 
 def with_conjuncts(merge: AnalyzedMerge, derived: Sequence[DerivedConjunct]) -> AnalyzedMerge:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.analyze import AnalyzedMerge, Key
 from engine.errors import CancelledError, EngineError, UnreachableError
-from engine.literals import INTEGERS, MAX_VALUES, literal, one_of, within
+from engine.literals import INTEGERS, MAX_VALUES, few_literals, literal, one_of, within
 from engine.logged_schema import LoggedColumn
 from engine.names import quote
 from engine.spark_errors import translate
@@ -77,12 +77,13 @@ def _implied(
     base, named, value = key.target.target_columns[0], _reference(merge, column), key.source.text
     type_ = str(merge.target_type[column].dataType.simpleString())
     from_time = merge.target_type[base].dataType.simpleString() == "timestamp"
-    growing = GROWING.match(generated_as) is not None
     if type_ not in (*INTEGERS, "date", "string"):
         return "", f"{type_} has no order that partitions can be trusted with"
-    if from_time and not growing:
+    if from_time and not GROWING.match(generated_as):
         return "", ZONE_ALONE
-    if not growing and not function_names(generated_as) <= PLAIN:
+    # a date or a text that is made a time on the way depends on the zone as well
+    by_way_of_time = any(token.word.startswith("TIMESTAMP") for token in tokenize(generated_as))
+    if not from_time and (by_way_of_time or not function_names(generated_as) <= PLAIN):
         return "", f"{generated_as} may depend on more than its column"
     given = f"FROM {view} AS {merge.source_reference} WHERE {value} IS NOT NULL"
     expression = computed(generated_as, base, value)
@@ -90,10 +91,8 @@ def _implied(
     try:
         if not from_time:
             rows = _asked(spark, f"SELECT DISTINCT CAST({expression} AS STRING) {given} LIMIT {MAX_VALUES + 1}")
-            values = [literal(type_, row[0]) for row in rows]
-            written = [one for one in values if one is not None]
-            if len(written) == len(values) <= MAX_VALUES:
-                return one_of(named, written), ""
+            if values := few_literals(type_, [row[0] for row in rows]):
+                return one_of(named, values), ""
         ((low, high, unknown),) = _asked(
             spark,
             f"SELECT CAST(min({computed(generated_as, base, least)}) AS STRING), "

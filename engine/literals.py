@@ -30,6 +30,12 @@ def literal(type_: str, value: str | None) -> str | None:
     return f"CAST('{value}' AS {type_.upper()})"
 
 
+def few_literals(type_: str, values: Sequence[str | None]) -> tuple[str, ...]:
+    """All of ``values`` as literals, () where they are many or one of them cannot be written."""
+    literals = [one for value in values if (one := literal(type_, value)) is not None]
+    return tuple(literals) if len(literals) == len(values) <= MAX_VALUES else ()
+
+
 def within(column: str, low: str, high: str) -> str:
     """The conjunct that ``column`` lies between two literals, both included."""
     return f"{column} = {low}" if low == high else f"{column} >= {low} AND {column} <= {high}"
