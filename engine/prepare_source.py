@@ -108,13 +108,11 @@ def get_merge_source(spark: SparkSession, view: str | None) -> DataFrame:
     Raises RuntimeError, Delta's IllegalStateException, where this session has not prepared it.
     """
     try:
-        found = spark.sql(f"SELECT * FROM {view}")
-        found.schema  # noqa: B018  a Connect session looks only when it is asked
+        if view and spark.catalog.tableExists(view):
+            return spark.table(view)
     except Exception as error:
-        if isinstance(told := translate(error), UnreachableError):
-            raise told from error
-        raise RuntimeError("The source was not initialized! Call prepare_source before.") from error
-    return found
+        raise translate(error) from error
+    raise RuntimeError("The source was not initialized! Call prepare_source before.")
 
 
 def pairs_view(view: str) -> str:

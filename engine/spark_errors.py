@@ -41,6 +41,9 @@ HINTS = {
 # Spark's word for any failure of a task that writes; what failed is its cause.
 WRITE_FAILED = "TASK_WRITE_FAILED"
 CAUSE = re.compile(r"^Caused by: [\w.$]+: (\[[A-Z].*)", re.MULTILINE)
+# PySpark 4.2 loses an error of Delta's on a classic session: it asks Spark, which knows none of Delta's classes, for
+# the words of it, and raises what comes of that while it handles the error itself.
+LOST = "Cannot find main error class"
 
 
 def translate(error: BaseException) -> EngineError:
@@ -48,6 +51,9 @@ def translate(error: BaseException) -> EngineError:
     if isinstance(error, EngineError):
         return error
     text = _text(error)
+    if LOST in text and error.__context__ is not None:
+        error = error.__context__
+        text = _text(error)
     condition, message = _condition_of(error), ""
     if WRITE_FAILED in text and (causes := CAUSE.findall(text)):
         text, condition = causes[-1], ""

@@ -58,6 +58,12 @@ def test_promise_equals_describe_history_on_a_classic_session(classic_shop: Any,
     check(classic_shop, BY_NAME[name])
 
 
+def test_an_error_of_delta_keeps_its_class_on_a_classic_session(classic_shop: Any) -> None:
+    build_target(classic_shop, "short_of", BY_NAME["plain-upsert-materialized"].table)
+    wrong = "MERGE INTO short_of t USING (SELECT id FROM src) s ON s.id = t.id WHEN NOT MATCHED THEN INSERT *"
+    assert check_merge(classic_shop, "short_of", wrong) == "DELTA_MERGE_UNRESOLVED_EXPRESSION"
+
+
 def check(spark: Any, case: Case) -> None:
     table = f"tgt_{uuid.uuid4().hex[:8]}"
     build_target(spark, table, case.table)
