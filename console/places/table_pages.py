@@ -179,9 +179,12 @@ def rows_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
     return Page((told,) if rows else (), Table(columns, rows, empty), at=at)
 
 
-def _sample(backend: Backend, shown: Shown, detail: TableDetail) -> tuple[float, str]:
+def _sample(backend: Backend, shown: Shown, detail: TableDetail) -> tuple[float | None, str]:
     """How many percent of the table give about as many rows as are wanted, and what they are told to be."""
-    rows = sum(file.rows or 0 for file in _files(backend, shown.name, detail.table_id, detail.version))
+    files = _files(backend, shown.name, detail.table_id, detail.version)
+    if any(file.rows is None for file in files):
+        return None, "the first ones, not by chance: files without statistics do not tell how many rows there are"
+    rows = sum(file.rows or 0 for file in files)
     return min(100 * shown.rows / max(rows, 1), 100.0), f"drawn by chance of about {number(rows)}: all files are read"
 
 

@@ -56,6 +56,7 @@ class FakeBackend:
         self.schemas = ["default", "sales"]
         self.remembered: list[TableRef] = []
         self.file_count = 40
+        self.files_have_statistics = True
         self._cancelled: set[str] = set()
         self._gates: dict[str, threading.Event] = {}
         self._lock = threading.Lock()
@@ -146,7 +147,8 @@ class FakeBackend:
 
     def table_files(self, name: str, limit: int = 10_000) -> list[DataFile]:
         self._enter("table_files", name, limit)
-        return samples.some_files(min(self.file_count, limit))
+        files = samples.some_files(min(self.file_count, limit))
+        return files if self.files_have_statistics else [file.model_copy(update={"rows": None}) for file in files]
 
     def describe_table(self, name: str) -> tuple[tuple[str, str, str], ...]:
         self._enter("describe_table", name)

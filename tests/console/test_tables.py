@@ -271,6 +271,19 @@ async def test_more_rows_are_fetched_on_demand_and_a_sample_is_drawn_by_chance(b
         assert [share is None for share in shares] == [True, True, False, True, True]
 
 
+async def test_a_table_without_statistics_gives_its_first_rows_for_a_sample_and_says_so(backend: FakeBackend) -> None:
+    backend.files_have_statistics = False
+    async with console(backend, size=(160, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees("decimal(12,2)")
+        operator.app.screen.action_view("rows")  # type: ignore[attr-defined]
+        await operator.sees("100 rows; there are more")
+        await operator.press("s")
+        await operator.sees("100 rows; the first ones, not by chance: files without statistics")
+        assert [call[3] for call in backend.called("table_rows")] == [None, None]
+
+
 async def test_statistics_of_columns_and_files_come_out_of_the_log(backend: FakeBackend) -> None:
     async with console(backend, size=(160, 36)) as operator:
         await operator.sees("orders_feed")
