@@ -47,13 +47,16 @@ class PickDialog(Dialog[str]):
         *,
         last: Choice | None = None,
         empty: str = "Nothing fits.",
+        awaits: str = "",
     ) -> None:
+        """``awaits`` is said until ``add`` brings the choices that come later, or ``add(())`` that none do."""
         super().__init__()
         self._title = title
         self._sentence = sentence
         self._choices = list(choices)
         self._last = [last] if last is not None else []
         self._empty = empty
+        self._awaits = awaits
         self._shown: Sequence[Choice] = ()
 
     def title_text(self) -> str:
@@ -75,6 +78,7 @@ class PickDialog(Dialog[str]):
 
     def add(self, choices: Iterable[Choice]) -> None:
         """More choices, which came later; perhaps before the dialog is drawn, or after it was closed."""
+        self._awaits = ""
         known = {choice.key for choice in self._choices}
         self._choices += [choice for choice in choices if choice.key not in known]
         for narrow in self.query("#narrow").results(Input):
@@ -92,7 +96,7 @@ class PickDialog(Dialog[str]):
         options.clear_options()
         options.add_options(Option(self._line(choice)) for choice in self._shown)
         options.highlighted = 0 if self._shown else None
-        self.query_one("#none", Static).update(Content("" if self._shown else self._empty))
+        self.query_one("#none", Static).update(Content(self._awaits or ("" if self._shown else self._empty)))
 
     @staticmethod
     def _line(choice: Choice) -> Content:

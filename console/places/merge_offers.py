@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from console.dialogs.pick import Choice, PickDialog
-from console.places.propose import load_choices, table_choices
+from console.places.propose import LISTING, load_choices, table_choices
 from console.places.templates import Sides, conditions, quoted, sides
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ def offer(place: MergePlace, form: MergeForm, part: Part) -> None:
     only_delta = part == "target"
     asked = "Into which table?" if only_delta else "From which table? A path or a query is typed in the field."
     choices = table_choices(place, only_delta=only_delta)
-    dialog = PickDialog("Target" if only_delta else "Source", asked, choices, empty="No such table is known here.")
+    title = "Target" if only_delta else "Source"
+    dialog = PickDialog(title, asked, choices, empty="No such table is known here.", awaits=LISTING)
     place.app.push_screen(dialog, taken)
     load_choices(place, dialog, only_delta=only_delta)
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 OWN_QUERY = ""
 """The choice of a source that is yet to be typed."""
+LISTING = "Listing the tables…"
 
 
 def propose_into(place: Place, target: str) -> None:
@@ -26,6 +27,7 @@ def propose_into(place: Place, target: str) -> None:
         "From which source? ON, SET and INSERT are proposed from the columns that both have.",
         table_choices(place, without=target),
         last=query,
+        awaits=LISTING,
     )
     place.app.push_screen(dialog, partial(_source_chosen, place, target))
     load_choices(place, dialog, without=target)
@@ -39,6 +41,7 @@ def propose_template(place: MergePlace) -> None:
             "Into which table?",
             table_choices(place, only_delta=True),
             empty="No Delta table is known here.",
+            awaits=LISTING,
         )
         place.app.push_screen(dialog, lambda target: propose_into(place, target) if target else None)
         load_choices(place, dialog, only_delta=True)
@@ -87,11 +90,15 @@ def table_choices(place: Place, *, without: str = "", only_delta: bool = False) 
 
 
 def load_choices(place: Place, dialog: PickDialog, *, without: str = "", only_delta: bool = False) -> None:
+    def failed(failure: Failure) -> None:
+        dialog.add(())
+        place.notify(f"Tables cannot be listed: {failure}", severity="warning")
+
     place.ask(
         "catalog",
         place.console_app.catalog.load_tables,
         lambda tables: dialog.add(_choices(tables, without, only_delta)),
-        lambda failure: place.notify(f"Tables cannot be listed: {failure}", severity="warning"),
+        failed,
     )
 
 

@@ -14,6 +14,7 @@ from console.places.sentences import one_line
 
 if TYPE_CHECKING:
     from console.places.merge import MergePlace
+    from console.work import Failure
     from engine.values import Operation
 
 FOLDER = "merges"
@@ -67,13 +68,19 @@ def ask_which_to_open(place: MergePlace) -> None:
         "Saved ones and those planned lately, with their parameters. The text of now is put aside.",
         saved,
         empty="Nothing was saved or planned yet: w saves the merge in the editor.",
+        awaits="Reading the history…",
     )
+
+    def failed(failure: Failure) -> None:
+        dialog.add(())
+        place.notify(f"The history cannot be read: {failure}", severity="warning")
+
     place.app.push_screen(dialog, partial(_open, place, store))
     place.ask(
         "recent",
         lambda: _recent(place.backend.history(limit=RECENT)),
         dialog.add,
-        lambda failure: place.notify(f"The history cannot be read: {failure}", severity="warning"),
+        failed,
     )
 
 

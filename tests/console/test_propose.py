@@ -63,6 +63,23 @@ async def test_t_asks_for_the_tables_where_none_was_chosen(backend: FakeBackend)
         await operator.sees("MERGE INTO sales.customers AS t", "USING changes AS s")
 
 
+async def test_a_list_that_is_still_to_come_says_so(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("2")
+        await operator.sees("Type a MERGE statement")
+        backend.hold("list_tables")
+        await operator.press("ctrl+l")
+        await operator.sees("Into which table?", "Listing the tables…")
+        await operator.press(*"cust", "enter")
+        await operator.sees("Into which table?", "Listing the tables…")
+        backend.release("list_tables")
+        await operator.sees("sales.customers")
+        await operator.misses("Listing the tables")
+        await operator.press("enter")
+        await operator.sees("Merge into sales.customers")
+
+
 async def test_a_source_whose_columns_spark_does_not_know_still_gives_a_statement(backend: FakeBackend) -> None:
     from engine.errors import EngineError
 
