@@ -84,10 +84,11 @@ def _is_bound(one: DerivedConjunct, plan: Plan, merge: MergeStatement) -> bool:
     # a key of ON, or a partition column, which may be generated from one
     partitions = {f"{merge.target.reference}.{quote(name)}" for name in plan.target.partition_columns}
     column = re.escape(one.column)
+    within = rf"(?:{column} = {LITERAL}|{column} >= {LITERAL} AND {column} <= {LITERAL})"
     shapes = (
-        rf"{column} = {LITERAL}",
+        within,
+        rf"\({within}(?: OR {within})+\)",
         rf"{column} IN \({LITERAL}(?:, {LITERAL})*\)",
-        rf"{column} >= {LITERAL} AND {column} <= {LITERAL}",
     )
     return (
         COLUMN.fullmatch(one.column) is not None

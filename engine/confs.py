@@ -13,6 +13,9 @@ STATS_SKIPPING = "spark.databricks.delta.stats.skipping"
 # A read prunes partitions by filters that Delta derives from generated columns, a MERGE does not; what is derived from
 # a time is untrue for rows that were written under another session time zone.
 GENERATED_FILTERS = "spark.databricks.delta.generatedColumn.partitionFilterOptimization.enabled"
+# For a query that stands for the MERGE. Delta cannot read a table with deletion vectors while statistics are off,
+# though it can merge into one.
+AS_MERGE_READS = {STATS_SKIPPING: "true", GENERATED_FILTERS: "false"}
 EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 # Adaptive execution runs every shuffle as a job of its own and plans again after it, and each task costs
 # milliseconds whatever it holds: for a query over a few rows that is most of the time. A LIMIT looks at one

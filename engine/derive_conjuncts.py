@@ -12,14 +12,14 @@ and collated strings and floating point; and where ON holds an expression that m
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge, Expression, Key
 from engine.derive_generated import derive_generated
-from engine.literals import INTEGERS, MAX_VALUES, few_literals, literal, one_of, within
+from engine.derive_ranges import in_one_of, key_ranges
+from engine.literals import DECIMAL, INTEGERS, MAX_VALUES, few_literals, literal, one_of, within
 from engine.logged_schema import LoggedColumn
 from engine.spark_errors import translate
 from engine.sql_text import function_names, is_name_of, tokenize
@@ -29,7 +29,6 @@ from engine.values import DerivedConjunct, Splice
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-DECIMAL = re.compile(r"^decimal\(\d+,\d+\)$")
 # of the signs and words that stand in ON beside names and literals, those that raise for no row
 HARMLESS_SIGNS = ("=", "==", "<=>", "<", ">", "<=", ">=", "<>", "!=", "(", ")", ",", ".")
 FEARED_WORDS = ("CAST", "DIV", "MOD", "INTERVAL", "CASE")
@@ -142,6 +141,27 @@ def derive_conjuncts(
     return (*derived, *derive_generated(spark, merge, view, keys, columns, partition_columns))
 
 
+def leave_gaps_out(
+    spark: SparkSession,
+    merge: AnalyzedMerge,
+    view: str,
+    bounds: Sequence[Bounds],
+    derived: Sequence[DerivedConjunct],
+    partition_columns: Collection[str],
+) -> tuple[DerivedConjunct, ...]:
+    """``derived``, where the keys of ``view`` lie apart: the ranges that they lie in, in place of their bounds."""
+    found = list(derived)
+    for one in bounds:
+        if one.low is None or one.high is None or one.low == one.high or _is_partition(one.key, partition_columns):
+            continue
+        named, source = one.key.target.text, one.key.source.text
+        ranges = key_ranges(spark, view, merge.source_reference, source, _type(merge, one.key), one.low, one.high)
+        if ranges:
+            at = merge.keys.index(one.key)
+            found[at] = found[at].model_copy(update={"text": in_one_of(named, ranges)})
+    return tuple(found)
+
+
 def derive_again(
     spark: SparkSession,
     merge: AnalyzedMerge,
@@ -149,14 +169,16 @@ def derive_again(
     columns: Sequence[LoggedColumn],
     partition_columns: Collection[str],
 ) -> tuple[DerivedConjunct, ...]:
-    """What :func:`derive_conjuncts` gave for ``source``, a view or a query in brackets."""
+    """What :func:`derive_conjuncts` and :func:`leave_gaps_out` gave for ``source``, a view or a query in brackets."""
     found: Sequence[str | None] = ()
     if items := bound_items(merge):
         try:
             found = spark.sql(f"SELECT {', '.join(items)} FROM {source} AS {merge.source_reference}").collect()[0]
         except Exception as error:
             raise translate(error) from error
-    return derive_conjuncts(spark, merge, source, bounds_of(merge, found), columns, partition_columns)
+    bounds = bounds_of(merge, found)
+    derived = derive_conjuncts(spark, merge, source, bounds, columns, partition_columns)
+    return (*derived, *leave_gaps_out(spark, merge, source, bounds, derived, partition_columns))
 
 
 def few_values(spark: SparkSession, merge: AnalyzedMerge, view: str, key: Key) -> tuple[str, ...]:

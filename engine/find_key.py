@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.analyze import AnalyzedMerge, analyze, probe, qualified, schema_of
 from engine.assignments import assignments
-from engine.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set, for_rows
+from engine.confs import AS_MERGE_READS, confs_set, for_rows
 from engine.delta_log import list_files
 from engine.describe_target import describe_detail, target_columns
 from engine.errors import EngineError, UsageError
@@ -147,7 +147,7 @@ def _find(spark: SparkSession, plan: Plan, typed: str, private: bool) -> FoundKe
     writes = {one.clause: one.columns for one in assignments(spark, merge, rules)}
     look = Look(spark, plan, merge, source, writes, private)
     found: dict[ClauseKind, list[Any]] = {}
-    with confs_set(spark, {**for_rows(source.num_rows), STATS_SKIPPING: "true", GENERATED_FILTERS: "false"}):
+    with confs_set(spark, {**for_rows(source.num_rows), **AS_MERGE_READS}):
         found["matched"] = _pairs(look, asked)
         if asked.by_value or not (asked.source or asked.pairs):
             found["not_matched_by_source"] = _lone_targets(look, asked)

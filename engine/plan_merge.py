@@ -12,9 +12,9 @@ from engine.advice import advise
 from engine.analyze import AnalyzedMerge, analyze
 from engine.check_rows import check_rows
 from engine.clock import Clock
-from engine.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set, for_rows
+from engine.confs import AS_MERGE_READS, STATS_SKIPPING, confs_set, for_rows
 from engine.delta_log import LogFile
-from engine.derive_conjuncts import condition_splice, derive_conjuncts, with_conjuncts
+from engine.derive_conjuncts import condition_splice, derive_conjuncts, leave_gaps_out, with_conjuncts
 from engine.describe_target import (
     DescribedTarget,
     beside,
@@ -132,10 +132,10 @@ def _plan(
     def look(attempt: Attempt, source: PreparedSource) -> Looked:
         with clock.phase("describe_target"):
             known = Known(merge, decision, describing.result(), listing, confs)
-        # Delta cannot read a table with deletion vectors while statistics are off, though it can merge into one
+        # statistics on: AS_MERGE_READS tells why
         with confs_set(spark, {STATS_SKIPPING: "true"}):
             merge_scan = scan_with_bounds(spark, known, source, shown, clock)
-            with confs_set(spark, {GENERATED_FILTERS: "false"}):
+            with confs_set(spark, AS_MERGE_READS):
                 return look_at(spark, known, attempt, source, merge_scan, shown, clock)
 
     try:
@@ -240,19 +240,27 @@ def scan_with_bounds(
 ) -> MergeScan:
     """What Delta keeps of the target, narrowed by the frozen source's keys where that lets it skip more files."""
     merge, target = known.merge, known.target
+
+    def scan(merge: AnalyzedMerge) -> DeltaScan:
+        return scan_of(spark, merge, source.view, known.listing, target.detail, known.confs)
+
+    def narrowed(found: MergeScan, derived: tuple[DerivedConjunct, ...]) -> MergeScan:
+        with_bounds = with_conjuncts(merge, derived)
+        after = scan(with_bounds) if with_bounds is not merge else found.as_typed
+        fewer = len(after.after) < len(found.scan.after)
+        return MergeScan(with_bounds, found.as_typed, after, derived) if fewer else found
+
     with clock.phase("prepare_delta_scan"):
-        asked = (source.view, known.listing, target.detail, known.confs)
-        as_typed = scan_of(spark, merge, *asked)
-        derived: tuple[DerivedConjunct, ...] = ()
-        if shown.derive and len(as_typed.after) > 1:
-            derived = derive_conjuncts(
-                spark, merge, source.view, source.bounds, target.columns, target.partition_columns
-            )
-            narrowed = with_conjuncts(merge, derived)
-            narrower = scan_of(spark, narrowed, *asked) if narrowed is not merge else as_typed
-            if len(narrower.after) < len(as_typed.after):
-                return MergeScan(narrowed, as_typed, narrower, derived)
-        return MergeScan(merge, as_typed, as_typed, derived)
+        as_typed = scan(merge)
+        if not shown.derive or len(as_typed.after) < 2:
+            return MergeScan(merge, as_typed, as_typed)
+        keys = (spark, merge, source.view, source.bounds)
+        derived = derive_conjuncts(*keys, target.columns, target.partition_columns)
+        found = narrowed(MergeScan(merge, as_typed, as_typed, derived), derived)
+        if len(found.scan.after) > 1:
+            apart = leave_gaps_out(*keys, derived, target.partition_columns)
+            found = narrowed(found, apart) if apart != derived else found
+        return found
 
 
 def look_at(

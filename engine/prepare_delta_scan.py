@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from engine.analyze import AnalyzedMerge, Expression, qualified
-from engine.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set, without_rules
+from engine.confs import AS_MERGE_READS, STATS_SKIPPING, confs_set, without_rules
 from engine.delta_log import LogFile, partitions_of
 from engine.spark_errors import translate
 from engine.values import Scan
@@ -196,7 +196,7 @@ def kept_paths(spark: SparkSession, query: str, *, as_merge: bool) -> frozenset[
     """The paths of those files, absolute."""
     confs: Mapping[str, str] = {}
     if as_merge:
-        confs = {GENERATED_FILTERS: "false", STATS_SKIPPING: "true", **without_rules(spark, ONLY_IN_READS)}
+        confs = {**AS_MERGE_READS, **without_rules(spark, ONLY_IN_READS)}
     return input_files(spark, query, confs)
 
 

@@ -4,6 +4,8 @@ SQL over the frozen source and the target at its version: each part is one claus
 writeAllChanges and writeOnlyInserts join them. What only the commit knows (identity values) is NULL, and what gives
 other values each time (rand, current_timestamp) gives others than the commit's. Where several source rows match one
 target row the plan is refused (or warned of, NULL_CONDITION_WRONG_RESULT), and these rows mean nothing.
+
+The frames are lazy: they are read under engine.confs.AS_MERGE_READS, or they may lack rows that a MERGE finds.
 """
 
 from __future__ import annotations

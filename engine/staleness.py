@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from engine.analyze import aliased, by_reference
 from engine.commits import Commit
-from engine.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set
+from engine.confs import AS_MERGE_READS, confs_set
 from engine.delta_log import list_files
 from engine.logged_schema import LoggedMetadata, logged_metadata
 from engine.parse import parse_merge
@@ -142,7 +142,7 @@ def any_match(spark: SparkSession, plan: Plan, version: int, hashes: Sequence[in
         f"ON {condition}\nLIMIT 1"
     )
     try:
-        with confs_set(spark, {STATS_SKIPPING: "true", GENERATED_FILTERS: "false"}):
+        with confs_set(spark, AS_MERGE_READS):
             return bool(spark.sql(query).collect())
     except Exception as error:
         raise translate(error) from error

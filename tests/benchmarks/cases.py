@@ -114,6 +114,7 @@ def into_large(spark: Any, rows: int) -> list[Case]:
     for name, definition in {
         "feed_every": f"SELECT {row}{part} FROM {every}",
         "feed_recent": f"SELECT {row}{part} FROM {recent}",
+        "feed_late": f"SELECT {row} FROM {recent} UNION ALL SELECT {row} FROM range({rows // 4}, {rows // 4 + 1000})",
         "feed_lines": f"SELECT id, explode(sequence(1, 8)) AS line FROM {every}",
     }.items():
         spark.sql(f"CREATE OR REPLACE TABLE {name} USING delta AS {definition}").collect()
@@ -130,6 +131,7 @@ def into_large(spark: Any, rows: int) -> list[Case]:
         Case("every file, contiguous keys", "rewrite-heavy, contiguous keys", "contiguous", merge("feed_every")),
         Case("every file, scattered keys", "rewrite-heavy, random keys", "scattered", merge("feed_every")),
         Case("the newest keys", "clustered or partitioned keys", "contiguous", merge("feed_recent")),
+        Case("the newest keys and some late ones", "clustered or partitioned keys", "contiguous", merge("feed_late")),
         Case("the newest partitions", "clustered or partitioned keys", "partitioned",
              merge("feed_recent", " AND t.part = s.part")),
         Case("the newest keys, with vectors", "deletion vectors", "vectors", merge("feed_recent")),
