@@ -92,7 +92,7 @@ def check_rows(
     copies: bool,
     private: bool,
 ) -> Refused | None:
-    """The first error that writing would raise, with some of the rows that raise it, or None.
+    """The error that writing would raise, with some of the rows that raise it, or None.
 
     ``copies``: unchanged rows are written again. ``private`` leaves the rows out.
     """
@@ -109,25 +109,41 @@ def check_rows(
     # under LEGACY, CAST is the one that the write does; the operator's own expressions keep the session's confs
     size = for_rows(source.num_rows + sum(file.rows for file in matches.touched))
     confs = size if rules.cast.exact else {**size, ANSI: "false"}
+    checks_only = [replace(one, risky=()) for one in looked]
+    refused: list[Refused] = []
     try:
         if not rules.cast.exact:
             _counts(spark, size, [replace(one, checks=()) for one in looked])
-            looked = [replace(one, risky=()) for one in looked]
-        counts = _counts(spark, confs, looked)
-    except Exception as error:
-        return _raised(spark, looked, translate(error), private)
-    for index, one in enumerate(looked):
-        for place, check in enumerate(one.checks):
-            if counts[index][place]:
-                with confs_set(spark, confs):
-                    return _refused(spark, one, check, counts[index][place], private)
-    return None
+        counts = _counts(spark, confs, looked if rules.cast.exact else checks_only)
+    except EngineError as error:
+        refused = _raised(spark, looked, error, private)
+        counts = _counts(spark, confs, checks_only)
+    with confs_set(spark, confs):
+        for index, one in enumerate(looked):
+            # without checks the aggregate still has a number
+            for check, count in zip(one.checks, counts[index], strict=False):
+                if count:
+                    refused.append(_refused(spark, one, check, count, private=private or bool(refused)))
+    return _first_of(refused) if refused else None
+
+
+def _first_of(refused: Sequence[Refused]) -> Refused:
+    """Delta stops at the first row that fails, and in which order rows are written nobody knows."""
+    first = refused[0]
+    also = tuple(sorted({one.condition for one in refused} - {first.condition}))
+    if not also:
+        return first
+    message = f"{first.message} Other rows may fail before them, with {' or '.join(also)}."
+    return first.model_copy(update={"message": message, "also": also})
 
 
 def _counts(spark: SparkSession, confs: dict[str, str], looked: Sequence[ClauseChecks]) -> dict[int, list[int]]:
     """Bad rows by clause and check. All in one aggregate, which raises what the risky expressions raise."""
-    with confs_set(spark, confs):
-        rows = spark.sql("\nUNION ALL\n".join(_count(i, one) for i, one in enumerate(looked))).collect()
+    try:
+        with confs_set(spark, confs):
+            rows = spark.sql("\nUNION ALL\n".join(_count(i, one) for i, one in enumerate(looked))).collect()
+    except Exception as error:
+        raise translate(error) from error
     return {int(row["clause"]): [int(n) for n in row["found"]] for row in rows}
 
 
@@ -361,10 +377,11 @@ def as_delta_says(condition: str, overflows: bool) -> str:
     return OVERFLOW if overflows and condition.partition(".")[0] in ARITHMETIC else condition
 
 
-def _raised(spark: SparkSession, looked: Sequence[ClauseChecks], error: EngineError, private: bool) -> Refused:
-    """An expression failed as it was computed: each is tried alone, for the column decides what Delta says."""
+def _raised(spark: SparkSession, looked: Sequence[ClauseChecks], error: EngineError, private: bool) -> list[Refused]:
+    """Expressions failed as they were computed: each is tried alone, for the column decides what Delta says."""
     if error.condition.startswith(NOT_OF_ROWS):
         raise error
+    refused = []
     for one in looked:
         for n, (a, text) in enumerate(one.risky):
             try:
@@ -374,10 +391,13 @@ def _raised(spark: SparkSession, looked: Sequence[ClauseChecks], error: EngineEr
                 cast = a.given is not None and not can_up_cast(a.given.type, a.column.type)
                 nested = not is_atomic(a.column.type)
                 overflows = (cast or nested) and holds_integers(a.column.type) and a.origin == "given"
-                return Refused(
+                one_of_them = Refused(
                     condition=as_delta_says(found.condition, overflows),
                     message=f"The value of {a.column.name} cannot be computed"
                     + (" for some row." if private else f": {found.message}"),
                     hint=f"Look at what {a.column.name} gets: {text.strip()}",
                 )
-    raise error
+                refused.append(one_of_them)
+    if not refused:
+        raise error
+    return refused

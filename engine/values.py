@@ -228,12 +228,14 @@ class Estimate(Value):
 
 
 class Refused(Value):
-    """The error Delta would raise while running."""
+    """The error Delta would raise while running. ``also`` are the classes that it raises instead, where other rows come
+    first."""
 
     condition: str
     message: str
     rows: tuple[Cells, ...] = ()
     hint: str = ""
+    also: tuple[str, ...] = ()
 
 
 class Remark(Value):

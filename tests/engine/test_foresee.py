@@ -146,6 +146,16 @@ def test_a_not_null_field_asks_for_its_struct_as_well(shop: Any) -> None:
     commits(shop, merge("nested", INSERT + "(id, st) VALUES (s.id, named_struct('a', 1, 'b', s.hole))"))
 
 
+def test_where_rows_fail_in_several_ways_the_plan_names_them_all(shop: Any) -> None:
+    # 1 has no n, the word of 4 is too long: which of them is written first nobody knows
+    sql = merge(a_target(shop), INSERT + "(id, n, v) VALUES (s.id, nullif(s.n, 1), s.word)")
+    looked = plan(shop, sql, rows=1)
+    assert looked.refused is not None
+    assert {looked.refused.condition, *looked.refused.also} == {NOT_NULL, TOO_LONG}
+    assert looked.refused.message.endswith(f"Other rows may fail before them, with {looked.refused.also[0]}.")
+    assert raised(shop, sql) in (NOT_NULL, TOO_LONG)
+
+
 @pytest.mark.thorough
 def test_lengths_are_checked_at_any_depth(shop: Any) -> None:
     shop.sql(
