@@ -15,6 +15,7 @@ import os
 import socket
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -36,7 +37,8 @@ FailedStatus = Literal["failed", "cancelled", "not_committed"]
 
 @dataclass(frozen=True)
 class Abandoned:
-    """An operation whose process is gone. ``checked`` is the version of the table that apply checked before it ran."""
+    """An operation that was begun by another process. ``checked`` is the version of the table that apply checked before
+    it ran."""
 
     op_id: str
     plan_id: str
@@ -46,6 +48,8 @@ class Abandoned:
     where: Whereabouts
     checked: int | None
     undoes: str | None
+    pid: int
+    process: str
 
 
 # ``History.list`` hides the built-in of that name inside the class.
@@ -261,6 +265,11 @@ class History:
         """Those of :meth:`running` that were begun on this machine by a process that is gone, oldest first."""
         return self._store.run(_abandoned, reading=True) if self.path.exists() else []
 
+    def begun_elsewhere(self) -> Abandonments:
+        """Those of :meth:`running` that were begun under another host name, oldest first: whether their process lives
+        cannot be known here."""
+        return self._store.run(partial(_running, here=False), reading=True) if self.path.exists() else []
+
     def take_over(self, op_id: str) -> bool:
         """Make this process the owner of an abandoned operation, so that one alone finds out what became of it.
         False where another was faster."""
@@ -390,15 +399,18 @@ def _run(db: DuckDBPyConnection, op_id: str, where: Whereabouts, checked: int | 
 def _abandoned(db: DuckDBPyConnection) -> Abandonments:
     from engine.session.processes import is_running
 
+    return [one for one in _running(db, here=True) if not is_running(one.pid, one.process)]
+
+
+def _running(db: DuckDBPyConnection, *, here: bool) -> Abandonments:
     found = db.execute(
         "SELECT op_id, plan_id, kind, table_name, table_path, endpoint, session_id, user_id, checked, undoes,"
-        " pid, process FROM operation WHERE status = 'running' AND host = ? ORDER BY seq",
-        [socket.gethostname()],
+        " pid, process FROM operation WHERE status = 'running' AND (host = ?) = ? ORDER BY seq",
+        [socket.gethostname(), here],
     ).fetchall()
     return [
-        Abandoned(op_id, plan_id, kind, table, path, Whereabouts(endpoint, session_id, user_id), checked, undoes)
-        for op_id, plan_id, kind, table, path, endpoint, session_id, user_id, checked, undoes, pid, process in found
-        if not is_running(int(pid), process)
+        Abandoned(op_id, plan_id, kind, table, path, Whereabouts(*where), checked, undoes, int(pid), process)
+        for op_id, plan_id, kind, table, path, *where, checked, undoes, pid, process in found
     ]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from engine.commits import Commit, commits_since
@@ -44,13 +44,15 @@ NOT_COMMITTED: Final = "The program that ran it is gone, and the table's log has
 
 @dataclass(frozen=True)
 class Recovered:
-    """What was found out of one operation; "running" where nothing could be, and then ``why``."""
+    """What was found out of one operation; "running" where nothing could be, and then ``why``. ``elsewhere``: it was
+    begun under another host name."""
 
     op_id: str
     table: str
     status: Literal["applied", "not_committed", "running"]
     version: int | None = None
     why: str = ""
+    elsewhere: bool = False
 
 
 def recover(session: Session, history: History, say: Callable[[str], None] = lambda _: None) -> tuple[Recovered, ...]:
@@ -72,13 +74,19 @@ def recover(session: Session, history: History, say: Callable[[str], None] = lam
             history.give_up(one.op_id)
             unsettled.add(one.where.session_id or "")
             found.append(Recovered(one.op_id, one.table, "running", why=translate(error).message))
+    for one in history.begun_elsewhere():
+        # its process may live and commit yet: only a commit settles it
+        with contextlib.suppress(EngineError):
+            if committed := _if_committed(session.spark, history, one, history.get(one.op_id).plan):
+                found.append(replace(committed, elsewhere=True))
     session.close_left_behind(unsettled)
     return tuple(found)
 
 
 def sentence(found: Recovered) -> str:
     """What was found out, for people."""
-    begun = f"Operation {found.op_id} on {found.table} was begun by a program that is gone"
+    by = "under another host name" if found.elsewhere else "by a program that is gone"
+    begun = f"Operation {found.op_id} on {found.table} was begun {by}"
     if found.status == "applied":
         return f"{begun}: it is committed, as v{found.version}."
     if found.status == "not_committed":
@@ -141,12 +149,19 @@ def end_work(left: Session, tag: str) -> None:
 
 def _read_log(spark: SparkSession, history: History, one: Abandoned, plan: AnyPlan | None) -> Recovered:
     """Tell the ledger what the log says. Nothing of the operation runs any more."""
+    if committed := _if_committed(spark, history, one, plan):
+        return committed
+    history.failed(one.op_id, NOT_COMMITTED, "not_committed")
+    return Recovered(one.op_id, one.table, "not_committed")
+
+
+def _if_committed(spark: SparkSession, history: History, one: Abandoned, plan: AnyPlan | None) -> Recovered | None:
+    """Tell the ledger of the operation's commit; None where the log has none."""
     planned = plan.target.version if plan else one.checked
     since = commits_of(spark, one, -1 if planned is None else planned)
     commit = next((c for c in since if c.op_id == one.op_id), None)
     if commit is None:
-        history.failed(one.op_id, NOT_COMMITTED, "not_committed")
-        return Recovered(one.op_id, one.table, "not_committed")
+        return None
     outcome = _outcome(one, plan, commit, since)
     if one.undoes is None:
         history.applied(one.op_id, outcome)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,30 @@ def test_what_runs_on_another_server_is_left_to_that(session: Any, ledger: Histo
     )
     assert ledger.get(op_id).operation.status == "running"
     assert [one.op_id for one in ledger.abandoned()] == [op_id], "whoever reaches that server finds it"
+
+
+def test_what_was_begun_under_another_host_name_is_settled_by_its_commit_alone(
+    session: Any, schema: str, ledger: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A container's ledger outlives it; but its process may as well be alive, and commit yet."""
+    spark = session.spark
+    spark.sql("CREATE TABLE t USING delta AS SELECT 1L AS id, 0 AS v")
+    looked = plan(spark, "MERGE INTO t USING (SELECT 1L AS id) AS s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = 1")
+    monkeypatch.setattr(socket, "gethostname", lambda: "a-container")
+    monkeypatch.setattr(History, "applied", lambda *_: None)
+    apply(spark, looked, history=ledger)
+    (begun,) = ledger.running()
+    committed, waiting = begun.op_id, ledger.begin(looked, where=whereabouts(spark), checked=0)
+    monkeypatch.undo()
+    (found,) = recover(session, ledger)
+    assert (found.op_id, found.status, found.version) == (committed, "applied", 1)
+    assert (
+        sentence(found)
+        == f"Operation {committed} on {looked.target.name} was begun under another host name: it is committed, as v1."
+    )
+    assert ledger.get(committed).outcome.kept  # type: ignore[union-attr]
+    assert ledger.get(waiting).operation.status == "running"
+    assert recover(session, ledger) == ()
 
 
 def test_a_session_of_the_living_is_left_alone(session: Any, spark_home: Path, ledger: History) -> None:
