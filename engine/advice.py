@@ -11,7 +11,7 @@ from engine.plan_writes import Promise
 from engine.prepare_source import PreparedSource
 from engine.values import Conflicts, Decision, Remark
 
-MUST_ACCEPT = frozenset(("NULL_CONDITION_WRONG_RESULT",))
+MUST_ACCEPT = frozenset(("NULL_CONDITION_WRONG_RESULT", "FEED_LOSES_INSERTED_ROWS"))
 
 
 def advise(
@@ -37,6 +37,18 @@ def advise(
                 sentence=f"{wrong:,} target rows are matched twice, once with a clause condition that is NULL. "
                 "Delta 4.4.0 does not notice and can commit a wrong result.",
                 evidence="Make the condition never NULL (coalesce it), or deduplicate the source.",
+            )
+        )
+    fed = properties.get("delta.enableChangeDataFeed", "").lower() == "true"
+    inserted = promise.metrics["numTargetRowsInserted"]
+    # ClassicMergeExecutor numbers the rows to write each deleted one once into the feed, and drops new rows with them
+    if merge.statement.only_one_unconditional_delete and (conflicts.count or conflicts.true_count) and fed and inserted:
+        warnings.append(
+            Remark(
+                code="FEED_LOSES_INSERTED_ROWS",
+                sentence="Several source rows match a row to delete, and the change data feed is on: Delta 4.4.0 can "
+                f"lose some of the {inserted:,} inserted rows without an error.",
+                evidence="Deduplicate the source on the keys of ON, or delete and insert in two merges.",
             )
         )
     if conflicts.true_count and merge.statement.only_one_unconditional_delete:

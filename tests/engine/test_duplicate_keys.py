@@ -260,3 +260,46 @@ def test_a_null_condition_beside_an_insert_clause_is_an_ambiguity_that_delta_see
     looked = plan(shop, merge(NULL_FLAG, clauses), rows=0)
     assert looked.refused is not None
     assert looked.refused.condition == AMBIGUOUS
+
+
+LOSES_ROWS = "FEED_LOSES_INSERTED_ROWS"
+DELETE_AND_INSERT = "WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)"
+FEED = "'delta.enableChangeDataFeed' = 'true'"
+# 8 and 9 are there, each twice in the source; 10 to 29 are new
+OVERLAPPING = "(SELECT id, 'new' AS v FROM range(8, 30, 1, 2) UNION ALL SELECT id, 'new' AS v FROM range(8, 10))"
+
+
+def test_inserted_rows_that_delta_may_lose_beside_duplicate_deletes_in_a_feed_must_be_accepted(shop: Any) -> None:
+    table = f"tgt_{uuid.uuid4().hex[:8]}"
+    build(shop, table, f"TBLPROPERTIES ({FEED})")
+    looked = plan(shop, merge(OVERLAPPING, DELETE_AND_INSERT, table=table))
+    assert LOSES_ROWS in [one.code for one in looked.warnings]
+    with pytest.raises(RefusedError, match=LOSES_ROWS):
+        apply(shop, looked)
+
+
+@pytest.mark.thorough
+def test_delta_loses_inserted_rows_where_it_keeps_duplicate_deletes_out_of_the_feed(shop: Any) -> None:
+    """Once Delta is mended this fails, and the warning can go."""
+    table = f"tgt_{uuid.uuid4().hex[:8]}"
+    build(shop, table, f"TBLPROPERTIES ({FEED}, 'delta.enableDeletionVectors' = 'false')")
+    looked = plan(shop, merge(OVERLAPPING, DELETE_AND_INSERT, table=table))
+    assert looked.promise["numTargetRowsInserted"] == 20
+    assert apply(shop, looked, accept=[LOSES_ROWS]).kept, "the metrics do not tell"
+    assert shop.sql(f"SELECT * FROM {table} WHERE id >= 10").count() < 20
+
+
+def test_without_a_feed_or_duplicates_or_inserts_no_row_is_lost(shop: Any) -> None:
+    once = "(SELECT id, 'new' AS v FROM range(8, 30))"
+    for properties, source, clauses in (
+        ("", OVERLAPPING, DELETE_AND_INSERT),
+        (f"TBLPROPERTIES ({FEED})", once, DELETE_AND_INSERT),
+        (f"TBLPROPERTIES ({FEED})", OVERLAPPING, "WHEN MATCHED THEN DELETE"),
+    ):
+        table = f"tgt_{uuid.uuid4().hex[:8]}"
+        build(shop, table, properties)
+        looked = plan(shop, merge(source, clauses, table=table))
+        assert LOSES_ROWS not in [one.code for one in looked.warnings]
+        assert apply(shop, looked).kept
+        promised = 10 + looked.promise["numTargetRowsInserted"] - looked.promise["numTargetRowsDeleted"]
+        assert shop.sql(f"SELECT * FROM {table}").count() == promised
