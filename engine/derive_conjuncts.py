@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 from engine.analyze import AnalyzedMerge, Expression, Key
 from engine.derive_generated import derive_generated
 from engine.derive_ranges import in_one_of, key_ranges
-from engine.literals import DECIMAL, INTEGERS, MAX_VALUES, few_literals, literal, one_of, within
+from engine.literals import DECIMAL, INTEGERS, MAX_VALUES, few_literals, literal, one_of, printed, within
 from engine.logged_schema import LoggedColumn
-from engine.spark_errors import translate
+from engine.spark_errors import collected
 from engine.sql_text import function_names, is_name_of, tokenize
 from engine.tables import name_parts
 from engine.values import DerivedConjunct, Splice
@@ -96,7 +96,7 @@ def bound_items(merge: AnalyzedMerge) -> tuple[str, ...]:
     """The least and greatest of each bounded key, for the select list of an aggregate over the frozen source."""
     items = []
     for key in bounded_keys(merge):
-        items += [_printed(merge, key, f"min({key.source.text})"), _printed(merge, key, f"max({key.source.text})")]
+        items += [printed(_type(merge, key), f"{end}({key.source.text})") for end in ("min", "max")]
     return tuple(items)
 
 
@@ -172,10 +172,7 @@ def derive_again(
     """What :func:`derive_conjuncts` and :func:`leave_gaps_out` gave for ``source``, a view or a query in brackets."""
     found: Sequence[str | None] = ()
     if items := bound_items(merge):
-        try:
-            found = spark.sql(f"SELECT {', '.join(items)} FROM {source} AS {merge.source_reference}").collect()[0]
-        except Exception as error:
-            raise translate(error) from error
+        (found,) = collected(spark, f"SELECT {', '.join(items)} FROM {source} AS {merge.source_reference}")
     bounds = bounds_of(merge, found)
     derived = derive_conjuncts(spark, merge, source, bounds, columns, partition_columns)
     return (*derived, *leave_gaps_out(spark, merge, source, bounds, derived, partition_columns))
@@ -183,16 +180,12 @@ def derive_again(
 
 def few_values(spark: SparkSession, merge: AnalyzedMerge, view: str, key: Key) -> tuple[str, ...]:
     """The distinct keys of the frozen source as literals, () where they are many or cannot be written."""
-    item = _printed(merge, key, key.source.text)
+    type_ = _type(merge, key)
     query = (
-        f"SELECT DISTINCT {item} AS value FROM {view} AS {merge.source_reference} "
+        f"SELECT DISTINCT {printed(type_, key.source.text)} AS value FROM {view} AS {merge.source_reference} "
         f"WHERE {key.source.text} IS NOT NULL LIMIT {MAX_VALUES + 1}"
     )
-    try:
-        rows = spark.sql(query).collect()
-    except Exception as error:
-        raise translate(error) from error
-    return few_literals(_type(merge, key), [row["value"] for row in rows])
+    return few_literals(type_, [row["value"] for row in collected(spark, query)])
 
 
 def with_conjuncts(merge: AnalyzedMerge, derived: Sequence[DerivedConjunct]) -> AnalyzedMerge:
@@ -221,12 +214,6 @@ def condition_splice(merge: AnalyzedMerge, derived: Sequence[DerivedConjunct]) -
         text="".join(f" AND {one.text}" for one in derived if one.text),
         why="implied by ON for every source row that was frozen; lets Delta skip the other files",
     )
-
-
-def _printed(merge: AnalyzedMerge, key: Key, text: str) -> str:
-    if _type(merge, key) == "timestamp":
-        text = f"unix_micros({text})"
-    return f"CAST({text} AS STRING)"
 
 
 def _type(merge: AnalyzedMerge, key: Key) -> str:

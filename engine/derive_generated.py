@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge, Key
 from engine.errors import CancelledError, EngineError, UnreachableError
 from engine.literals import INTEGERS, MAX_VALUES, few_literals, literal, one_of, within
 from engine.logged_schema import LoggedColumn
 from engine.names import quote
-from engine.spark_errors import translate
+from engine.spark_errors import collected
 from engine.sql_text import function_names, tokenize
 from engine.values import DerivedConjunct
 
@@ -90,10 +90,10 @@ def _implied(
     least, most = (f"({value} {sign} {ZONES_APART})" if from_time else value for sign in "-+")
     try:
         if not from_time:
-            rows = _asked(spark, f"SELECT DISTINCT CAST({expression} AS STRING) {given} LIMIT {MAX_VALUES + 1}")
+            rows = collected(spark, f"SELECT DISTINCT CAST({expression} AS STRING) {given} LIMIT {MAX_VALUES + 1}")
             if values := few_literals(type_, [row[0] for row in rows]):
                 return one_of(named, values), ""
-        ((low, high, unknown),) = _asked(
+        ((low, high, unknown),) = collected(
             spark,
             f"SELECT CAST(min({computed(generated_as, base, least)}) AS STRING), "
             f"CAST(max({computed(generated_as, base, most)}) AS STRING), count_if(({expression}) IS NULL) {given}",
@@ -108,13 +108,6 @@ def _implied(
     if type_ == "string" and from_time and not (FOUR_DIGITS.match(low) and FOUR_DIGITS.match(high)):
         return "", "years of more than four digits have another order as text"
     return within(named, first, last), ""
-
-
-def _asked(spark: SparkSession, query: str) -> Sequence[Any]:
-    try:
-        return spark.sql(query).collect()
-    except Exception as error:
-        raise translate(error) from error
 
 
 def computed(expression: str, base: str, value: str) -> str | None:

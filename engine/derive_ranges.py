@@ -12,8 +12,8 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.literals import DECIMAL, INTEGERS, literal, within
-from engine.spark_errors import translate
+from engine.literals import DECIMAL, INTEGERS, literal, printed, within
+from engine.spark_errors import collected
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,8 +24,6 @@ MAX_RANGES = 8
 SMALL_GAP = 64
 # the values of a type as numbers that have the same order and the same gaps
 NUMBERS = {"date": "unix_date({})", "timestamp": "unix_micros({})"}
-# what engine.literals makes a literal of
-PRINTED = {"timestamp": NUMBERS["timestamp"]}
 
 
 class KeyRange(NamedTuple):
@@ -48,18 +46,20 @@ def key_ranges(
     """
     if type_ not in INTEGERS and type_ not in NUMBERS and not DECIMAL.match(type_):
         return ()
-    number, printed = NUMBERS.get(type_, "{}"), PRINTED.get(type_, "{}")
+    number = NUMBERS.get(type_, "{}")
     spans = ", ".join(f"CAST({number.format(one)} AS DOUBLE)" for one in (key, low, high))
-    items = [f"CAST({of}({what.format(key)}) AS STRING)" for what in (number, printed) for of in ("min", "max")]
+    ends = (f"min({key})", f"max({key})")
+    items = [f"CAST({number.format(end)} AS STRING)" for end in ends] + [printed(type_, end) for end in ends]
     query = (
         f"SELECT {', '.join(items)} FROM {view} AS {reference} WHERE {key} IS NOT NULL "
         f"GROUP BY width_bucket({spans}, {BUCKETS})"
     )
-    try:
-        rows = spark.sql(query).collect()
-    except Exception as error:
-        raise translate(error) from error
-    found = joined([KeyRange(Decimal(a), Decimal(b), literal(type_, c), literal(type_, d)) for a, b, c, d in rows])
+    found = joined(
+        [
+            KeyRange(Decimal(low), Decimal(high), literal(type_, first), literal(type_, last))
+            for low, high, first, last in collected(spark, query)
+        ]
+    )
     covered = sum(one.high - one.low for one in found)
     apart = len(found) > 1 and covered * 2 <= found[-1].high - found[0].low
     return found if apart and all(one.first and one.last for one in found) else ()

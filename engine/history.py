@@ -15,7 +15,6 @@ import os
 import socket
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -37,8 +36,8 @@ FailedStatus = Literal["failed", "cancelled", "not_committed"]
 
 @dataclass(frozen=True)
 class Abandoned:
-    """An operation that was begun by another process. ``checked`` is the version of the table that apply checked before
-    it ran."""
+    """An operation whose process is gone, or may be: that of one begun ``elsewhere``, under another host name.
+    ``checked`` is the version of the table that apply checked before it ran."""
 
     op_id: str
     plan_id: str
@@ -48,8 +47,7 @@ class Abandoned:
     where: Whereabouts
     checked: int | None
     undoes: str | None
-    pid: int
-    process: str
+    elsewhere: bool
 
 
 # ``History.list`` hides the built-in of that name inside the class.
@@ -263,19 +261,18 @@ class History:
 
     def abandoned(self) -> Abandonments:
         """Those of :meth:`running` that were begun on this machine by a process that is gone, oldest first."""
-        return self._store.run(_abandoned, reading=True) if self.path.exists() else []
+        return [one for one in self.unsettled() if not one.elsewhere]
 
-    def begun_elsewhere(self) -> Abandonments:
-        """Those of :meth:`running` that were begun under another host name, oldest first: whether their process lives
-        cannot be known here."""
-        return self._store.run(partial(_running, here=False), reading=True) if self.path.exists() else []
+    def unsettled(self) -> Abandonments:
+        """Those, and the ones of :meth:`running` that were begun under another host name, whose process may live."""
+        return self._store.run(_unsettled, reading=True) if self.path.exists() else []
 
     def take_over(self, op_id: str) -> bool:
         """Make this process the owner of an abandoned operation, so that one alone finds out what became of it.
         False where another was faster."""
 
         def work(db: DuckDBPyConnection) -> bool:
-            if op_id not in (one.op_id for one in _abandoned(db)):
+            if op_id not in (one.op_id for one in _unsettled(db) if not one.elsewhere):
                 return False
             rows.update(db, op_id, rows.owner())
             return True
@@ -396,21 +393,18 @@ def _run(db: DuckDBPyConnection, op_id: str, where: Whereabouts, checked: int | 
     db.execute(f"UPDATE operation SET seq = {rows.NEXT_SEQ} WHERE op_id = ?", [op_id])
 
 
-def _abandoned(db: DuckDBPyConnection) -> Abandonments:
+def _unsettled(db: DuckDBPyConnection) -> Abandonments:
     from engine.session.processes import is_running
 
-    return [one for one in _running(db, here=True) if not is_running(one.pid, one.process)]
-
-
-def _running(db: DuckDBPyConnection, *, here: bool) -> Abandonments:
     found = db.execute(
         "SELECT op_id, plan_id, kind, table_name, table_path, endpoint, session_id, user_id, checked, undoes,"
-        " pid, process FROM operation WHERE status = 'running' AND (host = ?) = ? ORDER BY seq",
-        [socket.gethostname(), here],
+        " host <> ?, pid, process FROM operation WHERE status = 'running' AND host IS NOT NULL ORDER BY seq",
+        [socket.gethostname()],
     ).fetchall()
     return [
-        Abandoned(op_id, plan_id, kind, table, path, Whereabouts(*where), checked, undoes, int(pid), process)
-        for op_id, plan_id, kind, table, path, *where, checked, undoes, pid, process in found
+        Abandoned(op_id, plan_id, kind, table, path, Whereabouts(*where), checked, undoes, elsewhere)
+        for op_id, plan_id, kind, table, path, *where, checked, undoes, elsewhere, pid, process in found
+        if elsewhere or not is_running(int(pid), process)
     ]
 
 

@@ -31,6 +31,11 @@ def literal(type_: str, value: str | None) -> str | None:
     return f"CAST('{value}' AS {type_.upper()})"
 
 
+def printed(type_: str, text: str) -> str:
+    """SQL that prints a value of ``type_`` as :func:`literal` takes it."""
+    return f"CAST({f'unix_micros({text})' if type_ == 'timestamp' else text} AS STRING)"
+
+
 def few_literals(type_: str, values: Sequence[str | None]) -> tuple[str, ...]:
     """All of ``values`` as literals, () where they are many or one of them cannot be written."""
     literals = [one for value in values if (one := literal(type_, value)) is not None]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from engine.commits import Commit, commits_since
@@ -64,7 +64,13 @@ def recover(session: Session, history: History, say: Callable[[str], None] = lam
     rebuild(session.spark, history, say)
     found = []
     unsettled = set()
-    for one in history.abandoned():
+    for one in history.unsettled():
+        if one.elsewhere:
+            # its process may commit yet: only a commit settles it
+            with contextlib.suppress(EngineError):
+                committed = _if_committed(session.spark, history, one, history.get(one.op_id).plan)
+                found += [committed] if committed else []
+            continue
         if not history.take_over(one.op_id):
             continue  # another process is at it
         say(f"finding out what became of operation {one.op_id}, whose program is gone")
@@ -74,11 +80,6 @@ def recover(session: Session, history: History, say: Callable[[str], None] = lam
             history.give_up(one.op_id)
             unsettled.add(one.where.session_id or "")
             found.append(Recovered(one.op_id, one.table, "running", why=translate(error).message))
-    for one in history.begun_elsewhere():
-        # its process may live and commit yet: only a commit settles it
-        with contextlib.suppress(EngineError):
-            if committed := _if_committed(session.spark, history, one, history.get(one.op_id).plan):
-                found.append(replace(committed, elsewhere=True))
     session.close_left_behind(unsettled)
     return tuple(found)
 
@@ -167,7 +168,7 @@ def _if_committed(spark: SparkSession, history: History, one: Abandoned, plan: A
         history.applied(one.op_id, outcome)
     else:
         history.undone(one.op_id, outcome)
-    return Recovered(one.op_id, one.table, "applied", commit.version)
+    return Recovered(one.op_id, one.table, "applied", commit.version, elsewhere=one.elsewhere)
 
 
 def commits_of(spark: SparkSession, one: Abandoned, version: int) -> tuple[Commit, ...]:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from engine.errors import CancelledError, EngineError, UnreachableError
+
+if TYPE_CHECKING:
+    from pyspark.sql import Row, SparkSession
 
 CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]\s*(.*)", re.DOTALL)
 POSITION = re.compile(r"\(?line (\d+), ?pos(?:ition)? (\d+)\)?|line (\d+) pos (\d+)")
@@ -72,6 +76,14 @@ def translate(error: BaseException) -> EngineError:
         )
     line, column = position(text)
     return EngineError(condition or type(error).__name__, message, HINTS.get(condition, ""), line=line, column=column)
+
+
+def collected(spark: SparkSession, query: str) -> list[Row]:
+    """The rows of ``query``. Raises EngineError."""
+    try:
+        return list(spark.sql(query).collect())
+    except Exception as error:
+        raise translate(error) from error
 
 
 def one_line(text: str) -> str:
