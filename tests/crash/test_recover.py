@@ -117,12 +117,10 @@ def test_a_session_of_the_living_is_left_alone(session: Any, spark_home: Path, l
     assert left_sessions(spark_home) == {}
 
 
-def test_the_next_command_settles_it_and_says_so(
-    counted: Counted, capsys: pytest.CaptureFixture[str], spark_home: Path
-) -> None:
+def test_the_next_command_settles_it_and_says_so(counted: Counted, capsys: pytest.CaptureFixture[str]) -> None:
     file, plan = counted.saved_plan()
     run_and_die(counted.command("apply", str(file), "--yes"), "the MERGE has returned")
-    shell = Shell(capsys, spark_home, *counted.command()[2:])
+    shell = Shell(capsys, counted.home, *counted.command()[2:])
     (row,) = [one for one in shell("history", "--json").json if one["plan_id"] == plan.plan_id][:1]
     assert row["status"] == "running"
     assert "gone" in shell("history", "--table", counted.table).out
