@@ -11,6 +11,7 @@ from textual import on
 from textual.widgets import ContentSwitcher
 from typing_extensions import override
 
+from console import garbage
 from console.drafts import Draft
 from console.format import short_id
 from console.places import sentences
@@ -155,7 +156,10 @@ class StatementPlace(Place):
         report = reporter(self, operation.operation_id)
 
         def plan() -> AnyPlan:
-            return self.backend.plan(sql, params, rows=rows, operation_id=operation.operation_id, on_progress=report)
+            made = self.backend.plan(sql, params, rows=rows, operation_id=operation.operation_id, on_progress=report)
+            if made.kind == "merge":
+                garbage.stays(len(made.find_touched_files.files))
+            return made
 
         self.ask("plan", plan, partial(self._planned, operation), self._plan_failed)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from console import garbage
 from console.format import count, local_time, number, parse_time, short_id, size
 from console.places.file_classes import by_size
 from console.places.scan_page import scan_page
@@ -143,7 +144,10 @@ def files_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
 @lru_cache(maxsize=1)
 def _files(backend: Backend, name: str, _table_id: str, _version: int) -> list[DataFile]:
     """The files of a version: several views are made of them, and a long log is read once."""
-    return backend.table_files(name, FILES_LIMIT)
+    with garbage.put_off():
+        files = backend.table_files(name, FILES_LIMIT)
+        garbage.stays(len(files))
+    return files
 
 
 def _map(files: Sequence[DataFile]) -> FileMap | None:
