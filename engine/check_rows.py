@@ -124,17 +124,20 @@ def check_rows(
             for check, count in zip(one.checks, counts[index], strict=False):
                 if count:
                     refused.append(_refused(spark, one, check, count, private=private or bool(refused)))
-    return _first_of(refused) if refused else None
+    return first_of(*refused)
 
 
-def _first_of(refused: Sequence[Refused]) -> Refused:
+def first_of(*found: Refused | None) -> Refused | None:
     """Delta stops at the first row that fails, and in which order rows are written nobody knows."""
+    refused = [one for one in found if one]
+    if not refused:
+        return None
     first = refused[0]
-    also = tuple(sorted({one.condition for one in refused} - {first.condition}))
-    if not also:
+    others = {condition for one in refused for condition in (one.condition, *one.also)} - {first.condition, *first.also}
+    if not others:
         return first
-    message = f"{first.message} Other rows may fail before them, with {' or '.join(also)}."
-    return first.model_copy(update={"message": message, "also": also})
+    message = f"{first.message} Other rows may fail before them, with {' or '.join(sorted(others))}."
+    return first.model_copy(update={"message": message, "also": tuple(sorted({*first.also, *others}))})
 
 
 def _counts(spark: SparkSession, confs: dict[str, str], looked: Sequence[ClauseChecks]) -> dict[int, list[int]]:

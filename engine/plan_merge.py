@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.advice import advise
 from engine.analyze import AnalyzedMerge, analyze
-from engine.check_rows import check_rows
+from engine.check_rows import check_rows, first_of
 from engine.clock import Clock
 from engine.confs import AS_MERGE_READS, STATS_SKIPPING, confs_set, for_rows
 from engine.delta_log import LogFile
@@ -42,6 +42,7 @@ from engine.should_materialize_source import is_on, should_materialize_source
 from engine.source_plan import source_plan
 from engine.spark_errors import translate
 from engine.splice import source_splice, spliced
+from engine.unexpected_rows import unexpected_rows
 from engine.values import (
     Conflicts,
     Decision,
@@ -302,7 +303,10 @@ def look_at(
                 reserved_names(merge, known.decision, matches, promise.write)
                 or ambiguity(statement, conflicts)
                 or dotted_partitions(merge, matches, target.detail, known.confs)
-                or check_rows(spark, merge, source, matches, rules, assigned, copies=copies, private=shown.private)
+                or first_of(
+                    check_rows(spark, merge, source, matches, rules, assigned, copies=copies, private=shown.private),
+                    unexpected_rows(spark, merge, source, matches, promise.write, private=shown.private),
+                )
                 or (append_only(promise.metrics) if rules.append_only else None)
             )
     few = for_rows(source.num_rows + sum(file.rows for file in matches.touched))
