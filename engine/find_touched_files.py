@@ -18,7 +18,7 @@ from engine.delta_log import LogFile
 from engine.parse import MergeClause, MergeStatement
 from engine.prepare_delta_scan import DeltaScan
 from engine.prepare_source import PreparedSource, pairs_view
-from engine.spark_errors import translate
+from engine.spark_errors import collected, translate
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -267,9 +267,10 @@ def count_inserts(
     """Source rows that no target row matches, by the insert clause that takes them (0: none does)."""
     if not merge.statement.not_matched:
         return {}
-    rows = spark.sql(
-        f"SELECT {INSERT_CLAUSE} AS clause, count(*) AS n FROM {unmatched_source(merge, source, view)} GROUP BY 1"
-    ).collect()
+    rows = collected(
+        spark,
+        f"SELECT {INSERT_CLAUSE} AS clause, count(*) AS n FROM {unmatched_source(merge, source, view)} GROUP BY 1",
+    )
     return {int(row["clause"]): int(row["n"]) for row in rows}
 
 

@@ -33,6 +33,7 @@ from engine.params import fill
 from engine.parse import parse_merge, parse_script
 from engine.plan_values import engines, plan_id, schema_after, source_value, statement_value, target_value
 from engine.plan_writes import Promise, plan_writes, runs_insert_only
+from engine.precomputed_conditions import failing_condition
 from engine.prepare_delta_scan import DeltaScan, prepare_delta_scan
 from engine.prepare_source import PreparedSource, free_source, new_view_name, prepare_source
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
@@ -303,6 +304,7 @@ def look_at(
                 reserved_names(merge, known.decision, matches, promise.write)
                 or ambiguity(statement, conflicts)
                 or dotted_partitions(merge, matches, target.detail, known.confs)
+                or failing_condition(spark, merge, source, matches, promise.write, private=shown.private)
                 or first_of(
                     check_rows(spark, merge, source, matches, rules, assigned, copies=copies, private=shown.private),
                     unexpected_rows(spark, merge, source, matches, promise.write, private=shown.private),

@@ -304,6 +304,8 @@ TAKE_ANYTHING = frozenset(
         *("named_struct", "struct", "current_timestamp", "now", "current_date", "current_user", "uuid", "rand"),
     )
 )
+SIGNED = re.compile(r"((?:^|[=<>(,]|\b(?:AND|OR|NOT|IN|BETWEEN)\b)\s*)-\s*(\d)", re.IGNORECASE)
+"""A sign that belongs to a number, between what stands before it and its first digit."""
 # words that compute or compare, so that values are cast to one type
 MAY_FAIL = ("CAST", "DIV", "MOD", "INTERVAL", "BETWEEN", "IN", "CASE")
 

@@ -69,6 +69,17 @@ def test_a_row_without_a_match_that_passes_for_matched_is_foreseen(
     assert plan(shop, sql, private=True).refused.rows == ()  # type: ignore[union-attr]
 
 
+def test_an_on_without_a_column_of_that_side_has_no_keys_to_show(shop: Any) -> None:
+    target, source = tables(shop, "source")
+    sql = f"MERGE INTO {target} AS t USING {source} AS s ON t.id IS NULL {DELETE} {SOME_INSERTS} {BY_SOURCE}"
+    refused = plan(shop, sql).refused
+    assert refused is not None
+    assert (refused.condition, refused.rows) == (UNEXPECTED, ())
+    assert refused.message.startswith("6 source rows without a match")
+    with pytest.raises(Exception, match="did not match any merge clause"):
+        shop.sql(sql).collect()
+
+
 @pytest.mark.parametrize(
     ("null_in", "on", "clauses"),
     [

@@ -1,0 +1,113 @@
+"""Delta computes the conditions of all clauses on every row that it joins: what fails there is foreseen."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from engine.apply_plan import apply
+from engine.plan_merge import plan
+from engine.spark_errors import translate
+from tests.conftest import own_schema
+from tests.engine.some import some
+
+UPDATE = "UPDATE SET k = s.k"
+LONE_TARGET = "10 / coalesce(s.k, 0) > 1"
+LONE_SOURCE = "10 / (s.id - 7) < 1"
+MATCHED = "10 / (s.id - 3) < 1"
+WITH, WITHOUT = ("true",), ("false",)
+BOTH, NEITHER = (*WITH, *WITHOUT), ()
+# ON, the clauses, and whether it fails with deletion vectors or without
+MERGES = {
+    "ON against the NULLs of the target": (
+        "t.id = s.id AND 10 / coalesce(t.k, 0) > 1",
+        f"WHEN MATCHED THEN {UPDATE} WHEN NOT MATCHED THEN INSERT *",
+        WITH,
+    ),
+    "ON against the NULLs of the source": (
+        f"t.id = s.id AND {LONE_TARGET}",
+        f"WHEN MATCHED THEN {UPDATE} WHEN NOT MATCHED BY SOURCE THEN DELETE",
+        WITH,
+    ),
+    "a matched condition on an unmatched source row": (
+        "t.id = s.id",
+        f"WHEN MATCHED AND {LONE_SOURCE} THEN {UPDATE} WHEN NOT MATCHED THEN INSERT *",
+        BOTH,
+    ),
+    "a matched condition on an unmatched target row": (
+        "t.id = s.id",
+        f"WHEN MATCHED AND {LONE_TARGET} THEN {UPDATE} WHEN NOT MATCHED BY SOURCE THEN DELETE",
+        BOTH,
+    ),
+    "a matched condition on a row that is copied": (
+        "t.id = s.id",
+        f"WHEN MATCHED AND {LONE_TARGET} THEN {UPDATE}",
+        WITHOUT,
+    ),
+    "an insert condition on a matched row": (
+        "t.id = s.id",
+        f"WHEN MATCHED THEN {UPDATE} WHEN NOT MATCHED AND {MATCHED} THEN INSERT *",
+        BOTH,
+    ),
+    "a second condition where the first holds": (
+        "t.id = s.id",
+        f"WHEN MATCHED AND s.id = 3 THEN {UPDATE} WHEN MATCHED AND {MATCHED} THEN DELETE",
+        BOTH,
+    ),
+    "a condition by source on a matched row": (
+        "t.id = s.id",
+        f"WHEN MATCHED THEN {UPDATE} WHEN NOT MATCHED BY SOURCE AND 10 / (t.id - 3) < 1 THEN DELETE",
+        BOTH,
+    ),
+    "a condition on a source row that no clause takes": (
+        "t.id = s.id",
+        f"WHEN MATCHED AND {LONE_SOURCE} THEN {UPDATE} WHEN NOT MATCHED AND s.id < 0 THEN INSERT *",
+        BOTH,
+    ),
+    "a text that is no number, against NULL": (
+        "t.id = s.id",
+        f"WHEN MATCHED AND t.k < s.txt THEN {UPDATE} WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)",
+        NEITHER,
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def shop(spark: Any) -> Iterator[Any]:
+    """``src``: ids 3 to 7, k 1; the text of 7 is no number."""
+    with own_schema(spark):
+        spark.sql(
+            "CREATE TABLE src USING delta AS SELECT id, CAST(1 AS INT) AS k, IF(id = 7, 'x', '5') AS txt "
+            "FROM range(3, 8, 1, 1)"
+        )
+        yield spark
+
+
+@pytest.mark.parametrize("vectors", ["true", "false"])
+@pytest.mark.parametrize("name", some(MERGES, list(MERGES)[::4]))
+def test_a_condition_that_fails_where_its_clause_takes_no_row(shop: Any, name: str, vectors: str) -> None:
+    target = f"tgt_{uuid.uuid4().hex[:8]}"
+    shop.sql(
+        f"CREATE TABLE {target} USING delta TBLPROPERTIES ('delta.enableDeletionVectors' = '{vectors}') AS "
+        "SELECT id, CAST(1 AS INT) AS k FROM range(0, 5, 1, 1)"
+    )
+    on, clauses, fails = MERGES[name]
+    sql = f"MERGE INTO {target} AS t USING src AS s ON {on} {clauses}"
+    looked = plan(shop, sql)
+    if vectors in fails:
+        assert looked.refused is not None
+        assert looked.refused.condition == raised(shop, sql) == "DIVIDE_BY_ZERO"
+    else:
+        assert looked.refused is None
+        assert apply(shop, looked).kept
+
+
+def raised(spark: Any, sql: str) -> str:
+    try:
+        spark.sql(sql).collect()
+    except Exception as error:
+        return translate(error).condition
+    return ""
