@@ -47,7 +47,7 @@ def rows_after(
     """What ``SELECT * FROM target`` would give after the commit, in the schema after."""
     untouched = _select(kept(merge, rules), unchanged_rows(merge, source))
     written = [_select(one.columns, clause_rows(merge, source, one.clause)) for one in assigned]
-    return _frame(spark, source, rules, (untouched, *written))
+    return _frame(spark, source, "rows", rules, (untouched, *written))
 
 
 def change_feed(
@@ -74,15 +74,17 @@ def change_feed(
         else:
             once = merge.statement.only_one_unconditional_delete and clause.kind == "matched"
             parts.append(_select(before, _matched_once(merge, source) if once else rows, "delete"))
-    return _frame(spark, source, rules, parts)
+    return _frame(spark, source, "feed", rules, parts)
 
 
-def _frame(spark: SparkSession, source: PreparedSource, rules: TargetRules, parts: Sequence[str]) -> DataFrame:
+def _frame(
+    spark: SparkSession, source: PreparedSource, what: str, rules: TargetRules, parts: Sequence[str]
+) -> DataFrame:
     """A view keeps the confs that it was made under: under LEGACY its CAST is the one that the write does."""
     query = "\nUNION ALL\n".join(parts)
     if rules.cast.exact:
         return spark.sql(query)
-    view = source.view.replace("_source_", "_rows_") + f"_{len(parts)}"
+    view = source.view.replace("_source_", f"_{what}_")
     with confs_set(spark, {ANSI: "false"}):
         spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW {view} AS {query}").collect()
     return spark.sql(f"SELECT * FROM {view}")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from engine.confs import confs_set
 from tests.conftest import own_schema
 from tests.engine.fidelity import check_values, compute
 from tests.engine.merges import CASES, FEED, build_source, build_target
@@ -49,6 +50,15 @@ def check(spark: Any, table: str, sql: str) -> dict[str, list[Any]]:
     check_values(spark, table, computed)
     written = spark.sql(f"SELECT * FROM {table}").collect()
     return {name: [row[name] for row in written] for name in computed.columns}
+
+
+def test_rows_and_changes_are_two_frames_under_legacy_casts(shop: Any) -> None:
+    """Each is a view there, and both may be of as many parts."""
+    table = f"tgt_{uuid.uuid4().hex[:8]}"
+    build_target(shop, table, FEED)
+    clauses = "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)"
+    with confs_set(shop, {"spark.sql.storeAssignmentPolicy": "LEGACY"}):
+        check(shop, table, f"MERGE INTO {table} t USING src s ON t.id = s.id {clauses}")
 
 
 @pytest.mark.thorough
