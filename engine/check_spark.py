@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 # a path that is nowhere: what Spark says of it tells whether Delta is there to look
 NOWHERE = "/deltamerge-console/no/such/table"
-NO_DELTA = ("DATA_SOURCE_NOT_FOUND", "UNSUPPORTED_DATASOURCE_FOR_DIRECT_QUERY", "CLASS_NOT_FOUND")
+# without the jars `delta` is the name of a schema that is not there
+NO_JARS = ("TABLE_OR_VIEW_NOT_FOUND", "DATA_SOURCE_NOT_FOUND", "CLASS_NOT_FOUND")
+NOT_USED = "UNSUPPORTED_DATASOURCE_FOR_DIRECT_QUERY"
 CLOCK_SECONDS = 5
 JOB = "SELECT count(*) FROM range(0, 1000, 1, 4)"
 JOB_SECONDS = 60
@@ -81,7 +83,10 @@ def _delta(spark: SparkSession) -> SparkFinding:
         _ = spark.sql(f"SELECT 1 FROM delta.{quote(NOWHERE)}").schema
     except Exception as error:
         told = translate(error)
-        if told.condition.startswith(NO_DELTA) or "ClassNotFound" in told.message:
+        if told.condition.startswith(NOT_USED):
+            hint = "Set its extension and its catalog to Delta's."
+            return SparkFinding("delta", "fail", "Delta's jars are there, and this Spark does not use them", hint)
+        if told.condition.startswith(NO_JARS) or "ClassNotFound" in told.message:
             hint = f"Start that Spark with --packages {DELTA_PACKAGE}."
             return SparkFinding("delta", "fail", f"Delta's jars are not there: {told.condition}", hint)
     return SparkFinding("delta", "ok", "Delta answers")
