@@ -326,9 +326,10 @@ def _copied_checks(
         return None
     needed = {name for check in checks for name in check.columns}
     items = [f"{a.value} AS {quote(a.column.name)}" for a in kept(merge, rules) if a.column.name in needed]
-    files = ", ".join(f"{file.file.file_hash}L" for file in matches.touched)
     rows = unchanged_rows(merge, source)
-    return ClauseChecks(tuple(checks), f"SELECT {', '.join(items)} FROM {rows} AND {FILE} IN ({files})", (), ())
+    return ClauseChecks(
+        tuple(checks), f"SELECT {', '.join(items)} FROM {rows} AND {FILE} IN ({matches.touched_hashes})", (), ()
+    )
 
 
 def _given_name(column: str) -> str:

@@ -70,6 +70,11 @@ class Matches:
         return tuple(file for file in self.files if file.touched)
 
     @property
+    def touched_hashes(self) -> str:
+        """The hashes of the touched files as SQL literals, to stand in IN (…)."""
+        return ", ".join(f"{file.file.file_hash}L" for file in self.touched)
+
+    @property
     def conflicts(self) -> int:
         """Target rows that several source rows match, as Delta counts them."""
         return sum(file.conflicts for file in self.files)
@@ -111,10 +116,15 @@ def _lone_rows(merge: AnalyzedMerge, scan: DeltaScan) -> int:
 
 def matched_predicate(merge: AnalyzedMerge) -> str | None:
     """The OR of the clause conditions for a matched-only MERGE; None stands for TRUE."""
-    conditions = [clause.condition for clause in merge.statement.matched]
-    if not merge.statement.matched_only or any(condition is None for condition in conditions):
+    clauses = merge.statement.matched
+    if not merge.statement.matched_only or any(clause.condition is None for clause in clauses):
         return None
-    return " OR ".join(f"({condition}\n)" for condition in conditions)
+    return any_of(clauses)
+
+
+def any_of(clauses: Sequence[MergeClause]) -> str:
+    """Whether any clause takes the row: the OR of their conditions."""
+    return " OR ".join(f"({clause.condition or 'TRUE'}\n)" for clause in clauses)
 
 
 def source_relation(merge: AnalyzedMerge, source: PreparedSource, where: Sequence[str] = ()) -> str:

@@ -9,15 +9,13 @@ run here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from engine.analyze import AnalyzedMerge, qualified
 from engine.check_rows import NOT_OF_ROWS
 from engine.confs import confs_set, for_rows
 from engine.errors import EngineError
-from engine.find_touched_files import SOURCE_ROW, TARGET_ROW, Matches, source_relation, target_relation
-from engine.parse import MergeClause
+from engine.find_touched_files import SOURCE_ROW, TARGET_ROW, Matches, any_of, source_relation, target_relation
 from engine.prepare_source import PreparedSource
 from engine.run_with_source_lost_retries import lost_blocks
 from engine.spark_errors import collected
@@ -47,8 +45,7 @@ def failing_condition(
     asked = [*conditions, merge.statement.condition] if write.deletion_vectors else conditions
     if write.join_type not in JOINS or not matches.touched or not any(may_fail(merge, one) for one in asked):
         return None
-    files = ", ".join(f"{file.file.file_hash}L" for file in matches.touched)
-    target = target_relation(merge, [f"xxhash64(_metadata.file_path) IN ({files})"], whole=True)
+    target = target_relation(merge, [f"xxhash64(_metadata.file_path) IN ({matches.touched_hashes})"], whole=True)
     on = qualified(merge, merge.statement.condition)
     computed = ", ".join(("0", *(f"({qualified(merge, one)}\n)" for one in conditions)))
     query = (
@@ -89,7 +86,7 @@ def may_fail(merge: AnalyzedMerge, text: str) -> bool:
 def _kept(merge: AnalyzedMerge, on: str) -> str:
     statement = merge.statement
     kept = [
-        f"({condition}) AND ({qualified(merge, _any_of(clauses))})"
+        f"({condition}) AND ({qualified(merge, any_of(clauses))})"
         for condition, clauses in (
             (f"{on}\n", statement.matched),
             (f"{SOURCE_ROW} IS NULL", statement.not_matched_by_source),
@@ -98,7 +95,3 @@ def _kept(merge: AnalyzedMerge, on: str) -> str:
         if clauses
     ]
     return " OR ".join(kept)
-
-
-def _any_of(clauses: Sequence[MergeClause]) -> str:
-    return " OR ".join(f"({clause.condition or 'TRUE'}\n)" for clause in clauses)

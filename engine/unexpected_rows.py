@@ -19,6 +19,7 @@ from engine.find_touched_files import (
     FILE,
     INSERT_CLAUSE,
     Matches,
+    any_of,
     source_relation,
     target_relation,
     unmatched_source,
@@ -79,7 +80,7 @@ def _lone_rows(merge: AnalyzedMerge, source: PreparedSource, matches: Matches) -
     statement = merge.statement
     ours, theirs = merge.source_reference, statement.target.reference
     on = qualified(merge, statement.condition)
-    passes = f"({on}\n) AND ({qualified(merge, _any_of(statement.matched))})"
+    passes = f"({on}\n) AND ({qualified(merge, any_of(statement.matched))})"
     keys = [key for key in merge.keys if not key.null_safe]
     if _leaves_some(statement.not_matched) and not any(plain(key.target.text) for key in keys):
         rows = f"(SELECT {ours}.* FROM {unmatched_source(merge, source, matches.view)}) AS {ours}"
@@ -91,8 +92,7 @@ def _lone_rows(merge: AnalyzedMerge, source: PreparedSource, matches: Matches) -
         target = f"{target_relation(merge)} LEFT ANTI JOIN {source_relation(merge, source)} ON {on}\n"
         nulls = f"(SELECT * FROM {source.view} WHERE FALSE) AS {ours}"
         columns = tuple(dict.fromkeys(name for one in merge.on for name in one.target_columns))
-        files = ", ".join(f"{file.file.file_hash}L" for file in matches.touched)
-        where = f"WHERE {BY_SOURCE_CLAUSE} = 0 AND {FILE} IN ({files}) AND {passes}"
+        where = f"WHERE {BY_SOURCE_CLAUSE} = 0 AND {FILE} IN ({matches.touched_hashes}) AND {passes}"
         rows = f"(SELECT {theirs}.* FROM {target}) AS {theirs}"
         yield LoneRows("target", f"{rows} LEFT OUTER JOIN {nulls} ON FALSE {where}", theirs, columns)
 
@@ -100,10 +100,6 @@ def _lone_rows(merge: AnalyzedMerge, source: PreparedSource, matches: Matches) -
 def _leaves_some(clauses: Sequence[MergeClause]) -> bool:
     """Whether there are clauses for such rows, so that Delta's join has them, and each has a condition."""
     return bool(clauses) and all(clause.condition is not None for clause in clauses)
-
-
-def _any_of(clauses: Sequence[MergeClause]) -> str:
-    return " OR ".join(f"({clause.condition or 'TRUE'}\n)" for clause in clauses)
 
 
 def _some(spark: SparkSession, lone: LoneRows) -> tuple[dict[str, str | None], ...]:

@@ -13,9 +13,9 @@ import pytest
 from engine.apply_plan import apply
 from engine.errors import EngineError, RefusedError
 from engine.plan_merge import plan
-from engine.spark_errors import translate
 from engine.values import Plan
 from tests.conftest import own_schema
+from tests.engine.fidelity import refused_by_delta
 from tests.engine.some import every_nth
 
 NOT_NULL = "DELTA_NOT_NULL_CONSTRAINT_VIOLATED"
@@ -122,16 +122,8 @@ def foreseen(spark: Any, sql: str, condition: str) -> Plan:
     assert looked.samples == ()
     with pytest.raises(RefusedError):
         apply(spark, looked)
-    assert raised(spark, sql) == condition
+    assert refused_by_delta(spark, sql) == condition
     return looked
-
-
-def raised(spark: Any, sql: str) -> str:
-    try:
-        spark.sql(sql).collect()
-    except Exception as error:
-        return translate(error).condition
-    return ""
 
 
 def commits(spark: Any, sql: str) -> None:
@@ -153,7 +145,7 @@ def test_where_rows_fail_in_several_ways_the_plan_names_them_all(shop: Any) -> N
     assert looked.refused is not None
     assert {looked.refused.condition, *looked.refused.also} == {NOT_NULL, TOO_LONG}
     assert looked.refused.message.endswith(f"Other rows may fail before them, with {looked.refused.also[0]}.")
-    assert raised(shop, sql) in (NOT_NULL, TOO_LONG)
+    assert refused_by_delta(shop, sql) in (NOT_NULL, TOO_LONG)
 
 
 @pytest.mark.thorough
@@ -269,7 +261,7 @@ def test_the_store_assignment_policy_says_what_fits(shop: Any, policy: str, cond
         if condition:
             with pytest.raises(EngineError) as refused:
                 plan(shop, sql)
-            assert refused.value.condition == condition == raised(shop, sql)
+            assert refused.value.condition == condition == refused_by_delta(shop, sql)
         else:
             commits(shop, sql)
     finally:
@@ -289,7 +281,7 @@ def test_what_delta_refuses_at_analysis_is_an_error_at_once(shop: Any, clauses: 
     sql = f"MERGE INTO base t USING src s ON {on} {clauses}"
     with pytest.raises(EngineError) as refused:
         plan(shop, sql)
-    assert refused.value.condition == condition == raised(shop, sql)
+    assert refused.value.condition == condition == refused_by_delta(shop, sql)
 
 
 def test_identity_columns_take_no_values_of_ours(shop: Any) -> None:
@@ -300,7 +292,7 @@ def test_identity_columns_take_no_values_of_ours(shop: Any) -> None:
     ):
         with pytest.raises(EngineError) as refused:
             plan(shop, merge("numbered", clauses))
-        assert refused.value.condition == condition == raised(shop, merge("numbered", clauses))
+        assert refused.value.condition == condition == refused_by_delta(shop, merge("numbered", clauses))
     sql = merge("numbered", INSERT + "(id, n) VALUES (s.id, s.n)")
     assert {sample.unknown for sample in plan(shop, sql, rows=1).samples} == {("key",)}
     commits(shop, sql)

@@ -10,8 +10,8 @@ import pytest
 
 from engine.apply_plan import apply
 from engine.plan_merge import plan
-from engine.spark_errors import translate
 from tests.conftest import own_schema
+from tests.engine.fidelity import refused_by_delta
 from tests.engine.some import some
 
 UPDATE = "UPDATE SET k = s.k"
@@ -99,15 +99,7 @@ def test_a_condition_that_fails_where_its_clause_takes_no_row(shop: Any, name: s
     looked = plan(shop, sql)
     if vectors in fails:
         assert looked.refused is not None
-        assert looked.refused.condition == raised(shop, sql) == "DIVIDE_BY_ZERO"
+        assert looked.refused.condition == refused_by_delta(shop, sql) == "DIVIDE_BY_ZERO"
     else:
         assert looked.refused is None
         assert apply(shop, looked).kept
-
-
-def raised(spark: Any, sql: str) -> str:
-    try:
-        spark.sql(sql).collect()
-    except Exception as error:
-        return translate(error).condition
-    return ""
