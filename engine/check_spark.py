@@ -16,7 +16,7 @@ from engine.session.confs import CATALOG, EXTENSION
 from engine.session.jars import DELTA_PACKAGE
 from engine.session_state import tagged
 from engine.spark_errors import translate
-from engine.table_state import holds_data, schema_location
+from engine.table_state import can_be_reached, schema_location
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -102,10 +102,10 @@ def _storage(spark: SparkSession) -> SparkFinding:
     if not place:
         return SparkFinding("storage", "warn", "the schema default has no place of its own")
     try:
-        holds_data(spark, place)
+        can_be_reached(spark, place)
     except EngineError as error:
         hint = "Check the credentials, and the file system's jar and settings (spark.hadoop.fs.…)."
-        return SparkFinding("storage", "fail", f"{place} cannot be listed: {error}", hint)
+        return SparkFinding("storage", "fail", f"{place} cannot be reached: {error}", hint)
     return SparkFinding("storage", "ok", f"{place} can be reached")
 
 

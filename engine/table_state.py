@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 VIEW = "EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE"
 MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "PATH_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE")
 DECLARED_TYPE = "__CHAR_VARCHAR_TYPE_STRING"
+# a name that no directory has
+NOTHING = "_deltamerge_console_asks"
 TOLD_BY_THE_LOG = ("generatedColumns", "identityColumns")
 
 
@@ -161,8 +163,10 @@ def has_log_directory(spark: SparkSession, path: str) -> bool:
 
 def _listed(spark: SparkSession, path: str) -> list[str] | None:
     """The files of a directory, None where it is not there."""
+    # without partitions: a directory of tables has some that contradict each other, and Spark refuses to plan that
+    looked = f"SELECT path FROM binaryFile.{quote(path)} WITH (recursiveFileLookup = 'true')"
     try:
-        return list(spark.sql(f"SELECT path FROM binaryFile.{quote(path)}").inputFiles())
+        return list(spark.sql(looked).inputFiles())
     except Exception as error:
         told = translate(error)
         if told.condition == "PATH_NOT_FOUND":
@@ -170,6 +174,11 @@ def _listed(spark: SparkSession, path: str) -> list[str] | None:
         if told.condition.startswith("DELTA_"):
             return [path]  # only Delta reads a Delta table
         raise told from error
+
+
+def can_be_reached(spark: SparkSession, path: str) -> None:
+    """Ask the file system of ``path`` for what is not there: nothing is listed. Raises EngineError where it fails."""
+    _listed(spark, f"{path}/{NOTHING}")
 
 
 def plain(location: str) -> str:

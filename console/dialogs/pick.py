@@ -95,6 +95,10 @@ class PickDialog(Dialog[str]):
         )
         options.clear_options()
         options.add_options(Option(self._line(choice)) for choice in self._shown)
+        # Textual keeps the height it found for a list whose last layout is still due, and an empty list has none:
+        # with a style that changes it looks again
+        options.styles.height = None
+        options.styles.height = "auto"
         options.highlighted = 0 if self._shown else None
         self.query_one("#none", Static).update(Content(self._awaits or ("" if self._shown else self._empty)))
 

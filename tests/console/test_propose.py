@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import sqlglot
 
+from console.dialogs.pick import Choice, PickDialog
 from console.places.templates import TEMPLATES, Sides, sides
 from engine.values import Column
 from tests.console.drive import ORDERS, console
@@ -78,6 +79,21 @@ async def test_a_list_that_is_still_to_come_says_so(backend: FakeBackend) -> Non
         await operator.misses("Listing the tables")
         await operator.press("enter")
         await operator.sees("Merge into sales.customers")
+
+
+async def test_a_list_that_comes_while_its_dialog_is_laid_out_is_drawn(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        dialog = PickDialog("Target", "Into which table?", (), awaits="Listing the tables…")
+        operator.app.push_screen(dialog)
+        await operator.sees("Listing the tables…")
+        # a change whose layout is due, the layout of all for something else, and only then the choices
+        for part in ("#choices", "#content", "#box"):
+            dialog.query_one(part).refresh(layout=True)
+        for part in (*dialog.query("#content, #box"), dialog):
+            part._clear_arrangement_cache()
+        dialog._refresh_layout()
+        dialog.add([Choice("a", "sales.customers")])
+        await operator.sees("sales.customers")
 
 
 async def test_a_source_whose_columns_spark_does_not_know_still_gives_a_statement(backend: FakeBackend) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,8 +38,18 @@ def test_storage_that_cannot_be_reached_is_told(spark: Any, schema: str, monkeyp
     monkeypatch.setattr(checks, "schema_location", lambda *_: "nofs://nowhere/x")
     verdict, told, hint = by_name(spark)["storage"]
     assert verdict == "fail"
-    assert "cannot be listed" in told
+    assert "cannot be reached" in told
     assert "spark.hadoop.fs" in hint
+
+
+def test_storage_that_holds_tables_of_every_layout_is_well(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one/day=1", "two", "day=1"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "x.parquet").write_text("data")
+    monkeypatch.setattr(checks, "schema_location", lambda *_: str(tmp_path))
+    assert by_name(spark)["storage"][:2] == ("ok", f"{tmp_path} can be reached")
 
 
 def test_a_job_that_does_not_end_is_given_up(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -165,6 +165,22 @@ def test_handle_commit_checks_that_the_path_is_empty(spark: Any, schema: str, tm
     assert found.refused is not None
 
 
+def test_a_path_with_partitions_that_contradict_each_other_is_not_empty(
+    spark: Any, schema: str, tmp_path: Path
+) -> None:
+    for name in ("one/day=1", "two", "full/day=1"):
+        (tmp_path / "full" / name).mkdir(parents=True)
+        (tmp_path / "full" / name / "x.parquet").write_text("data")
+    for sql in (
+        "CREATE TABLE t (id INT) USING delta LOCATION '{dir}/full'",
+        "CREATE TABLE t USING delta LOCATION '{dir}/full' AS SELECT 1 AS id",
+    ):
+        check(spark, Case("not empty", sql), tmp_path)
+        found = plan(spark, filled(spark, sql, tmp_path))
+        assert isinstance(found, CreatePlan)
+        assert found.refused is not None
+
+
 def test_a_query_that_is_itself_a_command_is_refused(spark: Any, schema: str) -> None:
     with pytest.raises(EngineError) as caught:
         plan(spark, "CREATE TABLE t USING delta AS SHOW TABLES")
