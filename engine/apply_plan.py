@@ -20,12 +20,22 @@ from engine.logged_schema import logged_schema
 from engine.outcome import deviations, outcome_of
 from engine.parse import parse_merge
 from engine.policy import Policy, check_policy
-from engine.prepare_source import free_source, get_merge_source, prepare_source, pruned_source_sql
+from engine.prepare_again import (
+    CHANGED,
+    GONE,
+    is_own_session,
+    is_pinned,
+    merges_checkpoint,
+    prepare_again,
+    prepare_lost,
+)
+from engine.prepare_source import free_source, pruned_source_sql
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
 from engine.session_state import run_setup, tagged, whereabouts
 from engine.should_materialize_source import MODE
 from engine.spark_errors import translate
-from engine.splice import running_sql
+from engine.splice import frozen_sql, running_sql
+from engine.stage_source import drop_staged
 from engine.staleness import Staleness, check_staleness
 from engine.values import OnProgress, Outcome, Plan, Progress
 
@@ -73,6 +83,8 @@ def apply(
             raise  # nothing was written: applied again, the source that was previewed is merged
         except Exception as error:
             free_source(spark, plan.session.source_view, error)
+            if isinstance(error, StalePlanError) and error.condition not in (CHANGED, GONE):
+                drop_staged(spark, plan.session.staged)  # it is never applied
             if isinstance(error, EngineError):
                 raise
             raise translate(error) from error
@@ -92,6 +104,7 @@ def _apply(
     done = of_plan(plan, since)
     if done is not None:
         refuse_undone(done, since)
+        drop_staged(spark, plan.session.staged)
         return already_applied(plan, done, history)
     state = check_staleness(spark, plan, version, since, lambda: prepare_again(spark, plan, say))
     if state.verdict == "stale":
@@ -99,7 +112,14 @@ def _apply(
     if not plan.changes_something:
         return nothing_to_do(plan, state, history)
     with confs_set(spark, plan.confs):
-        prepare_again(spark, plan, say)
+        try:
+            prepare_again(spark, plan, say)
+        except StalePlanError as error:
+            # another apply of this plan may have committed in between, and dropped what was staged
+            done = committed(spark, plan) if error.condition == GONE else None
+            if done is None:
+                raise
+            return already_applied(plan, done, history)
         if not own:
             check_derived(spark, plan)
         say(Progress(phase=f"{REWRITING} {len(plan.find_touched_files.files)} files"))
@@ -140,14 +160,14 @@ def _run(
                 raise
 
     try:
-        if plan.decision.materialize:
+        if merges_checkpoint(plan):
             run_with_source_lost_retries(spark, prepare, merge_frozen)
         else:
             merge()
     except Exception as error:
         return _failed(spark, plan, history, op_id, state, translate(error), began, error, say)
     say(Progress(phase=COMPARING))
-    return _recorded(plan, history, op_id, state, committed(spark, plan), began)
+    return _recorded(spark, plan, history, op_id, state, committed(spark, plan), began)
 
 
 def _failed(
@@ -164,7 +184,7 @@ def _failed(
     commit = commit_despite(error, cause, lambda: committed(spark, plan), history, op_id)
     if commit is None:
         raise (_conflict(spark, plan, error, say) if is_conflict(error) else error) from cause
-    return _recorded(plan, history, op_id, state, commit, began)
+    return _recorded(spark, plan, history, op_id, state, commit, began)
 
 
 def is_conflict(error: EngineError) -> bool:
@@ -229,87 +249,26 @@ def of_plan(plan: Plan, found: Sequence[Commit]) -> Commit | None:
 def run_confs(spark: SparkSession, plan: Plan, op_id: str) -> dict[str, str]:
     """The confs of the one statement: exactly once, traceable, and no second materialization of what is frozen."""
     confs = {**once(plan.plan_id), **traced(spark, plan.plan_id, op_id)}
-    if plan.decision.materialize:
+    if merges_checkpoint(plan):
         confs[MODE] = "none"
     return confs
-
-
-def is_own_session(spark: SparkSession, plan: Plan) -> bool:
-    """Whether this is the session that planned, in which the setup was run."""
-    own = plan.session.session_id is not None and plan.session.session_id == whereabouts(spark).session_id
-    return own or (plan.session.source_view is not None and has_view(spark, plan.session.source_view))
-
-
-def prepare_again(spark: SparkSession, plan: Plan, say: OnProgress) -> None:
-    """Make sure that the frozen source is there, and is what was planned.
-
-    In the plan's own session the checkpoint is still there. Elsewhere it is prepared again under the same name and
-    compared by row count and fingerprint; tables that are read live must be at the versions of the plan.
-    """
-    view = plan.session.source_view
-    if plan.decision.materialize and view and has_view(spark, view):
-        return
-    if is_pinned(plan):
-        return
-    say(Progress(phase="MERGE operation - materialize source"))
-    prepare_as_planned(spark, plan, plan.decision.storage_level)
-
-
-def prepare_lost(spark: SparkSession, plan: Plan, attempt: Attempt, state: Staleness, say: OnProgress) -> None:
-    """Prepare the source again after its blocks were lost, under the same name at the attempt's storage level."""
-    say(Progress(phase=f"MERGE operation - materialize source, attempt {attempt.attempt} ({attempt.storage_level})"))
-    version, _ = commits_since(spark, plan.target.name, plan.target.version)
-    if version != state.version:
-        raise StalePlanError(
-            "STALE_PLAN",
-            f"{plan.target.name} moved from v{state.version} to v{version} while its source was lost.",
-            "Plan again and look at what changed.",
-        )
-    prepare_as_planned(spark, plan, attempt.storage_level)
-
-
-def prepare_as_planned(spark: SparkSession, plan: Plan, level: str | None) -> None:
-    """Prepare the source under the plan's name for it; refuses one that is not what was planned."""
-    merge = analyze(spark, parse_merge(plan.statement.sql))
-    source = prepare_source(spark, merge, plan.decision, view=plan.session.source_view, level=level)
-    if source.fingerprint != plan.source.fingerprint:
-        same = ", other values" if source.num_rows == plan.source.num_rows else ""
-        then, now = plan.source.pinned_versions, source.pinned_versions
-        moved = "".join(f"; {name} was v{v} and is v{now[name]}" for name, v in then.items() if now.get(name, v) != v)
-        raise StalePlanError(
-            "SOURCE_CHANGED",
-            f"The source is not what was planned: {source.num_rows:,} rows now, {plan.source.num_rows:,} then"
-            f"{same}{moved}.",
-            "Plan again; a source that is stored in a Delta table first stays as it was planned.",
-        )
-
-
-def is_pinned(plan: Plan) -> bool:
-    """Whether the statement that runs reads its source VERSION AS OF."""
-    return not plan.decision.materialize and any(splice.part == "source" for splice in plan.splices)
 
 
 def check_derived(spark: SparkSession, plan: Plan) -> None:
     """Refuse a plan of elsewhere that narrows its ON by something else than its source's keys say."""
     if not any(splice.part == "condition" for splice in plan.splices):
         return
-    merge = analyze(spark, parse_merge(plan.statement.sql))
-    table = merge.statement.source.text if is_pinned(plan) else None
+    staged = plan.session.staged is not None
+    # what is staged outlives the source that it was made of
+    merge = analyze(spark, parse_merge(frozen_sql(plan) if staged else plan.statement.sql))
+    table = merge.statement.source.text if is_pinned(plan) and not staged else None
     source = f"({pruned_source_sql(merge, table, plan.source.pinned_versions)})"
-    if plan.decision.materialize and plan.session.source_view:
+    if merges_checkpoint(plan) and plan.session.source_view:
         source = plan.session.source_view
     columns = logged_schema(spark, plan.target.path, plan.target.version)
     again = {one.text for one in derive_again(spark, merge, source, columns, plan.target.partition_columns)}
     if not again >= {one.text for one in plan.scan.derived}:
         raise invalid("what it adds to ON is not what the keys of its source say")
-
-
-def has_view(spark: SparkSession, view: str) -> bool:
-    try:
-        get_merge_source(spark, view)
-    except RuntimeError:
-        return False
-    return True
 
 
 def already_applied(plan: Plan, commit: Commit, history: History | None) -> Outcome:
@@ -349,8 +308,16 @@ def nothing_to_do(plan: Plan, state: Staleness, history: History | None) -> Outc
 
 
 def _recorded(
-    plan: Plan, history: History | None, op_id: str, state: Staleness, commit: Commit | None, began: float
+    spark: SparkSession,
+    plan: Plan,
+    history: History | None,
+    op_id: str,
+    state: Staleness,
+    commit: Commit | None,
+    began: float,
 ) -> Outcome:
+    # before it is recorded: whoever dies in between is found by engine.recover, which drops it
+    drop_staged(spark, plan.session.staged)
     if commit is not None and op_id and commit.op_id != op_id:
         # the same plan was applied twice at once; Delta let one of them commit
         if history:

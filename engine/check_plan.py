@@ -17,11 +17,15 @@ from engine.plan_create_table import ARBITRARY, DEFAULT_SOURCE
 from engine.plans import AnyPlan
 from engine.provided_metadata import DEFAULTS
 from engine.session_state import KEPT_CONFS
+from engine.splice import ROWS
+from engine.stage_source import VERSION, staged_of
 from engine.state_after import DOWNGRADE
 from engine.values import DerivedConjunct, Plan, Splice
 
 PLAN_ID = re.compile(r"[0-9a-f]{32}")
 SOURCE_VIEW = re.compile(r"deltamerge_source_[0-9a-f]{12}")
+SCHEMA = r"(?:`(?:[^`$]|``|\$(?!\{))+`\.)+"
+"""Quoted, and without ${…}, for which Spark puts the value of a conf."""
 CREATE_CONFS = (DOWNGRADE, ARBITRARY, DEFAULT_SOURCE)
 COLUMN = re.compile(r"(?:`[^`]+`|\w+)(?:\.(?:`[^`]+`|\w+))*")
 LITERAL = (
@@ -53,6 +57,12 @@ def _check_merge(plan: Plan) -> None:
     view = plan.session.source_view
     if view is not None and not SOURCE_VIEW.fullmatch(view):
         raise invalid("its frozen source has a name that this program does not give")
+    staged = plan.session.staged
+    # it is dropped in the end
+    if staged is not None and not (view and re.fullmatch(f"{SCHEMA}`{staged_of(view)}`", staged)):
+        raise invalid("its source is kept in a table that this program does not make")
+    if staged is not None and not any(splice.part == "source" for splice in plan.splices):
+        raise invalid("it keeps its source in a table, and does not merge that")
     merge = parse_merge(plan.statement.sql)
     if merge.target.text != plan.target.name:
         raise invalid(f"its MERGE is into {merge.target.text}, and its target is {plan.target.name}")
@@ -73,7 +83,10 @@ def _is_own(splice: Splice, plan: Plan, merge: MergeStatement) -> bool:
         )
     alias = re.escape(f" AS {source.reference}" if source.reference else "")
     frozen = [rf"\(SELECT \* FROM {re.escape(source.text)} VERSION AS OF \d+\)"]
-    if view is not None:
+    if plan.session.staged is not None:
+        rows = rf"{re.escape(plan.session.staged)} VERSION AS OF {VERSION}"
+        frozen = [rf"\(SELECT \* FROM {rows}\)", rf"\(SELECT /\*\+ \w+\({ROWS}\) \*/ \* FROM {rows} AS {ROWS}\)"]
+    elif view is not None:
         frozen += [view, rf"\(SELECT /\*\+ \w+\({view}\) \*/ \* FROM {view}\)"]
     return (splice.start, splice.end) == (source.start, source.end_alias) and any(
         re.fullmatch(f"{one}{alias}", splice.text) for one in frozen

@@ -12,7 +12,7 @@ from engine.should_materialize_source import is_on
 from engine.sql_text import dotted_names
 from engine.store_types import is_same
 from engine.target_rules import TargetRules
-from engine.values import Conflicts, Decision, Refused, WritePlan
+from engine.values import Conflicts, Refused, WritePlan
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType
@@ -51,18 +51,19 @@ def append_only(metrics: Mapping[str, int]) -> Refused | None:
     )
 
 
-def reserved_names(merge: AnalyzedMerge, decision: Decision, matches: Matches, write: WritePlan) -> Refused | None:
+def reserved_names(merge: AnalyzedMerge, pruned: bool, matches: Matches, write: WritePlan) -> Refused | None:
     """Columns that are called like those that ClassicMergeExecutor adds to the target or the source while it runs.
 
     ``_row_id_`` and ``_file_name_`` collide in findTouchedFiles if the source has them, the others in
     writeAllChanges, if there is something to write: seen by running each on either side, with and without deletion
-    vectors. A source that is materialized has its used columns only. InsertOnlyMergeExecutor adds none.
+    vectors. A source that is ``pruned`` (materialized, or staged) has its used columns only.
+    InsertOnlyMergeExecutor adds none.
     """
     if write.join_type == "leftanti":
         return None
     target = {column.name.lower() for column in merge.target_schema}
     source = {column.name.lower() for column in merge.source_schema}
-    if decision.materialize:
+    if pruned:
         source &= {name.lower() for name in merge.columns_used}
     finding = _found(source, "source", "_row_id_", "_file_name_")
     if finding:

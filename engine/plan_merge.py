@@ -24,13 +24,13 @@ from engine.describe_target import (
     target_files,
 )
 from engine.duplicate_keys import find_conflicts
-from engine.errors import EngineError
+from engine.errors import EngineError, UsageError
 from engine.explain import explain
 from engine.find_touched_files import Matches, count_inserts, find_touched_files
 from engine.foresee import ambiguity, append_only, changed_types, dotted_partitions, reserved_names
 from engine.generated_columns import generated_predicate
 from engine.params import fill
-from engine.parse import parse_merge, parse_script
+from engine.parse import Script, parse_merge, parse_script
 from engine.plan_values import engines, plan_id, schema_after, source_value, statement_value, target_value
 from engine.plan_writes import Promise, plan_writes, runs_insert_only
 from engine.precomputed_conditions import failing_condition
@@ -43,6 +43,7 @@ from engine.should_materialize_source import is_on, should_materialize_source
 from engine.source_plan import source_plan
 from engine.spark_errors import translate
 from engine.splice import source_splice, spliced
+from engine.stage_source import drop_staged, staged_name
 from engine.unexpected_rows import unexpected_rows
 from engine.values import (
     Conflicts,
@@ -76,16 +77,22 @@ def plan(
     """Plan a MERGE: what it would do, exactly, without doing it.
 
     ``sql`` may hold SET, USE, CACHE and temporary views before the MERGE. ``rows`` samples are shown for each
-    clause; ``private`` leaves values out of samples and conflict keys. ``tag`` marks the Spark work, so that
-    ``spark.interruptTag(tag)`` from another thread cancels it. What Spark or Delta refuses at analysis raises an
-    EngineError; what would fail only while running gives a plan that is ``refused``.
+    clause; ``private`` leaves values out of samples and conflict keys. ``freeze`` keeps the source in a Delta table
+    beside the target until the plan is applied. ``tag`` marks the Spark work, so that ``spark.interruptTag(tag)`` from
+    another thread cancels it. What Spark or Delta refuses at analysis raises an EngineError; what would fail only while
+    running gives a plan that is ``refused``.
     """
-    del freeze  # staging is planned in DESIGN.md §5
+    if freeze and private:
+        raise UsageError(
+            "FREEZE_IS_PRIVATE",
+            "private keeps the values of rows out of plans, and --freeze would write them into a table.",
+            "Plan without --freeze, or in a profile that is not private.",
+        )
     with tagged(spark, tag):
         try:
             # the bounds of the source's keys are values of it
             shown = Shown(rows, private, prune and not private)
-            return _plan(spark, sql, dict(params or {}), shown, on_progress or (lambda _: None), tag)
+            return _plan(spark, sql, dict(params or {}), shown, on_progress or (lambda _: None), tag, freeze)
         except EngineError:
             raise
         except Exception as error:
@@ -102,7 +109,13 @@ class Shown:
 
 
 def _plan(
-    spark: SparkSession, text: str, params: dict[str, str], shown: Shown, say: OnProgress, tag: str | None
+    spark: SparkSession,
+    text: str,
+    params: dict[str, str],
+    shown: Shown,
+    say: OnProgress,
+    tag: str | None,
+    freeze: bool,
 ) -> Plan:
     clock = Clock(say)
     script = parse_script(fill(text, params))
@@ -126,10 +139,12 @@ def _plan(
             scan = scan_of(spark, merge, None, listing, detail.result(), confs)
         clock.answer(scan=scan.value())
     view = new_view_name()
+    staged = staged_name(spark, statement.target, view) if freeze else None
 
     def prepare(attempt: Attempt) -> PreparedSource:
         with clock.phase("prepare_source", "MERGE operation - materialize source"):
-            return prepare_source(spark, merge, decision, planned, view=view, level=attempt.storage_level)
+            level = attempt.storage_level
+            return prepare_source(spark, merge, decision, planned, view=view, level=level, staged=staged)
 
     def look(attempt: Attempt, source: PreparedSource) -> Looked:
         with clock.phase("describe_target"):
@@ -142,11 +157,41 @@ def _plan(
 
     try:
         looked = run_with_source_lost_retries(spark, prepare, look)
+        known = Known(merge, decision, describing.result(), listing, confs)
+        made = plan_of(spark, script, params, known, looked, clock)
     except BaseException as error:
         free_source(spark, view, error)
+        drop_staged(spark, staged)
         raise
+    return made if made.changes_something and not made.refused else without_staged(spark, made)
+
+
+def without_staged(spark: SparkSession, made: Plan) -> Plan:
+    """The plan without the table that keeps its source: one of which nothing will be merged keeps none."""
+    if made.session.staged is None:
+        return made
+    drop_staged(spark, made.session.staged)
+    return made.model_copy(
+        update={
+            "source": made.source.model_copy(update={"pinned_id": None}),
+            "session": made.session.model_copy(update={"staged": None}),
+            "splices": tuple(one for one in made.splices if one.part != "source"),
+        }
+    )
+
+
+def plan_of(
+    spark: SparkSession, script: Script, params: dict[str, str], known: Known, looked: Looked, clock: Clock
+) -> Plan:
+    """All that was found, as the plan that is shown, saved and applied."""
+    statement, merge, decision, target, confs = (
+        known.merge.statement,
+        known.merge,
+        known.decision,
+        known.target,
+        known.confs,
+    )
     source, scan, matches, promise = looked.source, looked.scan, looked.matches, looked.promise
-    target = describing.result()
     if decision.materialize:
         decision = decision.model_copy(update=asdict(looked.attempt))
     splices = tuple(one for one in (source_splice(merge, source, decision), derived_splice(looked)) if one)
@@ -191,9 +236,9 @@ def _plan(
         warnings=warnings,
         advice=(*advice, implied) if implied else advice,
         samples=looked.samples,
-        confs=confs,
+        confs=dict(confs),
         splices=splices,
-        session=session_ref(spark, source.view),
+        session=session_ref(spark, source.view, source.staged),
         timings=clock.timings,
     )
 
@@ -299,9 +344,10 @@ def look_at(
         conflicts = find_conflicts(spark, merge, source, matches, shown.rows, shown.private)
     if refused is None:
         with clock.phase("check_rows"):
+            pruned = known.decision.materialize or source.staged is not None
             copies = promise.write.unmodified_rows_written and bool(promise.metrics["numTargetRowsCopied"])
             refused = (
-                reserved_names(merge, known.decision, matches, promise.write)
+                reserved_names(merge, pruned, matches, promise.write)
                 or ambiguity(statement, conflicts)
                 or dotted_partitions(merge, matches, target.detail, known.confs)
                 or failing_condition(spark, merge, source, matches, promise.write, private=shown.private)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from engine.errors import UsageError
 from engine.params import fill
 from engine.parse import parse_merge, parse_script
 from engine.parse_create import is_create_table, parse_create
@@ -40,6 +41,8 @@ def plan(
     """
     script = parse_script(fill(sql, params or {}))
     if is_create_table(script.statement):
+        if freeze:
+            raise UsageError("NOTHING_TO_FREEZE", "Only the source of a MERGE is frozen.", "Plan it without --freeze.")
         return plan_create_table(
             spark, sql, params=params, overwrite_schema=overwrite_schema, tag=tag, on_progress=on_progress
         )

@@ -65,6 +65,7 @@ def source_value(merge: AnalyzedMerge, source: PreparedSource) -> Source:
         num_rows=source.num_rows,
         fingerprint=source.fingerprint,
         pinned_versions=source.pinned_versions,
+        pinned_id=source.pinned_id,
         volatile=source.volatile,
     )
 

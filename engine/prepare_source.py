@@ -25,6 +25,8 @@ from engine.should_materialize_source import RANDOM, STORAGE_LEVEL
 from engine.source_plan import SourcePlan, delta_tables, root_hint, source_plan
 from engine.spark_errors import translate
 from engine.sql_text import function_names
+from engine.stage_source import VERSION, stage_source
+from engine.table_state import table_id
 from engine.values import Column, Decision
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ class PreparedSource:
     """The frozen source: a temporary view of the session it was prepared in.
 
     ``fingerprint`` is an order-free checksum of all its rows, ``bounds`` what its keys lie between, ``hint`` the join
-    hint at the root of the source.
+    hint at the root of the source, ``pinned_id`` the id of the table that the MERGE will read VERSION AS OF.
     """
 
     view: str
@@ -57,6 +59,8 @@ class PreparedSource:
     volatile: tuple[str, ...]
     hint: str | None
     bounds: tuple[Bounds, ...] = ()
+    pinned_id: str | None = None
+    staged: str | None = None
 
 
 def new_view_name() -> str:
@@ -71,17 +75,23 @@ def prepare_source(
     *,
     view: str | None = None,
     level: str | None = None,
+    staged: str | None = None,
 ) -> PreparedSource:
     """Freeze the source under ``view`` (a new name unless given) and take its row count and fingerprint.
 
-    ``level`` is the storage level of the attempt, the first one's unless given.
+    ``level`` is the storage level of the attempt, the first one's unless given; ``staged`` a Delta table to write the
+    rows into first, and to read them from.
     """
     view = view or new_view_name()
     pinned: dict[str, int] = {}
     table: str | None = None
-    if not decision.materialize:
+    if not (decision.materialize or staged):
         pinned, table = delta_versions(spark, merge, plan or source_plan(spark, merge))
     query = pruned_source_sql(merge, table, pinned)
+    if staged:
+        stage_source(spark, query, staged)
+        query = f"SELECT * FROM {staged} VERSION AS OF {VERSION}"
+    read = staged or table
     level = level or decision.storage_level or read_confs(spark, (STORAGE_LEVEL,)).get(STORAGE_LEVEL, "DISK_ONLY")
     checkpoint(spark, query, level, view)
     columns = used_columns(merge)
@@ -99,6 +109,8 @@ def prepare_source(
         volatile=tuple(sorted(function_names(merge.statement.before_select + merge.source_sql) & VOLATILE)),
         hint=root_hint(plan) if plan else None,
         bounds=bounds_of(merge, found),
+        pinned_id=table_id(spark, read) if read else None,
+        staged=staged,
     )
 
 

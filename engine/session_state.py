@@ -70,10 +70,10 @@ def whereabouts(spark: SparkSession) -> Whereabouts:
     )
 
 
-def session_ref(spark: SparkSession, view: str | None) -> SessionRef:
+def session_ref(spark: SparkSession, view: str | None, staged: str | None = None) -> SessionRef:
     """How another process finds the frozen source: the Connect session's ids, None on a classic one."""
     where = whereabouts(spark)
-    return SessionRef(session_id=where.session_id, user_id=where.user_id, source_view=view)
+    return SessionRef(session_id=where.session_id, user_id=where.user_id, source_view=view, staged=staged)
 
 
 @contextmanager
@@ -87,6 +87,18 @@ def tagged(spark: SparkSession, tag: str | None) -> Iterator[None]:
         yield
     finally:
         spark.removeTag(tag)
+
+
+@contextmanager
+def untagged(spark: SparkSession) -> Iterator[None]:
+    """Keep the Spark work of the body out of what the tags around it cancel."""
+    tags = spark.getTags()
+    spark.clearTags()
+    try:
+        yield
+    finally:
+        for tag in tags:
+            spark.addTag(tag)
 
 
 def run_setup(spark: SparkSession, statements: Sequence[str], *, again: bool = False) -> None:

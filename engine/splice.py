@@ -6,14 +6,27 @@ from collections.abc import Sequence
 
 from engine.analyze import AnalyzedMerge
 from engine.prepare_source import PreparedSource
+from engine.stage_source import VERSION
 from engine.values import Decision, Plan, Splice
+
+ROWS = "deltamerge_rows"
+"""What a hint calls the table that the source is staged in."""
 
 
 def source_splice(merge: AnalyzedMerge, source: PreparedSource, decision: Decision) -> Splice | None:
-    """How the source is frozen in the text: the checkpoint where Delta would materialize, a pinned version where
-    it is one plain Delta table, else not at all (its tables' versions are checked at apply instead)."""
+    """How the source is frozen in the text: the table that it is staged in, the checkpoint where Delta would
+    materialize, a pinned version where it is one plain Delta table, else not at all (its tables' versions are checked
+    at apply instead)."""
     written = merge.statement.source
     alias = f" AS {written.reference}" if written.reference else ""
+    if source.staged:
+        hint, name = (f"/*+ {source.hint}({ROWS}) */ ", f" AS {ROWS}") if source.hint else ("", "")
+        return Splice(
+            start=written.start,
+            end=written.end_alias,
+            text=f"(SELECT {hint}* FROM {source.staged} VERSION AS OF {VERSION}{name}){alias}",
+            why="the source as it was planned, which is kept in a table",
+        )
     if decision.materialize:
         # Delta puts the hints of the source back on its checkpoint (MergeIntoMaterializeSource.addHintsToPlan)
         hinted = f"(SELECT /*+ {source.hint}({source.view}) */ * FROM {source.view})"
@@ -39,6 +52,11 @@ def spliced(sql: str, splices: Sequence[Splice]) -> str:
     for splice in sorted(splices, key=lambda s: s.start, reverse=True):
         sql = sql[: splice.start] + splice.text + sql[splice.end :]
     return sql
+
+
+def frozen_sql(plan: Plan) -> str:
+    """The statement with its source in its frozen form, and nothing else changed."""
+    return spliced(plan.statement.sql, [one for one in plan.splices if one.part == "source"])
 
 
 def running_sql(plan: Plan) -> str:

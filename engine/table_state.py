@@ -12,7 +12,7 @@ from engine.commits import current_version
 from engine.create_values import StateColumn, TableState
 from engine.logged_schema import logged_schema
 from engine.names import quote
-from engine.spark_errors import translate
+from engine.spark_errors import collected, translate
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -128,6 +128,11 @@ def has_not_null(type_: DataType) -> bool:
     """Whether a struct inside ``type_`` has a field that may not be NULL; in arrays and maps Delta enforces none."""
     fields = getattr(type_, "fields", ())
     return any(not field.nullable or has_not_null(field.dataType) for field in fields)
+
+
+def table_id(spark: SparkSession, name: str) -> str:
+    """What Delta tells a table by from one that is made anew under its name. Raises EngineError."""
+    return str(collected(spark, f"DESCRIBE DETAIL {name}")[0]["id"])
 
 
 def qualified_name(spark: SparkSession, parts: tuple[str, ...]) -> tuple[str, ...]:

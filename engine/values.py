@@ -76,13 +76,15 @@ class Target(Value):
 
 
 class Source(Value):
-    """The frozen source. ``pinned_versions``: Delta table → version it was read at."""
+    """The frozen source. ``pinned_versions``: Delta table → version it was read at. ``pinned_id``: the id of the one
+    table that the MERGE reads VERSION AS OF, the source itself or the one that it is staged in."""
 
     sql: str
     columns_used: tuple[str, ...]
     num_rows: int
     fingerprint: str
     pinned_versions: dict[str, int] = Field(default_factory=dict)
+    pinned_id: str | None = None
     volatile: tuple[str, ...] = ()
     """Functions in the source that give other rows each time it is read (rand, current_timestamp…)."""
 
@@ -266,11 +268,13 @@ class Sample(Value):
 
 
 class SessionRef(Value):
-    """The Connect session that holds the frozen source, so that apply can re-attach to it."""
+    """The Connect session that holds the frozen source, so that apply can re-attach to it; ``staged`` is the Delta
+    table that keeps it for longer (``plan --freeze``)."""
 
     session_id: str | None = None
     user_id: str | None = None
     source_view: str | None = None
+    staged: str | None = None
 
 
 class Splice(Value):

@@ -152,7 +152,7 @@ def _attach(invocation: Invocation, plan: AnyPlan, told: Narrator) -> Session:
         if error.condition != "SESSION_GONE":
             raise
         session = invocation.connect(told.say)
-    if not session.resumed and plan.changes_something:
+    if not session.resumed and plan.changes_something and not reference.staged:
         told.say("the plan's session is gone: its source is prepared again and compared")
     return session
 

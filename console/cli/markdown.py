@@ -63,6 +63,8 @@ def _verdict(plan: Plan) -> Iterator[str]:
     for key in plan.find_touched_files.conflicts.keys[:MAX_SAMPLES]:
         told = ", ".join(f"{name}={value}" for name, value in key.key.items())
         yield f"  - {code(told)} is matched by {count(key.source_rows, 'source row')}"
+    if plan.session.staged:
+        yield f"- {plain(sentences.staged(plan.session.staged))}"
     yield f"- undo: {code(sentences.undo(plan))}"
     if found := plan.find_touched_files.conflicts.dedupe:
         body = "\n\n".join((*map(plain, sentences.dedupe(plan)), fenced(found.sql, "sql")))

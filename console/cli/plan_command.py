@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -37,7 +38,7 @@ def planning_options(command: Command) -> Command:
 @click.command()
 @click.argument("file", metavar="FILE.sql|-")
 @click.option("-o", "output", type=click.Path(path_type=Path), metavar="P.json", help="Save the plan, to be applied.")
-@click.option("--freeze", is_flag=True, hidden=True)
+@click.option("--freeze", is_flag=True, help="Keep the source in a Delta table beside the target till -o is applied.")
 @click.option("--no-prune", is_flag=True, help="Derive no condition from the source's keys.")
 @click.option("--detailed-exitcode", is_flag=True, help="Exit 2 when the plan changes something.")
 @click.option("--rows", default=5, show_default=True, type=click.IntRange(0, 1000), help="Sample rows of each clause.")
@@ -57,20 +58,22 @@ def plan(
 ) -> int:
     """Plan the MERGE, CREATE or REPLACE TABLE of FILE.sql: what it would do, exactly, without doing it."""
     if freeze:
-        # told, not ignored: who asks for frozen rows must not believe that there are some
-        raise click.UsageError(
-            "--freeze is not there yet. Without it, apply compares the source and refuses a changed one."
-        )
+        from engine.policy import check_writable
+
+        if output is None:
+            raise click.UsageError("--freeze keeps the source for a plan that is saved: give -o P.json too.")
+        check_writable(invocation.policy)
     script = read_script(file, pairs(params, "--param"))
     with narrator(events) as told:
         session = invocation.connect(told.say)
         keep = False
         try:
-            found = make_plan(invocation, session, told, script, rows=rows, prune=not no_prune)
+            found = make_plan(invocation, session, told, script, rows=rows, prune=not no_prune, freeze=freeze)
             if output is not None:
                 from engine.plan_file import write_plan
 
-                write_plan(output, found)
+                with dropped_if_lost(session, found):
+                    write_plan(output, found)
                 keep = found.refused is None
                 if keep:
                     session.keep()
@@ -95,6 +98,7 @@ def make_plan(
     *,
     rows: int = 5,
     prune: bool = True,
+    freeze: bool = False,
 ) -> AnyPlan:
     """Plan in ``session``, where ctrl-c reaches it, and remember the plan in the ledger."""
     from console.cli.interruptible import Interruptible
@@ -110,6 +114,7 @@ def make_plan(
             params=script.params,
             rows=rows,
             prune=prune,
+            freeze=freeze,
             tag=tag,
             on_progress=say,
             private=invocation.private,
@@ -120,13 +125,30 @@ def make_plan(
     except EngineError as error:
         raise placed(error, script) from error
     if work.was_asked_to_stop:
-        raise CancelledError("CANCELLED", "The work was cancelled.", "Nothing was written.")
+        with dropped_if_lost(session, found):
+            raise CancelledError("CANCELLED", "The work was cancelled.", "Nothing was written.")
     try:
-        invocation.history().record_planned(found)
+        with dropped_if_lost(session, found, but=(EngineError,)):
+            invocation.history().record_planned(found)
     except EngineError as error:
         # the plan is what was asked for; that it is not in the ledger is told, and harms nothing yet
         told.say(f"the plan is not in the history: {error}")
     return found
+
+
+@contextmanager
+def dropped_if_lost(session: Session, found: AnyPlan, but: tuple[type[Exception], ...] = ()) -> Iterator[None]:
+    """A plan that nobody gets, for any error ``but`` these, keeps no table with its source."""
+    try:
+        yield
+    except but:
+        raise
+    except BaseException:
+        if found.kind == "merge":
+            from engine.plan_merge import without_staged
+
+            without_staged(session.spark, found)
+        raise
 
 
 def print_plan(found: AnyPlan) -> None:

@@ -77,6 +77,8 @@ def _verdict(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
     for splice in plan.splices:
         new = elide_end(sentences.one_line(splice.text), 60, glyphs.ellipsis)
         yield signed(glyphs.points_to, POINTER, f"runs with {new}: {visible(splice.why)}")
+    if plan.session.staged:
+        yield signed(glyphs.points_to, POINTER, sentences.staged(plan.session.staged))
 
 
 def signed(sign: str, style: str, sentence: str) -> RenderableType:

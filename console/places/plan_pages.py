@@ -97,6 +97,8 @@ def decision_page(plan: Plan, glyphs: Glyphs) -> Page:
         ("fingerprint", source.fingerprint),
     ]
     known += [("pinned", f"{table} at version {version}") for table, version in source.pinned_versions.items()]
+    if plan.session.staged:
+        known.append(("staged", sentences.staged(plan.session.staged)))
     if source.volatile:
         known.append(("volatile", f"{', '.join(source.volatile)}: other rows each time it is read, so it is frozen"))
     return Page((sentence(f"The source {verb}.", "bold"), sentence(""), *facts(known)))

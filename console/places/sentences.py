@@ -138,6 +138,11 @@ def dedupe(plan: Plan) -> list[str]:
     return told
 
 
+def staged(table: str) -> str:
+    """Where ``plan --freeze`` keeps the source."""
+    return f"its source is kept in {visible(table)} until the plan is applied; where it never is, drop that table"
+
+
 def decision(decided: Decision) -> str:
     """Whether the source is materialized, and why, in one line."""
     inferred = "" if decided.certainty == "exact" else " (inferred)"

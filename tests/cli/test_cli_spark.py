@@ -98,6 +98,27 @@ def test_plan_show_apply_history(shell: Shell, spark: Any, target: str, merge: P
     assert f"RESTORE TABLE {target}.t TO VERSION AS OF 1" in text
 
 
+def test_a_frozen_plan_outlives_its_session(
+    shell: Shell, session: Any, spark: Any, target: str, tmp_path: Path
+) -> None:
+    merge, file = tmp_path / "m.sql", tmp_path / "p.json"
+    merge.write_text(
+        f"MERGE INTO {target}.t AS t USING (SELECT k, uuid() AS u FROM {target}.s) AS s ON t.k = s.k"
+        " WHEN MATCHED AND s.u IS NOT NULL THEN DELETE"
+    )
+    assert shell("plan", merge, "--freeze").code == 64, "nobody could apply it"
+    ran = shell("plan", merge, "--freeze", "-o", file)
+    assert ran.code == 0, ran.err
+    assert "its source is kept in" in ran.out
+    planned = shell("show", file, "--json").json["session"]
+    with session.attach(planned["session_id"], planned["user_id"]):
+        pass  # and close it
+    ran = shell("apply", file, "--yes", "--json")
+    assert ran.code == 0, ran.err
+    assert ran.json["kept"]
+    assert not spark.sql(f"SHOW TABLES IN {target} LIKE 'deltamerge_*'").collect()
+
+
 def test_apply_sql(shell: Shell, spark: Any, target: str, merge: Path) -> None:
     assert shell("apply", merge).code == 6
     ran = shell("apply", merge, tty=True, stdin=b"n\n")

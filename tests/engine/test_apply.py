@@ -90,6 +90,26 @@ def test_a_delta_source_that_moves_on_is_merged_as_it_was_planned(shop: Any) -> 
     } == {"new"}
 
 
+@pytest.mark.parametrize(
+    ("done", "condition"),
+    [
+        (["DROP TABLE src"], "SOURCE_GONE"),
+        (
+            ["DROP TABLE src", "CREATE TABLE src USING delta AS SELECT id, 'foreign' AS v FROM range(9)"],
+            "SOURCE_CHANGED",
+        ),
+    ],
+)
+def test_a_delta_source_that_is_gone_or_another_is_refused(shop: Any, done: list[str], condition: str) -> None:
+    looked = plan(shop, DATED, rows=0)
+    before = shop.sql("SELECT * FROM tgt").collect()
+    for one in done:
+        shop.sql(one)
+    with pytest.raises(StalePlanError, match=condition):
+        apply(shop, looked)
+    assert shop.sql("SELECT * FROM tgt").collect() == before
+
+
 @pytest.mark.parametrize("before", some(["", "CREATE TEMPORARY VIEW few AS SELECT * FROM src WHERE id < 3; "], [""]))
 def test_the_setup_of_a_plan_is_run_where_another_session_applies_it(
     shop: Any, schema: str, spark_home: Path, before: str

@@ -1,0 +1,106 @@
+"""Plan → the frozen source as it was planned, in the session that applies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.analyze import analyze
+from engine.commits import commits_since
+from engine.errors import EngineError, StalePlanError
+from engine.parse import parse_merge
+from engine.prepare_source import get_merge_source, prepare_source
+from engine.run_with_source_lost_retries import Attempt
+from engine.session_state import whereabouts
+from engine.spark_errors import is_missing
+from engine.staleness import Staleness
+from engine.table_state import table_id
+from engine.values import OnProgress, Plan, Progress
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+GONE, CHANGED = "SOURCE_GONE", "SOURCE_CHANGED"
+AGAIN = "Plan again."
+
+
+def is_own_session(spark: SparkSession, plan: Plan) -> bool:
+    """Whether this is the session that planned, in which the setup was run."""
+    own = plan.session.session_id is not None and plan.session.session_id == whereabouts(spark).session_id
+    return own or (plan.session.source_view is not None and has_view(spark, plan.session.source_view))
+
+
+def prepare_again(spark: SparkSession, plan: Plan, say: OnProgress) -> None:
+    """Make sure that the frozen source is there, and is what was planned.
+
+    What is read VERSION AS OF stays as it is. In the plan's own session the checkpoint is still there. Elsewhere it is
+    prepared again under the same name and compared by row count and fingerprint; tables that are read live must be at
+    the versions of the plan.
+    """
+    view = plan.session.source_view
+    if is_pinned(plan):
+        check_pinned(spark, plan)
+    elif not (plan.decision.materialize and view and has_view(spark, view)):
+        say(Progress(phase="MERGE operation - materialize source"))
+        prepare_as_planned(spark, plan, plan.decision.storage_level)
+
+
+def prepare_lost(spark: SparkSession, plan: Plan, attempt: Attempt, state: Staleness, say: OnProgress) -> None:
+    """Prepare the source again after its blocks were lost, under the same name at the attempt's storage level."""
+    say(Progress(phase=f"MERGE operation - materialize source, attempt {attempt.attempt} ({attempt.storage_level})"))
+    version, _ = commits_since(spark, plan.target.name, plan.target.version)
+    if version != state.version:
+        raise StalePlanError(
+            "STALE_PLAN",
+            f"{plan.target.name} moved from v{state.version} to v{version} while its source was lost.",
+            "Plan again and look at what changed.",
+        )
+    prepare_as_planned(spark, plan, attempt.storage_level)
+
+
+def prepare_as_planned(spark: SparkSession, plan: Plan, level: str | None) -> None:
+    """Prepare the source under the plan's name for it; refuses one that is not what was planned."""
+    merge = analyze(spark, parse_merge(plan.statement.sql))
+    source = prepare_source(spark, merge, plan.decision, view=plan.session.source_view, level=level)
+    if source.fingerprint != plan.source.fingerprint:
+        same = ", other values" if source.num_rows == plan.source.num_rows else ""
+        then, now = plan.source.pinned_versions, source.pinned_versions
+        moved = "".join(f"; {name} was v{v} and is v{now[name]}" for name, v in then.items() if now.get(name, v) != v)
+        raise StalePlanError(
+            CHANGED,
+            f"The source is not what was planned: {source.num_rows:,} rows now, {plan.source.num_rows:,} then"
+            f"{same}{moved}.",
+            "Plan again; with --freeze the source stays as it was planned.",
+        )
+
+
+def is_pinned(plan: Plan) -> bool:
+    """Whether the statement that runs reads its source VERSION AS OF."""
+    return not merges_checkpoint(plan) and any(splice.part == "source" for splice in plan.splices)
+
+
+def merges_checkpoint(plan: Plan) -> bool:
+    """Whether the statement that runs reads its source from a checkpoint of this program's."""
+    return plan.decision.materialize and plan.session.staged is None
+
+
+def check_pinned(spark: SparkSession, plan: Plan) -> None:
+    """Refuse a plan whose source is gone, or is another table of the same name with versions of its own."""
+    table = plan.session.staged or next(iter(plan.source.pinned_versions))
+    try:
+        now = table_id(spark, table)
+    except EngineError as error:
+        if not is_missing(error):
+            raise
+        raise StalePlanError(GONE, f"The source that was planned, {table}, is not there any more.", AGAIN) from error
+    if plan.source.pinned_id is not None and now != plan.source.pinned_id:
+        told = f"The source that was planned, {table}, was dropped and created again, so it is another table."
+        raise StalePlanError(CHANGED, told, AGAIN)
+
+
+def has_view(spark: SparkSession, view: str) -> bool:
+    try:
+        get_merge_source(spark, view)
+    except RuntimeError:
+        return False
+    return True

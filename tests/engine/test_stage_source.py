@@ -1,0 +1,243 @@
+"""``plan --freeze``: the source as a Delta table, so that a plan outlives its session."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.apply_plan import apply
+from engine.errors import EngineError, RefusedError, StalePlanError, UsageError
+from engine.history import History
+from engine.plan_merge import plan
+from engine.plan_statement import plan as plan_statement
+from engine.policy import Policy
+from engine.recover import recover
+from engine.session.connect import Session
+from engine.staleness import Staleness
+from engine.values import Plan, Progress
+from tests.conftest import TEST_CONFS, own_schema
+
+CLAUSES = "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)"
+RANDOM = "(SELECT id, rand() AS v FROM range(5, 15))"
+MERGE = f"MERGE INTO tgt AS t USING {RANDOM} AS s ON t.id = s.id {CLAUSES}"
+
+
+@pytest.fixture
+def shop(spark: Any) -> Iterator[Any]:
+    """``tgt``, ids 0 to 9."""
+    with own_schema(spark):
+        spark.sql("CREATE TABLE tgt USING delta AS SELECT id, 0D AS v FROM range(0, 10, 1, 2)")
+        yield spark
+
+
+@pytest.fixture
+def elsewhere(session: Session, shop: Any) -> Iterator[Any]:
+    """A session that has never seen the plan, in the same schema."""
+    schema = shop.sql("SELECT current_database()").collect()[0][0]
+    with session.new_session(TEST_CONFS) as other:
+        other.spark.sql(f"USE {schema}")
+        yield other.spark
+
+
+def staged(spark: Any) -> list[str]:
+    return [row.tableName for row in spark.sql("SHOW TABLES LIKE 'deltamerge_*'").collect() if not row.isTemporary]
+
+
+def frozen(spark: Any, sql: str = MERGE) -> Plan:
+    """The plan, and one table beside it."""
+    looked = plan(spark, sql, freeze=True)
+    (table,) = staged(spark)
+    assert looked.session.staged is not None
+    assert looked.session.staged.endswith(f".`{table}`")
+    return Plan.from_json(looked.to_json())
+
+
+def values(spark: Any) -> dict[int, float]:
+    return {row.id: row.v for row in spark.sql("SELECT id, v FROM tgt").collect()}
+
+
+def test_random_rows_are_merged_in_another_session_as_they_were_planned(shop: Any, elsewhere: Any) -> None:
+    looked = frozen(shop)
+    promised = {row.id: row.v for row in shop.sql(f"SELECT * FROM {looked.session.staged}").collect()}
+    assert len(set(promised.values())) == 10
+    outcome = apply(elsewhere, looked)
+    assert outcome.kept
+    assert values(shop) == {id: promised.get(id, 0.0) for id in range(15)}
+    assert staged(shop) == [], "the table has served"
+    assert apply(elsewhere, looked).already_applied
+
+
+def test_without_it_they_are_refused_there(shop: Any, elsewhere: Any) -> None:
+    looked = plan(shop, MERGE)
+    with pytest.raises(StalePlanError, match="SOURCE_CHANGED") as refused:
+        apply(elsewhere, looked)
+    assert "--freeze" in refused.value.hint
+
+
+def test_the_source_may_be_gone_by_then(shop: Any, elsewhere: Any) -> None:
+    shop.sql("CREATE TABLE src USING delta AS SELECT id, 1D AS v FROM range(5, 15)")
+    looked = frozen(shop, f"MERGE INTO tgt AS t USING src AS s ON t.id = s.id {CLAUSES}")
+    assert not looked.decision.materialize
+    assert looked.source.pinned_versions == {}
+    shop.sql("DROP TABLE src")
+    assert apply(elsewhere, looked).kept
+    assert values(shop)[14] == 1
+
+
+def test_a_column_may_have_any_name_and_hints_stay(shop: Any, elsewhere: Any) -> None:
+    rows = "(SELECT id AS `i d`, 1D AS `v;` FROM range(5, 15) WHERE rand() >= 0)"
+    source = f"(SELECT /*+ BROADCAST(r) */ * FROM {rows} AS r)"
+    looked = frozen(
+        shop,
+        f"MERGE INTO tgt AS t USING {source} AS s ON t.id = s.`i d` WHEN MATCHED THEN UPDATE SET v = s.`v;`",
+    )
+    assert "/*+ BROADCAST(deltamerge_rows) */" in looked.splices[0].text
+    assert apply(elsewhere, looked).kept
+    assert sum(values(shop).values()) == 5
+
+
+def test_what_is_done_to_it_afterwards_changes_nothing(shop: Any, elsewhere: Any) -> None:
+    looked = frozen(shop)
+    promised = {row.id: row.v for row in shop.sql(f"SELECT * FROM {looked.session.staged}").collect()}
+    shop.sql(f"UPDATE {looked.session.staged} SET v = 7")
+    assert apply(elsewhere, looked).kept
+    assert values(shop)[14] == promised[14]
+
+
+@pytest.mark.parametrize(
+    ("done", "condition"),
+    [
+        (["DROP TABLE {}"], "SOURCE_GONE"),
+        (["DROP TABLE {}", "CREATE TABLE {} USING delta AS SELECT 5L AS id, 7D AS v"], "SOURCE_CHANGED"),
+    ],
+)
+def test_one_that_is_gone_or_another_is_refused(shop: Any, elsewhere: Any, done: list[str], condition: str) -> None:
+    looked = frozen(shop)
+    for one in done:
+        shop.sql(one.format(looked.session.staged))
+    with pytest.raises(StalePlanError, match=condition):
+        apply(elsewhere, looked)
+    assert values(shop) == dict.fromkeys(range(10), 0.0)
+    assert len(staged(shop)) == len(done) - 1, "it is somebody's else now"
+
+
+def test_what_may_be_applied_yet_keeps_it_and_what_is_stale_does_not(shop: Any, elsewhere: Any) -> None:
+    looked = frozen(shop)
+    with pytest.raises(RefusedError):
+        apply(elsewhere, looked, policy=Policy(read_only=True))
+    assert len(staged(shop)) == 1
+    shop.sql("DELETE FROM tgt WHERE id = 6")
+    with pytest.raises(StalePlanError):
+        apply(elsewhere, looked)
+    assert staged(shop) == []
+
+
+def test_the_same_plan_applied_twice_at_once_is_committed_once(
+    shop: Any, elsewhere: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = frozen(shop)
+
+    def meanwhile(*given: Any) -> Staleness:
+        monkeypatch.undo()
+        assert apply(shop, looked).kept
+        return Staleness("fresh", looked.target.version)
+
+    monkeypatch.setattr("engine.apply_plan.check_staleness", meanwhile)
+    outcome = apply(elsewhere, looked)
+    assert outcome.already_applied
+    assert outcome.version == looked.target.version + 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["(SELECT 1L AS id, rand() AS v UNION ALL SELECT 1L, 2D)", f"(SELECT * FROM {RANDOM} WHERE id < 0)"],
+    ids=["refused", "changes nothing"],
+)
+def test_a_plan_of_which_nothing_is_merged_leaves_none(shop: Any, source: str) -> None:
+    looked = plan(shop, f"MERGE INTO tgt AS t USING {source} AS s ON t.id = s.id {CLAUSES}", freeze=True)
+    assert looked.refused is not None or not looked.changes_something
+    assert looked.session.staged is None
+    assert staged(shop) == []
+
+
+def test_a_plan_that_fails_leaves_none(shop: Any) -> None:
+    seen = []
+
+    def say(step: Progress) -> None:
+        if step.phase == "MERGE operation - scanning files for matches":
+            seen.extend(staged(shop))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        plan(shop, MERGE, freeze=True, on_progress=say)
+    assert len(seen) == 1
+    assert staged(shop) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["`dear`", "dear", "{own}; DROP TABLE dear", "{own}.y", "`${{x.y}}`.{bare}", "{bare}", "`a`.`b", ""]
+)
+def test_a_forged_name_is_never_dropped(shop: Any, name: str) -> None:
+    looked = frozen(shop)
+    own = str(looked.session.staged)
+    session = looked.session.model_copy(update={"staged": name.format(own=own, bare=own.rpartition(".")[2])})
+    with pytest.raises(EngineError, match="PLAN_FILE_INVALID"):
+        apply(shop, looked.model_copy(update={"session": session}))
+    assert len(staged(shop)) == 1
+
+
+def test_a_plan_that_drops_one_merges_it(shop: Any) -> None:
+    looked = frozen(shop)
+    own = next(one for one in looked.splices if one.part == "source")
+    for forged in ((), (own.model_copy(update={"text": own.text.replace("VERSION AS OF 0", "VERSION AS OF 1")}),)):
+        with pytest.raises(EngineError, match="PLAN_FILE_INVALID"):
+            apply(shop, looked.model_copy(update={"splices": forged}))
+    assert len(staged(shop)) == 1
+
+
+def test_what_stands_before_the_merge_runs_again_in_another_schema(shop: Any, session: Session, elsewhere: Any) -> None:
+    schema = shop.sql("SELECT current_database()").collect()[0][0]
+    source = "CREATE TEMPORARY VIEW src AS SELECT id, 1D AS v FROM range(5, 15) WHERE rand() >= 0"
+    merge = f"MERGE INTO {schema}.tgt AS t USING src AS s ON t.id = s.id {CLAUSES}"
+    looked = frozen(shop, f"SET spark.sql.ansi.enabled = true; {source}; {merge}")
+    assert {one.part for one in looked.splices} == {"source", "condition"}
+    with session.new_session(TEST_CONFS) as other:
+        assert apply(other.spark, looked).kept
+    assert sum(values(shop).values()) == 10
+    assert staged(shop) == []
+
+
+def test_a_private_plan_writes_no_rows_into_a_table(shop: Any) -> None:
+    with pytest.raises(UsageError, match="FREEZE_IS_PRIVATE"):
+        plan(shop, MERGE, freeze=True, private=True)
+
+
+def test_after_a_crash_it_goes_with_what_is_found_committed(
+    shop: Any, session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = History(tmp_path / "history.duckdb")
+    looked = frozen(shop)
+    monkeypatch.setattr(socket, "gethostname", lambda: "a-container")
+    monkeypatch.setattr(History, "applied", lambda *_: None)
+    monkeypatch.setattr("engine.apply_plan.drop_staged", lambda *_: None)
+    apply(shop, looked, history=ledger)
+    monkeypatch.undo()
+    assert len(staged(shop)) == 1
+    assert [one.status for one in recover(session, ledger)] == ["applied"]
+    assert staged(shop) == []
+
+
+def test_a_target_by_its_path_has_it_in_the_current_schema(shop: Any, elsewhere: Any) -> None:
+    path = shop.sql("DESCRIBE DETAIL tgt").collect()[0]["location"]
+    looked = frozen(shop, MERGE.replace("tgt", f"delta.`{path}`"))
+    assert apply(elsewhere, looked).kept
+    assert staged(shop) == []
+
+
+def test_a_create_has_no_source_to_freeze(shop: Any) -> None:
+    with pytest.raises(UsageError, match="NOTHING_TO_FREEZE"):
+        plan_statement(shop, "CREATE TABLE x (id BIGINT) USING delta", freeze=True)
