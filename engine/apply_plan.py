@@ -21,7 +21,6 @@ from engine.outcome import deviations, outcome_of
 from engine.parse import parse_merge
 from engine.policy import Policy, check_policy
 from engine.prepare_again import (
-    CHANGED,
     GONE,
     is_own_session,
     is_pinned,
@@ -33,9 +32,9 @@ from engine.prepare_source import free_source, pruned_source_sql
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
 from engine.session_state import run_setup, tagged, whereabouts
 from engine.should_materialize_source import MODE
-from engine.spark_errors import translate
+from engine.spark_errors import is_missing, translate
 from engine.splice import frozen_sql, running_sql
-from engine.stage_source import drop_staged
+from engine.stage_source import drop_own, is_path, staged_name
 from engine.staleness import Staleness, check_staleness
 from engine.values import OnProgress, Outcome, Plan, Progress
 
@@ -83,8 +82,6 @@ def apply(
             raise  # nothing was written: applied again, the source that was previewed is merged
         except Exception as error:
             free_source(spark, plan.session.source_view, error)
-            if isinstance(error, StalePlanError) and error.condition not in (CHANGED, GONE):
-                drop_staged(spark, plan.session.staged)  # it is never applied
             if isinstance(error, EngineError):
                 raise
             raise translate(error) from error
@@ -104,27 +101,36 @@ def _apply(
     done = of_plan(plan, since)
     if done is not None:
         refuse_undone(done, since)
-        drop_staged(spark, plan.session.staged)
+        drop_own(spark, plan)
         return already_applied(plan, done, history)
-    state = check_staleness(spark, plan, version, since, lambda: prepare_again(spark, plan, say))
-    if state.verdict == "stale":
-        raise stale(plan, state)
-    if not plan.changes_something:
-        return nothing_to_do(plan, state, history)
     with confs_set(spark, plan.confs):
         try:
+            state = check_staleness(spark, plan, version, since, lambda: prepare_again(spark, plan, say))
+            if state.verdict == "stale":
+                drop_stale(spark, plan, state)
+                raise stale(plan, state)
+            if not plan.changes_something:
+                return nothing_to_do(plan, state, history)
+            check_staged(spark, plan)
             prepare_again(spark, plan, say)
-        except StalePlanError as error:
+            if not own:
+                check_derived(spark, plan)
+        except EngineError as error:
             # another apply of this plan may have committed in between, and dropped what was staged
-            done = committed(spark, plan) if error.condition == GONE else None
+            is_gone = plan.session.staged is not None and (error.condition == GONE or is_missing(error))
+            done = committed(spark, plan) if is_gone else None
             if done is None:
                 raise
             return already_applied(plan, done, history)
-        if not own:
-            check_derived(spark, plan)
         say(Progress(phase=f"{REWRITING} {len(plan.find_touched_files.files)} files"))
         op_id = history.begin(plan, where=whereabouts(spark), checked=state.version) if history else ""
         return _run(spark, plan, history, op_id, state, say)
+
+
+def drop_stale(spark: SparkSession, plan: Plan, state: Staleness) -> None:
+    """What the table moved past is never applied. Another table of its name tells nothing of the plan."""
+    if state.moved_by:
+        drop_own(spark, plan)
 
 
 def stale(plan: Plan, state: Staleness) -> StalePlanError:
@@ -200,6 +206,7 @@ def _conflict(spark: SparkSession, plan: Plan, error: EngineError, say: OnProgre
     except EngineError:
         return error  # what cannot be asked is checked when it is applied again
     if state.verdict == "stale":
+        drop_stale(spark, plan, state)
         found = stale(plan, state)
         return StalePlanError(error.condition, f"Another commit was faster. {found.message}", found.hint)
     return ConflictError(
@@ -252,6 +259,15 @@ def run_confs(spark: SparkSession, plan: Plan, op_id: str) -> dict[str, str]:
     if merges_checkpoint(plan):
         confs[MODE] = "none"
     return confs
+
+
+def check_staged(spark: SparkSession, plan: Plan) -> None:
+    """Refuse a plan whose source is kept anywhere but where this program keeps it: beside the target."""
+    staged, view = plan.session.staged, plan.session.source_view or ""
+    if staged is not None:
+        target = parse_merge(plan.statement.sql).target
+        if not is_path(target) and staged != staged_name(spark, target, view):
+            raise invalid("its source is kept elsewhere than beside its target")
 
 
 def check_derived(spark: SparkSession, plan: Plan) -> None:
@@ -317,7 +333,7 @@ def _recorded(
     began: float,
 ) -> Outcome:
     # before it is recorded: whoever dies in between is found by engine.recover, which drops it
-    drop_staged(spark, plan.session.staged)
+    drop_own(spark, plan)
     if commit is not None and op_id and commit.op_id != op_id:
         # the same plan was applied twice at once; Delta let one of them commit
         if history:

@@ -18,7 +18,7 @@ from engine.plans import AnyPlan
 from engine.provided_metadata import DEFAULTS
 from engine.session_state import KEPT_CONFS
 from engine.splice import ROWS
-from engine.stage_source import VERSION, staged_of
+from engine.stage_source import staged_of, version_of
 from engine.state_after import DOWNGRADE
 from engine.values import DerivedConjunct, Plan, Splice
 
@@ -61,7 +61,9 @@ def _check_merge(plan: Plan) -> None:
     # it is dropped in the end
     if staged is not None and not (view and re.fullmatch(f"{SCHEMA}`{staged_of(view)}`", staged)):
         raise invalid("its source is kept in a table that this program does not make")
-    if staged is not None and not any(splice.part == "source" for splice in plan.splices):
+    if staged is not None and (
+        plan.source.pinned_id is None or not any(splice.part == "source" for splice in plan.splices)
+    ):
         raise invalid("it keeps its source in a table, and does not merge that")
     merge = parse_merge(plan.statement.sql)
     if merge.target.text != plan.target.name:
@@ -82,12 +84,14 @@ def _is_own(splice: Splice, plan: Plan, merge: MergeStatement) -> bool:
             and all(_is_bound(one, plan, merge) for one in derived)
         )
     alias = re.escape(f" AS {source.reference}" if source.reference else "")
-    frozen = [rf"\(SELECT \* FROM {re.escape(source.text)} VERSION AS OF \d+\)"]
     if plan.session.staged is not None:
-        rows = rf"{re.escape(plan.session.staged)} VERSION AS OF {VERSION}"
+        rows = rf"{re.escape(plan.session.staged)} VERSION AS OF {version_of(plan.source.num_rows)}"
         frozen = [rf"\(SELECT \* FROM {rows}\)", rf"\(SELECT /\*\+ \w+\({ROWS}\) \*/ \* FROM {rows} AS {ROWS}\)"]
-    elif view is not None:
-        frozen += [view, rf"\(SELECT /\*\+ \w+\({view}\) \*/ \* FROM {view}\)"]
+    elif plan.decision.materialize:
+        frozen = [f"{view}", rf"\(SELECT /\*\+ \w+\({view}\) \*/ \* FROM {view}\)"] if view else []
+    else:
+        version = plan.source.pinned_versions.get(source.text)
+        frozen = [rf"\(SELECT \* FROM {re.escape(source.text)} VERSION AS OF {version}\)"]
     return (splice.start, splice.end) == (source.start, source.end_alias) and any(
         re.fullmatch(f"{one}{alias}", splice.text) for one in frozen
     )

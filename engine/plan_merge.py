@@ -161,7 +161,7 @@ def _plan(
         made = plan_of(spark, script, params, known, looked, clock)
     except BaseException as error:
         free_source(spark, view, error)
-        drop_staged(spark, staged)
+        drop_staged(spark, staged, error)
         raise
     return made if made.changes_something and not made.refused else without_staged(spark, made)
 

@@ -12,6 +12,7 @@ from engine.prepare_source import get_merge_source, prepare_source
 from engine.run_with_source_lost_retries import Attempt
 from engine.session_state import whereabouts
 from engine.spark_errors import is_missing
+from engine.stage_source import version_of
 from engine.staleness import Staleness
 from engine.table_state import table_id
 from engine.values import OnProgress, Plan, Progress
@@ -86,15 +87,17 @@ def merges_checkpoint(plan: Plan) -> bool:
 
 def check_pinned(spark: SparkSession, plan: Plan) -> None:
     """Refuse a plan whose source is gone, or is another table of the same name with versions of its own."""
-    table = plan.session.staged or next(iter(plan.source.pinned_versions))
+    staged, planned = plan.session.staged, plan.source.pinned_id
+    name = staged or parse_merge(plan.statement.sql).source.text
+    version = version_of(plan.source.num_rows) if staged else plan.source.pinned_versions[name]
     try:
-        now = table_id(spark, table)
+        found = table_id(spark, name, None if planned is None else (planned, version))
     except EngineError as error:
         if not is_missing(error):
             raise
-        raise StalePlanError(GONE, f"The source that was planned, {table}, is not there any more.", AGAIN) from error
-    if plan.source.pinned_id is not None and now != plan.source.pinned_id:
-        told = f"The source that was planned, {table}, was dropped and created again, so it is another table."
+        raise StalePlanError(GONE, f"The source that was planned, {name}, is not there any more.", AGAIN) from error
+    if planned not in (None, found):
+        told = f"The source that was planned, {name}, was dropped and created again, so it is another table."
         raise StalePlanError(CHANGED, told, AGAIN)
 
 

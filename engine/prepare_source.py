@@ -25,7 +25,7 @@ from engine.should_materialize_source import RANDOM, STORAGE_LEVEL
 from engine.source_plan import SourcePlan, delta_tables, root_hint, source_plan
 from engine.spark_errors import translate
 from engine.sql_text import function_names
-from engine.stage_source import VERSION, stage_source
+from engine.stage_source import stage_source
 from engine.table_state import table_id
 from engine.values import Column, Decision
 
@@ -90,8 +90,10 @@ def prepare_source(
     query = pruned_source_sql(merge, table, pinned)
     if staged:
         stage_source(spark, query, staged)
-        query = f"SELECT * FROM {staged} VERSION AS OF {VERSION}"
+        query = f"SELECT * FROM {staged}"
+    # before the rows are read: a table that is made anew in between is refused by apply, not merged
     read = staged or table
+    pinned_id = table_id(spark, read) if read else None
     level = level or decision.storage_level or read_confs(spark, (STORAGE_LEVEL,)).get(STORAGE_LEVEL, "DISK_ONLY")
     checkpoint(spark, query, level, view)
     columns = used_columns(merge)
@@ -109,7 +111,7 @@ def prepare_source(
         volatile=tuple(sorted(function_names(merge.statement.before_select + merge.source_sql) & VOLATILE)),
         hint=root_hint(plan) if plan else None,
         bounds=bounds_of(merge, found),
-        pinned_id=table_id(spark, read) if read else None,
+        pinned_id=pinned_id,
         staged=staged,
     )
 

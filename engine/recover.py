@@ -26,7 +26,7 @@ from engine.session.server import answers
 from engine.session_state import whereabouts
 from engine.should_materialize_source import MODE
 from engine.spark_errors import is_missing, translate
-from engine.stage_source import drop_staged
+from engine.stage_source import drop_own
 from engine.staleness import Staleness, commit_line
 from engine.values import Outcome, Plan
 
@@ -166,7 +166,7 @@ def _if_committed(spark: SparkSession, history: History, one: Abandoned, plan: A
         return None
     outcome = _outcome(one, plan, commit, since)
     if isinstance(plan, Plan):
-        drop_staged(spark, plan.session.staged)
+        drop_own(spark, plan)
     if one.undoes is None:
         history.applied(one.op_id, outcome)
     else:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from engine.analyze import AnalyzedMerge
 from engine.prepare_source import PreparedSource
-from engine.stage_source import VERSION
+from engine.stage_source import version_of
 from engine.values import Decision, Plan, Splice
 
 ROWS = "deltamerge_rows"
@@ -24,7 +24,7 @@ def source_splice(merge: AnalyzedMerge, source: PreparedSource, decision: Decisi
         return Splice(
             start=written.start,
             end=written.end_alias,
-            text=f"(SELECT {hint}* FROM {source.staged} VERSION AS OF {VERSION}{name}){alias}",
+            text=f"(SELECT {hint}* FROM {source.staged} VERSION AS OF {version_of(source.num_rows)}{name}){alias}",
             why="the source as it was planned, which is kept in a table",
         )
     if decision.materialize:

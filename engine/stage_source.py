@@ -1,7 +1,7 @@
 """``plan --freeze``: the frozen source as a Delta table, for a plan that outlives its session and its source.
 
-Delta writes the table, beside the target, and the MERGE that is applied reads its first version. This program drops it
-once the plan is committed or can be no more.
+Delta writes the table, beside the target, and the MERGE that is applied reads the version that was written then. This
+program drops it once the plan is committed or can be no more.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from engine.checkpoint import out_of_disk
+from engine.errors import UnreachableError
 from engine.names import quote, string
 from engine.parse import Relation
 from engine.session_state import untagged
 from engine.spark_errors import translate
-from engine.table_state import qualified_name
+from engine.table_state import qualified_name, table_id
+from engine.values import Plan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 COMMENT = "The frozen source of a MERGE that was planned and is not applied yet"
-VERSION = 0
-"""The one version that is merged from: whatever is done to the table afterwards changes nothing."""
 
 
 def staged_of(view: str) -> str:
@@ -32,26 +32,47 @@ def staged_of(view: str) -> str:
 def staged_name(spark: SparkSession, target: Relation, view: str) -> str:
     """The table for the source that ``view`` stands for: in the target's schema, in the current one where the target
     is a path."""
-    parts, name = target.parts, staged_of(view)
-    by_path = not parts or (len(parts) == 2 and parts[0].lower() == "delta" and "/" in parts[1])
-    return ".".join(quote(part) for part in qualified_name(spark, (name,) if by_path else (*parts[:-1], name)))
+    parts = () if is_path(target) else target.parts[:-1]
+    return ".".join(quote(part) for part in qualified_name(spark, (*parts, staged_of(view))))
+
+
+def version_of(num_rows: int) -> int:
+    """The version with the rows, from which the MERGE reads: whatever is done to the table afterwards changes nothing.
+    Delta commits no INSERT of none."""
+    return 1 if num_rows else 0
+
+
+def is_path(target: Relation) -> bool:
+    parts = target.parts
+    return not parts or (len(parts) == 2 and parts[0].lower() == "delta" and "/" in parts[1])
 
 
 def stage_source(spark: SparkSession, query: str, table: str) -> None:
     """Write the rows of ``query`` into ``table``, once. Raises Delta's error where it takes no such columns."""
     drop_staged(spark, table)  # of an attempt before
+    # by name: a column may be called as no file's may
+    made = f"USING delta COMMENT {string(COMMENT)} TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
     try:
-        # by name: a column may be called as no file's may
-        spark.sql(
-            f"CREATE TABLE {table} USING delta COMMENT {string(COMMENT)} "
-            f"TBLPROPERTIES ('delta.columnMapping.mode' = 'name') AS {query}"
-        ).collect()
+        # empty first: of a CREATE that is interrupted the files would stay, and no table with which to drop them
+        spark.sql(f"CREATE TABLE {table} {made} AS SELECT * FROM ({query}) LIMIT 0").collect()
+        spark.sql(f"INSERT INTO {table} SELECT * FROM ({query})").collect()
     except Exception as error:
         raise out_of_disk(error) or translate(error) from error
 
 
-def drop_staged(spark: SparkSession, table: str | None) -> None:
-    """Nobody needs it any more. It comes after all else: it never fails, and no cancel reaches it."""
-    if table is not None:
+def drop_staged(spark: SparkSession, table: str | None, after: BaseException | None = None) -> None:
+    """Nobody needs it any more. It comes after all else: it never fails, and no cancel reaches it.
+
+    ``after`` is what ended the work: a Spark that is gone drops nothing.
+    """
+    if table is not None and not (after is not None and isinstance(translate(after), UnreachableError)):
         with contextlib.suppress(Exception), untagged(spark):
             spark.sql(f"DROP TABLE IF EXISTS {table}").collect()
+
+
+def drop_own(spark: SparkSession, plan: Plan) -> None:
+    """Drop the table that keeps the source of ``plan``, and none that only has its name."""
+    table = plan.session.staged
+    with contextlib.suppress(Exception):
+        if table is not None and table_id(spark, table) == plan.source.pinned_id:
+            drop_staged(spark, table)

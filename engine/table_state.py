@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from engine.analyze import schema_of
 from engine.commits import current_version
 from engine.create_values import StateColumn, TableState
-from engine.logged_schema import logged_schema
+from engine.errors import EngineError
+from engine.logged_schema import logged_metadata, logged_schema
 from engine.names import quote
 from engine.spark_errors import collected, translate
 
@@ -130,9 +131,20 @@ def has_not_null(type_: DataType) -> bool:
     return any(not field.nullable or has_not_null(field.dataType) for field in fields)
 
 
-def table_id(spark: SparkSession, name: str) -> str:
-    """What Delta tells a table by from one that is made anew under its name. Raises EngineError."""
-    return str(collected(spark, f"DESCRIBE DETAIL {name}")[0]["id"])
+def table_id(spark: SparkSession, name: str, since: tuple[str, int] | None = None) -> str:
+    """What Delta tells a table by from one that is made anew under its name. Raises EngineError.
+
+    A table that is replaced goes on with its versions under another id: ``since``, an id and a version, is looked for
+    in the log then, and given where it is found.
+    """
+    detail = collected(spark, f"DESCRIBE DETAIL {name}")[0]
+    now = str(detail["id"])
+    if since is None or now == since[0]:
+        return now
+    try:
+        return logged_metadata(spark, str(detail["location"]), since[1]).table_id
+    except EngineError:
+        return now  # a version that is not there
 
 
 def qualified_name(spark: SparkSession, parts: tuple[str, ...]) -> tuple[str, ...]:

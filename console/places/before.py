@@ -42,7 +42,11 @@ def _of_merge(one: Plan) -> dict[str, str]:
         "target version": str(one.target.version),
         "source rows": number(one.source.num_rows),
         "source fingerprint": one.source.fingerprint,
-        "source": "materialized" if one.decision.materialize else "read as it is",
+        "source": "kept in a table"
+        if one.session.staged
+        else "materialized"
+        if one.decision.materialize
+        else "read as it is",
         "reason": one.decision.reason,
         "files rewritten": number(len(files)),
         "bytes rewritten": size(sum(file.bytes for file in files)),

@@ -80,6 +80,8 @@ def rows_page(plan: Plan, glyphs: Glyphs) -> Page:
 def decision_page(plan: Plan, glyphs: Glyphs) -> Page:
     decided, source = plan.decision, plan.source
     verb = "is materialized before the merge" if decided.materialize else "is read as it is, not materialized"
+    if plan.session.staged:
+        verb = "is kept in a table, which the merge reads"
     known = [
         ("because", decided.because),
         ("Delta's reason", decided.reason),

@@ -83,7 +83,11 @@ def test_a_table_that_is_gone_is_told(shop: Any) -> None:
 def test_a_delta_source_that_moves_on_is_merged_as_it_was_planned(shop: Any) -> None:
     looked = plan(shop, DATED, rows=0)
     assert looked.source.pinned_versions == {"src": 0}
-    shop.sql("UPDATE src SET v = 'newer'")
+    for done in (
+        "UPDATE src SET v = 'newer'",
+        "CREATE OR REPLACE TABLE src USING delta AS SELECT 1L AS id, 'late' AS v",
+    ):
+        shop.sql(done)
     assert apply(shop, looked).kept
     assert {
         row.v for row in shop.sql("SELECT DISTINCT v FROM tgt WHERE id < 5 AND d = DATE'2026-01-01'").collect()

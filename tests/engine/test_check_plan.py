@@ -38,12 +38,24 @@ def statement(plan: Plan, **changes: Any) -> Plan:
     [
         f"{VIEW} AS s",
         f"(SELECT /*+ BROADCAST({VIEW}) */ * FROM {VIEW}) AS s",
-        "(SELECT * FROM feed VERSION AS OF 7) AS s",
     ],
 )
 def test_a_plan_of_this_program_passes(text: str) -> None:
     check_plan(honest(text))
     check_plan(honest(splices=()))
+
+
+def pinned(version: int) -> Plan:
+    """A plan whose source is read VERSION AS OF 7, and that says ``version`` of it."""
+    plan = honest("(SELECT * FROM feed VERSION AS OF 7) AS s")
+    source = plan.source.model_copy(update={"pinned_versions": {"feed": version}})
+    return plan.model_copy(
+        update={"source": source, "decision": plan.decision.model_copy(update={"materialize": False})}
+    )
+
+
+def test_a_plan_of_a_delta_source_passes() -> None:
+    check_plan(pinned(7))
 
 
 BOUND = "t.key >= -5 AND t.key <= 7L"
@@ -72,6 +84,7 @@ def test_a_bound_of_a_partition_column_passes() -> None:
 
 
 DISHONEST = {
+    "another version than it says": pinned(8),
     "a bound that is no bound": bounded("t.key >= (SELECT max(key) FROM other) AND t.key <= 7"),
     "a bound that ends the condition": bounded("t.key = 1 WHEN MATCHED THEN DELETE"),
     "a bound of another column": bounded("t.other = 1", "t.other"),

@@ -100,6 +100,16 @@ def test_a_column_may_have_any_name_and_hints_stay(shop: Any, elsewhere: Any) ->
     assert sum(values(shop).values()) == 5
 
 
+def test_a_source_without_rows_is_kept_too(shop: Any, elsewhere: Any) -> None:
+    source = f"(SELECT * FROM {RANDOM} WHERE id < 0)"
+    looked = frozen(
+        shop, f"MERGE INTO tgt AS t USING {source} AS s ON t.id = s.id WHEN NOT MATCHED BY SOURCE THEN DELETE"
+    )
+    shop.sql(f"INSERT INTO {looked.session.staged} VALUES (3)")
+    assert apply(elsewhere, looked).kept
+    assert values(shop) == {}
+
+
 def test_what_is_done_to_it_afterwards_changes_nothing(shop: Any, elsewhere: Any) -> None:
     looked = frozen(shop)
     promised = {row.id: row.v for row in shop.sql(f"SELECT * FROM {looked.session.staged}").collect()}
@@ -193,17 +203,42 @@ def test_a_forged_name_is_never_dropped(shop: Any, name: str) -> None:
 def test_a_plan_that_drops_one_merges_it(shop: Any) -> None:
     looked = frozen(shop)
     own = next(one for one in looked.splices if one.part == "source")
-    for forged in ((), (own.model_copy(update={"text": own.text.replace("VERSION AS OF 0", "VERSION AS OF 1")}),)):
+    for forged in ((), (own.model_copy(update={"text": own.text.replace("VERSION AS OF 1", "VERSION AS OF 0")}),)):
         with pytest.raises(EngineError, match="PLAN_FILE_INVALID"):
             apply(shop, looked.model_copy(update={"splices": forged}))
     assert len(staged(shop)) == 1
 
 
+def test_only_what_is_its_own_is_dropped(shop: Any, elsewhere: Any) -> None:
+    looked = frozen(shop)
+    forged = looked.model_copy(update={"source": looked.source.model_copy(update={"pinned_id": "another"})})
+    shop.sql("DELETE FROM tgt WHERE id = 6")
+    with pytest.raises(StalePlanError):
+        apply(elsewhere, forged)
+    assert len(staged(shop)) == 1
+
+
+def test_it_is_beside_the_target_or_refused(shop: Any) -> None:
+    looked = frozen(shop)
+    own = str(looked.session.staged)
+    there = f"`spark_catalog`.`default`.{own.rpartition('.')[2]}"
+    shop.sql(f"CREATE TABLE {there} USING delta AS SELECT * FROM {own}")
+    splices = tuple(one.model_copy(update={"text": one.text.replace(own, there)}) for one in looked.splices)
+    forged = looked.model_copy(
+        update={"splices": splices, "session": looked.session.model_copy(update={"staged": there})}
+    )
+    with pytest.raises(EngineError, match="PLAN_FILE_INVALID"):
+        apply(shop, forged)
+    assert shop.catalog.tableExists(there)
+    shop.sql(f"DROP TABLE {there}")
+
+
 def test_what_stands_before_the_merge_runs_again_in_another_schema(shop: Any, session: Session, elsewhere: Any) -> None:
     schema = shop.sql("SELECT current_database()").collect()[0][0]
-    source = "CREATE TEMPORARY VIEW src AS SELECT id, 1D AS v FROM range(5, 15) WHERE rand() >= 0"
-    merge = f"MERGE INTO {schema}.tgt AS t USING src AS s ON t.id = s.id {CLAUSES}"
+    source = "CREATE TEMPORARY VIEW late AS SELECT id, 1D AS v FROM range(5, 15) WHERE rand() >= 0"
+    merge = f"MERGE INTO {schema}.tgt AS t USING late AS s ON t.id = s.id {CLAUSES}"
     looked = frozen(shop, f"SET spark.sql.ansi.enabled = true; {source}; {merge}")
+    shop.sql("DROP VIEW late")
     assert {one.part for one in looked.splices} == {"source", "condition"}
     with session.new_session(TEST_CONFS) as other:
         assert apply(other.spark, looked).kept
@@ -223,7 +258,7 @@ def test_after_a_crash_it_goes_with_what_is_found_committed(
     looked = frozen(shop)
     monkeypatch.setattr(socket, "gethostname", lambda: "a-container")
     monkeypatch.setattr(History, "applied", lambda *_: None)
-    monkeypatch.setattr("engine.apply_plan.drop_staged", lambda *_: None)
+    monkeypatch.setattr("engine.apply_plan.drop_own", lambda *_: None)
     apply(shop, looked, history=ledger)
     monkeypatch.undo()
     assert len(staged(shop)) == 1
