@@ -422,13 +422,18 @@ class SparkBackend:
             raise translate(error) from error
 
     def _keep(self, plan_id: str, session: Session) -> None:
+        from engine.prepare_source import free_sources
+
         with self._lock:
             old = self._plans.pop(plan_id, None)
             self._plans[plan_id] = session
             dropped = [self._plans.popitem(last=False) for _ in range(len(self._plans) - KEPT_PLANS)]
         for gone_id, gone in ((plan_id, old), *dropped):
             if gone is not None and gone is not session:
-                gone.close(keep=gone_id in self._saved)
+                keep = gone_id in self._saved
+                if not keep:
+                    free_sources(gone.spark)
+                gone.close(keep=keep)
 
     def _watched(
         self, session: Session, operation_id: str, on_progress: OnProgress, work: Callable[[OnProgress], T]

@@ -146,6 +146,17 @@ def free_source(spark: SparkSession, view: str | None, after: BaseException | No
             spark.sql(f"DROP VIEW IF EXISTS {name}").collect()
 
 
+def free_sources(spark: SparkSession) -> None:
+    """Drop every frozen source of a session that is about to be closed. It never fails.
+
+    Threads of Spark's pools go on referring to a closed session, and so its views keep their blocks on the disk.
+    """
+    with contextlib.suppress(Exception):
+        for row in spark.sql("SHOW VIEWS LIKE 'deltamerge_*'").collect():
+            if row["isTemporary"]:
+                spark.sql(f"DROP VIEW IF EXISTS {quote(row['viewName'])}").collect()
+
+
 def used_columns(merge: AnalyzedMerge) -> tuple[Column, ...]:
     """The columns that are frozen; a MERGE that refers to none keeps one, for there must be rows to count."""
     used = tuple(column for column in merge.source_schema if column.name in merge.columns_used)

@@ -12,7 +12,7 @@ from engine.commits import commits
 from engine.confs import confs_set
 from engine.errors import EngineError, RefusedError, StalePlanError
 from engine.plan_merge import plan
-from engine.prepare_source import free_source, get_merge_source
+from engine.prepare_source import free_source, free_sources, get_merge_source
 from engine.run_with_source_lost_retries import (
     BLOCK_LOST,
     FAILED_REPEATEDLY,
@@ -249,3 +249,13 @@ def test_a_hint_below_a_join_is_lost_as_in_delta(shop: Any) -> None:
     joined = "(SELECT /*+ BROADCAST(a) */ a.id, a.v FROM pq a JOIN pq b ON a.id = b.id)"
     looked = plan(shop, FROM_PARQUET.replace("USING pq s", f"USING {joined} s"), rows=0)
     assert f"USING {looked.session.source_view} AS s ON" in running_sql(looked)
+
+
+def test_a_session_that_is_about_to_close_frees_every_frozen_source(shop: Any) -> None:
+    shop.sql("CREATE OR REPLACE TEMPORARY VIEW dear AS SELECT 1 AS id")
+    for _ in range(2):
+        plan(shop, FROM_PARQUET, rows=0)
+    assert len(frozen_views(shop)) >= 2
+    free_sources(shop)
+    assert frozen_views(shop) == []
+    assert shop.catalog.dropTempView("dear")
