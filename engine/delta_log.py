@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engine import log_cache
 from engine.errors import EngineError
+from engine.input_files import files_of_query
 from engine.log_cache import LogState, Stamp
 from engine.names import quote, string
 from engine.spark_errors import translate
@@ -114,7 +115,7 @@ def list_files(spark: SparkSession, path: str, version: int, *, with_stats: bool
 def log_segment(spark: SparkSession, path: str, version: int) -> LogSegment:
     """List ``_delta_log`` and choose the newest complete checkpoint at or before ``version``, and the commits since."""
     directory = f"{path.rstrip('/')}/_delta_log"
-    listed = spark.sql(f"SELECT path FROM binaryFile.{quote(directory)}").inputFiles()
+    listed = files_of_query(spark, f"SELECT path FROM binaryFile.{quote(directory)}")
     names = sorted(path.rpartition("/")[2] for path in listed)
     checkpoints: dict[int, list[tuple[str, re.Match[str]]]] = {}
     for name in names:

@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from engine.analyze import AnalyzedMerge, Expression, qualified
 from engine.confs import AS_MERGE_READS, STATS_SKIPPING, confs_set, without_rules
 from engine.delta_log import LogFile, partitions_of
+from engine.input_files import files_of_query
 from engine.spark_errors import translate
 from engine.values import Scan
 
@@ -204,7 +205,7 @@ def input_files(spark: SparkSession, query: str, confs: Mapping[str, str]) -> fr
     """The paths of the files that Delta leaves in the scans of ``query`` under ``confs``. Reads no data."""
     try:
         with confs_set(spark, confs):
-            return frozenset(normal(path) for path in spark.sql(query).inputFiles())
+            return frozenset(normal(path) for path in files_of_query(spark, query))
     except Exception as error:
         raise translate(error) from error
 

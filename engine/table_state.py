@@ -11,6 +11,7 @@ from engine.analyze import schema_of
 from engine.commits import current_version
 from engine.create_values import StateColumn, TableState
 from engine.errors import EngineError
+from engine.input_files import files_of_query
 from engine.logged_schema import logged_metadata, logged_schema
 from engine.names import quote
 from engine.spark_errors import collected, translate
@@ -183,7 +184,7 @@ def _listed(spark: SparkSession, path: str) -> list[str] | None:
     # without partitions: a directory of tables has some that contradict each other, and Spark refuses to plan that
     looked = f"SELECT path FROM binaryFile.{quote(path)} WITH (recursiveFileLookup = 'true')"
     try:
-        return list(spark.sql(looked).inputFiles())
+        return files_of_query(spark, looked)
     except Exception as error:
         told = translate(error)
         if told.condition == "PATH_NOT_FOUND":
