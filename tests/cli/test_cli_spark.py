@@ -116,7 +116,7 @@ def test_a_frozen_plan_outlives_its_session(
     ran = shell("apply", file, "--yes", "--json")
     assert ran.code == 0, ran.err
     assert ran.json["kept"]
-    assert not spark.sql(f"SHOW TABLES IN {target} LIKE 'deltamerge_*'").collect()
+    assert not spark.sql(f"SHOW TABLES IN {target} LIKE 'deltamerge_staged_*'").collect()
 
 
 def test_apply_sql(shell: Shell, spark: Any, target: str, merge: Path) -> None:
