@@ -107,7 +107,7 @@ def check_rows(
     if not looked:
         return None
     # under LEGACY, CAST is the one that the write does; the operator's own expressions keep the session's confs
-    size = for_rows(source.num_rows + sum(file.rows for file in matches.touched))
+    size = for_rows(source.num_rows + matches.touched_rows)
     confs = size if rules.cast.exact else {**size, ANSI: "false"}
     checks_only = [replace(one, risky=()) for one in looked]
     refused: list[Refused] = []

@@ -70,6 +70,11 @@ class Matches:
         return tuple(file for file in self.files if file.touched)
 
     @property
+    def touched_rows(self) -> int:
+        """Rows in the touched files, for the size of a job over them."""
+        return sum(file.rows for file in self.touched)
+
+    @property
     def touched_hashes(self) -> str:
         """The hashes of the touched files as SQL literals, to stand in IN (…)."""
         return ", ".join(f"{file.file.file_hash}L" for file in self.touched)

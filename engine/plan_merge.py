@@ -184,13 +184,8 @@ def plan_of(
     spark: SparkSession, script: Script, params: dict[str, str], known: Known, looked: Looked, clock: Clock
 ) -> Plan:
     """All that was found, as the plan that is shown, saved and applied."""
-    statement, merge, decision, target, confs = (
-        known.merge.statement,
-        known.merge,
-        known.decision,
-        known.target,
-        known.confs,
-    )
+    merge, decision, target, confs = known.merge, known.decision, known.target, known.confs
+    statement = merge.statement
     source, scan, matches, promise = looked.source, looked.scan, looked.matches, looked.promise
     if decision.materialize:
         decision = decision.model_copy(update=asdict(looked.attempt))
@@ -357,7 +352,7 @@ def look_at(
                 )
                 or (append_only(promise.metrics) if rules.append_only else None)
             )
-    few = for_rows(source.num_rows + sum(file.rows for file in matches.touched))
+    few = for_rows(source.num_rows + matches.touched_rows)
     with clock.phase("samples"), confs_set(spark, few):
         hidden = refused or shown.private
         samples = () if hidden else sample_rows(spark, merge, source, matches, assigned, shown.rows)

@@ -55,7 +55,7 @@ def failing_condition(
     if write.deletion_vectors:
         query += f"WHERE {_kept(merge, on)}"
     try:
-        with confs_set(spark, for_rows(source.num_rows + sum(file.rows for file in matches.touched))):
+        with confs_set(spark, for_rows(source.num_rows + matches.touched_rows)):
             collected(spark, query)
     except EngineError as error:
         if not error.condition or error.condition.startswith(NOT_OF_ROWS) or lost_blocks(error):

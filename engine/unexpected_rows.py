@@ -60,7 +60,7 @@ def unexpected_rows(
     """The error that such rows raise, with the keys of some, or None. ``private`` leaves the keys out."""
     if not (write.deletion_vectors and merge.statement.matched and matches.touched):
         return None
-    with confs_set(spark, for_rows(source.num_rows + sum(file.rows for file in matches.touched))):
+    with confs_set(spark, for_rows(source.num_rows + matches.touched_rows)):
         for lone in _lone_rows(merge, source, matches):
             ((count,),) = collected(spark, f"SELECT count(*) FROM {lone.rows}")
             if count:
