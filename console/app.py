@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.events import Event, InputEvent
 from textual.message import Message
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
@@ -19,6 +21,7 @@ from textual.signal import Signal
 from textual.theme import Theme
 from typing_extensions import override
 
+from console import garbage
 from console.catalog import Catalog
 from console.drafts import open_merges
 from console.places.specs import PLACES
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 
 FIRST_FRAME_SECONDS = 0.05
 HEARTBEAT_SECONDS = 15.0
+REST_SECONDS = 2.0
 QUIT_PATIENCE_SECONDS = 3.0
 LOG_LINES = 2000
 
@@ -155,6 +159,7 @@ class DeltaMergeApp(App[None], Asking):
         """The open merges by number, and the table each goes into, as far as it was looked at."""
         self.merges_signal: Signal[int] = Signal(self, "merges")
         self._merge = 1
+        self._last_input = monotonic()
         self._jobs: dict[str, Job] = {}
         self._initial = initial or ("merge" if open_sql else "tables")
 
@@ -195,6 +200,18 @@ class DeltaMergeApp(App[None], Asking):
         # imports would take the interpreter from the one that draws
         self.set_timer(FIRST_FRAME_SECONDS, self._connect)
         self.set_interval(HEARTBEAT_SECONDS, self._check_alive)
+        garbage.by_hand()
+        self.set_interval(REST_SECONDS, self._collect_garbage)
+
+    @override
+    async def on_event(self, event: Event) -> None:
+        if isinstance(event, InputEvent):
+            self._last_input = monotonic()
+        await super().on_event(event)
+
+    def _collect_garbage(self) -> None:
+        if monotonic() - self._last_input >= REST_SECONDS:
+            garbage.collect_if_due()
 
     def _warn(self, notices: Iterable[str]) -> None:
         for notice in notices:

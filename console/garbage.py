@@ -10,6 +10,9 @@ from typing import Final
 
 MANY: Final = 10_000
 """So many values make a full collection felt."""
+SELDOM: Final = 200
+"""Python's own full collections come so much later than it would have them (after 10 of the middle generation)."""
+DUE: Final = 10
 
 
 @contextmanager
@@ -27,3 +30,16 @@ def stays(values: int) -> None:
     what is in a circle at this moment stays for good, so a few values are not worth it."""
     if values >= MANY:
         gc.freeze()
+
+
+def by_hand() -> None:
+    """Full collections are left to ``collect_if_due``, for when nobody waits; Python's own are for those who never
+    rest."""
+    young, middle, _ = gc.get_threshold()
+    gc.set_threshold(young, middle, SELDOM)
+
+
+def collect_if_due() -> None:
+    """What Python would have collected by itself by now."""
+    if gc.get_count()[2] >= DUE:
+        gc.collect()

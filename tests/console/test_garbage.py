@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from collections.abc import Iterator
 
 import pytest
 
-from console import garbage
+from console import app, garbage
+from tests.console.drive import console
+from tests.console.fake_backend import FakeBackend
 
 
 @pytest.fixture(autouse=True)
@@ -38,3 +41,43 @@ def test_it_is_put_off_while_they_are_made_and_goes_on_after_an_error() -> None:
     with pytest.raises(ValueError, match="no list"):
         garbage.put_off()(refused)()
     assert gc.isenabled()
+
+
+@pytest.fixture
+def threshold() -> Iterator[None]:
+    before = gc.get_threshold()
+    yield
+    gc.set_threshold(*before)
+
+
+@pytest.mark.usefixtures("threshold")
+def test_full_ones_are_left_until_nobody_waits() -> None:
+    garbage.by_hand()
+    gc.collect()
+    full = gc.get_stats()[2]["collections"]
+
+    kept: list[list[int]] = []
+    while gc.get_count()[2] <= garbage.DUE:
+        kept.append([1])
+    assert gc.get_stats()[2]["collections"] == full
+
+    garbage.collect_if_due()
+    assert gc.get_stats()[2]["collections"] == full + 1
+    garbage.collect_if_due()
+    assert gc.get_stats()[2]["collections"] == full + 1
+
+
+@pytest.mark.usefixtures("threshold")
+async def test_none_is_made_by_the_console_just_after_a_key(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    monkeypatch.setattr(garbage, "collect_if_due", lambda: made.append("a full one"))
+    monkeypatch.setattr(app, "REST_SECONDS", 0.05)
+    async with console(backend) as operator:
+        await operator.until(lambda: bool(made))
+        monkeypatch.setattr(app, "REST_SECONDS", 3600)
+        made.clear()
+        await operator.press("down")
+        await asyncio.sleep(0.2)
+        assert not made
