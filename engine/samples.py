@@ -11,8 +11,8 @@ from engine.assignments import Assignment, ClauseAssignments
 from engine.find_touched_files import (
     BY_SOURCE,
     CLAUSE,
-    FILE,
     SOURCE_ROW,
+    TARGET_ROW,
     Matches,
     clause_number,
     first_clause,
@@ -20,6 +20,7 @@ from engine.find_touched_files import (
     takes_rows,
     target_relation,
 )
+from engine.literals import INTEGERS
 from engine.names import quote, string
 from engine.parse import MergeClause
 from engine.plan_writes import action_of
@@ -63,38 +64,38 @@ def _matched(
     writes: Writes,
     limit: int,
 ) -> list[Sample]:
-    wanted = []
-    for number in range(1, len(merge.statement.matched) + 1):
-        # the first file that has some: its keys lie close together, so the read below can skip
-        file = next((f for f in matches.files if f.clause_pairs.get(number)), None)
-        if file is not None:
-            wanted.append(
-                f"(SELECT {SOURCE_ROW}, {CLAUSE} FROM {matches.view} WHERE {CLAUSE} = {number} "
-                f"AND {FILE} = {file.file.file_hash}L LIMIT {limit})"
-            )
-    if not wanted:
+    statement = merge.statement
+    clauses = [clause for clause in statement.matched if takes_rows(statement, matches, clause)]
+    if not clauses:
         return []
+    # the first ones as the target was read: a LIMIT below has read enough when it has come to them
+    wanted = " UNION ALL ".join(
+        f"(SELECT {SOURCE_ROW}, {CLAUSE} FROM {matches.view} WHERE {CLAUSE} = {clause_number(statement, clause)} "
+        f"ORDER BY {TARGET_ROW} LIMIT {limit})"
+        for clause in clauses
+    )
     picked = spark.sql(
-        f"SELECT p.{SOURCE_ROW} AS row, p.{CLAUSE} AS clause, s.* FROM ({' UNION ALL '.join(wanted)}) AS p JOIN "
+        f"SELECT p.{SOURCE_ROW} AS row, p.{CLAUSE} AS clause, s.* FROM ({wanted}) AS p JOIN "
         f"(SELECT monotonically_increasing_id() AS {SOURCE_ROW}, {_keys_select(merge)} FROM {source.view}) AS s "
         f"ON s.{SOURCE_ROW} = p.{SOURCE_ROW}"
     ).collect()
-    if not picked:
-        return []
-    ids = ", ".join(f"{row['row']}L" for row in picked)
-    statement = merge.statement
     matched = qualified(merge, first_clause(statement.matched, 1))
-    after = _after(statement.matched)
     before = struct_of(merge.target_schema, statement.target.reference)
-    where = " AND ".join((f"{SOURCE_ROW} IN ({ids})", *_bounds(merge, picked)))
-    # the operator's names resolve one level down, where both sides are in scope
-    query = (
-        f"SELECT {CLAUSE}, __dm_before, {after} FROM (SELECT *, {matched} AS {CLAUSE}, {before} AS "
-        f"__dm_before, {_expressions(statement.matched, writes)} FROM {source_relation(merge, source)} INNER JOIN "
-        f"{target_relation(merge)} ON {qualified(merge, statement.condition)}\nWHERE {where}) "
-        f"WHERE {CLAUSE} > 0 LIMIT {4 * limit * max(1, len(statement.matched))}"
-    )
-    return _rows(merge, spark.sql(query).collect(), writes, limit)
+    samples: list[Sample] = []
+    for clause in clauses:
+        number = clause_number(statement, clause)
+        these = [row for row in picked if row["clause"] == number]
+        ids = ", ".join(f"{row['row']}L" for row in these)
+        where = " AND ".join((f"{SOURCE_ROW} IN ({ids})", *_bounds(merge, these)))
+        # the operator's names resolve one level down, where both sides are in scope
+        query = (
+            f"SELECT {CLAUSE}, __dm_before, __dm_after FROM (SELECT /*+ BROADCAST({merge.source_reference}) */ "
+            f"{matched} AS {CLAUSE}, {before} AS __dm_before, {struct_after(writes.get(clause))} AS __dm_after "
+            f"FROM {source_relation(merge, source)} INNER JOIN {target_relation(merge)} "
+            f"ON {qualified(merge, statement.condition)}\nWHERE {where}) WHERE {CLAUSE} = {number} LIMIT {len(these)}"
+        )
+        samples += _rows(merge, spark.sql(query).collect(), writes)
+    return samples
 
 
 def _by_source(
@@ -114,7 +115,7 @@ def _by_source(
                 f"SELECT {number} AS {CLAUSE}, {before} AS __dm_before, "
                 f"{struct_after(writes.get(clause))} AS __dm_after FROM {rows} LIMIT {limit}"
             )
-            samples += _rows(merge, spark.sql(query).collect(), writes, limit)
+            samples += _rows(merge, spark.sql(query).collect(), writes)
     return samples
 
 
@@ -129,7 +130,7 @@ def _inserted(
     samples: list[Sample] = []
     for clause in merge.statement.not_matched:
         if takes_rows(merge.statement, matches, clause):
-            rows = clause_rows(merge, source, clause, matches.view)
+            rows = clause_rows(merge, source, clause, matches.seen)
             query = f"SELECT {struct_after(writes.get(clause))} AS after FROM {rows} LIMIT {limit}"
             place = merge.statement.clauses.index(clause)
             samples += [
@@ -148,21 +149,16 @@ def _keys_select(merge: AnalyzedMerge) -> str:
 
 
 def _equalities(merge: AnalyzedMerge) -> list[tuple[str, str, str]]:
-    """(target column, source column, type) of conjuncts that compare two columns of the same simple type."""
+    """(target column, source column, the target's type) of conjuncts that compare two columns of a simple type."""
     types = {c.name: c.type for c in merge.source_schema}
     target_types = {c.name: c.type for c in merge.target_schema}
     found = []
     for e in merge.on:
         if SAME_COLUMNS.match(e.text) and len(e.target_columns) == 1 and len(e.source_columns) == 1:
             target, source = e.target_columns[0], e.source_columns[0]
-            if types[source] == target_types[target] and types[source] in (
-                "bigint",
-                "int",
-                "smallint",
-                "string",
-                "date",
-            ):
-                found.append((target, source, types[source]))
+            both = (types[source], target_types[target])
+            if set(both) <= INTEGERS.keys() or both in (("string", "string"), ("date", "date")):
+                found.append((target, source, target_types[target]))
     return found
 
 
@@ -194,33 +190,12 @@ def struct_after(columns: tuple[Assignment, ...] | None) -> str:
     return f"named_struct({parts})"
 
 
-def _expressions(clauses: tuple[MergeClause, ...], writes: Writes) -> str:
-    return ", ".join(f"{struct_after(writes.get(clause))} AS __dm_after_{i + 1}" for i, clause in enumerate(clauses))
-
-
-def _after(clauses: tuple[MergeClause, ...]) -> str:
-    arms = " ".join(
-        f"WHEN {i + 1} THEN to_json(__dm_after_{i + 1}, map('ignoreNullFields', 'false'))"
-        if c.action_kind != "delete"
-        else f"WHEN {i + 1} THEN CAST(NULL AS STRING)"
-        for i, c in enumerate(clauses)
-    )
-    return f"CASE {CLAUSE} {arms} END AS __dm_after"
-
-
-def _rows(merge: AnalyzedMerge, rows: list[Any], writes: Writes, limit: int) -> list[Sample]:
-    import json
-
+def _rows(merge: AnalyzedMerge, rows: list[Any], writes: Writes) -> list[Sample]:
     samples: list[Sample] = []
-    taken: dict[int, int] = {}
     for row in rows:
-        clause = int(row[CLAUSE])
-        if taken.get(clause, 0) >= limit:
-            continue
-        taken[clause] = taken.get(clause, 0) + 1
-        after = row["__dm_after"]
-        cells = None if after is None else json.loads(after) if isinstance(after, str) else cells_of(after)
+        clause, after = int(row[CLAUSE]), row["__dm_after"]
         action, place = action_of(merge.statement, clause), place_of(merge, clause)
+        cells = None if after is None else cells_of(after)
         samples.append(sample_of(merge, action, place, cells_of(row["__dm_before"]), cells, writes))
     return samples
 

@@ -1,0 +1,83 @@
+"""The rows that a plan shows are rows of the table before, and rows that its commit makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from engine.apply_plan import apply
+from engine.plan_merge import plan
+from engine.values import Plan
+from tests.conftest import own_schema
+
+UPSERT = (
+    "MERGE INTO t USING s ON t.k = s.k WHEN MATCHED AND s.v < 0 THEN DELETE WHEN MATCHED THEN UPDATE SET v = s.v "
+    "WHEN NOT MATCHED THEN INSERT (k, part, v) VALUES (s.k, 9, s.v)"
+)
+# the keys of the source, by the type in which ON compares them with BIGINT
+KEYS = {"bigint": "id", "int": "CAST(id AS INT)", "double": "CAST(id AS DOUBLE)", "string": "CAST(id AS STRING)"}
+
+
+@pytest.fixture
+def shop(spark: Any) -> Iterator[Any]:
+    """``t``: keys 0 to 99, one file for each 10 of them, v 10 times the key."""
+    with own_schema(spark):
+        spark.sql(
+            "CREATE TABLE t USING delta PARTITIONED BY (part) AS "
+            "SELECT id AS k, CAST(id DIV 10 AS INT) AS part, id * 10 AS v FROM range(0, 100, 1, 1)"
+        )
+        yield spark
+
+
+def shown(made: Plan) -> dict[str, list[tuple[str | None, str | None, str | None]]]:
+    """(key, v before, v after) by action, in the order of the keys."""
+    found: dict[str, list[tuple[str | None, str | None, str | None]]] = {}
+    for one in made.samples:
+        before, after = one.before or {}, one.after or {}
+        found.setdefault(one.action, []).append((before.get("k") or after.get("k"), before.get("v"), after.get("v")))
+    return {action: sorted(rows, key=lambda row: int(row[0] or 0)) for action, rows in found.items()}
+
+
+@pytest.mark.parametrize("type_", KEYS)
+def test_each_clause_shows_rows_that_it_takes_whatever_type_the_keys_are_of(shop: Any, type_: str) -> None:
+    shop.sql(
+        f"CREATE TABLE s USING delta AS SELECT {KEYS[type_]} AS k, IF(id IN (20, 70), -1L, id) AS v "
+        "FROM (SELECT id * 10 AS id FROM range(2, 12))"
+    )
+    looked = plan(shop, UPSERT, rows=3)
+    rows = shown(looked)
+    assert rows["delete"] == [("20", "200", None), ("70", "700", None)]
+    assert len(rows["update"]) == 3
+    assert all(
+        int(v or 0) == 10 * int(k or 0) and after == k and k not in ("20", "70") for k, v, after in rows["update"]
+    )
+    assert rows["insert"] == [("100", None, "100"), ("110", None, "110")]
+    assert apply(shop, looked).kept
+    for key, _, after in rows["update"] + rows["insert"]:
+        assert [str(row["v"]) for row in shop.sql(f"SELECT v FROM t WHERE k = {key}").collect()] == [after]
+
+
+def test_no_more_rows_than_were_asked_for_and_none_for_none(shop: Any) -> None:
+    shop.sql("CREATE TABLE s USING delta AS SELECT id AS k, id AS v FROM range(0, 200)")
+    for rows in (0, 1, 4):
+        assert {action: len(found) for action, found in shown(plan(shop, UPSERT, rows=rows)).items()} == (
+            {"update": rows, "insert": rows} if rows else {}
+        )
+
+
+def test_a_source_row_that_two_clauses_take_is_shown_under_each(shop: Any) -> None:
+    shop.sql("CREATE TABLE s USING delta AS SELECT 7 AS part, 1 AS v")
+    clauses = "WHEN MATCHED AND t.k > 77 THEN DELETE WHEN MATCHED THEN UPDATE SET v = 0"
+    text = f"MERGE INTO t USING s ON t.part = s.part {clauses}"
+    rows = shown(plan(shop, text, rows=5))
+    assert rows["delete"] == [("78", "780", None), ("79", "790", None)]
+    assert len(rows["update"]) == 5
+    assert all(after == "0" and 70 <= int(k or 0) <= 77 for k, _, after in rows["update"])
+
+
+def test_a_merge_that_only_inserts_shows_rows_without_a_match(shop: Any) -> None:
+    shop.sql("CREATE TABLE s USING delta AS SELECT id AS k, id AS v FROM range(95, 103)")
+    text = "MERGE INTO t USING s ON t.k = s.k WHEN NOT MATCHED AND s.k > 100 THEN INSERT (k, v) VALUES (s.k, s.v)"
+    assert shown(plan(shop, text, rows=5)) == {"insert": [("101", None, "101"), ("102", None, "102")]}
