@@ -186,7 +186,7 @@ def _rows_of(
 ) -> str:
     """The clause's rows; without the target, where that suffices, from the pairs that are known already."""
     if one.clause.kind != "matched" or of_target or matches.view is None:
-        return clause_rows(merge, source, one.clause, matches.view)
+        return clause_rows(merge, source, one.clause, matches.seen)
     number = clause_number(merge.statement, one.clause)
     reference = merge.source_reference
     pairs = f"(SELECT {SOURCE_ROW} AS __dm_seen FROM {matches.view} WHERE {CLAUSE} = {number})"

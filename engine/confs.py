@@ -28,7 +28,7 @@ ONE_JOB = {
 FEW_ROWS = 1_000_000
 # To write Java for a query and compile it takes longer than to run it over so few rows.
 INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-VERY_FEW_ROWS = 200_000
+VERY_FEW_ROWS = 50_000
 
 
 def for_rows(rows: int) -> dict[str, str]:

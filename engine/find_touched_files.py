@@ -8,13 +8,14 @@ the pairs are kept (row ids and the clause that takes them, no data), so that ev
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from engine.analyze import AnalyzedMerge, qualified
 from engine.checkpoint import checkpoint
 from engine.confs import confs_set, for_rows
 from engine.delta_log import LogFile
+from engine.derive_conjuncts import may_raise
 from engine.parse import MergeClause, MergeStatement
 from engine.prepare_delta_scan import DeltaScan
 from engine.prepare_source import PreparedSource, pairs_view
@@ -56,14 +57,16 @@ class FileMatches:
 class Matches:
     """The result of the job: by file, and the source rows without a match by the insert clause that takes them.
 
-    ``inserts`` maps a clause's number (from 1) to rows, 0 to those no clause takes. ``view`` names the pairs.
+    ``inserts`` maps a clause's number (from 1) to rows, 0 to those no clause takes. ``view`` names the pairs, ``seen``
+    a view with the source rows that have a match, which an insert-only MERGE has without them.
     """
 
-    join_type: str | None
-    matched_predicate: str | None
-    files: tuple[FileMatches, ...]
-    inserts: dict[int, int]
-    view: str | None
+    join_type: str | None = None
+    matched_predicate: str | None = None
+    files: tuple[FileMatches, ...] = ()
+    inserts: dict[int, int] = field(default_factory=dict)
+    view: str | None = None
+    seen: str | None = None
 
     @property
     def touched(self) -> tuple[FileMatches, ...]:
@@ -112,7 +115,25 @@ def find_touched_files(spark: SparkSession, merge: AnalyzedMerge, source: Prepar
         files=files,
         inserts=_inserts(spark, merge, source, view, seen),
         view=view,
+        seen=view,
     )
+
+
+def find_seen_rows(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource) -> Matches:
+    """What an insert-only MERGE needs (InsertOnlyMergeExecutor): which source rows have no match, by those that have.
+
+    Delta joins by LEFT ANTI, which can only build on the target; an inner join builds on the source where it is small.
+    But it looks at every pair, where the other stops at the first, before a pair for which ON cannot be computed.
+    """
+    view = pairs_view(source.view)
+    join = "LEFT SEMI" if any(may_raise(merge, e) for e in merge.on) else "INNER"
+    query = (
+        f"SELECT DISTINCT {SOURCE_ROW} FROM {source_relation(merge, source)} {join} JOIN {target_relation(merge)} "
+        f"ON {qualified(merge, merge.statement.condition)}\n"
+    )
+    checkpoint(spark, query, "DISK_ONLY", view)
+    with confs_set(spark, for_rows(source.num_rows)):
+        return Matches(inserts=count_inserts(spark, merge, source, view), seen=view)
 
 
 def _lone_rows(merge: AnalyzedMerge, scan: DeltaScan) -> int:
@@ -137,9 +158,12 @@ def source_relation(merge: AnalyzedMerge, source: PreparedSource, where: Sequenc
     all of these hold."""
     clauses = first_clause(merge.statement.not_matched, 1)
     reference = merge.source_reference
+    # a checkpoint has the size that Spark estimated before it was run
+    hint = f"/*+ BROADCAST({reference}) */ " if source.is_small else ""
+    relation = f"{source.view} AS {reference}{_where(where)}"
     return (
-        f"(SELECT *, monotonically_increasing_id() AS {SOURCE_ROW}, {qualified(merge, clauses)} AS {INSERT_CLAUSE} "
-        f"FROM {source.view} AS {reference}{_where(where)}) AS {reference}"
+        f"(SELECT {hint}*, monotonically_increasing_id() AS {SOURCE_ROW}, "
+        f"{qualified(merge, clauses)} AS {INSERT_CLAUSE} FROM {relation}) AS {reference}"
     )
 
 
@@ -276,25 +300,23 @@ def _inserts(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, 
     return count_inserts(spark, merge, source, view)
 
 
-def count_inserts(
-    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, view: str | None
-) -> dict[int, int]:
+def count_inserts(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, seen: str) -> dict[int, int]:
     """Source rows that no target row matches, by the insert clause that takes them (0: none does)."""
     if not merge.statement.not_matched:
         return {}
     rows = collected(
         spark,
-        f"SELECT {INSERT_CLAUSE} AS clause, count(*) AS n FROM {unmatched_source(merge, source, view)} GROUP BY 1",
+        f"SELECT {INSERT_CLAUSE} AS clause, count(*) AS n FROM {unmatched_source(merge, source, seen)} GROUP BY 1",
     )
     return {int(row["clause"]): int(row["n"]) for row in rows}
 
 
-def unmatched_source(merge: AnalyzedMerge, source: PreparedSource, view: str | None) -> str:
-    """The source rows without a match, from the pairs where there are some, else by Delta's left anti join."""
+def unmatched_source(merge: AnalyzedMerge, source: PreparedSource, seen: str | None) -> str:
+    """The source rows without a match, by the view of those that have one, else by Delta's left anti join."""
     reference = merge.source_reference
-    if view:
-        pairs = f"(SELECT {SOURCE_ROW} AS __dm_seen FROM {view})"
-        return f"{source_relation(merge, source)} LEFT ANTI JOIN {pairs} ON {reference}.{SOURCE_ROW} = __dm_seen"
+    if seen:
+        rows = f"(SELECT {SOURCE_ROW} AS __dm_seen FROM {seen})"
+        return f"{source_relation(merge, source)} LEFT ANTI JOIN {rows} ON {reference}.{SOURCE_ROW} = __dm_seen"
     return (
         f"{source_relation(merge, source)} LEFT ANTI JOIN {target_relation(merge)} "
         f"ON {qualified(merge, merge.statement.condition)}\n"

@@ -26,7 +26,7 @@ from engine.describe_target import (
 from engine.duplicate_keys import find_conflicts
 from engine.errors import EngineError, UsageError
 from engine.explain import explain
-from engine.find_touched_files import Matches, count_inserts, find_touched_files
+from engine.find_touched_files import Matches, find_seen_rows, find_touched_files
 from engine.foresee import ambiguity, append_only, changed_types, dotted_partitions, reserved_names
 from engine.generated_columns import generated_predicate
 from engine.params import fill
@@ -319,13 +319,13 @@ def look_at(
     rules, assigned = target.rules, target.assigned
     statement = merge.statement
     refused = changed_types(rules)
-    matches = Matches(None, None, (), {}, None)
+    rows_read = sum(file.rows or 0 for file in scan.after)
+    matches = Matches()
     try:
         with clock.phase("find_touched_files", "MERGE operation - scanning files for matches"):
             if runs_insert_only(statement, known.confs):
-                with confs_set(spark, for_rows(source.num_rows + sum(file.rows or 0 for file in scan.after))):
-                    inserts = count_inserts(spark, merge, source, None)
-                matches = Matches(None, None, (), inserts, None)
+                with confs_set(spark, for_rows(source.num_rows + rows_read)):
+                    matches = find_seen_rows(spark, merge, source)
             else:
                 matches = find_touched_files(spark, merge, source, scan)
     except EngineError as error:
@@ -352,8 +352,7 @@ def look_at(
                 )
                 or (append_only(promise.metrics) if rules.append_only else None)
             )
-    few = for_rows(source.num_rows + matches.touched_rows)
-    with clock.phase("samples"), confs_set(spark, few):
+    with clock.phase("samples"), confs_set(spark, for_rows(source.num_rows + rows_read)):
         hidden = refused or shown.private
         samples = () if hidden else sample_rows(spark, merge, source, matches, assigned, shown.rows)
     return Looked(

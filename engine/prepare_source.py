@@ -40,6 +40,9 @@ ATOMIC = re.compile(
     r"^(tinyint|smallint|int|bigint|float|double|boolean|date|timestamp|timestamp_ntz|string|binary|"
     r"decimal\(.*\)|char\(.*\)|varchar\(.*\)|string collate .*)$"
 )
+BROADCAST_THRESHOLD = "spark.sql.autoBroadcastJoinThreshold"
+# of an UnsafeRow: its null bits and the reference to it, and the longest of the types that have a size
+ROW_BYTES, FIELD_BYTES = 16, 16
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,8 @@ class PreparedSource:
     """The frozen source: a temporary view of the session it was prepared in.
 
     ``fingerprint`` is an order-free checksum of all its rows, ``bounds`` what its keys lie between, ``hint`` the join
-    hint at the root of the source, ``pinned_id`` the id of the table that the MERGE will read VERSION AS OF.
+    hint at the root of the source, ``is_small`` whether Spark would broadcast it if it knew its size, ``pinned_id`` the
+    id of the table that the MERGE will read VERSION AS OF.
     """
 
     view: str
@@ -58,6 +62,7 @@ class PreparedSource:
     pinned_table: str | None
     volatile: tuple[str, ...]
     hint: str | None
+    is_small: bool = False
     bounds: tuple[Bounds, ...] = ()
     pinned_id: str | None = None
     staged: str | None = None
@@ -99,7 +104,7 @@ def prepare_source(
     columns = used_columns(merge)
     with confs_set(spark, ONE_JOB):
         num_rows, fingerprint, found = source_fingerprint(
-            spark, view, columns, merge.source_reference, bound_items(merge)
+            spark, view, columns, merge.source_reference, (*bound_items(merge), size_item(columns))
         )
     return PreparedSource(
         view=view,
@@ -110,7 +115,8 @@ def prepare_source(
         pinned_table=table,
         volatile=tuple(sorted(function_names(merge.statement.before_select + merge.source_sql) & VOLATILE)),
         hint=root_hint(plan) if plan else None,
-        bounds=bounds_of(merge, found),
+        is_small=bool(merge.keys) and found[-1] is not None and int(found[-1]) <= broadcast_bytes(spark),
+        bounds=bounds_of(merge, found[:-1]),
         pinned_id=pinned_id,
         staged=staged,
     )
@@ -168,6 +174,22 @@ def pruned_source_sql(merge: AnalyzedMerge, table: str | None, pinned: dict[str,
     columns = ", ".join(quote(column.name) for column in used_columns(merge))
     source = f"{table} VERSION AS OF {pinned[table]}" if table else merge.source_sql
     return f"{merge.statement.before_select}SELECT {columns} FROM {source}"
+
+
+def size_item(columns: Sequence[Column]) -> str:
+    """The bytes of a relation in memory, NULL where a column is of no size that is known, as a string."""
+    if not all(ATOMIC.match(column.type) for column in columns):
+        return "CAST(NULL AS STRING)"
+    long = [quote(column.name) for column in columns if re.match(r"string|varchar|char|binary", column.type)]
+    lengths = "".join(f" + coalesce(octet_length({name}), 0)" for name in long)
+    return f"CAST(coalesce(sum({ROW_BYTES + FIELD_BYTES * len(columns)}{lengths}), 0) AS STRING)"
+
+
+def broadcast_bytes(spark: SparkSession) -> int:
+    """Up to which size Spark broadcasts one side of a join, -1 where it never does."""
+    set_ = read_confs(spark, (BROADCAST_THRESHOLD,)).get(BROADCAST_THRESHOLD, "10m")
+    found = re.fullmatch(r"\s*(-?\d+)\s*([bkmgt]?)b?\s*", set_.lower())
+    return int(found[1]) * 1024 ** "bkmgt".index(found[2] or "b") if found else -1
 
 
 def source_fingerprint(

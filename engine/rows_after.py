@@ -90,16 +90,16 @@ def _frame(
     return spark.sql(f"SELECT * FROM {view}")
 
 
-def clause_rows(merge: AnalyzedMerge, source: PreparedSource, clause: MergeClause, pairs: str | None = None) -> str:
+def clause_rows(merge: AnalyzedMerge, source: PreparedSource, clause: MergeClause, seen: str | None = None) -> str:
     """What follows FROM: the rows that ``clause`` takes, the sides it may name in scope under their own names.
 
-    ``pairs`` is the view of the pairs, which spares an insert clause the target, where they were found before.
+    ``seen``, of the Matches, spares an insert clause the target, where it was joined before.
     """
     statement = merge.statement
     on = qualified(merge, statement.condition)
     number = clause_number(statement, clause)
     if clause.kind == "not_matched":
-        return f"{unmatched_source(merge, source, pairs)} WHERE {INSERT_CLAUSE} = {number}"
+        return f"{unmatched_source(merge, source, seen)} WHERE {INSERT_CLAUSE} = {number}"
     if clause.kind == "not_matched_by_source":
         joined = f"{target_relation(merge)} LEFT ANTI JOIN {source_relation(merge, source)} ON {on}\n"
         return f"{joined}WHERE {BY_SOURCE_CLAUSE} = {number}"

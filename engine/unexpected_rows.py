@@ -83,7 +83,7 @@ def _lone_rows(merge: AnalyzedMerge, source: PreparedSource, matches: Matches) -
     passes = f"({on}\n) AND ({qualified(merge, any_of(statement.matched))})"
     keys = [key for key in merge.keys if not key.null_safe]
     if _leaves_some(statement.not_matched) and not any(plain(key.target.text) for key in keys):
-        rows = f"(SELECT {ours}.* FROM {unmatched_source(merge, source, matches.view)}) AS {ours}"
+        rows = f"(SELECT {ours}.* FROM {unmatched_source(merge, source, matches.seen)}) AS {ours}"
         nulls = f"(SELECT * FROM {merge.target_sql} AS {theirs} WHERE FALSE) AS {theirs}"
         columns = tuple(dict.fromkeys(name for one in merge.on for name in one.source_columns))
         where = f"WHERE {INSERT_CLAUSE} = 0 AND {passes}"

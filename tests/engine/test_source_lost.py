@@ -246,9 +246,44 @@ def test_a_hint_at_the_root_of_the_source_is_put_back_on_the_frozen_one(shop: An
 
 
 def test_a_hint_below_a_join_is_lost_as_in_delta(shop: Any) -> None:
-    joined = "(SELECT /*+ BROADCAST(a) */ a.id, a.v FROM pq a JOIN pq b ON a.id = b.id)"
+    joined = "(SELECT /*+ MERGE(a) */ a.id, a.v FROM pq a JOIN pq b ON a.id = b.id)"
     looked = plan(shop, FROM_PARQUET.replace("USING pq s", f"USING {joined} s"), rows=0)
+    assert "MERGE(" not in running_sql(looked)
+
+
+# Spark keeps of a checkpoint the size that it estimated before it ran, and shuffles the target to join a small one
+
+
+def test_a_small_frozen_source_is_broadcast_and_the_plan_says_why(shop: Any) -> None:
+    looked = plan(shop, FROM_PARQUET, rows=0)
+    view = looked.session.source_view
+    assert f"USING (SELECT /*+ BROADCAST({view}) */ * FROM {view}) AS s ON" in running_sql(looked)
+    assert "it is small" in looked.splices[0].why
+    assert apply(shop, looked).kept
+
+
+@pytest.mark.parametrize(
+    ("threshold", "on"),
+    [("-1", "t.id = s.id"), ("40b", "t.id = s.id"), ("10MB", "t.id < s.id")],
+    ids=[
+        "where Spark broadcasts nothing",
+        "where it is larger than Spark broadcasts",
+        "where ON has no key to join by",
+    ],
+)
+def test_a_frozen_source_is_left_to_spark(shop: Any, threshold: str, on: str) -> None:
+    text = FROM_PARQUET.replace("t.id = s.id", on)
+    assert on in text
+    with confs_set(shop, {"spark.sql.autoBroadcastJoinThreshold": threshold}):
+        looked = plan(shop, text, rows=0)
     assert f"USING {looked.session.source_view} AS s ON" in running_sql(looked)
+
+
+def test_another_hint_of_the_operator_stays(shop: Any) -> None:
+    hinted = FROM_PARQUET.replace("USING pq s", "USING (SELECT /*+ SHUFFLE_HASH(pq) */ * FROM pq) s")
+    looked = plan(shop, hinted, rows=0)
+    assert "BROADCAST" not in running_sql(looked)
+    assert "SHUFFLE_HASH(" in running_sql(looked)
 
 
 def test_a_session_that_is_about_to_close_frees_every_frozen_source(shop: Any) -> None:
