@@ -40,10 +40,11 @@ def web_returns(spark: Any, rows: int) -> None:
     ).collect()
 
 
-def of_delta(spark: Any) -> list[Case]:
+def of_delta(spark: Any, rows: int) -> list[Case]:
     """The 16 cases of Delta's benchmark, and their sources as Delta tables (benchmark/MergeTestCases.scala,
     MergeDataLoad.scala): files are sampled by the hash of their path, rows at random; the keys of rows that match
-    nothing are rand(), which makes both keys of the source DOUBLE."""
+    nothing are rand(), which makes both keys of the source DOUBLE. The target is web_returns with ``rows`` rows."""
+    web_returns(spark, rows)
     insert = "WHEN NOT MATCHED THEN INSERT *"
     even = "WHEN NOT MATCHED AND s.wr_item_sk % 2 = 0 THEN INSERT *"
     update = "WHEN MATCHED THEN UPDATE SET *"
