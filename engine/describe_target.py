@@ -17,7 +17,6 @@ from engine.delta_log import LogFile, list_files
 from engine.logged_schema import LoggedColumn, logged_schema, logical_names
 from engine.parse import MergeStatement
 from engine.plan_writes import TableTraits
-from engine.session_state import tagged
 from engine.target_rules import TargetRules, target_rules
 
 if TYPE_CHECKING:
@@ -82,18 +81,14 @@ def target_columns(spark: SparkSession, merge: AnalyzedMerge, detail: Any) -> tu
 
 
 @contextmanager
-def beside(spark: SparkSession, tag: str | None) -> Iterator[Callable[[Callable[[], Answer]], Future[Answer]]]:
-    """A thread for Spark work of the same tag beside the caller's, one piece after the other.
+def beside() -> Iterator[Callable[[Callable[[], Answer]], Future[Answer]]]:
+    """A thread for Spark work beside the caller's, one piece after the other.
 
-    What was submitted goes on when the body has ended.
+    What was submitted goes on when the body has ended. It has no tag, and so ends by itself: an interrupt that met it
+    would be taken for one that met the caller's own query, which would go on.
     """
-
-    def run(work: Callable[[], Answer]) -> Answer:
-        with tagged(spark, tag):
-            return work()
-
     pool = ThreadPoolExecutor(1, "describe-target")
     try:
-        yield lambda work: pool.submit(run, work)
+        yield pool.submit
     finally:
         pool.shutdown(wait=False)

@@ -92,7 +92,7 @@ def plan(
         try:
             # the bounds of the source's keys are values of it
             shown = Shown(rows, private, prune and not private)
-            return _plan(spark, sql, dict(params or {}), shown, on_progress or (lambda _: None), tag, freeze)
+            return _plan(spark, sql, dict(params or {}), shown, on_progress or (lambda _: None), freeze)
         except EngineError:
             raise
         except Exception as error:
@@ -114,14 +114,13 @@ def _plan(
     params: dict[str, str],
     shown: Shown,
     say: OnProgress,
-    tag: str | None,
     freeze: bool,
 ) -> Plan:
     clock = Clock(say)
     script = parse_script(fill(text, params))
     statement = parse_merge(script.statement)
     run_setup(spark, script.setup)
-    with beside(spark, tag) as submit:
+    with beside() as submit:
         detail = submit(lambda: describe_detail(spark, statement))
         with clock.phase("analyze"):
             merge = analyze(spark, statement)

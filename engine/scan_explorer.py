@@ -115,7 +115,7 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
     at = current_version(spark, table) if version is None else version
     path = str(detail["location"])
     source = f"{table} VERSION AS OF {at}"
-    with beside(spark, None) as submit:
+    with beside() as submit:
         # the log is read while Delta is asked
         listing = submit(lambda: list_files(spark, path, at, with_stats=True))
         mapped = "columnMapping" in (detail["tableFeatures"] or ())

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from engine import plan
+from engine.describe_target import beside
+from engine.session_state import tagged
 from engine.values import Progress
 
 FREEZING = "MERGE operation - materialize source"
@@ -40,3 +42,10 @@ def test_not_matched_by_source_leaves_every_file_for_certain(spark: Any, schema:
     heard, looked = answers(spark, "t.p = 1", "WHEN NOT MATCHED BY SOURCE THEN DELETE")
     [scan] = [one.scan for one in heard if one.scan]
     assert (scan.files_after, scan.accuracy) == (looked.scan.files_before, "exact")
+
+
+def test_an_interrupt_meets_the_query_that_is_waited_for_and_none_beside_it(spark: Any) -> None:
+    """Who interrupts a tag ends when something was interrupted."""
+    with tagged(spark, "a-plan"), beside() as submit:
+        assert spark.getTags() == {"a-plan"}
+        assert submit(spark.getTags).result() == set()

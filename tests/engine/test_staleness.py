@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from engine.commits import commits_since
 from engine.errors import ConflictError, StalePlanError
 from engine.plan_merge import plan
 from engine.staleness import Staleness, check_staleness, some
-from engine.values import Plan
+from engine.values import OnProgress, Plan
 
 ROWS = "SELECT id, 'old' AS v, id % 2 AS part FROM range(0, 20, 1, 1)"
 SLOWLY = "concat(s.v, coalesce(reflect('java.lang.Thread', 'sleep', 2000L), ''))"
@@ -61,6 +63,26 @@ def test_many_files_are_named_by_the_first_few() -> None:
     assert some(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
 
 
+@contextmanager
+def appended_meanwhile(session: Any, schema: str, row: str) -> Iterator[OnProgress]:
+    """Another session appends ``row`` while the MERGE runs that tells of itself by what is given."""
+    merging, reads = threading.Event(), threading.Event()
+    stop = session.on_progress(lambda told: reads.set() if merging.is_set() and told.tasks else None)
+    with session.new_session() as other:
+
+        def append() -> None:
+            reads.wait(60)
+            other.spark.sql(f"INSERT INTO {schema}.tgt VALUES {row}").collect()
+
+        writer = threading.Thread(target=append)
+        writer.start()
+        try:
+            yield lambda step: merging.set() if step.phase.startswith(REWRITING) else None
+        finally:
+            writer.join()
+            stop()
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("row", "safe"),
@@ -72,20 +94,11 @@ def test_a_commit_that_was_faster_becomes_advice(
     """Delta refuses what was appended while it ran; the same plan is applied again where that is safe."""
     # where ON names no partition, Delta takes any append for a conflict
     wide = plan(spark, MERGE.replace(" AND t.part = 0", "").replace("s.v", SLOWLY), rows=0)
-    merging, reads = threading.Event(), threading.Event()
-    stop = session.on_progress(lambda told: reads.set() if merging.is_set() and told.tasks else None)
-    with session.new_session() as other:
-
-        def append() -> None:
-            reads.wait(60)
-            other.spark.sql(f"INSERT INTO {schema}.tgt VALUES {row}").collect()
-
-        writer = threading.Thread(target=append)
-        writer.start()
-        with pytest.raises(ConflictError if safe else StalePlanError) as raised:
-            apply(spark, wide, on_progress=lambda step: merging.set() if step.phase.startswith(REWRITING) else None)
-        writer.join()
-    stop()
+    with (
+        appended_meanwhile(session, schema, row) as told,
+        pytest.raises(ConflictError if safe else StalePlanError) as raised,
+    ):
+        apply(spark, wide, on_progress=told)
     assert raised.value.condition.startswith("DELTA_CONCURRENT_APPEND")
     assert "Another commit was faster" in raised.value.message
     if safe:
@@ -93,3 +106,23 @@ def test_a_commit_that_was_faster_becomes_advice(
         assert apply(spark, wide).kept
     else:
         assert "match the source" in raised.value.message
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("prune", [True, False])
+def test_what_the_keys_say_of_the_partition_lets_others_append_to_another(
+    spark: Any, session: Any, schema: str, looked: Plan, prune: bool
+) -> None:
+    """Delta checks what was appended against the predicates that the MERGE read by: those that are derived are among
+    them, and without them any append is a conflict."""
+    spark.sql("CREATE TABLE daily USING delta AS SELECT id * 2 AS id, 'new' AS v, 0L AS part FROM range(3)")
+    text = MERGE.replace("USING src s", "USING daily s").replace("t.part = 0", "t.part = s.part")
+    keyed = plan(spark, text.replace("s.v", SLOWLY), rows=0, prune=prune)
+    assert [one.text for one in keyed.scan.derived if one.column == "t.part"] == (["t.part = 0L"] if prune else [])
+    with appended_meanwhile(session, schema, "(101, 'elsewhere', 1)") as told:
+        if prune:
+            assert apply(spark, keyed, on_progress=told).kept
+        else:
+            with pytest.raises(ConflictError, match="Another commit was faster"):
+                apply(spark, keyed, on_progress=told)
+    assert [row["v"] for row in spark.sql("SELECT v FROM tgt WHERE id = 101").collect()] == ["elsewhere"]
