@@ -238,7 +238,9 @@ def test_server_status(shell: Shell) -> None:
 
 
 def started(home: Path, *arguments: object) -> subprocess.Popen[str]:
-    code = "from console.cli import main; main()"
+    # a shell that starts the suite in the background has it ignore ctrl-c, and its children with it
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"{heard}; from console.cli import main; main()"
     words = ["--home", str(home), *OPTIONS, *map(str, arguments)]
     return subprocess.Popen(
         [sys.executable, "-c", code, *words],
