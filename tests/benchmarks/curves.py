@@ -63,7 +63,9 @@ def many_files(files: int, *, touched: bool) -> Callable[[Any, Path], str]:
 def _copy(spark: Any, home: Path, table: Path, files: int) -> None:
     seed = home / "seed"
     if not seed.exists():
-        spark.sql(f"CREATE TABLE delta.`{seed}` AS SELECT id, CAST(0 AS INT) AS v FROM range(0, 10, 1, 1)").collect()
+        spark.sql(
+            f"CREATE TABLE delta.`{seed}` USING delta AS SELECT id, CAST(0 AS INT) AS v FROM range(0, 10, 1, 1)"
+        ).collect()
     (made,) = seed.glob("*.parquet")
     content = made.read_bytes()
     fields = [{"name": name, "type": kind, "nullable": True, "metadata": {}} for name, kind in
@@ -109,7 +111,7 @@ def target_rows(rows: int, source: str) -> Callable[[Any, Path], str]:
         table = home / f"rows_{rows}"
         if not table.exists():
             made = f"SELECT id, CAST(0 AS INT) AS v FROM range(0, {rows}, 1, {FILES})"
-            spark.sql(f"CREATE TABLE delta.`{table}` AS {made}").collect()
+            spark.sql(f"CREATE TABLE delta.`{table}` USING delta AS {made}").collect()
         insert = "WHEN NOT MATCHED THEN INSERT *"
         return f"MERGE INTO delta.`{table}` AS t USING ({source}) AS s ON t.id = s.id {UPDATE} {insert}"
 
