@@ -31,9 +31,11 @@ INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.facto
 VERY_FEW_ROWS = 50_000
 
 
-def for_rows(rows: int) -> dict[str, str]:
-    """The confs for a query over about ``rows`` rows."""
-    if rows > FEW_ROWS:
+def for_rows(*counts: int | None) -> dict[str, str]:
+    """The confs for a query over about so many rows together. None is a number that nobody knows, and may be large."""
+    known = [count for count in counts if count is not None]
+    rows = sum(known)
+    if len(known) < len(counts) or rows > FEW_ROWS:
         return {}
     return ONE_JOB if rows > VERY_FEW_ROWS else ONE_JOB | INTERPRETED
 

@@ -366,8 +366,7 @@ def _found_row(look: Look, kind: ClauseKind, row: Any, files: dict[int, str]) ->
     taking = next((one for one in clauses if clause_number(statement, one) == row[CLAUSE]), None)
     change = None
     if taking is not None:
-        place = statement.clauses.index(taking)
-        change = sample_of(look.merge, taking.action_kind, place, target, after, look.writes)
+        change = sample_of(look.merge, taking, target, after, look.writes)
     touched_files = look.plan.find_touched_files.files
     file = None if row["file"] is None else files.get(int(row["file"]))
     knows = file is not None and bool(touched_files or look.plan.refused is None)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from engine.analyze import AnalyzedMerge, qualified
 from engine.checkpoint import checkpoint
 from engine.confs import confs_set, for_rows
-from engine.delta_log import LogFile
+from engine.delta_log import LogFile, live_rows
 from engine.derive_conjuncts import may_raise
 from engine.parse import MergeClause, MergeStatement
 from engine.prepare_delta_scan import DeltaScan
@@ -92,8 +92,9 @@ def find_touched_files(spark: SparkSession, merge: AnalyzedMerge, source: Prepar
     """Run the join. Anything that fails while running (a cast, an overflow) raises Delta's error."""
     view = pairs_view(source.view)
     checkpoint(spark, pairs_sql(merge, source), "DISK_ONLY", view)
+    every_row = bool(merge.statement.not_matched_by_source)
     try:
-        with confs_set(spark, for_rows(source.num_rows + _lone_rows(merge, scan))):
+        with confs_set(spark, for_rows(source.num_rows, live_rows(scan.before) if every_row else 0)):
             by_file = spark.sql(by_file_sql(merge, view)).collect()
     except Exception as error:
         raise translate(error) from error
@@ -101,8 +102,7 @@ def find_touched_files(spark: SparkSession, merge: AnalyzedMerge, source: Prepar
     found = {int(row["file"]): row for row in by_file if row["file"] is not None}
     seen = sum(int(row["matched"]) for row in by_file if row["file"] is None)
     kept = {file.file_hash for file in scan.after}
-    every_row = bool(merge.statement.not_matched_by_source)
-    live = live_rows(spark, merge, scan.before if every_row else [f for f in scan.before if f.file_hash in found])
+    live = rows_by_file(spark, merge, scan.before if every_row else [f for f in scan.before if f.file_hash in found])
     files = tuple(
         _file_matches(merge, file, found.get(file.file_hash), live, every_row)
         for file in scan.before
@@ -134,10 +134,6 @@ def find_seen_rows(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSo
     checkpoint(spark, query, "DISK_ONLY", view)
     with confs_set(spark, for_rows(source.num_rows)):
         return Matches(inserts=count_inserts(spark, merge, source, view), seen=view)
-
-
-def _lone_rows(merge: AnalyzedMerge, scan: DeltaScan) -> int:
-    return sum(file.rows or 0 for file in scan.before) if merge.statement.not_matched_by_source else 0
 
 
 def matched_predicate(merge: AnalyzedMerge) -> str | None:
@@ -283,7 +279,7 @@ def _file_matches(merge: AnalyzedMerge, file: LogFile, row: Any, live: dict[int,
     )
 
 
-def live_rows(spark: SparkSession, merge: AnalyzedMerge, files: Sequence[LogFile]) -> dict[int, int]:
+def rows_by_file(spark: SparkSession, merge: AnalyzedMerge, files: Sequence[LogFile]) -> dict[int, int]:
     """Rows by file hash: from the log's statistics, or counted where a file has none."""
     known = {file.file_hash: file.rows for file in files}
     if any(rows is None for rows in known.values()):

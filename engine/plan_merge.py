@@ -13,7 +13,7 @@ from engine.analyze import AnalyzedMerge, analyze
 from engine.check_rows import check_rows, first_of
 from engine.clock import Clock
 from engine.confs import AS_MERGE_READS, STATS_SKIPPING, confs_set, for_rows
-from engine.delta_log import LogFile
+from engine.delta_log import LogFile, live_rows
 from engine.derive_conjuncts import condition_splice, derive_conjuncts, leave_gaps_out, with_conjuncts
 from engine.describe_target import (
     DescribedTarget,
@@ -318,12 +318,12 @@ def look_at(
     rules, assigned = target.rules, target.assigned
     statement = merge.statement
     refused = changed_types(rules)
-    rows_read = sum(file.rows or 0 for file in scan.after)
+    reads = for_rows(source.num_rows, live_rows(scan.after))
     matches = Matches()
     try:
         with clock.phase("find_touched_files", "MERGE operation - scanning files for matches"):
             if runs_insert_only(statement, known.confs):
-                with confs_set(spark, for_rows(source.num_rows + rows_read)):
+                with confs_set(spark, reads):
                     matches = find_seen_rows(spark, merge, source)
             else:
                 matches = find_touched_files(spark, merge, source, scan)
@@ -351,7 +351,7 @@ def look_at(
                 )
                 or (append_only(promise.metrics) if rules.append_only else None)
             )
-    with clock.phase("samples"), confs_set(spark, for_rows(source.num_rows + rows_read)):
+    with clock.phase("samples"), confs_set(spark, reads):
         hidden = refused or shown.private
         samples = () if hidden else sample_rows(spark, merge, source, matches, assigned, shown.rows)
     return Looked(

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from engine.analyze import AnalyzedMerge, qualified
 from engine.assignments import Assignment, ClauseAssignments
 from engine.find_touched_files import (
-    BY_SOURCE,
     CLAUSE,
     SOURCE_ROW,
     TARGET_ROW,
@@ -23,10 +22,9 @@ from engine.find_touched_files import (
 from engine.literals import INTEGERS
 from engine.names import quote, string
 from engine.parse import MergeClause
-from engine.plan_writes import action_of
 from engine.prepare_source import PreparedSource
 from engine.rows_after import clause_rows
-from engine.values import ActionKind, Cells, Column, Sample
+from engine.values import Cells, Column, Sample
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,9 +47,8 @@ def sample_rows(
         return ()
     writes = {one.clause: one.columns for one in assigned}
     samples: list[Sample] = []
-    if matches.view:
-        samples += _matched(spark, merge, source, matches, writes, limit)
-        samples += _by_source(spark, merge, source, matches, writes, limit)
+    samples += _matched(spark, merge, source, matches, writes, limit)
+    samples += _by_source(spark, merge, source, matches, writes, limit)
     samples += _inserted(spark, merge, source, matches, writes, limit)
     return tuple(samples)
 
@@ -89,12 +86,12 @@ def _matched(
         where = " AND ".join((f"{SOURCE_ROW} IN ({ids})", *_bounds(merge, these)))
         # the operator's names resolve one level down, where both sides are in scope
         query = (
-            f"SELECT {CLAUSE}, __dm_before, __dm_after FROM (SELECT /*+ BROADCAST({merge.source_reference}) */ "
+            f"SELECT __dm_before, __dm_after FROM (SELECT /*+ BROADCAST({merge.source_reference}) */ "
             f"{matched} AS {CLAUSE}, {before} AS __dm_before, {struct_after(writes.get(clause))} AS __dm_after "
             f"FROM {source_relation(merge, source)} INNER JOIN {target_relation(merge)} "
             f"ON {qualified(merge, statement.condition)}\nWHERE {where}) WHERE {CLAUSE} = {number} LIMIT {len(these)}"
         )
-        samples += _rows(merge, spark.sql(query).collect(), writes)
+        samples += _rows(spark, merge, clause, query, writes)
     return samples
 
 
@@ -110,12 +107,9 @@ def _by_source(
     samples: list[Sample] = []
     for clause in merge.statement.not_matched_by_source:
         if takes_rows(merge.statement, matches, clause):
-            number, rows = clause_number(merge.statement, clause), clause_rows(merge, source, clause)
-            query = (
-                f"SELECT {number} AS {CLAUSE}, {before} AS __dm_before, "
-                f"{struct_after(writes.get(clause))} AS __dm_after FROM {rows} LIMIT {limit}"
-            )
-            samples += _rows(merge, spark.sql(query).collect(), writes)
+            after, rows = struct_after(writes.get(clause)), clause_rows(merge, source, clause)
+            query = f"SELECT {before} AS __dm_before, {after} AS __dm_after FROM {rows} LIMIT {limit}"
+            samples += _rows(spark, merge, clause, query, writes)
     return samples
 
 
@@ -130,13 +124,9 @@ def _inserted(
     samples: list[Sample] = []
     for clause in merge.statement.not_matched:
         if takes_rows(merge.statement, matches, clause):
-            rows = clause_rows(merge, source, clause, matches.seen)
-            query = f"SELECT {struct_after(writes.get(clause))} AS after FROM {rows} LIMIT {limit}"
-            place = merge.statement.clauses.index(clause)
-            samples += [
-                sample_of(merge, "insert", place, None, cells_of(row["after"]), writes)
-                for row in spark.sql(query).collect()
-            ]
+            after, rows = struct_after(writes.get(clause)), clause_rows(merge, source, clause, matches.seen)
+            query = f"SELECT NULL AS __dm_before, {after} AS __dm_after FROM {rows} LIMIT {limit}"
+            samples += _rows(spark, merge, clause, query, writes)
     return samples
 
 
@@ -190,31 +180,21 @@ def struct_after(columns: tuple[Assignment, ...] | None) -> str:
     return f"named_struct({parts})"
 
 
-def _rows(merge: AnalyzedMerge, rows: list[Any], writes: Writes) -> list[Sample]:
+def _rows(spark: SparkSession, merge: AnalyzedMerge, clause: MergeClause, query: str, writes: Writes) -> list[Sample]:
     samples: list[Sample] = []
-    for row in rows:
-        clause, after = int(row[CLAUSE]), row["__dm_after"]
-        action, place = action_of(merge.statement, clause), place_of(merge, clause)
-        cells = None if after is None else cells_of(after)
-        samples.append(sample_of(merge, action, place, cells_of(row["__dm_before"]), cells, writes))
+    for row in spark.sql(query).collect():
+        before, after = (None if struct is None else cells_of(struct) for struct in row)
+        samples.append(sample_of(merge, clause, before, after, writes))
     return samples
 
 
 def sample_of(
-    merge: AnalyzedMerge, action: ActionKind, place: int, before: Cells | None, after: Cells | None, writes: Writes
+    merge: AnalyzedMerge, clause: MergeClause, before: Cells | None, after: Cells | None, writes: Writes
 ) -> Sample:
-    columns = writes.get(merge.statement.clauses[place], ())
-    unknown = tuple(one.column.name for one in columns if one.unknown)
+    unknown = tuple(one.column.name for one in writes.get(clause, ()) if one.unknown)
     known = None if after is None else {name: cell for name, cell in after.items() if name not in unknown}
-    return Sample(action=action, clause=place, before=before, after=known, unknown=unknown)
-
-
-def place_of(merge: AnalyzedMerge, number: int) -> int:
-    """A clause number of the pairs as the clause's place in the statement, from 0."""
-    statement = merge.statement
-    by_source = number > BY_SOURCE
-    clause = statement.not_matched_by_source[number - BY_SOURCE - 1] if by_source else statement.matched[number - 1]
-    return statement.clauses.index(clause)
+    place = merge.statement.clauses.index(clause)
+    return Sample(action=clause.action_kind, clause=place, before=before, after=known, unknown=unknown)
 
 
 def cells_of(struct: Any) -> Cells:

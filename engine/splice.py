@@ -29,14 +29,15 @@ def source_splice(merge: AnalyzedMerge, source: PreparedSource, decision: Decisi
         )
     if decision.materialize:
         # Delta puts the hints of the source back on its checkpoint (MergeIntoMaterializeSource.addHintsToPlan)
-        known = source.hint or ("BROADCAST" if source.is_small else None)
-        hinted = f"(SELECT /*+ {known}({source.view}) */ * FROM {source.view})"
-        told = "" if source.hint or not known else "; it is small, so Spark need not shuffle the target to join it"
+        why, wanted = "the frozen source, so that the rows that were previewed are those that are merged", source.hint
+        if source.is_small and not wanted:
+            why, wanted = f"{why}; it is small, so Spark need not shuffle the target to join it", "BROADCAST"
+        hinted = f"(SELECT /*+ {wanted}({source.view}) */ * FROM {source.view})"
         return Splice(
             start=written.start,
             end=written.end_alias,
-            text=f"{hinted if known else source.view}{alias}",
-            why=f"the frozen source, so that the rows that were previewed are those that are merged{told}",
+            text=f"{hinted if wanted else source.view}{alias}",
+            why=why,
         )
     if source.pinned_table:
         version = source.pinned_versions[source.pinned_table]

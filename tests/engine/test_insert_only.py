@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from engine.apply_plan import apply
 from engine.plan_merge import plan
-from tests.conftest import own_schema
 from tests.engine.fidelity import refused_by_delta
 
 TWO_CLAUSES = (
@@ -19,17 +17,14 @@ TWO_CLAUSES = (
 
 
 @pytest.fixture
-def shop(spark: Any) -> Iterator[Any]:
+def shop(spark: Any, schema: str) -> Any:
     """``t``: keys 0 to 9, each three times, n 1, 1 and 0. ``s``: keys 5 to 19 and NULL, two rows each."""
-    with own_schema(spark):
-        spark.sql(
-            "CREATE TABLE t USING delta AS SELECT id DIV 3 AS k, IF(id % 3 = 2, 0, 1) AS n FROM range(0, 30, 1, 1)"
-        )
-        spark.sql(
-            "CREATE TABLE s USING delta AS SELECT IF(id = 40, NULL, id DIV 2) AS k, id AS v FROM range(10, 42, 1, 1)"
-            " WHERE id <> 41"
-        )
-        yield spark
+    spark.sql("CREATE TABLE t USING delta AS SELECT id DIV 3 AS k, IF(id % 3 = 2, 0, 1) AS n FROM range(0, 30, 1, 1)")
+    spark.sql(
+        "CREATE TABLE s USING delta AS SELECT IF(id = 40, NULL, id DIV 2) AS k, id AS v FROM range(10, 42, 1, 1)"
+        " WHERE id <> 41"
+    )
+    return spark
 
 
 def merge(on: str, clauses: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from engine.apply_plan import apply
 from engine.plan_merge import plan
 from engine.values import Plan
-from tests.conftest import own_schema
 
 UPSERT = (
     "MERGE INTO t USING s ON t.k = s.k WHEN MATCHED AND s.v < 0 THEN DELETE WHEN MATCHED THEN UPDATE SET v = s.v "
@@ -21,14 +19,13 @@ KEYS = {"bigint": "id", "int": "CAST(id AS INT)", "double": "CAST(id AS DOUBLE)"
 
 
 @pytest.fixture
-def shop(spark: Any) -> Iterator[Any]:
+def shop(spark: Any, schema: str) -> Any:
     """``t``: keys 0 to 99, one file for each 10 of them, v 10 times the key."""
-    with own_schema(spark):
-        spark.sql(
-            "CREATE TABLE t USING delta PARTITIONED BY (part) AS "
-            "SELECT id AS k, CAST(id DIV 10 AS INT) AS part, id * 10 AS v FROM range(0, 100, 1, 1)"
-        )
-        yield spark
+    spark.sql(
+        "CREATE TABLE t USING delta PARTITIONED BY (part) AS "
+        "SELECT id AS k, CAST(id DIV 10 AS INT) AS part, id * 10 AS v FROM range(0, 100, 1, 1)"
+    )
+    return spark
 
 
 def shown(made: Plan) -> dict[str, list[tuple[str | None, str | None, str | None]]]:
