@@ -12,16 +12,16 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-import shutil
 import statistics
-import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.benchmarks.running import Stopwatch, cloned, own_server, write_log
+
 FILES = 40
+COLUMNS = {"id": "long", "v": "integer", "part": "integer"}
 UPDATE = "WHEN MATCHED THEN UPDATE SET v = s.v"
 HEAD = (
     "what grows",
@@ -68,42 +68,15 @@ def _copy(spark: Any, home: Path, table: Path, files: int) -> None:
         ).collect()
     (made,) = seed.glob("*.parquet")
     content = made.read_bytes()
-    fields = [{"name": name, "type": kind, "nullable": True, "metadata": {}} for name, kind in
-              {"id": "long", "v": "integer", "part": "integer"}.items()]  # fmt: skip
-    metadata = {
-        "id": "copied",
-        "format": {"provider": "parquet", "options": {}},
-        "schemaString": json.dumps({"type": "struct", "fields": fields}),
-        "partitionColumns": ["part"],
-        "configuration": {},
-        "createdTime": 1767225600000,
-    }
-    stats = {
-        "numRecords": 10,
-        "minValues": {"id": 0, "v": 0},
-        "maxValues": {"id": 9, "v": 0},
-        "nullCount": {"id": 0, "v": 0},
-    }
-    (table / "_delta_log").mkdir(parents=True)
-    actions: list[dict[str, object]] = [
-        {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}},
-        {"metaData": metadata},
-    ]
+    bounds = {"minValues": {"id": 0, "v": 0}, "maxValues": {"id": 9, "v": 0}}
+    stats = json.dumps({"numRecords": 10, **bounds, "nullCount": {"id": 0, "v": 0}})
+    adds: list[dict[str, object]] = []
     for number in range(files):
         path = f"part={number}/part-{number:06}.snappy.parquet"
-        (table / path).parent.mkdir()
+        (table / path).parent.mkdir(parents=True)
         (table / path).write_bytes(content)
-        add = {
-            "path": path,
-            "partitionValues": {"part": str(number)},
-            "size": len(content),
-            "modificationTime": 1767225600000,
-            "dataChange": True,
-            "stats": json.dumps(stats),
-        }
-        actions.append({"add": add})
-    log = table / "_delta_log" / f"{0:020}.json"
-    log.write_text("".join(json.dumps(action) + "\n" for action in actions))
+        adds.append({"path": path, "partitionValues": {"part": str(number)}, "size": len(content), "stats": stats})
+    write_log(table, COLUMNS, "part", adds)
 
 
 def target_rows(rows: int, source: str) -> Callable[[Any, Path], str]:
@@ -142,40 +115,27 @@ def measured(spark: Any, home: Path, point: Point, rounds: int) -> tuple[str, ..
     from engine import apply, plan
 
     text = point.build(spark, home)
-    times: dict[str, list[float]] = {"alone": [], "plan": [], "join": [], "apply": []}
-
-    def clock(what: str, work: Callable[[], Any]) -> Any:
-        began = time.monotonic()
-        done = work()
-        times[what].append(time.monotonic() - began)
-        return done
-
+    times = Stopwatch()
     if point.is_merged:
         plan(spark, text)  # warms up
+        named = f"delta.`{text.split('`')[1]}`"
         for _ in range(rounds):
-            cloned = clone(spark, text)
-            clock("alone", lambda cloned=cloned: spark.sql(cloned).collect())
-            clone(spark, text)
-            made = clock("plan", lambda cloned=cloned: plan(spark, cloned))
+            merge = text.replace(named, cloned(spark, named, "cloned"))
+            times.time("alone", lambda merge=merge: spark.sql(merge).collect())
+            cloned(spark, named, "cloned")
+            made = times.time("plan", lambda merge=merge: plan(spark, merge))
             times["join"].append(made.timings["find_touched_files"] / 1000)
-            clock("apply", lambda made=made: apply(spark, made))
+            times.time("apply", lambda made=made: apply(spark, made))
     else:
-        for _ in range(rounds + 1):
-            made = clock("plan", lambda: plan(spark, text))
+        plan(spark, text)  # reads a log that is new, and warms up
+        for _ in range(rounds):
+            made = times.time("plan", lambda: plan(spark, text))
             times["join"].append(made.timings["find_touched_files"] / 1000)
-        # the first time reads a log that is new, and warms up
-        times = {what: every[1:] for what, every in times.items()}
-    alone, planned, joined, applied = (f"{statistics.median(every):.2f}" if every else "" for every in times.values())
+    alone, planned, joined, applied = (
+        f"{statistics.median(times[what]):.2f}" if times[what] else "" for what in ("alone", "plan", "join", "apply")
+    )
     touched, resident = len(made.find_touched_files.files), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     return (point.axis, f"{point.size:,}", alone, planned, joined, applied, f"{touched:,}", f"{resident}")
-
-
-def clone(spark: Any, text: str) -> str:
-    """The MERGE into a shallow clone of its target."""
-    table = text.split("`")[1]
-    spark.sql("DROP TABLE IF EXISTS cloned").collect()
-    spark.sql(f"CREATE TABLE cloned SHALLOW CLONE delta.`{table}`").collect()
-    return text.replace(f"delta.`{table}`", "cloned")
 
 
 def main() -> None:
@@ -184,20 +144,11 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=10**8, help="no larger size than that")
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    from engine import connect
-    from engine.session.server import stop_server
-
-    home = Path(tempfile.mkdtemp(prefix="deltamerge-benchmark-"))
-    print(f"| {' | '.join(HEAD)} |\n{'|---' * len(HEAD)}|")
-    try:
-        with connect("local[*]", home=home) as session:
-            for point in points():
-                if point.size > options.most or not any(point.axis.startswith(one) for one in options.axis or [""]):
-                    continue
+    with own_server() as (session, home):
+        print(f"| {' | '.join(HEAD)} |\n{'|---' * len(HEAD)}|")
+        for point in points():
+            if point.size <= options.most and any(point.axis.startswith(one) for one in options.axis or [""]):
                 print(f"| {' | '.join(measured(session.spark, home, point, options.rounds))} |", flush=True)
-    finally:
-        stop_server(home)
-        shutil.rmtree(home, ignore_errors=True)
 
 
 if __name__ == "__main__":

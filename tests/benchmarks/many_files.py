@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import statistics
-import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
+
+from tests.benchmarks.running import own_server, write_log
 
 DAYS = 50
 COLUMNS = {"id": "long", "v": "string", "day": "date"}
@@ -27,40 +27,18 @@ MERGE = (
 )
 
 
-def write_log(table: Path, files: int) -> None:
-    """Version 0 of a table of ``files`` files, a thousand ids each, by turns in one of the days."""
-    fields = [{"name": name, "type": kind, "nullable": True, "metadata": {}} for name, kind in COLUMNS.items()]
-    actions: list[dict[str, object]] = [
-        {"commitInfo": {"timestamp": 1767225600000, "operation": "WRITE", "operationParameters": {}}},
-        {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}},
-        {
-            "metaData": {
-                "id": "many-files",
-                "format": {"provider": "parquet", "options": {}},
-                "schemaString": json.dumps({"type": "struct", "fields": fields}),
-                "partitionColumns": ["day"],
-                "configuration": {},
-                "createdTime": 1767225600000,
-            }
-        },
-    ]
+def files_of_days(files: int) -> Iterator[dict[str, object]]:
+    """``files`` of a thousand ids each, by turns in one of the days."""
     for number in range(files):
         day = f"2026-{number % DAYS // 28 + 1:02}-{number % DAYS % 28 + 1:02}"
         low = number * 1000
         bounds = {"minValues": {"id": low, "v": "a"}, "maxValues": {"id": low + 999, "v": "z"}}
-        stats = {"numRecords": 1000, **bounds, "nullCount": {"id": 0, "v": 0}}
-        add = {
+        yield {
             "path": f"day={day}/part-{number:06}.snappy.parquet",
             "partitionValues": {"day": day},
             "size": 20_000_000 + number,
-            "modificationTime": 1767225600000,
-            "dataChange": True,
-            "stats": json.dumps(stats),
+            "stats": json.dumps({"numRecords": 1000, **bounds, "nullCount": {"id": 0, "v": 0}}),
         }
-        actions.append({"add": add})
-    log = table / "_delta_log"
-    log.mkdir(parents=True)
-    (log / f"{0:020}.json").write_text("".join(json.dumps(action) + "\n" for action in actions))
 
 
 def main() -> None:
@@ -68,47 +46,41 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=50_000)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    from engine import connect, log_cache
+    from engine import log_cache
     from engine.errors import EngineError
     from engine.plan_merge import plan
     from engine.scan_explorer import explore
-    from engine.session.server import stop_server
     from engine.values import Progress
 
-    home = Path(tempfile.mkdtemp(prefix="deltamerge-benchmark-"))
-    path = home / "many"
-    write_log(path, options.files)
-    table = f"delta.`{path}`"
     measured: dict[str, list[float]] = {}
 
     def note(what: str, listed: str, began: float) -> None:
         measured.setdefault(f"{what}, {listed}", []).append(time.monotonic() - began)
 
-    try:
-        with connect("local[*]", home=home, progress=print) as session:
-            for number in range(options.rounds + 1):
-                for listed in ("files listed anew", "files known"):
-                    if listed != "files known":
-                        log_cache.forget()
-                    began = time.monotonic()
-                    explore(session.spark, table, PREDICATE)
-                    note("explorer's answer", listed, began)
-                for listed in ("files listed anew", "files known"):
-                    if listed != "files known":
-                        log_cache.forget()
-                    began = time.monotonic()
+    with own_server() as (session, home):
+        path = home / "many"
+        write_log(path, COLUMNS, "day", files_of_days(options.files))
+        table = f"delta.`{path}`"
+        for number in range(options.rounds + 1):
+            for listed in ("files listed anew", "files known"):
+                if listed != "files known":
+                    log_cache.forget()
+                began = time.monotonic()
+                explore(session.spark, table, PREDICATE)
+                note("explorer's answer", listed, began)
+            for listed in ("files listed anew", "files known"):
+                if listed != "files known":
+                    log_cache.forget()
+                began = time.monotonic()
 
-                    def told(step: Progress, began: float = began, listed: str = listed) -> None:
-                        for kind, answer in (("decision", step.decision), ("skipping", step.scan)):
-                            if answer is not None:
-                                note(kind, listed, began)
+                def told(step: Progress, began: float = began, listed: str = listed) -> None:
+                    for kind, answer in (("decision", step.decision), ("skipping", step.scan)):
+                        if answer is not None:
+                            note(kind, listed, began)
 
-                    with suppress(EngineError):  # there is no data behind the log
-                        plan(session.spark, MERGE.format(table=table), rows=0, on_progress=told)
-                print(f"round {number}:", *(f"{what} {seconds[-1]:.2f} s;" for what, seconds in measured.items()))
-    finally:
-        stop_server(home)
-        shutil.rmtree(home, ignore_errors=True)
+                with suppress(EngineError):  # there is no data behind the log
+                    plan(session.spark, MERGE.format(table=table), rows=0, on_progress=told)
+            print(f"round {number}:", *(f"{what} {seconds[-1]:.2f} s;" for what, seconds in measured.items()))
     print(f"{options.files} files, median of {options.rounds} rounds after a first:")
     for what, seconds in measured.items():
         print(f"  {what:40} {statistics.median(seconds[1:]):.2f} s, at best {min(seconds[1:]):.2f} s")

@@ -2,7 +2,7 @@
 
 Every case runs in turns on fresh shallow clones on one warm server: the MERGE alone with Spark's stock settings, with
 ours, and plan then apply; delta-rs merges a copy of the table when ``deltalake`` is installed. Medians with their
-spread are printed as Markdown and written as JSON; a first case of each kind warms up and is not counted.
+spread are printed as Markdown and written as JSON; the first case of each kind is run once before, to warm up.
 """
 
 from __future__ import annotations
@@ -13,13 +13,11 @@ import os
 import platform
 import shutil
 import statistics
-import tempfile
-import time
-from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.cases import Case, into_large, of_delta
+from tests.benchmarks.running import Stopwatch, cloned, own_server
 
 STOCK = {"spark.sql.shuffle.partitions": "200", "spark.databricks.delta.snapshotPartitions": "50"}
 # group: (what is divided by the plain MERGE, must, aim)
@@ -30,7 +28,6 @@ GOALS = {
     "clustered or partitioned keys": ("plan + apply", 0.9, 0.7),
     "costly source": ("plan + apply", 1.05, 0.9),
 }
-Times = dict[str, list[float]]
 
 
 def main() -> None:
@@ -42,24 +39,16 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path, default=Path("merge_cases.json"))
     options = parser.parse_args()
-    from engine import connect
-    from engine.session.server import stop_server
-
-    home = Path(tempfile.mkdtemp(prefix="deltamerge-benchmark-"))
-    try:
-        with connect("local[*]", home=home, progress=print) as ours, ours.new_session(STOCK) as stock:
-            found: dict[Case, Times] = {}
-            for rows, build in ((options.rows, of_delta), (options.large, into_large)):
-                cases = build(ours.spark, rows) if rows else []
-                for case in cases[:1]:
-                    timed(case, ours.spark, stock.spark, home, 1)
-                for case in cases:
-                    found[case] = timed(case, ours.spark, stock.spark, home, options.rounds)
-                    print(case.name, *(f"{arm} {_cell(every)};" for arm, every in found[case].items()), flush=True)
-            versions = {"spark": ours.spark.version, "python": platform.python_version(), "cores": os.cpu_count()}
-    finally:
-        stop_server(home)
-        shutil.rmtree(home, ignore_errors=True)
+    with own_server() as (ours, home), ours.new_session(STOCK) as stock:
+        found: dict[Case, Stopwatch] = {}
+        for rows, build in ((options.rows, of_delta), (options.large, into_large)):
+            cases = build(ours.spark, rows) if rows else []
+            for case in cases[:1]:
+                timed(case, ours.spark, stock.spark, home, 1)
+            for case in cases:
+                found[case] = timed(case, ours.spark, stock.spark, home, options.rounds)
+                print(case.name, *(f"{arm} {_cell(every)};" for arm, every in found[case].items()), flush=True)
+        versions = {"spark": ours.spark.version, "python": platform.python_version(), "cores": os.cpu_count()}
     options.json.write_text(
         json.dumps({**versions, **vars(options), "json": None, "cases": [
             {"name": case.name, "group": case.group, "seconds": times} for case, times in found.items()
@@ -68,38 +57,24 @@ def main() -> None:
     print(report(found))
 
 
-def timed(case: Case, ours: Any, stock: Any, home: Path, rounds: int) -> Times:
+def timed(case: Case, ours: Any, stock: Any, home: Path, rounds: int) -> Stopwatch:
     """Seconds of each arm in each round."""
     from engine import apply, plan
 
-    times: Times = defaultdict(list)
-
-    def clock(arm: str, work: Any) -> Any:
-        began = time.monotonic()
-        done = work()
-        times[arm].append(time.monotonic() - began)
-        return done
-
+    times = Stopwatch()
     for _ in range(rounds):
         for arm, spark in (("stock", stock), ("plain", ours)):
-            text = case.sql.format(target=clone(ours, case, arm))
-            clock(arm, lambda text=text, spark=spark: spark.sql(text).collect())
-        text = case.sql.format(target=clone(ours, case, "planned"))
-        looked = clock("plan", lambda text=text: plan(ours, text))
-        outcome = clock("apply", lambda looked=looked: apply(ours, looked))
+            text = case.sql.format(target=cloned(ours, case.table, f"{case.table}_{arm}"))
+            times.time(arm, lambda text=text, spark=spark: spark.sql(text).collect())
+        text = case.sql.format(target=cloned(ours, case.table, f"{case.table}_planned"))
+        looked = times.time("plan", lambda text=text: plan(ours, text))
+        outcome = times.time("apply", lambda looked=looked: apply(ours, looked))
         assert outcome.kept, outcome.deviations
         rust = delta_rs(case, ours, home)
         if rust:
-            clock("delta-rs", rust)
+            times.time("delta-rs", rust)
     times["plan + apply"] = [one + other for one, other in zip(times["plan"], times["apply"], strict=True)]
     return times
-
-
-def clone(spark: Any, case: Case, arm: str) -> str:
-    name = f"{case.table}_{arm}"
-    spark.sql(f"DROP TABLE IF EXISTS {name}").collect()
-    spark.sql(f"CREATE TABLE {name} SHALLOW CLONE {case.table}").collect()
-    return name
 
 
 def delta_rs(case: Case, spark: Any, home: Path) -> Any:
@@ -140,7 +115,7 @@ def _path(spark: Any, table: str) -> str:
     return location.removeprefix("file:")
 
 
-def report(found: dict[Case, Times]) -> str:
+def report(found: dict[Case, Stopwatch]) -> str:
     """Two tables: the goals, and each case in seconds (median, and the slowest less the quickest)."""
     lines = ["| goal | ratio | must | aim |", "|---|---|---|---|"]
     for group, (arm, must, aim) in GOALS.items():

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
+
+from tests.benchmarks.running import own_server
 
 COPY = "CREATE OR REPLACE TABLE {table} USING delta PARTITIONED BY (order_date) AS SELECT * FROM demo.orders"
 
@@ -28,12 +28,10 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--scale", type=float, default=1.0)
     options = parser.parse_args()
-    from engine import apply, connect, plan
+    from engine import apply, plan
     from engine.demo import build_demo
-    from engine.session.server import stop_server
 
-    home = Path(tempfile.mkdtemp(prefix="deltamerge-benchmark-"))
-    with connect("local[*]", home=home, progress=print) as session:
+    with own_server() as (session, home):
         spark: Any = session.spark
         made = build_demo(spark, home, scale=options.scale)
         text = next(path for path in made.statements if "rewrite" in path.name).read_text(encoding="utf-8")
@@ -55,7 +53,6 @@ def main() -> None:
                 plain.append(merge)
                 planned.append(look)
                 both.append(total)
-    stop_server(home)
     base = statistics.median(plain)
     print(f"plan / MERGE         {statistics.median(planned) / base:.2f}  (goal 0.3)")
     print(f"plan + apply / MERGE {statistics.median(both) / base:.2f}  (goal 1.2)")
