@@ -26,6 +26,7 @@ from engine.find_touched_files import (
     SOURCE_ROW,
     Matches,
     clause_number,
+    seen_rows,
     source_relation,
     takes_rows,
 )
@@ -185,11 +186,11 @@ def _rows_of(
     merge: AnalyzedMerge, source: PreparedSource, matches: Matches, one: ClauseAssignments, of_target: bool
 ) -> str:
     """The clause's rows; without the target, where that suffices, from the pairs that are known already."""
-    if one.clause.kind != "matched" or of_target or matches.view is None:
+    if one.clause.kind != "matched" or of_target or matches.seen is None:
         return clause_rows(merge, source, one.clause, matches.seen)
     number = clause_number(merge.statement, one.clause)
     reference = merge.source_reference
-    pairs = f"(SELECT {SOURCE_ROW} AS __dm_seen FROM {matches.view} WHERE {CLAUSE} = {number})"
+    pairs = seen_rows(source, matches.seen, f"{CLAUSE} = {number}")
     return f"{source_relation(merge, source)} INNER JOIN {pairs} ON {reference}.{SOURCE_ROW} = __dm_seen"
 
 

@@ -20,10 +20,11 @@ EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 # Adaptive execution runs every shuffle as a job of its own and plans again after it, and each task costs
 # milliseconds whatever it holds: for a query over a few rows that is most of the time. A LIMIT looks at one
 # partition in its first job, at four more in the next, and so on.
+LIMIT_PARTITIONS = "spark.sql.limit.initialNumPartitions"
 ONE_JOB = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "2",
-    "spark.sql.limit.initialNumPartitions": "1000",
+    LIMIT_PARTITIONS: "1000",
 }
 FEW_ROWS = 1_000_000
 # To write Java for a query and compile it takes longer than to run it over so few rows.

@@ -18,7 +18,7 @@ from engine.delta_log import LogFile, live_rows
 from engine.derive_conjuncts import may_raise
 from engine.parse import MergeClause, MergeStatement
 from engine.prepare_delta_scan import DeltaScan
-from engine.prepare_source import PreparedSource, pairs_view
+from engine.prepare_source import FIELD_BYTES, ROW_BYTES, PreparedSource, pairs_view
 from engine.spark_errors import collected, translate
 
 if TYPE_CHECKING:
@@ -54,11 +54,19 @@ class FileMatches:
 
 
 @dataclass(frozen=True)
+class SeenRows:
+    """A ``view`` with the source rows that have a match, in at most ``rows`` rows."""
+
+    view: str
+    rows: int
+
+
+@dataclass(frozen=True)
 class Matches:
     """The result of the job: by file, and the source rows without a match by the insert clause that takes them.
 
     ``inserts`` maps a clause's number (from 1) to rows, 0 to those no clause takes. ``view`` names the pairs, ``seen``
-    a view with the source rows that have a match, which an insert-only MERGE has without them.
+    the source rows that have a match, which an insert-only MERGE has without them.
     """
 
     join_type: str | None = None
@@ -66,7 +74,7 @@ class Matches:
     files: tuple[FileMatches, ...] = ()
     inserts: dict[int, int] = field(default_factory=dict)
     view: str | None = None
-    seen: str | None = None
+    seen: SeenRows | None = None
 
     @property
     def touched(self) -> tuple[FileMatches, ...]:
@@ -100,7 +108,8 @@ def find_touched_files(spark: SparkSession, merge: AnalyzedMerge, source: Prepar
         raise translate(error) from error
     # the row without a file counts source rows
     found = {int(row["file"]): row for row in by_file if row["file"] is not None}
-    seen = sum(int(row["matched"]) for row in by_file if row["file"] is None)
+    num_seen = sum(int(row["matched"]) for row in by_file if row["file"] is None)
+    seen = SeenRows(view, sum(int(row["pairs"]) for row in found.values()))
     kept = {file.file_hash for file in scan.after}
     live = rows_by_file(spark, merge, scan.before if every_row else [f for f in scan.before if f.file_hash in found])
     files = tuple(
@@ -113,9 +122,9 @@ def find_touched_files(spark: SparkSession, merge: AnalyzedMerge, source: Prepar
         join_type="right_outer" if every_row else "inner",
         matched_predicate=matched_predicate(merge),
         files=files,
-        inserts=_inserts(spark, merge, source, view, seen),
+        inserts=_inserts(spark, merge, source, seen, num_seen),
         view=view,
-        seen=view,
+        seen=seen,
     )
 
 
@@ -127,13 +136,15 @@ def find_seen_rows(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSo
     """
     view = pairs_view(source.view)
     join = "LEFT SEMI" if any(may_raise(merge, e) for e in merge.on) else "INNER"
+    rows = source_relation(merge, source, to_join=True)
     query = (
-        f"SELECT DISTINCT {SOURCE_ROW} FROM {source_relation(merge, source)} {join} JOIN {target_relation(merge)} "
+        f"SELECT DISTINCT {SOURCE_ROW} FROM {rows} {join} JOIN {target_relation(merge)} "
         f"ON {qualified(merge, merge.statement.condition)}\n"
     )
     checkpoint(spark, query, "DISK_ONLY", view)
     with confs_set(spark, for_rows(source.num_rows)):
-        return Matches(inserts=count_inserts(spark, merge, source, view), seen=view)
+        seen = SeenRows(view, source.num_rows)
+        return Matches(inserts=count_inserts(spark, merge, source, seen), seen=seen)
 
 
 def matched_predicate(merge: AnalyzedMerge) -> str | None:
@@ -149,13 +160,16 @@ def any_of(clauses: Sequence[MergeClause]) -> str:
     return " OR ".join(f"({clause.condition or 'TRUE'}\n)" for clause in clauses)
 
 
-def source_relation(merge: AnalyzedMerge, source: PreparedSource, where: Sequence[str] = ()) -> str:
+def source_relation(
+    merge: AnalyzedMerge, source: PreparedSource, where: Sequence[str] = (), *, to_join: bool = False
+) -> str:
     """The frozen source with its row ids, and the insert clause that would take each row; of them those ``where``
-    all of these hold."""
+    all of these hold. ``to_join``: of its columns the query needs those alone that the join does."""
     clauses = first_clause(merge.statement.not_matched, 1)
     reference = merge.source_reference
     # a checkpoint has the size that Spark estimated before it was run
-    hint = f"/*+ BROADCAST({reference}) */ " if source.is_small else ""
+    is_small = source.joins_small if to_join else source.is_small
+    hint = f"/*+ BROADCAST({reference}) */ " if is_small else ""
     relation = f"{source.view} AS {reference}{_where(where)}"
     return (
         f"(SELECT {hint}*, monotonically_increasing_id() AS {SOURCE_ROW}, "
@@ -209,7 +223,7 @@ def pairs_sql(merge: AnalyzedMerge, source: PreparedSource) -> str:
         f"SELECT {SOURCE_ROW}, {TARGET_ROW}, {FILE}, "
         f"CAST(CASE WHEN {SOURCE_ROW} IS NULL THEN {BY_SOURCE_CLAUSE} ELSE {matched} END AS INT) AS {CLAUSE}, "
         f"{counted} AS {COUNTED}, {recorded} AS {RECORDED} "
-        f"FROM {source_relation(merge, source)} {join} {target_relation(merge)} "
+        f"FROM {source_relation(merge, source, to_join=True)} {join} {target_relation(merge)} "
         f"ON {qualified(merge, statement.condition)}\n"
     )
     if not statement.not_matched_by_source:
@@ -289,14 +303,16 @@ def rows_by_file(spark: SparkSession, merge: AnalyzedMerge, files: Sequence[LogF
     return {h: rows or 0 for h, rows in known.items()}
 
 
-def _inserts(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, view: str, seen: int) -> dict[int, int]:
+def _inserts(
+    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, seen: SeenRows, num_seen: int
+) -> dict[int, int]:
     clauses = merge.statement.not_matched
     if clauses and clauses[0].condition is None:
-        return {1: source.num_rows - seen}
-    return count_inserts(spark, merge, source, view)
+        return {1: source.num_rows - num_seen}
+    return count_inserts(spark, merge, source, seen)
 
 
-def count_inserts(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, seen: str) -> dict[int, int]:
+def count_inserts(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, seen: SeenRows) -> dict[int, int]:
     """Source rows that no target row matches, by the insert clause that takes them (0: none does)."""
     if not merge.statement.not_matched:
         return {}
@@ -307,13 +323,21 @@ def count_inserts(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSou
     return {int(row["clause"]): int(row["n"]) for row in rows}
 
 
-def unmatched_source(merge: AnalyzedMerge, source: PreparedSource, seen: str | None) -> str:
-    """The source rows without a match, by the view of those that have one, else by Delta's left anti join."""
+def unmatched_source(merge: AnalyzedMerge, source: PreparedSource, seen: SeenRows | None) -> str:
+    """The source rows without a match, by those that have one, else by Delta's left anti join."""
     reference = merge.source_reference
     if seen:
-        rows = f"(SELECT {SOURCE_ROW} AS __dm_seen FROM {seen})"
+        rows = seen_rows(source, seen)
         return f"{source_relation(merge, source)} LEFT ANTI JOIN {rows} ON {reference}.{SOURCE_ROW} = __dm_seen"
     return (
         f"{source_relation(merge, source)} LEFT ANTI JOIN {target_relation(merge)} "
         f"ON {qualified(merge, merge.statement.condition)}\n"
     )
+
+
+def seen_rows(source: PreparedSource, seen: SeenRows, where: str = "TRUE") -> str:
+    """The ids of those rows as ``__dm_seen``, and a hint where they are few: a checkpoint tells Spark no size."""
+    few = seen.rows * (ROW_BYTES + FIELD_BYTES) <= source.broadcast_bytes
+    hint = f"/*+ BROADCAST({seen.view}) */ " if few else ""
+    rows = f"SELECT {hint}{SOURCE_ROW} AS __dm_seen FROM {seen.view}"
+    return f"({rows} WHERE {SOURCE_ROW} IS NOT NULL AND {where})"

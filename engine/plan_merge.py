@@ -318,12 +318,12 @@ def look_at(
     rules, assigned = target.rules, target.assigned
     statement = merge.statement
     refused = changed_types(rules)
-    reads = for_rows(source.num_rows, live_rows(scan.after))
+    target_rows = live_rows(scan.after)
     matches = Matches()
     try:
         with clock.phase("find_touched_files", "MERGE operation - scanning files for matches"):
             if runs_insert_only(statement, known.confs):
-                with confs_set(spark, reads):
+                with confs_set(spark, for_rows(source.num_rows, target_rows)):
                     matches = find_seen_rows(spark, merge, source)
             else:
                 matches = find_touched_files(spark, merge, source, scan)
@@ -351,9 +351,9 @@ def look_at(
                 )
                 or (append_only(promise.metrics) if rules.append_only else None)
             )
-    with clock.phase("samples"), confs_set(spark, reads):
+    with clock.phase("samples"):
         hidden = refused or shown.private
-        samples = () if hidden else sample_rows(spark, merge, source, matches, assigned, shown.rows)
+        samples = () if hidden else sample_rows(spark, merge, source, matches, assigned, target_rows, shown.rows)
     return Looked(
         attempt=attempt,
         source=source,

@@ -24,7 +24,7 @@ from engine.names import quote
 from engine.should_materialize_source import RANDOM, STORAGE_LEVEL
 from engine.source_plan import SourcePlan, delta_tables, root_hint, source_plan
 from engine.spark_errors import translate
-from engine.sql_text import function_names
+from engine.sql_text import function_names, names_in
 from engine.stage_source import stage_source
 from engine.table_state import table_id
 from engine.values import Column, Decision
@@ -41,8 +41,8 @@ ATOMIC = re.compile(
     r"decimal\(.*\)|char\(.*\)|varchar\(.*\)|string collate .*)$"
 )
 BROADCAST_THRESHOLD = "spark.sql.autoBroadcastJoinThreshold"
-# of an UnsafeRow: its null bits and the reference to it, and the longest of the types that have a size
-ROW_BYTES, FIELD_BYTES = 16, 16
+# as Spark counts them (EstimationUtils.getSizePerRow); a string has its length beside
+ROW_BYTES, FIELD_BYTES, DECIMAL_BYTES = 8, 8, 16
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,9 @@ class PreparedSource:
     """The frozen source: a temporary view of the session it was prepared in.
 
     ``fingerprint`` is an order-free checksum of all its rows, ``bounds`` what its keys lie between, ``hint`` the join
-    hint at the root of the source, ``is_small`` whether Spark would broadcast it if it knew its size, ``pinned_id`` the
-    id of the table that the MERGE will read VERSION AS OF.
+    hint at the root of the source, ``is_small`` whether Spark would broadcast it if it knew its size, ``joins_small``
+    whether it would broadcast what the join needs of it, ``broadcast_bytes`` up to which size it does, ``pinned_id``
+    the id of the table that the MERGE will read VERSION AS OF.
     """
 
     view: str
@@ -63,6 +64,8 @@ class PreparedSource:
     volatile: tuple[str, ...]
     hint: str | None
     is_small: bool = False
+    joins_small: bool = False
+    broadcast_bytes: int = -1
     bounds: tuple[Bounds, ...] = ()
     pinned_id: str | None = None
     staged: str | None = None
@@ -102,10 +105,12 @@ def prepare_source(
     level = level or decision.storage_level or read_confs(spark, (STORAGE_LEVEL,)).get(STORAGE_LEVEL, "DISK_ONLY")
     checkpoint(spark, query, level, view)
     columns = used_columns(merge)
+    sizes = (size_item(columns), size_item(joined_columns(merge), more=2))
     with confs_set(spark, ONE_JOB):
-        num_rows, fingerprint, found = source_fingerprint(
-            spark, view, columns, merge.source_reference, (*bound_items(merge), size_item(columns))
+        num_rows, fingerprint, (*found, whole, joined) = source_fingerprint(
+            spark, view, columns, merge.source_reference, (*bound_items(merge), *sizes)
         )
+    most = broadcast_bytes(spark)
     return PreparedSource(
         view=view,
         columns=columns,
@@ -115,8 +120,10 @@ def prepare_source(
         pinned_table=table,
         volatile=tuple(sorted(function_names(merge.statement.before_select + merge.source_sql) & VOLATILE)),
         hint=root_hint(plan) if plan else None,
-        is_small=bool(merge.keys) and found[-1] is not None and int(found[-1]) <= broadcast_bytes(spark),
-        bounds=bounds_of(merge, found[:-1]),
+        is_small=bool(merge.keys) and whole is not None and int(whole) <= most,
+        joins_small=bool(merge.keys) and joined is not None and int(joined) <= most,
+        broadcast_bytes=most,
+        bounds=bounds_of(merge, found),
         pinned_id=pinned_id,
         staged=staged,
     )
@@ -169,6 +176,13 @@ def used_columns(merge: AnalyzedMerge) -> tuple[Column, ...]:
     return used or merge.source_schema[:1]
 
 
+def joined_columns(merge: AnalyzedMerge) -> tuple[Column, ...]:
+    """Those of them that ON or the condition of a clause may name."""
+    conditions = (merge.statement.condition, *(one.condition for one in merge.statement.clauses if one.condition))
+    named = {name for condition in conditions for name in names_in(condition)}
+    return tuple(column for column in used_columns(merge) if column.name.lower() in named)
+
+
 def pruned_source_sql(merge: AnalyzedMerge, table: str | None, pinned: dict[str, int]) -> str:
     """Project(referenced columns, source), the source pinned to its version where it is one plain table."""
     columns = ", ".join(quote(column.name) for column in used_columns(merge))
@@ -176,13 +190,15 @@ def pruned_source_sql(merge: AnalyzedMerge, table: str | None, pinned: dict[str,
     return f"{merge.statement.before_select}SELECT {columns} FROM {source}"
 
 
-def size_item(columns: Sequence[Column]) -> str:
-    """The bytes of a relation in memory, NULL where a column is of no size that is known, as a string."""
+def size_item(columns: Sequence[Column], more: int = 0) -> str:
+    """The bytes of a relation with ``more`` numbers in each row, NULL where a column is of no size that is known, as a
+    string."""
     if not all(ATOMIC.match(column.type) for column in columns):
         return "CAST(NULL AS STRING)"
+    fixed = sum(DECIMAL_BYTES if column.type.startswith("decimal") else FIELD_BYTES for column in columns)
     long = [quote(column.name) for column in columns if re.match(r"string|varchar|char|binary", column.type)]
     lengths = "".join(f" + coalesce(octet_length({name}), 0)" for name in long)
-    return f"CAST(coalesce(sum({ROW_BYTES + FIELD_BYTES * len(columns)}{lengths}), 0) AS STRING)"
+    return f"CAST(coalesce(sum({ROW_BYTES + fixed + more * FIELD_BYTES}{lengths}), 0) AS STRING)"
 
 
 def broadcast_bytes(spark: SparkSession) -> int:

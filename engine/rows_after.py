@@ -20,6 +20,7 @@ from engine.find_touched_files import (
     BY_SOURCE_CLAUSE,
     INSERT_CLAUSE,
     SOURCE_ROW,
+    SeenRows,
     clause_number,
     first_clause,
     source_relation,
@@ -90,7 +91,7 @@ def _frame(
     return spark.sql(f"SELECT * FROM {view}")
 
 
-def clause_rows(merge: AnalyzedMerge, source: PreparedSource, clause: MergeClause, seen: str | None = None) -> str:
+def clause_rows(merge: AnalyzedMerge, source: PreparedSource, clause: MergeClause, seen: SeenRows | None = None) -> str:
     """What follows FROM: the rows that ``clause`` takes, the sides it may name in scope under their own names.
 
     ``seen``, of the Matches, spares an insert clause the target, where it was joined before.

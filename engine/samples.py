@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.analyze import AnalyzedMerge, qualified
 from engine.assignments import Assignment, ClauseAssignments
+from engine.confs import LIMIT_PARTITIONS, confs_set, for_rows
 from engine.find_touched_files import (
     CLAUSE,
     SOURCE_ROW,
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Writes = Mapping[MergeClause, tuple[Assignment, ...]]
+# monotonically_increasing_id() is the number of the partition above these bits, and of the row in it
+PARTITION_BITS = 33
 SAME_COLUMNS = re.compile(r"^\s*[\w.`]+\s*=\s*[\w.`]+\s*$")
 
 
@@ -39,49 +42,66 @@ def sample_rows(
     source: PreparedSource,
     matches: Matches,
     assigned: Sequence[ClauseAssignments],
+    target_rows: int | None,
     limit: int,
 ) -> tuple[Sample, ...]:
     """Up to ``limit`` rows for each clause that takes some. Cells are strings as Spark casts them; those that the
-    commit will give another value are named in ``unknown`` and left out of ``after``."""
+    commit will give another value are named in ``unknown`` and left out of ``after``.
+
+    ``target_rows`` are those in the files of the scan, None where nobody knows.
+    """
     if limit <= 0:
         return ()
     writes = {one.clause: one.columns for one in assigned}
+    few, every = for_rows(source.num_rows), for_rows(source.num_rows, target_rows)
     samples: list[Sample] = []
-    samples += _matched(spark, merge, source, matches, writes, limit)
-    samples += _by_source(spark, merge, source, matches, writes, limit)
-    samples += _inserted(spark, merge, source, matches, writes, limit)
+    with confs_set(spark, few):
+        picked = _pick(spark, merge, source, matches, limit)
+    with confs_set(spark, every or _one_job_for(picked)):
+        samples += _matched(spark, merge, source, picked, writes)
+        samples += _by_source(spark, merge, source, matches, writes, limit)
+    with confs_set(spark, few):
+        samples += _inserted(spark, merge, source, matches, writes, limit)
     return tuple(samples)
 
 
-def _matched(
-    spark: SparkSession,
-    merge: AnalyzedMerge,
-    source: PreparedSource,
-    matches: Matches,
-    writes: Writes,
-    limit: int,
-) -> list[Sample]:
+def _one_job_for(picked: Sequence[Any]) -> dict[str, str]:
+    """A LIMIT looks at one partition first, then at four more, and so on: here it is known where the rows are."""
+    last = max((row["target"] >> PARTITION_BITS for row in picked), default=0)
+    return {LIMIT_PARTITIONS: str(last + 1)}
+
+
+def _pick(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, matches: Matches, limit: int) -> list[Any]:
+    """The pairs to show of the clauses for matched rows: (row, target, clause, the keys of the source row)."""
     statement = merge.statement
     clauses = [clause for clause in statement.matched if takes_rows(statement, matches, clause)]
     if not clauses:
         return []
-    # the first ones as the target was read: a LIMIT below has read enough when it has come to them
+    # the first ones as the target was read: a LIMIT that looks for them has read enough when it has come to them
     wanted = " UNION ALL ".join(
-        f"(SELECT {SOURCE_ROW}, {CLAUSE} FROM {matches.view} WHERE {CLAUSE} = {clause_number(statement, clause)} "
-        f"ORDER BY {TARGET_ROW} LIMIT {limit})"
+        f"(SELECT {SOURCE_ROW}, {TARGET_ROW}, {CLAUSE} FROM {matches.view} "
+        f"WHERE {CLAUSE} = {clause_number(statement, clause)} ORDER BY {TARGET_ROW} LIMIT {limit})"
         for clause in clauses
     )
-    picked = spark.sql(
-        f"SELECT p.{SOURCE_ROW} AS row, p.{CLAUSE} AS clause, s.* FROM ({wanted}) AS p JOIN "
+    return spark.sql(
+        f"SELECT p.{SOURCE_ROW} AS row, p.{TARGET_ROW} AS target, p.{CLAUSE} AS clause, s.* FROM ({wanted}) AS p JOIN "
         f"(SELECT monotonically_increasing_id() AS {SOURCE_ROW}, {_keys_select(merge)} FROM {source.view}) AS s "
         f"ON s.{SOURCE_ROW} = p.{SOURCE_ROW}"
     ).collect()
+
+
+def _matched(
+    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, picked: Sequence[Any], writes: Writes
+) -> list[Sample]:
+    statement = merge.statement
     matched = qualified(merge, first_clause(statement.matched, 1))
     before = struct_of(merge.target_schema, statement.target.reference)
     samples: list[Sample] = []
-    for clause in clauses:
+    for clause in statement.matched:
         number = clause_number(statement, clause)
         these = [row for row in picked if row["clause"] == number]
+        if not these:
+            continue
         ids = ", ".join(f"{row['row']}L" for row in these)
         where = " AND ".join((f"{SOURCE_ROW} IN ({ids})", *_bounds(merge, these)))
         # the operator's names resolve one level down, where both sides are in scope
@@ -152,7 +172,7 @@ def _equalities(merge: AnalyzedMerge) -> list[tuple[str, str, str]]:
     return found
 
 
-def _bounds(merge: AnalyzedMerge, picked: list[Any]) -> list[str]:
+def _bounds(merge: AnalyzedMerge, picked: Sequence[Any]) -> list[str]:
     """The picked keys as literals on the target, so that the read skips files and row groups."""
     bounds = []
     for target, source, type_ in _equalities(merge):

@@ -132,6 +132,9 @@ def default_confs(home: Path, master: str) -> dict[str, str]:
         # Temporary views and frozen sources live in a Connect session. A console left open over lunch,
         # or a plan saved in the morning, should still find them.
         "spark.connect.session.manager.defaultSessionTimeout": "8h",
+        # Spark keeps the code of 100 stages, fewer than one plan and one MERGE have: each would be generated, compiled
+        # and interpreted anew at every turn.
+        "spark.sql.codegen.cache.maxEntries": "1000",
         # Each look into a log leaves the names of its files in this cache, where nobody finds them again.
         "spark.sql.hive.filesourcePartitionFileCacheSize": str(16 << 20),
         **SESSION_DEFAULTS,

@@ -1,8 +1,9 @@
 """Plain MERGE, plan and apply side by side: ``python -m tests.benchmarks.merge_cases [--rows N] [--large N]``.
 
-Every case runs in turns on fresh shallow clones on one warm server: the MERGE alone with Spark's stock settings, with
-ours, and plan then apply; delta-rs merges a copy of the table when ``deltalake`` is installed. Medians with their
-spread are printed as Markdown and written as JSON; the first case of each kind is run once before, to warm up.
+Every case runs in turns on fresh shallow clones on warm servers: the MERGE alone on one with Spark's stock settings, on
+one with ours, and there plan then apply; delta-rs merges a copy of the table when ``deltalake`` is installed. Medians
+with their spread are printed as Markdown and written as JSON; the first case of each kind is run once before, to warm
+up.
 """
 
 from __future__ import annotations
@@ -19,7 +20,11 @@ from typing import Any
 from tests.benchmarks.cases import Case, into_large, of_delta
 from tests.benchmarks.running import Stopwatch, cloned, own_server
 
-STOCK = {"spark.sql.shuffle.partitions": "200", "spark.databricks.delta.snapshotPartitions": "50"}
+STOCK = {
+    "spark.sql.shuffle.partitions": "200",
+    "spark.databricks.delta.snapshotPartitions": "50",
+    "spark.sql.codegen.cache.maxEntries": "100",
+}
 # group: (what is divided by the plain MERGE, must, aim)
 GOALS = {
     "rewrite-heavy, contiguous keys": ("plan", 0.12, 0.07),
@@ -39,10 +44,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path, default=Path("merge_cases.json"))
     options = parser.parse_args()
-    with own_server() as (ours, home), ours.new_session(STOCK) as stock:
+    with own_server() as (ours, home), own_server(STOCK) as (stock, _):
         found: dict[Case, Stopwatch] = {}
         for rows, build in ((options.rows, of_delta), (options.large, into_large)):
             cases = build(ours.spark, rows) if rows else []
+            show_tables(ours.spark, stock.spark)
             for case in cases[:1]:
                 timed(case, ours.spark, stock.spark, home, 1)
             for case in cases:
@@ -57,6 +63,15 @@ def main() -> None:
     print(report(found))
 
 
+def show_tables(ours: Any, stock: Any) -> None:
+    """Give the tables of one server to the other, under the same names."""
+    known = {row["tableName"] for row in stock.sql("SHOW TABLES").collect()}
+    for row in ours.sql("SHOW TABLES").collect():
+        if row["tableName"] not in known:
+            location = _path(ours, row["tableName"])
+            stock.sql(f"CREATE TABLE {row['tableName']} USING delta LOCATION '{location}'").collect()
+
+
 def timed(case: Case, ours: Any, stock: Any, home: Path, rounds: int) -> Stopwatch:
     """Seconds of each arm in each round."""
     from engine import apply, plan
@@ -64,7 +79,7 @@ def timed(case: Case, ours: Any, stock: Any, home: Path, rounds: int) -> Stopwat
     times = Stopwatch()
     for _ in range(rounds):
         for arm, spark in (("stock", stock), ("plain", ours)):
-            text = case.sql.format(target=cloned(ours, case.table, f"{case.table}_{arm}"))
+            text = case.sql.format(target=cloned(spark, case.table, f"{case.table}_{arm}"))
             times.time(arm, lambda text=text, spark=spark: spark.sql(text).collect())
         text = case.sql.format(target=cloned(ours, case.table, f"{case.table}_planned"))
         looked = times.time("plan", lambda text=text: plan(ours, text))
