@@ -54,20 +54,18 @@ def sample_rows(
         return ()
     writes = {one.clause: one.columns for one in assigned}
     few, every = for_rows(source.num_rows), for_rows(source.num_rows, target_rows)
-    samples: list[Sample] = []
     with confs_set(spark, few):
         picked = _pick(spark, merge, source, matches, limit)
-    with confs_set(spark, every or _one_job_for(picked)):
-        samples += _matched(spark, merge, source, picked, writes)
-        samples += _by_source(spark, merge, source, matches, writes, limit)
-    with confs_set(spark, few):
-        samples += _inserted(spark, merge, source, matches, writes, limit)
-    return tuple(samples)
+        inserted = _inserted(spark, merge, source, matches, writes, limit)
+    with confs_set(spark, every):
+        matched = _matched(spark, merge, source, picked, writes, look_apart=not every)
+        by_source = _by_source(spark, merge, source, matches, writes, limit)
+    return (*matched, *by_source, *inserted)
 
 
 def _one_job_for(picked: Sequence[Any]) -> dict[str, str]:
     """A LIMIT looks at one partition first, then at four more, and so on: here it is known where the rows are."""
-    last = max((row["target"] >> PARTITION_BITS for row in picked), default=0)
+    last = max(row["target"] >> PARTITION_BITS for row in picked)
     return {LIMIT_PARTITIONS: str(last + 1)}
 
 
@@ -91,8 +89,15 @@ def _pick(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, mat
 
 
 def _matched(
-    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, picked: Sequence[Any], writes: Writes
+    spark: SparkSession,
+    merge: AnalyzedMerge,
+    source: PreparedSource,
+    picked: Sequence[Any],
+    writes: Writes,
+    *,
+    look_apart: bool,
 ) -> list[Sample]:
+    """``look_apart``: not all partitions of the target are read in one job, but those with the rows of each clause."""
     statement = merge.statement
     matched = qualified(merge, first_clause(statement.matched, 1))
     before = struct_of(merge.target_schema, statement.target.reference)
@@ -111,7 +116,8 @@ def _matched(
             f"FROM {source_relation(merge, source)} INNER JOIN {target_relation(merge)} "
             f"ON {qualified(merge, statement.condition)}\nWHERE {where}) WHERE {CLAUSE} = {number} LIMIT {len(these)}"
         )
-        samples += _rows(spark, merge, clause, query, writes)
+        with confs_set(spark, _one_job_for(these) if look_apart else {}):
+            samples += _rows(spark, merge, clause, query, writes)
     return samples
 
 

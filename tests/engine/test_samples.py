@@ -56,6 +56,17 @@ def test_each_clause_shows_rows_that_it_takes_whatever_type_the_keys_are_of(shop
         assert [str(row["v"]) for row in shop.sql(f"SELECT v FROM t WHERE k = {key}").collect()] == [after]
 
 
+def test_of_a_large_table_the_same_rows_are_shown(shop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its partitions are not all read in one job, but those alone in which each clause has its first rows."""
+    shop.sql("CREATE TABLE s USING delta AS SELECT id AS k, IF(id > 90, -1L, id) AS v FROM range(2, 120)")
+    few = shown(plan(shop, UPSERT, rows=3))
+    monkeypatch.setattr("engine.confs.FEW_ROWS", 0)
+    large = shown(plan(shop, UPSERT, rows=3))
+    assert {action: len(rows) for action, rows in few.items()} == {"delete": 3, "update": 3, "insert": 3}
+    assert (large["delete"], large["update"]) == (few["delete"], few["update"])
+    assert len(large["insert"]) == 3
+
+
 def test_no_more_rows_than_were_asked_for_and_none_for_none(shop: Any) -> None:
     shop.sql("CREATE TABLE s USING delta AS SELECT id AS k, id AS v FROM range(0, 200)")
     for rows in (0, 1, 4):
