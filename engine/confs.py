@@ -17,10 +17,10 @@ GENERATED_FILTERS = "spark.databricks.delta.generatedColumn.partitionFilterOptim
 # though it can merge into one.
 AS_MERGE_READS = {STATS_SKIPPING: "true", GENERATED_FILTERS: "false"}
 EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
+LIMIT_PARTITIONS = "spark.sql.limit.initialNumPartitions"
 # Adaptive execution runs every shuffle as a job of its own and plans again after it, and each task costs
 # milliseconds whatever it holds: for a query over a few rows that is most of the time. A LIMIT looks at one
 # partition in its first job, at four more in the next, and so on.
-LIMIT_PARTITIONS = "spark.sql.limit.initialNumPartitions"
 ONE_JOB = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "2",

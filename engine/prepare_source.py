@@ -105,6 +105,7 @@ def prepare_source(
     level = level or decision.storage_level or read_confs(spark, (STORAGE_LEVEL,)).get(STORAGE_LEVEL, "DISK_ONLY")
     checkpoint(spark, query, level, view)
     columns = used_columns(merge)
+    # in the join a row has its id and the number of its insert clause beside
     sizes = (size_item(columns), size_item(joined_columns(merge), more=2))
     with confs_set(spark, ONE_JOB):
         num_rows, fingerprint, (*found, whole, joined) = source_fingerprint(

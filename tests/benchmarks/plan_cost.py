@@ -8,19 +8,11 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import time
-from collections.abc import Callable
 from typing import Any
 
-from tests.benchmarks.running import own_server
+from tests.benchmarks.running import Stopwatch, own_server
 
 COPY = "CREATE OR REPLACE TABLE {table} USING delta PARTITIONED BY (order_date) AS SELECT * FROM demo.orders"
-
-
-def seconds(work: Callable[[], object]) -> float:
-    began = time.monotonic()
-    work()
-    return time.monotonic() - began
 
 
 def main() -> None:
@@ -35,27 +27,23 @@ def main() -> None:
         spark: Any = session.spark
         made = build_demo(spark, home, scale=options.scale)
         text = next(path for path in made.statements if "rewrite" in path.name).read_text(encoding="utf-8")
-        plain, planned, both = [], [], []
+        times = Stopwatch()
         for run in range(options.runs + 1):
             for table in ("plain", "looked_at"):
                 spark.sql(COPY.format(table=f"demo.{table}")).collect()
             here = text.replace("demo.orders", "demo.plain")
-            merge = seconds(lambda here=here: spark.sql(here).collect())  # type: ignore[misc]
+            times.time("MERGE", lambda here=here: spark.sql(here).collect())
             here = text.replace("demo.orders", "demo.looked_at")
-            began = time.monotonic()
-            looked = plan(spark, here)
-            look = time.monotonic() - began
-            outcome = apply(spark, looked)
-            total = time.monotonic() - began
+            looked = times.time("plan", lambda here=here: plan(spark, here))
+            outcome = times.time("apply", lambda looked=looked: apply(spark, looked))
             assert outcome.kept, outcome.deviations
-            print(f"run {run}: MERGE {merge:.1f} s, plan {look:.1f} s, plan + apply {total:.1f} s {looked.timings}")
-            if run:  # the first one warms the server up
-                plain.append(merge)
-                planned.append(look)
-                both.append(total)
-    base = statistics.median(plain)
-    print(f"plan / MERGE         {statistics.median(planned) / base:.2f}  (goal 0.3)")
-    print(f"plan + apply / MERGE {statistics.median(both) / base:.2f}  (goal 1.2)")
+            times["plan + apply"].append(times["plan"][-1] + times["apply"][-1])
+            told = ", ".join(f"{what} {every[-1]:.1f} s" for what, every in times.items())
+            print(f"run {run}: {told} {looked.timings}")
+    # the first one warms the server up
+    base, planned, both = (statistics.median(times[what][1:]) for what in ("MERGE", "plan", "plan + apply"))
+    print(f"plan / MERGE         {planned / base:.2f}  (goal 0.3)")
+    print(f"plan + apply / MERGE {both / base:.2f}  (goal 1.2)")
 
 
 if __name__ == "__main__":

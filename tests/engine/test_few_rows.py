@@ -12,7 +12,7 @@ from engine.find_touched_files import SeenRows, find_touched_files, pairs_sql, u
 from engine.parse import parse_merge
 from engine.plan_merge import plan
 from engine.prepare_delta_scan import DeltaScan
-from engine.prepare_source import BROADCAST_THRESHOLD, PreparedSource, prepare_source
+from engine.prepare_source import BROADCAST_THRESHOLD, PreparedSource, pairs_view, prepare_source
 from engine.should_materialize_source import should_materialize_source
 
 UPSERT = (
@@ -60,7 +60,7 @@ def test_what_the_join_needs_of_the_source_is_broadcast_where_that_is_small(
 def test_rows_that_have_a_match_are_broadcast_where_they_are_few(shop: Any, rows: int, is_hinted: bool) -> None:
     merge, source = prepared(shop, UPSERT, 20 * 16)
     find_touched_files(shop, merge, source, DeltaScan((), (), ()))
-    seen = SeenRows(source.view.replace("_source_", "_pairs_"), rows)
+    seen = SeenRows(pairs_view(source.view), rows)
     query = f"SELECT s.* FROM {unmatched_source(merge, source, seen)}"
     assert sorted(row["id"] for row in shop.sql(query).collect()) == list(range(10, 25))
     with confs_set(shop, {BROADCAST_THRESHOLD: "-1"}):
