@@ -11,6 +11,7 @@ policy.max_files_rewritten = 0.2     # of the table's files; see engine.policy f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from importlib import import_module
@@ -20,6 +21,7 @@ from typing import Any
 from console.settings import FILE_NAME
 from engine.policy import Policy
 
+DEFAULT_PORT = 15002  # Spark Connect's
 KNOWN = ("master", "remote", "conf", "private", "production", "policy")
 
 
@@ -51,8 +53,10 @@ def profile_of(home: Path, target: str) -> Profile | None:
 
 
 def _place(target: str | None) -> str:
-    """An address without what follows the port: a token makes it no other place."""
-    return (target or "").partition("/;")[0].rstrip("/").lower()
+    """An address without what follows the port: a token makes it no other place. The port is told even if left out."""
+    place = (target or "").partition("/;")[0].rstrip("/").lower()
+    host = place.removeprefix("sc://")
+    return place if host == place or re.search(r":\d+$", host) else f"{place}:{DEFAULT_PORT}"
 
 
 def load_profile(home: Path, name: str) -> Profile:

@@ -62,6 +62,7 @@ class SparkBackend:
         self._main: Session | None = None
         self._checks: Session | None = None
         self._plans: OrderedDict[str, Session] = OrderedDict()
+        self._dropped: list[tuple[str, Session]] = []
         self._saved: set[str] = set()
         self._running: dict[str, Session] = {}
         self._cancelled: set[str] = set()
@@ -100,9 +101,11 @@ class SparkBackend:
 
     def close(self) -> None:
         with self._lock:
-            keep = [session for plan_id, session in self._plans.items() if plan_id in self._saved]
-            sessions = [*self._running.values(), *self._plans.values(), self._checks, self._main]
+            plans = [*self._plans.items(), *self._dropped]
+            keep = [session for plan_id, session in plans if plan_id in self._saved]
+            sessions = [*self._running.values(), *(session for _, session in plans), self._checks, self._main]
             self._plans.clear()
+            self._dropped.clear()
             self._running.clear()
             self._checks = self._main = None
         for session in dict.fromkeys(s for s in sessions if s is not None):
@@ -134,11 +137,11 @@ class SparkBackend:
             "home": str(self.home),
         }
         settings: dict[str, str] = self._ask(lambda s: dict(s.conf.getAll))
-        from engine.secrets import redact
+        from engine.secrets import redact_confs
 
-        for key in sorted(settings):
+        for key, value in sorted(redact_confs(settings).items()):
             if key.startswith(("spark.databricks.delta", "spark.sql.", "spark.driver.memory", "spark.master")):
-                facts[key] = redact(settings[key])
+                facts[key] = value
         return facts
 
     # Tables
@@ -314,7 +317,10 @@ class SparkBackend:
     def apply(self, plan: AnyPlan, *, accept: tuple[str, ...], operation_id: str, on_progress: OnProgress) -> Outcome:
         from engine.apply_plan import apply
 
-        session = self._plans.get(plan.plan_id)
+        with self._lock:  # another plan may be kept at the same time, and drop this one
+            session = self._plans.get(plan.plan_id)
+            if session is not None:
+                self._running[operation_id] = session
         if session is None:
             session = self._session().new_session(self._confs)
             self._keep(plan.plan_id, session)
@@ -422,18 +428,30 @@ class SparkBackend:
             raise translate(error) from error
 
     def _keep(self, plan_id: str, session: Session) -> None:
-        from engine.prepare_source import free_sources
-
         with self._lock:
             old = self._plans.pop(plan_id, None)
             self._plans[plan_id] = session
-            dropped = [self._plans.popitem(last=False) for _ in range(len(self._plans) - KEPT_PLANS)]
-        for gone_id, gone in ((plan_id, old), *dropped):
-            if gone is not None and gone is not session:
-                keep = gone_id in self._saved
-                if not keep:
-                    free_sources(gone.spark)
-                gone.close(keep=keep)
+            if old is not None and old is not session:
+                self._dropped.append((plan_id, old))
+        self._close_old()
+
+    def _close_old(self) -> None:
+        """Close what was replaced, and the oldest above the limit; never one in which something runs."""
+        from engine.prepare_source import free_sources
+
+        with self._lock:
+            busy = set(self._running.values())
+            # the newest is about to be looked at
+            idle = [plan_id for plan_id, session in list(self._plans.items())[:-1] if session not in busy]
+            for plan_id in idle[: max(0, len(self._plans) - KEPT_PLANS)]:
+                self._dropped.append((plan_id, self._plans.pop(plan_id)))
+            gone = [one for one in self._dropped if one[1] not in busy]
+            self._dropped = [one for one in self._dropped if one[1] in busy]
+        for plan_id, session in gone:
+            keep = plan_id in self._saved
+            if not keep:
+                free_sources(session.spark)
+            session.close(keep=keep)
 
     def _watched(
         self, session: Session, operation_id: str, on_progress: OnProgress, work: Callable[[OnProgress], T]
@@ -469,3 +487,5 @@ class SparkBackend:
                 self._running.pop(operation_id, None)
                 self._cancelled.discard(operation_id)
                 self._committed.discard(operation_id)
+            with contextlib.suppress(Exception):  # what the work came to is not lost over it
+                self._close_old()

@@ -8,9 +8,11 @@ from engine.analyze import AnalyzedMerge
 from engine.assignments import ClauseAssignments
 from engine.find_touched_files import Matches
 from engine.plan_writes import Promise
-from engine.prepare_source import PreparedSource
+from engine.prepare_source import CLOCK, PreparedSource
+from engine.sql_text import function_names, tokenize
 from engine.values import Conflicts, Decision, Remark
 
+NEED_NO_BRACKETS = ("CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "LOCALTIMESTAMP")
 MUST_ACCEPT = frozenset(("NULL_CONDITION_WRONG_RESULT", "FEED_LOSES_INSERTED_ROWS"))
 
 
@@ -42,12 +44,17 @@ def advise(
     several = (conflicts.count or conflicts.true_count) and merge.statement.only_one_unconditional_delete
     inserted = promise.metrics["numTargetRowsInserted"]
     # seen where Delta 4.4.0 keeps duplicate deletes out of the feed; tests/engine/test_duplicate_keys.py shows it
-    if several and inserted and promise.write.change_data_feed:
+    # the ids of source rows, of those too that no clause inserts, are taken for those of rows that are copied
+    copied_too = promise.write.unmodified_rows_written and bool(merge.statement.not_matched)
+    if several and promise.write.change_data_feed and (inserted or copied_too):
+        lost = [f"{inserted:,} inserted rows"] if inserted else []
+        if copied_too:
+            lost.append(f"{promise.metrics['numTargetRowsCopied']:,} rows that are copied as they are")
         warnings.append(
             Remark(
                 code="FEED_LOSES_INSERTED_ROWS",
                 sentence="Several source rows match a row to delete, and the change data feed is on: Delta 4.4.0 can "
-                f"lose some of the {inserted:,} inserted rows without an error.",
+                f"lose some of the {' and of the '.join(lost)}, without an error.",
                 evidence="Deduplicate the source on the keys of ON, or delete and insert in two merges.",
             )
         )
@@ -64,6 +71,15 @@ def advise(
                 code="VOLATILE_SOURCE",
                 sentence="The source gives other rows each time it is read; only the frozen rows are what you see.",
                 evidence=", ".join(source.volatile),
+            )
+        )
+    conditions = (merge.statement.condition, *(one.condition or "" for one in merge.statement.clauses))
+    if clock := sorted(set().union(*(asks_time(one) for one in conditions))):
+        warnings.append(
+            Remark(
+                code="CLOCK_IN_CONDITION",
+                sentence="A condition asks what time it is: the numbers are those of now, and the commit asks again.",
+                evidence=", ".join(clock),
             )
         )
     unknown = {a.column.name: a.unknown for one in assigned for a in one.columns if a.unknown}
@@ -108,3 +124,9 @@ def advise(
             )
         )
     return tuple(warnings), tuple(advice)
+
+
+def asks_time(condition: str) -> set[str]:
+    """The functions of ``condition`` that tell the time, which Delta fixes anew for each MERGE."""
+    words = {token.word.lower() for token in tokenize(condition) if token.word in NEED_NO_BRACKETS}
+    return words | (function_names(condition) & CLOCK)

@@ -12,18 +12,18 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engine import history_store
-from engine.commits import Commit, commits
+from engine.commits import Commit, commits_after
 from engine.confs import confs_set
 from engine.create_values import CreatePlan, TableState
 from engine.data_frame_write import write_data_frame
 from engine.errors import StalePlanError
-from engine.exactly_once import COMPARING, commit_despite, once, traced
+from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, once, traced
 from engine.names import quote
 from engine.outcome import deviations
 from engine.parse_create import ParsedCreate, parse_create
 from engine.plan_create_table import Looked, look
 from engine.provided_metadata import with_counted_source
-from engine.session_state import run_setup, tagged, whereabouts
+from engine.session_state import confs_as_planned, run_setup, tagged, whereabouts
 from engine.spark_errors import translate
 from engine.table_state import DeltaTableNow, delta_table_now
 from engine.values import Deviation, OnProgress, Outcome, Progress
@@ -43,7 +43,7 @@ def apply_create(spark: SparkSession, plan: CreatePlan, history: History | None,
     since = history_store.now()
     run_setup(spark, plan.statement.setup, again=True)
     create = parse_create(plan.statement.sql)
-    with confs_set(spark, plan.confs):
+    with confs_as_planned(spark, plan.confs):
         looked = look(spark, create, plan.statement.overwrite_schema, count=False)
         done = committed(spark, plan, looked.now)
         if done is not None:
@@ -80,8 +80,9 @@ def _run(
         if commit_despite(told, error, done, history, op_id) is None:
             raise told from error
     say(Progress(phase=COMPARING))
-    now = delta_table_now(spark, plan.target.name)
-    return _outcome(plan, history, op_id, committed(spark, plan, now), now, began=began)
+    with given_up_if_unknown(history, op_id):
+        now = delta_table_now(spark, plan.target.name)
+        return _outcome(plan, history, op_id, committed(spark, plan, now), now, began=began)
 
 
 def run_confs(spark: SparkSession, plan: CreatePlan, op_id: str) -> dict[str, str]:
@@ -95,7 +96,7 @@ def committed(spark: SparkSession, plan: CreatePlan, now: DeltaTableNow | None) 
     if now is None or now.version <= plan.target.version or plan.operation is None:
         return None
     # by its place: a CREATE that failed after the commit has left no name for it
-    newer = commits(spark, f"delta.{quote(now.state.location)}", now.version - plan.target.version)
+    newer = commits_after(spark, f"delta.{quote(now.state.location)}", plan.target.version, now.version)
     return next((one for one in newer if one.plan_id == plan.plan_id), None)
 
 

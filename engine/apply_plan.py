@@ -15,7 +15,7 @@ from engine.confs import confs_set
 from engine.create_values import CreatePlan
 from engine.derive_conjuncts import derive_again
 from engine.errors import ConflictError, EngineError, RefusedError, StalePlanError
-from engine.exactly_once import COMPARING, commit_despite, once, traced
+from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, once, traced
 from engine.logged_schema import logged_schema
 from engine.outcome import deviations, outcome_of
 from engine.parse import parse_merge
@@ -30,7 +30,7 @@ from engine.prepare_again import (
 )
 from engine.prepare_source import free_source, pruned_source_sql
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
-from engine.session_state import run_setup, tagged, whereabouts
+from engine.session_state import confs_as_planned, run_setup, tagged, whereabouts
 from engine.should_materialize_source import MODE
 from engine.spark_errors import is_missing, translate
 from engine.splice import frozen_sql, running_sql
@@ -103,7 +103,7 @@ def _apply(
         refuse_undone(done, since)
         drop_own(spark, plan)
         return already_applied(plan, done, history)
-    with confs_set(spark, plan.confs):
+    with confs_as_planned(spark, plan.confs):
         try:
             state = check_staleness(spark, plan, version, since, lambda: prepare_again(spark, plan, say))
             if state.verdict == "stale":
@@ -173,7 +173,8 @@ def _run(
     except Exception as error:
         return _failed(spark, plan, history, op_id, state, translate(error), began, error, say)
     say(Progress(phase=COMPARING))
-    return _recorded(spark, plan, history, op_id, state, committed(spark, plan), began)
+    with given_up_if_unknown(history, op_id):
+        return _recorded(spark, plan, history, op_id, state, committed(spark, plan), began)
 
 
 def _failed(
@@ -190,7 +191,8 @@ def _failed(
     commit = commit_despite(error, cause, lambda: committed(spark, plan), history, op_id)
     if commit is None:
         raise (_conflict(spark, plan, error, say) if is_conflict(error) else error) from cause
-    return _recorded(spark, plan, history, op_id, state, commit, began)
+    with given_up_if_unknown(history, op_id):
+        return _recorded(spark, plan, history, op_id, state, commit, began)
 
 
 def is_conflict(error: EngineError) -> bool:

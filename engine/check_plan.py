@@ -29,7 +29,8 @@ SCHEMA = r"(?:`(?:[^`$]|``|\$(?!\{))+`\.)+"
 CREATE_CONFS = (DOWNGRADE, ARBITRARY, DEFAULT_SOURCE)
 COLUMN = re.compile(r"(?:`[^`]+`|\w+)(?:\.(?:`[^`]+`|\w+))*")
 LITERAL = (
-    r"(?:-?\d+[YSL]?|timestamp_micros\(-?\d+L\)|DATE'[\d-]+'|'[^'\"\\]*'|CAST\('[^'\"\\]*' AS [A-Z]+(?:\(\d+,\d+\))?\))"
+    r"(?:-?\d+[YSL]?|timestamp_micros\(-?\d+L\)|DATE'[\d-]+'|'(?:[^'\"\\$]|\$(?!\{))*'"
+    r"|CAST\('[^'\"\\$]*' AS [A-Z]+(?:\(\d+,\d+\))?\))"
 )
 """What engine.derive_conjuncts writes of the source's keys."""
 
@@ -87,11 +88,11 @@ def _is_own(splice: Splice, plan: Plan, merge: MergeStatement) -> bool:
     if plan.session.staged is not None:
         rows = rf"{re.escape(plan.session.staged)} VERSION AS OF {version_of(plan.source.num_rows)}"
         frozen = [rf"\(SELECT \* FROM {rows}\)", rf"\(SELECT /\*\+ \w+\({ROWS}\) \*/ \* FROM {rows} AS {ROWS}\)"]
-    elif plan.decision.materialize:
-        frozen = [f"{view}", rf"\(SELECT /\*\+ \w+\({view}\) \*/ \* FROM {view}\)"] if view else []
     else:
+        frozen = [f"{view}", rf"\(SELECT /\*\+ \w+\({view}\) \*/ \* FROM {view}\)"] if view else []
         version = plan.source.pinned_versions.get(source.text)
-        frozen = [rf"\(SELECT \* FROM {re.escape(source.text)} VERSION AS OF {version}\)"]
+        if not plan.decision.materialize and version is not None:
+            frozen.append(rf"\(SELECT \* FROM {re.escape(source.text)} VERSION AS OF {version}\)")
     return (splice.start, splice.end) == (source.start, source.end_alias) and any(
         re.fullmatch(f"{one}{alias}", splice.text) for one in frozen
     )

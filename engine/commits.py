@@ -69,8 +69,20 @@ def current_version(spark: SparkSession, table: str) -> int:
 def commits_since(spark: SparkSession, table: str, version: int) -> tuple[int, tuple[Commit, ...]]:
     """(the version now, the commits after ``version``, newest first). Reads no more of the log than that."""
     now = current_version(spark, table)
-    newer = commits(spark, table, now - version) if now > version else []
-    return now, tuple(commit for commit in newer if commit.version > version)
+    newer = commits_after(spark, table, version, now)
+    return max((now, *(commit.version for commit in newer))), newer
+
+
+def commits_after(spark: SparkSession, table: str, version: int, now: int) -> tuple[Commit, ...]:
+    """The commits after ``version``, newest first, of a table that was at ``now``. Where it moved on meanwhile the
+    newest so many are not all of them, and it is asked for more."""
+    while now > version:
+        newer = [commit for commit in commits(spark, table, now - version) if commit.version > version]
+        oldest, newest = (newer[-1].version, newer[0].version) if newer else (version + 1, now)
+        if oldest <= version + 1 or newest <= now:
+            return tuple(newer)
+        now = newest
+    return ()
 
 
 def taken_back_by(commit: Commit, since: Sequence[Commit]) -> Commit | None:

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 # of the signs and words that stand in ON beside names and literals, those that raise for no row
 HARMLESS_SIGNS = ("=", "==", "<=>", "<", ">", "<=", ">=", "<>", "!=", "(", ")", ",", ".")
-FEARED_WORDS = ("CAST", "DIV", "MOD", "INTERVAL", "CASE")
+FEARED_WORDS = ("CAST", "DIV", "MOD", "INTERVAL", "CASE", "LIKE", "RLIKE", "ILIKE", "REGEXP")
+LINKING_WORDS = ("AND", "OR", "NOT", "IN", "IS", "NULL", "BETWEEN")
 BY_SOURCE = "with NOT MATCHED BY SOURCE every row of the target matters"
 MAY_RAISE = "ON has an expression that may fail for a row, and a skipped row would hide that"
 NULL_SAFE = "<=> also matches NULLs"
@@ -88,8 +89,19 @@ def may_raise(merge: AnalyzedMerge, conjunct: Expression) -> bool:
     types = {merge.source_type[name].dataType.simpleString() for name in conjunct.source_columns}
     types |= {merge.target_type[name].dataType.simpleString() for name in conjunct.target_columns}
     strings = {one.startswith("string") for one in types}
-    mixed = len(strings) > 1 or (strings == {True} and any(token.text[0].isdigit() for token in tokens))
-    return not plain or bool(called) or mixed
+    # a number, DATE '…', TRUE, current_date, a variable, a field of a struct
+    known = {name.lower() for name in (*conjunct.source_columns, *conjunct.target_columns)}
+    sides = (merge.statement.source, merge.statement.target)
+    known |= {name.lower() for side in sides for name in (side.reference or "", *side.parts)}
+    other = any(
+        (token.text[0].isalnum() or token.text[0] in "`_")
+        and token.word not in LINKING_WORDS
+        and token.name.lower() not in known
+        for token in tokens
+        if not token.is_string
+    )
+    nested = any(one.startswith("struct") for one in types)
+    return not plain or bool(called) or len(strings) > 1 or nested or (strings == {True} and other)
 
 
 def bound_items(merge: AnalyzedMerge) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ GROWING = re.compile(
 PLAIN = {"cast", "year", "quarter", "month", "day", "dayofmonth", "trunc", "substring", "substr", "left", "pmod", "mod"}
 ZONES_APART = "INTERVAL '2' DAY"
 FOUR_DIGITS = re.compile(r"^\d{4}(\D|$)")
+EMPTY = "it is an empty text for a key of the source, and Delta keeps that as NULL in a partition column"
 ZONE_ALONE = "what is generated from a time is bounded only where it grows with it: rows may be of another time zone"
 
 
@@ -76,7 +77,11 @@ def _implied(
     """(What the keys say of the generated column or "", why nothing)."""
     base, named, value = key.target.target_columns[0], _reference(merge, column), key.source.text
     type_ = str(merge.target_type[column].dataType.simpleString())
-    from_time = merge.target_type[base].dataType.simpleString() == "timestamp"
+    base_type = merge.target_type[base].dataType.simpleString()
+    if base_type in INTEGERS:
+        # computed in the width of the column that it is generated from, which a key of the source may not have
+        value = f"CAST({value} AS {base_type})"
+    from_time = base_type == "timestamp"
     if type_ not in (*INTEGERS, "date", "string"):
         return "", f"{type_} has no order that partitions can be trusted with"
     if from_time and not GROWING.match(generated_as):
@@ -91,13 +96,18 @@ def _implied(
     try:
         if not from_time:
             rows = collected(spark, f"SELECT DISTINCT CAST({expression} AS STRING) {given} LIMIT {MAX_VALUES + 1}")
-            if values := few_literals(type_, [row[0] for row in rows]):
+            found = [row[0] for row in rows]
+            if type_ == "string" and "" in found:
+                return "", EMPTY
+            if values := few_literals(type_, found):
                 return one_of(named, values), ""
         ((low, high, unknown),) = collected(
             spark,
             f"SELECT CAST(min({computed(generated_as, base, least)}) AS STRING), "
             f"CAST(max({computed(generated_as, base, most)}) AS STRING), count_if(({expression}) IS NULL) {given}",
         )
+        if type_ == "string" and low == "":
+            return "", EMPTY
     except (CancelledError, UnreachableError):
         raise
     except EngineError as error:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from engine.commits import Commit, user_metadata
@@ -56,6 +57,18 @@ def commit_despite(
         cancelled = isinstance(error, CancelledError)
         history.failed(op_id, error.message if cancelled else str(error), "cancelled" if cancelled else "failed")
     return commit
+
+
+@contextlib.contextmanager
+def given_up_if_unknown(history: History | None, op_id: str) -> Iterator[None]:
+    """Where what was committed cannot be asked or written down, the row is left to ``engine.recover``."""
+    try:
+        yield
+    except BaseException:
+        if history:
+            with contextlib.suppress(Exception):
+                history.give_up(op_id)
+        raise
 
 
 def _asked_twice(question: Callable[[], Commit | None]) -> Commit | None:

@@ -26,8 +26,9 @@ def literal(type_: str, value: str | None) -> str | None:
     if type_ == "date":
         return f"DATE'{value}'" if DATE.match(value) else None
     if type_ == "string":
-        # how a literal escapes depends on a conf
-        return string(value) if value.isprintable() and not set("\\'\"") & set(value) else None
+        # how a literal escapes depends on a conf, and for ${…} in it Spark puts the value of one
+        odd = set("\\'\"") & set(value) or "${" in value
+        return string(value) if value.isprintable() and not odd else None
     return f"CAST('{value}' AS {type_.upper()})"
 
 

@@ -29,6 +29,7 @@ from engine.explain import explain
 from engine.find_touched_files import Matches, find_seen_rows, find_touched_files
 from engine.foresee import ambiguity, append_only, changed_types, dotted_partitions, reserved_names
 from engine.generated_columns import generated_predicate
+from engine.new_columns import new_columns
 from engine.params import fill
 from engine.parse import Script, parse_merge, parse_script
 from engine.plan_values import engines, plan_id, schema_after, source_value, statement_value, target_value
@@ -38,7 +39,7 @@ from engine.prepare_delta_scan import DeltaScan, prepare_delta_scan
 from engine.prepare_source import PreparedSource, free_source, new_view_name, prepare_source
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
 from engine.samples import sample_rows
-from engine.session_state import kept_confs, run_setup, session_ref, tagged
+from engine.session_state import PLANNED, kept_confs, run_setup, session_ref, tagged
 from engine.should_materialize_source import is_on, should_materialize_source
 from engine.source_plan import source_plan
 from engine.spark_errors import translate
@@ -120,6 +121,7 @@ def _plan(
     script = parse_script(fill(text, params))
     statement = parse_merge(script.statement)
     run_setup(spark, script.setup)
+    spark.conf.set(PLANNED, "1")
     with beside() as submit:
         detail = submit(lambda: describe_detail(spark, statement))
         with clock.phase("analyze"):
@@ -188,7 +190,9 @@ def plan_of(
     source, scan, matches, promise = looked.source, looked.scan, looked.matches, looked.promise
     if decision.materialize:
         decision = decision.model_copy(update=asdict(looked.attempt))
-    splices = tuple(one for one in (source_splice(merge, source, decision), derived_splice(looked)) if one)
+    narrowed = derived_splice(looked)
+    put = source_splice(merge, source, decision, narrows=narrowed is not None)
+    splices = tuple(one for one in (put, narrowed) if one)
     if looked.merge is not merge:
         explain(spark, spliced(statement.sql, splices))
     typed = statement_value(statement, script, params)
@@ -317,7 +321,8 @@ def look_at(
     merge, scan, target = found.merge, found.scan, known.target
     rules, assigned = target.rules, target.assigned
     statement = merge.statement
-    refused = changed_types(rules)
+    properties = dict(target.detail["properties"] or {})
+    refused = changed_types(rules) or new_columns(merge.target_type, merge.type_after, properties, target.features)
     target_rows = live_rows(scan.after)
     matches = Matches()
     try:
@@ -338,7 +343,8 @@ def look_at(
         conflicts = find_conflicts(spark, merge, source, matches, shown.rows, shown.private)
     if refused is None:
         with clock.phase("check_rows"):
-            pruned = known.decision.materialize or source.staged is not None
+            narrowed = found.scan is not found.as_typed
+            pruned = known.decision.materialize or source.staged is not None or narrowed
             copies = promise.write.unmodified_rows_written and bool(promise.metrics["numTargetRowsCopied"])
             refused = (
                 reserved_names(merge, pruned, matches, promise.write)

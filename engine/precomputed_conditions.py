@@ -15,7 +15,15 @@ from engine.analyze import AnalyzedMerge, qualified
 from engine.check_rows import NOT_OF_ROWS
 from engine.confs import confs_set, for_rows
 from engine.errors import EngineError
-from engine.find_touched_files import SOURCE_ROW, TARGET_ROW, Matches, any_of, source_relation, target_relation
+from engine.find_touched_files import (
+    SOURCE_ROW,
+    TARGET_ROW,
+    Matches,
+    any_of,
+    source_relation,
+    target_relation,
+    unmatched_source,
+)
 from engine.prepare_source import PreparedSource
 from engine.run_with_source_lost_retries import lost_blocks
 from engine.spark_errors import collected
@@ -41,6 +49,8 @@ def failing_condition(
     private: bool,
 ) -> Refused | None:
     """The error that a condition raises while Delta writes, or None. ``private`` leaves out what Spark says of it."""
+    if write.join_type in ("leftanti", None):
+        return _failing_insert(spark, merge, source, matches, write, private=private)
     conditions = [clause.condition for clause in merge.statement.clauses if clause.condition]
     asked = [*conditions, merge.statement.condition] if write.deletion_vectors else conditions
     if write.join_type not in JOINS or not matches.touched or not any(may_fail(merge, one) for one in asked):
@@ -54,8 +64,34 @@ def failing_condition(
     )
     if write.deletion_vectors:
         query += f"WHERE {_kept(merge, on)}"
+    return _error_of(spark, query, source.num_rows + matches.touched_rows, private=private)
+
+
+def _failing_insert(
+    spark: SparkSession,
+    merge: AnalyzedMerge,
+    source: PreparedSource,
+    matches: Matches,
+    write: WritePlan,
+    *,
+    private: bool,
+) -> Refused | None:
+    """Of several INSERT clauses all conditions are computed for each row that is to be inserted
+    (MergeOutputGeneration.generateInsertsOnlyOutputDF); that of a lone one filters the source."""
+    inserts = merge.statement.not_matched
+    conditions = [clause.condition for clause in inserts if clause.condition]
+    if len(inserts) < 2 or not any(may_fail(merge, one) for one in conditions):
+        return None
+    computed = ", ".join(("0", *(f"({qualified(merge, one)}\n)" for one in conditions)))
+    rows = f"{source.view} AS {merge.source_reference}"
+    if write.join_type == "leftanti":
+        rows = unmatched_source(merge, source, matches.seen)
+    return _error_of(spark, f"SELECT bit_xor(xxhash64({computed})) FROM {rows}", None, private=private)
+
+
+def _error_of(spark: SparkSession, query: str, rows: int | None, *, private: bool) -> Refused | None:
     try:
-        with confs_set(spark, for_rows(source.num_rows + matches.touched_rows)):
+        with confs_set(spark, for_rows(rows)):
             collected(spark, query)
     except EngineError as error:
         if not error.condition or error.condition.startswith(NOT_OF_ROWS) or lost_blocks(error):

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from engine.analyze import analyze
 from engine.commits import commits_since
+from engine.confs import read_confs
 from engine.errors import EngineError, StalePlanError
 from engine.parse import parse_merge
 from engine.prepare_source import get_merge_source, prepare_source
 from engine.run_with_source_lost_retries import Attempt
-from engine.session_state import whereabouts
+from engine.session_state import PLANNED, whereabouts
 from engine.spark_errors import is_missing
 from engine.stage_source import version_of
 from engine.staleness import Staleness
@@ -27,7 +28,8 @@ AGAIN = "Plan again."
 
 def is_own_session(spark: SparkSession, plan: Plan) -> bool:
     """Whether this is the session that planned, in which the setup was run."""
-    own = plan.session.session_id is not None and plan.session.session_id == whereabouts(spark).session_id
+    same = plan.session.session_id is not None and plan.session.session_id == whereabouts(spark).session_id
+    own = same and read_confs(spark, (PLANNED,)).get(PLANNED) is not None
     return own or (plan.session.source_view is not None and has_view(spark, plan.session.source_view))
 
 
@@ -41,7 +43,7 @@ def prepare_again(spark: SparkSession, plan: Plan, say: OnProgress) -> None:
     view = plan.session.source_view
     if is_pinned(plan):
         check_pinned(spark, plan)
-    elif not (plan.decision.materialize and view and has_view(spark, view)):
+    elif not (merges_checkpoint(plan) and view and has_view(spark, view)):
         say(Progress(phase="MERGE operation - materialize source"))
         prepare_as_planned(spark, plan, plan.decision.storage_level)
 
@@ -82,7 +84,10 @@ def is_pinned(plan: Plan) -> bool:
 
 def merges_checkpoint(plan: Plan) -> bool:
     """Whether the statement that runs reads its source from a checkpoint of this program's."""
-    return plan.decision.materialize and plan.session.staged is None
+    view = plan.session.source_view
+    return plan.session.staged is None and any(
+        splice.part == "source" and view is not None and view in splice.text for splice in plan.splices
+    )
 
 
 def check_pinned(spark: SparkSession, plan: Plan) -> None:

@@ -32,10 +32,11 @@ from engine.values import Column, Decision
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-VOLATILE = RANDOM | {
+CLOCK = {
     *("current_timestamp", "now", "localtimestamp", "unix_timestamp"),
     *("current_date", "curdate", "current_time"),
 }
+VOLATILE = RANDOM | CLOCK
 ATOMIC = re.compile(
     r"^(tinyint|smallint|int|bigint|float|double|boolean|date|timestamp|timestamp_ntz|string|binary|"
     r"decimal\(.*\)|char\(.*\)|varchar\(.*\)|string collate .*)$"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.confs import is_connect, read_confs
+from engine.confs import confs_set, is_connect, read_confs
 from engine.spark_errors import translate
 from engine.values import SessionRef
 
@@ -44,9 +44,28 @@ KEPT_CONFS = (
 )
 
 
+TIME_ZONE = "spark.sql.session.timeZone"
+PLANNED = "deltamerge.planned"
+"""Set in a session in which something was planned. A server that has forgotten a session makes another of its id."""
+
+
 def kept_confs(spark: SparkSession) -> dict[str, str]:
-    """The confs that are set and change what a MERGE does."""
-    return read_confs(spark, KEPT_CONFS)
+    """The confs that are set and change what a MERGE does, and the time zone, whose default is the server's own."""
+    return {**read_confs(spark, KEPT_CONFS), TIME_ZONE: str(spark.conf.get(TIME_ZONE))}
+
+
+@contextmanager
+def confs_as_planned(spark: SparkSession, confs: Mapping[str, str]) -> Iterator[None]:
+    """``confs`` of a plan for the body, and of those that a plan keeps no other: they were left at their default."""
+    others = {key: value for key, value in read_confs(spark, KEPT_CONFS).items() if key not in confs}
+    for key in others:
+        spark.conf.unset(key)
+    try:
+        with confs_set(spark, confs):
+            yield
+    finally:
+        for key, value in others.items():
+            spark.conf.set(key, value)
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,13 @@ ROWS = "deltamerge_rows"
 """What a hint calls the table that the source is staged in."""
 
 
-def source_splice(merge: AnalyzedMerge, source: PreparedSource, decision: Decision) -> Splice | None:
+def source_splice(
+    merge: AnalyzedMerge, source: PreparedSource, decision: Decision, *, narrows: bool = False
+) -> Splice | None:
     """How the source is frozen in the text: the table that it is staged in, the checkpoint where Delta would
-    materialize, a pinned version where it is one plain Delta table, else not at all (its tables' versions are checked
-    at apply instead)."""
+    materialize, a pinned version where it is one plain Delta table; the checkpoint as well where ON ``narrows`` the
+    target to its keys, which would be untrue of rows that come later; else not at all (its tables' versions are
+    checked at apply instead)."""
     written = merge.statement.source
     alias = f" AS {written.reference}" if written.reference else ""
     if source.staged:
@@ -27,7 +30,7 @@ def source_splice(merge: AnalyzedMerge, source: PreparedSource, decision: Decisi
             text=f"(SELECT {hint}* FROM {source.staged} VERSION AS OF {version_of(source.num_rows)}{name}){alias}",
             why="the source as it was planned, which is kept in a table",
         )
-    if decision.materialize:
+    if decision.materialize or (narrows and not source.pinned_table):
         # Delta puts the hints of the source back on its checkpoint (MergeIntoMaterializeSource.addHintsToPlan)
         why, wanted = "the frozen source, so that the rows that were previewed are those that are merged", source.hint
         if source.is_small and not wanted:

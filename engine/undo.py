@@ -15,7 +15,7 @@ from engine.commits import Commit, commits_since, current_version, taken_back_by
 from engine.confs import confs_set
 from engine.delta_log import LogFile, list_files, live_rows
 from engine.errors import RefusedError, StalePlanError
-from engine.exactly_once import COMPARING, commit_despite, traced
+from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, traced
 from engine.names import quote
 from engine.outcome import deviations
 from engine.session_state import tagged, whereabouts
@@ -126,7 +126,8 @@ def undo(
                 raise told from error
         else:
             say(Progress(phase=COMPARING))
-            commit = commit_of(spark, looked, op_id)
+            with given_up_if_unknown(history, op_id):
+                commit = commit_of(spark, looked, op_id)
     outcome = _outcome(looked, op_id, commit, round((time.monotonic() - began) * 1000))
     if history:
         history.undone(op_id, outcome)

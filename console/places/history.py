@@ -14,7 +14,6 @@ from textual.widget import Widget
 from textual.widgets import Input
 from typing_extensions import override
 
-from console.drafts import Draft
 from console.places import sentences
 from console.places.history_pages import (
     GROUPINGS,
@@ -295,11 +294,16 @@ class HistoryPlace(Place):
     def action_plan_again(self) -> None:
         if (detail := self.detail) is None:
             return
+        from console.places.saved import SECRET_LEFT_OUT, draft_of, lacks_secrets
+
         place: MergePlace = self.console_app.go_to("merge")  # type: ignore[assignment]
-        params = dict(detail.plan.statement.params) if detail.plan is not None and detail.plan.kind == "merge" else {}
+        draft = draft_of(detail)
 
         def plan() -> None:
-            place.use_draft(Draft(detail.operation.sql, params))
+            place.use_draft(draft)
+            if lacks_secrets(draft):
+                place.notify(SECRET_LEFT_OUT, severity="warning")
+                return
             # the editor has told of its new text by then: what is planned is what is there
             place.call_after_refresh(place.action_plan)
 
@@ -308,7 +312,9 @@ class HistoryPlace(Place):
     def action_edit_again(self) -> None:
         if self.detail is None:
             return
-        sql = self.detail.operation.sql
+        from console.places.saved import draft_of
+
+        sql = draft_of(self.detail).sql
         kind = self.detail.operation.kind
         place = cast("StatementPlace", self.console_app.go_to("create" if kind == "create_table" else "merge"))
         place.call_after_refresh(place.use_text, sql)

@@ -15,9 +15,11 @@ from console.places.sentences import one_line
 if TYPE_CHECKING:
     from console.places.merge import MergePlace
     from console.work import Failure
+    from engine.plans import OperationDetail
     from engine.values import Operation
 
 FOLDER = "merges"
+SECRET_LEFT_OUT = "A secret was left out of the history: complete the text where *** stands, then plan it."
 RECENT = 200
 SHOWN_RECENT = 30
 _NAME = re.compile(r"\w[\w .-]*")
@@ -105,6 +107,21 @@ def _source(sql: str) -> str:
     return using[1][:60] if using else sql[:60]
 
 
+def draft_of(detail: OperationDetail) -> Draft:
+    """What was planned, as the history keeps it: with what ran before it, and without its secrets."""
+    if detail.plan is None:
+        return Draft(detail.operation.sql)
+    statement = detail.plan.statement
+    return Draft(";\n".join((*statement.setup, statement.sql)), dict(statement.params))
+
+
+def lacks_secrets(draft: Draft) -> bool:
+    """Whether the history's copy has the mark of a secret in it: run as it is, it would write that mark."""
+    from engine.secrets import MASK
+
+    return any(MASK in text for text in (draft.sql, *draft.params.values()))
+
+
 def _open(place: MergePlace, store: DraftStore, key: str | None) -> None:
     if key is None:
         return
@@ -113,15 +130,16 @@ def _open(place: MergePlace, store: DraftStore, key: str | None) -> None:
     def load() -> Draft:
         if kind == "saved":
             return store.load(name)
-        detail = place.backend.operation(name)
-        statement = detail.plan.statement if detail.plan is not None else None
-        if statement is None:
-            return Draft(detail.operation.sql)
-        return Draft(";\n".join((*statement.setup, statement.sql)), dict(statement.params))
+        return draft_of(place.backend.operation(name))
+
+    def opened(draft: Draft) -> None:
+        place.use_draft(draft)
+        if kind != "saved" and lacks_secrets(draft):
+            place.notify(SECRET_LEFT_OUT, severity="warning")
 
     place.ask(
         "open-merge",
         load,
-        place.use_draft,
+        opened,
         lambda failure: place.notify(f"It cannot be opened: {failure}", severity="error"),
     )

@@ -11,6 +11,7 @@ from console.profiles import load_profile
 from console.settings import load_settings
 from engine.errors import UsageError
 from engine.policy import Policy
+from tests.cli.running import Shell
 
 TEXT = """
 theme = "night"
@@ -113,3 +114,21 @@ def test_the_next_command_repeats_options_but_no_token(home: Path) -> None:
     assert found.command("apply", "my plan.json") == (
         f"deltamerge-console --remote sc://spark:15002 --home {home} apply 'my plan.json'"
     )
+
+
+@pytest.mark.parametrize("typed", ["sc://spark", "sc://Spark/", "sc://spark/;token=t", "sc://spark:15002"])
+@pytest.mark.parametrize("named", ["sc://spark", "sc://spark:15002/"])
+def test_an_address_without_a_port_is_the_one_with_the_default_port(tmp_path: Path, named: str, typed: str) -> None:
+    (tmp_path / "settings.toml").write_text(f'[profiles.prod]\nremote = "{named}"\nproduction = true\n')
+    assert resolve(None, typed, (), None, tmp_path).production
+    assert not resolve(None, "sc://spark:15003", (), None, tmp_path).production
+
+
+def test_the_demo_writes_nothing_where_the_policy_is_read_only(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.session.connect.connect", lambda *_, **__: pytest.fail("it connected"))
+    (tmp_path / "settings.toml").write_text('[profiles.look]\nmaster = "local[2]"\npolicy.read_only = true\n')
+    ran = Shell(capsys, tmp_path, "--profile", "look")("demo", "--headless")
+    assert ran.code != 0
+    assert "read_only" in ran.err

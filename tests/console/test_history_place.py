@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from engine.plans import OperationDetail
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
@@ -152,3 +155,51 @@ async def test_p_plans_the_merge_of_an_operation_again(backend: FakeBackend) -> 
         await operator.until(lambda: backend.called("plan"))
         assert backend.called("plan")[0][0] == MERGE_SQL
         await operator.sees("updates 1,204")
+
+
+def _keeps(backend: FakeBackend, monkeypatch: pytest.MonkeyPatch, **kept: object) -> None:
+    """The history keeps this of every statement."""
+    looked = backend.operation
+
+    def operation(op_id: str) -> OperationDetail:
+        detail = looked(op_id)
+        assert detail.plan is not None
+        statement = detail.plan.statement.model_copy(update=kept)
+        return detail.model_copy(update={"plan": detail.plan.model_copy(update={"statement": statement})})
+
+    monkeypatch.setattr(backend, "operation", operation)
+
+
+async def test_p_plans_what_ran_before_the_merge_too(backend: FakeBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    _keeps(backend, monkeypatch, setup=("USE sales",))
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("3")
+        await operator.sees("u takes it back")
+        await operator.press("p")
+        await operator.until(lambda: backend.called("plan"))
+        assert backend.called("plan")[0][0] == f"USE sales;\n{MERGE_SQL}"
+
+
+async def test_e_edits_what_ran_before_the_merge_too(backend: FakeBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    _keeps(backend, monkeypatch, setup=("USE sales",))
+    async with console(backend) as operator:
+        await operator.press("3")
+        await operator.sees("u takes it back")
+        await operator.press("e")
+        await operator.until(lambda: operator.merge.editor.text == f"USE sales;\n{MERGE_SQL}")
+
+
+async def test_p_does_not_plan_a_text_that_a_secret_was_left_out_of(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    redacted = f"-- token=***\n{MERGE_SQL}"
+    _keeps(backend, monkeypatch, sql=redacted)
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("3")
+        await operator.sees("u takes it back")
+        await operator.press("p")
+        await operator.sees("A secret was left out of the history")
+        assert operator.merge.editor.text == redacted
+        assert not backend.called("plan")

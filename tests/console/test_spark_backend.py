@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from console.spark_backend import SparkBackend
+import pytest
+
+from console.spark_backend import KEPT_PLANS, SparkBackend
 from engine.values import TableRef
 from tests.conftest import TEST_CONFS
 
@@ -29,3 +31,73 @@ def test_the_versions_that_were_looked_at_are_remembered(spark: Any, schema: str
         backend.close()
     assert [version.version for version in seen] == [1, 0]
     assert SparkBackend("local[2]", spark_home).remembered_versions(f"{schema}.t") == seen
+
+
+class Kept:
+    """A session that knows whether it was closed."""
+
+    spark: Any = None
+    closed = False
+
+    def on_progress(self, _: object) -> Any:
+        return lambda: None
+
+    def close(self, **_: bool) -> None:
+        self.closed = True
+
+
+@pytest.fixture
+def keeper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr("engine.prepare_source.free_sources", lambda _: None)
+    return SparkBackend("local[*]", tmp_path)
+
+
+def test_a_session_in_which_a_commit_runs_is_not_closed_for_a_newer_plan(keeper: Any) -> None:
+    sessions = [Kept() for _ in range(KEPT_PLANS + 1)]
+    for number, session in enumerate(sessions[:-1]):
+        keeper._keep(str(number), session)
+
+    def commit(_: object) -> None:
+        keeper._keep("newest", sessions[-1])
+        assert [session.closed for session in sessions] == [False, True, False, False, False]
+
+    keeper._watched(sessions[0], "commit", lambda _: None, commit)
+    assert not sessions[0].closed
+
+
+def test_more_plans_are_kept_while_all_of_them_run_and_no_more_once_one_ends(keeper: Any) -> None:
+    sessions = [Kept() for _ in range(KEPT_PLANS + 1)]
+    for number, session in enumerate(sessions[:-1]):
+        keeper._keep(str(number), session)
+        keeper._running[str(number)] = session
+
+    def commit(_: object) -> None:
+        keeper._keep("newest", sessions[-1])
+        assert not any(session.closed for session in sessions)
+
+    keeper._watched(sessions[0], "0", lambda _: None, commit)
+    assert [session.closed for session in sessions] == [True, False, False, False, False]
+
+
+def test_a_plan_made_again_closes_the_session_of_the_commit_only_when_that_has_ended(keeper: Any) -> None:
+    first, again = Kept(), Kept()
+    keeper._keep("same", first)
+
+    def commit(_: object) -> None:
+        keeper._keep("same", again)
+        assert not first.closed
+
+    keeper._watched(first, "commit", lambda _: None, commit)
+    assert first.closed
+    assert not again.closed
+
+
+def test_the_session_shows_no_conf_that_is_named_like_a_secret(keeper: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Kept()
+    session.endpoint, session.embedded, session.session_id = "sc://x", False, "1"  # type: ignore[attr-defined]
+    answers = iter(["4.0", {"spark.sql.catalog.unity.token": "abc", "spark.sql.ansi.enabled": "true"}])
+    monkeypatch.setattr(keeper, "_main", session)
+    monkeypatch.setattr(keeper, "_ask", lambda _: next(answers))
+    facts = keeper.describe_session()
+    assert facts["spark.sql.catalog.unity.token"] == "***"
+    assert facts["spark.sql.ansi.enabled"] == "true"

@@ -289,6 +289,25 @@ def test_delta_loses_inserted_rows_where_it_keeps_duplicate_deletes_out_of_the_f
     assert shop.sql(f"SELECT * FROM {table} WHERE id >= 10").count() < 20
 
 
+@pytest.mark.parametrize("inserted", [0, 500])
+def test_rows_that_stay_may_be_lost_as_well_by_the_ids_of_source_rows(shop: Any, inserted: int) -> None:
+    """Delta 4.4.0 loses 490 of them here."""
+    table = f"tgt_{uuid.uuid4().hex[:8]}"
+    shop.sql(
+        f"CREATE TABLE {table} (id BIGINT, v STRING) USING delta "
+        f"TBLPROPERTIES ({FEED}, 'delta.enableDeletionVectors' = 'false')"
+    )
+    shop.sql(f"INSERT INTO {table} SELECT id, 'old' FROM range(1000, 2000, 1, 1)")
+    rows = "SELECT id, 'new' AS v FROM range(500, 1010, 1, 1) UNION ALL SELECT id, 'new' FROM range(1000, 1010, 1, 1)"
+    clauses = DELETE_AND_INSERT.replace("NOT MATCHED", f"NOT MATCHED AND s.id < {500 + inserted}")
+    looked = plan(shop, merge(f"({rows})", clauses, table=table))
+    assert looked.promise["numTargetRowsInserted"] == inserted
+    (told,) = (one.sentence for one in looked.warnings if one.code == LOSES_ROWS)
+    assert "990 rows that are copied" in told
+    apply(shop, looked, accept=[LOSES_ROWS])
+    assert shop.sql(f"SELECT * FROM {table}").count() < 990 + inserted
+
+
 def test_without_a_feed_or_duplicates_or_inserts_no_row_is_lost(shop: Any) -> None:
     once = "(SELECT id, 'new' AS v FROM range(8, 30))"
     for properties, source, clauses in (

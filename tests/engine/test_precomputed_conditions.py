@@ -103,3 +103,18 @@ def test_a_condition_that_fails_where_its_clause_takes_no_row(shop: Any, name: s
     else:
         assert looked.refused is None
         assert apply(shop, looked).kept
+
+
+@pytest.mark.parametrize("matched", ["", "WHEN MATCHED THEN DELETE "], ids=["insert only", "no file touched"])
+def test_of_several_inserts_each_condition_is_computed_for_each_new_row(spark: Any, schema: str, matched: str) -> None:
+    spark.sql("CREATE TABLE tgt (id BIGINT, n INT) USING delta")
+    spark.sql("CREATE TABLE src USING delta AS SELECT * FROM VALUES (1L, 'h', 'x'), (2L, 'h', 'y') AS x(id, kind, txt)")
+    text = (
+        f"MERGE INTO tgt t USING src s ON t.id = s.id {matched}WHEN NOT MATCHED AND s.kind = 'h' THEN "
+        "INSERT (id) VALUES (s.id) WHEN NOT MATCHED AND CAST(s.txt AS INT) > 5 THEN INSERT (id, n) VALUES (s.id, 1)"
+    )
+    looked = plan(spark, text)
+    assert looked.refused is not None
+    assert looked.refused.condition == "CAST_INVALID_INPUT"
+    with pytest.raises(Exception, match="CAST_INVALID_INPUT"):
+        spark.sql(text).collect()

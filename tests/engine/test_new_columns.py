@@ -1,0 +1,50 @@
+"""Columns that schema evolution may not add are refused by the plan as Delta refuses them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.plan_merge import plan
+from engine.spark_errors import translate
+
+EVOLVE = "MERGE WITH SCHEMA EVOLUTION INTO tgt t USING (SELECT 1L AS id, {}) s ON t.id = s.id {}"
+INSERT = "WHEN NOT MATCHED THEN INSERT *"
+FEED = "'delta.enableChangeDataFeed' = 'true'"
+CASES = {
+    "a blank": ("2 AS `order total`", "", "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES"),
+    "a blank in a new struct": ("named_struct('a b', 1) AS n", "", "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES"),
+    "a blank, mapped": ("2 AS `order total`", "'delta.columnMapping.mode' = 'name'", ""),
+    "no zone": ("TIMESTAMP_NTZ'2024-01-01 00:00:00' AS at", "", "DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT"),
+    "no zone, in an array": (
+        "array(TIMESTAMP_NTZ'2024-01-01 00:00:00') AS at",
+        "",
+        "DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT",
+    ),
+    "no zone, supported": (
+        "TIMESTAMP_NTZ'2024-01-01 00:00:00' AS at",
+        "'delta.feature.timestampNtz' = 'supported'",
+        "",
+    ),
+    "a name of the feed": ("'x' AS _change_type", FEED, "RESERVED_CDC_COLUMNS_ON_WRITE"),
+    "such a name without a feed": ("'x' AS _change_type", "", ""),
+    "an interval": ("INTERVAL '1' DAY AS i", "", "DELTA_UNSUPPORTED_DATA_TYPES"),
+    "a plain one": ("named_struct('a', array(1)) AS n", "", ""),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_new_column_is_refused_as_delta_refuses_it(spark: Any, schema: str, case: str) -> None:
+    columns, properties, condition = CASES[case]
+    given = f"TBLPROPERTIES ({properties})" if properties else ""
+    spark.sql(f"CREATE TABLE tgt (id BIGINT) USING delta {given}")
+    text = EVOLVE.format(columns, INSERT)
+    looked = plan(spark, text)
+    assert (looked.refused.condition if looked.refused else "") == condition
+    try:
+        spark.sql(text).collect()
+        raised = ""
+    except Exception as error:
+        raised = translate(error).condition
+    assert raised.partition(".")[0] == condition
