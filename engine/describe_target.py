@@ -43,8 +43,12 @@ class DescribedTarget:
         return tuple(self.detail["tableFeatures"] or ())
 
     @property
+    def properties(self) -> dict[str, str]:
+        return dict(self.detail["properties"] or {})
+
+    @property
     def traits(self) -> TableTraits:
-        properties = dict(self.detail["properties"] or {})
+        properties = self.properties
         vectors = properties.get("delta.enableDeletionVectors", "false").lower() == "true"
         return TableTraits(
             deletion_vectors=vectors and "deletionVectors" in self.features,

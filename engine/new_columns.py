@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from engine.describe_target import DescribedTarget
 from engine.foresee_create import CDC_COLUMNS, INVALID_CHARACTERS, UNSUPPORTED_TYPES
 from engine.values import Refused
 
@@ -14,15 +15,12 @@ if TYPE_CHECKING:
 Path = tuple[str, ...]
 
 
-def new_columns(
-    before: StructType, after: StructType, properties: Mapping[str, str], features: Collection[str]
-) -> Refused | None:
+def new_columns(before: StructType, after: StructType, target: DescribedTarget) -> Refused | None:
     """The error for a column, or a field of one, that ``after`` has and ``before`` has not; None where Delta takes
-    them all. ``properties`` and ``features`` are the table's."""
-    new = list(_added((), before, after))
-    mapped = properties.get("delta.columnMapping.mode", "none").lower() != "none"
-    feed = properties.get("delta.enableChangeDataFeed", "false").lower() == "true"
-    for path, type_ in new:
+    them all."""
+    mapped = target.properties.get("delta.columnMapping.mode", "none").lower() != "none"
+    feed = target.traits.change_data_feed
+    for path, type_ in _added((), before, after):
         name = ".".join(path)
         if not mapped and INVALID_CHARACTERS.search(path[-1]):
             return _refused(
@@ -38,7 +36,7 @@ def new_columns(
                 f"Delta stores no {plain}: the new column {name}.",
                 "Cast it in the source: numbers or timestamps for an interval, a plain STRING for a collation.",
             )
-        if plain == "timestamp_ntz" and "timestampNtz" not in features:
+        if plain == "timestamp_ntz" and "timestampNtz" not in target.features:
             return _refused(
                 "DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT",
                 f"The new column {name} is a TIMESTAMP_NTZ, and the table has not the feature for it.",

@@ -206,7 +206,7 @@ def plan_of(
         promise,
         looked.conflicts,
         target.assigned,
-        dict(target.detail["properties"] or {}),
+        target.properties,
         confs,
     )
     implied = generated_predicate(spark, merge, looked.scan_as_typed, matches, target.columns)
@@ -321,8 +321,7 @@ def look_at(
     merge, scan, target = found.merge, found.scan, known.target
     rules, assigned = target.rules, target.assigned
     statement = merge.statement
-    properties = dict(target.detail["properties"] or {})
-    refused = changed_types(rules) or new_columns(merge.target_type, merge.type_after, properties, target.features)
+    refused = changed_types(rules) or new_columns(merge.target_type, merge.type_after, target)
     target_rows = live_rows(scan.after)
     matches = Matches()
     try:

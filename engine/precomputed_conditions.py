@@ -4,7 +4,7 @@ Where Delta writes, it computes the conditions of all clauses for each row of it
 whose other side is NULL (MergeOutputGeneration.generatePrecomputedConditionsAndDF); with deletion vectors first whether
 a row is kept at all, by ON and the conditions together (ClassicMergeExecutor.generateFilterForModifiedRows). So
 ``WHEN MATCHED AND 1 / s.n > 0`` fails on an unmatched row whose n is 0. Where a condition may fail, that join is
-run here.
+run here; where only INSERTs are left, and several, their conditions are computed for the rows that are new.
 """
 
 from __future__ import annotations
@@ -49,50 +49,19 @@ def failing_condition(
     private: bool,
 ) -> Refused | None:
     """The error that a condition raises while Delta writes, or None. ``private`` leaves out what Spark says of it."""
-    if write.join_type in ("leftanti", None):
-        return _failing_insert(spark, merge, source, matches, write, private=private)
-    conditions = [clause.condition for clause in merge.statement.clauses if clause.condition]
-    asked = [*conditions, merge.statement.condition] if write.deletion_vectors else conditions
-    if write.join_type not in JOINS or not matches.touched or not any(may_fail(merge, one) for one in asked):
+    inserts_only = write.join_type not in JOINS
+    clauses = merge.statement.not_matched if inserts_only else merge.statement.clauses
+    conditions = [clause.condition for clause in clauses if clause.condition]
+    asked = [*conditions, merge.statement.condition] if write.deletion_vectors and not inserts_only else conditions
+    # that of a lone INSERT filters the source
+    computes = len(clauses) > 1 if inserts_only else bool(matches.touched)
+    if not computes or not any(may_fail(merge, one) for one in asked):
         return None
-    target = target_relation(merge, [f"xxhash64(_metadata.file_path) IN ({matches.touched_hashes})"], whole=True)
-    on = qualified(merge, merge.statement.condition)
+    rows = _new_rows(merge, source, matches, write) if inserts_only else _joined_rows(merge, source, matches, write)
     computed = ", ".join(("0", *(f"({qualified(merge, one)}\n)" for one in conditions)))
-    query = (
-        f"SELECT bit_xor(xxhash64({computed})) FROM {source_relation(merge, source)} {JOINS[write.join_type]} JOIN "
-        f"{target} ON {on}\n"
-    )
-    if write.deletion_vectors:
-        query += f"WHERE {_kept(merge, on)}"
-    return _error_of(spark, query, source.num_rows + matches.touched_rows, private=private)
-
-
-def _failing_insert(
-    spark: SparkSession,
-    merge: AnalyzedMerge,
-    source: PreparedSource,
-    matches: Matches,
-    write: WritePlan,
-    *,
-    private: bool,
-) -> Refused | None:
-    """Of several INSERT clauses all conditions are computed for each row that is to be inserted
-    (MergeOutputGeneration.generateInsertsOnlyOutputDF); that of a lone one filters the source."""
-    inserts = merge.statement.not_matched
-    conditions = [clause.condition for clause in inserts if clause.condition]
-    if len(inserts) < 2 or not any(may_fail(merge, one) for one in conditions):
-        return None
-    computed = ", ".join(("0", *(f"({qualified(merge, one)}\n)" for one in conditions)))
-    rows = f"{source.view} AS {merge.source_reference}"
-    if write.join_type == "leftanti":
-        rows = unmatched_source(merge, source, matches.seen)
-    return _error_of(spark, f"SELECT bit_xor(xxhash64({computed})) FROM {rows}", None, private=private)
-
-
-def _error_of(spark: SparkSession, query: str, rows: int | None, *, private: bool) -> Refused | None:
     try:
-        with confs_set(spark, for_rows(rows)):
-            collected(spark, query)
+        with confs_set(spark, for_rows(None if inserts_only else source.num_rows + matches.touched_rows)):
+            collected(spark, f"SELECT bit_xor(xxhash64({computed})) FROM {rows}")
     except EngineError as error:
         if not error.condition or error.condition.startswith(NOT_OF_ROWS) or lost_blocks(error):
             raise
@@ -103,6 +72,23 @@ def _error_of(spark: SparkSession, query: str, rows: int | None, *, private: boo
             "the other side: guard it (try_divide, try_cast, nullif).",
         )
     return None
+
+
+def _new_rows(merge: AnalyzedMerge, source: PreparedSource, matches: Matches, write: WritePlan) -> str:
+    """The rows for which the conditions of several INSERTs are computed, each of them for each row
+    (MergeOutputGeneration.generateInsertsOnlyOutputDF): all of the source where no file is touched."""
+    if write.join_type is None:
+        return f"{source.view} AS {merge.source_reference}"
+    return unmatched_source(merge, source, matches.seen)
+
+
+def _joined_rows(merge: AnalyzedMerge, source: PreparedSource, matches: Matches, write: WritePlan) -> str:
+    """The rows of the join with the touched files, with deletion vectors those that are kept."""
+    target = target_relation(merge, [f"xxhash64(_metadata.file_path) IN ({matches.touched_hashes})"], whole=True)
+    on = qualified(merge, merge.statement.condition)
+    kept = f"WHERE {_kept(merge, on)}" if write.deletion_vectors else ""
+    join = JOINS[write.join_type or ""]
+    return f"{source_relation(merge, source)} {join} JOIN {target} ON {on}\n{kept}"
 
 
 def may_fail(merge: AnalyzedMerge, text: str) -> bool:

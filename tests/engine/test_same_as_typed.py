@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 
+import engine.commits as module
 from engine.apply_plan import REWRITING, apply
 from engine.confs import confs_set
 from engine.derive_conjuncts import MAY_RAISE
 from engine.derive_generated import EMPTY
 from engine.plan_merge import plan
+from engine.prepare_again import is_own_session
+from engine.session_state import PLANNED
 from engine.values import Plan, Progress
 
 UPSERT = "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT ({0}, v) VALUES (s.{0}, s.v)"
@@ -144,9 +147,6 @@ def test_a_condition_that_asks_the_time_is_warned_of(spark: Any, schema: str, cl
 
 
 def test_another_session_of_the_same_id_is_not_the_one_that_planned(spark: Any, schema: str) -> None:
-    from engine.prepare_again import is_own_session
-    from engine.session_state import PLANNED
-
     spark.sql("CREATE TABLE tgt USING delta AS SELECT 1L AS id")
     spark.sql("CREATE TABLE src USING delta AS SELECT 1L AS id")
     looked = plan(spark, "MERGE INTO tgt t USING src s ON t.id = s.id WHEN MATCHED THEN DELETE")
@@ -157,8 +157,6 @@ def test_another_session_of_the_same_id_is_not_the_one_that_planned(spark: Any, 
 
 
 def test_a_commit_between_two_questions_hides_no_other(spark: Any, schema: str, monkeypatch: Any) -> None:
-    import engine.commits as module
-
     spark.sql("CREATE TABLE tgt USING delta AS SELECT 1L AS id")
     spark.sql("INSERT INTO tgt VALUES (2)")
     asked = module.commits
