@@ -1,40 +1,48 @@
 """MergeStatement → AnalyzedMerge: what Spark's analyzer says of the MERGE, without running it.
 
-The MERGE itself is explained first, so that whatever Delta refuses is refused in Delta's words. Two probes
-(SELECTs that are explained, never run) then tell which side each expression refers to.
+The MERGE itself is explained first, so that whatever Delta refuses is refused in Delta's words. Then the columns that
+each expression refers to are resolved; engine.check_reading holds that to what was explained.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from engine.confs import read_confs
 from engine.errors import EngineError
 from engine.explain import DELTA_AT, Explained, explain
 from engine.final_schema import final_schema
+from engine.may_raise import may_raise
+from engine.names import quote
+from engine.not_understood import not_understood
 from engine.parse import MergeStatement, Relation
+from engine.resolve import SOURCE, TARGET, Side, is_boolean, resolve, resolve_merge, scope_of, sides_of
 from engine.spark_errors import translate
-from engine.sql_text import conjuncts, equality, requalified, tokenize
+from engine.sql_text import conjuncts, equality
+from engine.store_types import ddl, plain
 from engine.values import Column
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import DataType, StructType
 
-IDS = re.compile(r"#(\d+)L?")
 BETWEEN = "__dm_between"
+CASE_SENSITIVE = "spark.sql.caseSensitive"
+CATALOG_TABLE = re.compile(r"(?:`(?:[^`]|``)+`\.)+`(?:[^`]|``)+`(?=, $)")
+Scope = tuple[Side, ...]
 
 
 @dataclass(frozen=True)
 class Expression:
-    """An expression as typed, and the columns of either side that it refers to."""
+    """An expression over our names of the sides, the same ``typed``, and the columns of either side it refers to."""
 
     text: str
     source_columns: tuple[str, ...]
     target_columns: tuple[str, ...]
+    typed: str = ""
 
     @property
     def target_only(self) -> bool:
@@ -55,14 +63,22 @@ class Key:
 class AnalyzedMerge:
     """A MERGE that Delta accepts.
 
+    ``typed`` is the statement as it was written; ``resolved`` has the same parts with every column qualified by
+    TARGET or SOURCE, as our own queries call the sides; ``statement`` is what these queries take: conditions that are
+    ``not_boolean`` (typed → type), which Delta fails on while it runs, are NULL in it. ``target_name`` is SQL for the
+    table behind a view or IDENTIFIER(…).
     ``version`` and ``path`` are the target's as the analyzer saw them; ``on`` the conjuncts of the condition,
     ``keys`` those that Spark can join by, as ExtractEquiJoinKeys finds them;
     ``matched`` the conjuncts of each WHEN MATCHED clause's condition, () for one without. ``type_after`` is the
     target's schema as the MERGE leaves it, ``target_type`` itself where it does not evolve. ``updates`` are the
-    expressions that each WHEN MATCHED clause assigns by name.
+    expressions that each WHEN MATCHED clause assigns by name. ``sides`` are (source, target) as the text may name
+    them, ``harmless`` the expressions of ``statement`` that raise for no row.
     """
 
+    typed: MergeStatement
+    resolved: MergeStatement
     statement: MergeStatement
+    target_name: str
     version: int
     path: str
     target_type: StructType
@@ -74,6 +90,9 @@ class AnalyzedMerge:
     updates: tuple[tuple[Expression, ...], ...]
     columns_used: tuple[str, ...]
     plan: Explained
+    sides: tuple[Side, Side]
+    not_boolean: Mapping[str, str]
+    harmless: frozenset[str]
 
     @property
     def target_schema(self) -> tuple[Column, ...]:
@@ -85,129 +104,245 @@ class AnalyzedMerge:
 
     @property
     def source_reference(self) -> str:
-        """What the engine's own queries call the source: its alias or name, one of ours where it has none."""
-        return self.statement.source.reference or "__dm_source"
+        """What the engine's own queries call the source."""
+        return SOURCE
 
     @property
     def target_sql(self) -> str:
         """The target as planned, to be read in a FROM; without an alias."""
-        return f"{self.statement.target.text} VERSION AS OF {self.version}"
+        return f"{self.target_name} VERSION AS OF {self.version}"
 
     @property
     def source_sql(self) -> str:
-        """The source as typed, to be read in a FROM, with its alias."""
+        """The source as typed, to be read in a FROM, under our name."""
         return aliased(self.statement.source)
+
+    @property
+    def file_path(self) -> str:
+        """The path of a target row's file. A column called _metadata takes that name away from Spark's own."""
+        names = {name.lower() for name in self.target_type.names}
+        metadata = "_metadata"
+        while metadata in names:
+            metadata = f"_{metadata}"
+        return f"{metadata}.file_path"
+
+    def may_raise(self, text: str) -> bool:
+        """Whether computing a condition, a conjunct or an assigned expression may fail for some row."""
+        return text not in self.harmless and not plain(text)
 
 
 def aliased(relation: Relation) -> str:
-    return f"{relation.text} AS {relation.alias}" if relation.alias else relation.text
-
-
-def qualified(merge: AnalyzedMerge, text: str) -> str:
-    """``text`` with the dotted name of either side as a qualifier shortened to what its subquery is called."""
-    return by_reference(merge.statement.source, by_reference(merge.statement.target, text))
-
-
-def by_reference(relation: Relation, text: str) -> str:
-    """``text`` with the dotted name of ``relation`` as a qualifier shortened to its reference."""
-    return text if relation.alias else requalified(text, relation.parts, relation.reference)
-
-
-def _whole_path(spark: SparkSession, statement: MergeStatement, printed: str) -> str:
-    """The target's path. A plan prints the last hundred characters of a longer one (TahoeFileIndex.toString)."""
-    if not printed.startswith("..."):
-        return printed
-    try:
-        return str(spark.sql(f"DESCRIBE DETAIL {statement.target.text}").collect()[0]["location"])
-    except Exception as error:
-        raise translate(error) from error
+    return f"{relation.text}\nAS {relation.alias}" if relation.alias else relation.text
 
 
 def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
     """Ask Spark. What Delta refuses at analysis raises an EngineError with Delta's class and a position."""
     plan = explain(spark, statement.sql)
-    found = DELTA_AT.search(plan.analyzed)
-    if found is None or "MergeIntoCommand" not in plan.analyzed:
-        raise EngineError(
-            "DELTA_TABLE_ONLY_OPERATION",
-            f"The target {statement.target.text} is not a Delta table.",
-            "Only Delta tables can be merged into from here.",
-        )
-    version, path = int(found.group(1)), _whole_path(spark, statement, found.group(2))
-    prefix = statement.before_select
-    source = aliased(statement.source)
-    target = f"{statement.target.text} VERSION AS OF {version} AS {statement.target.reference}"
-    source_type, target_type = _schemas(spark, prefix, source, target)
-    source_schema, target_schema = columns_of(source_type), columns_of(target_type)
+    version, path, target_name = _target_of(spark, statement, plan.analyzed)
+    target_sql = f"{target_name} VERSION AS OF {version} AS {TARGET}"
+    source_sql = aliased(replace(statement.source, alias=SOURCE))
+    source_type, target_type = _schemas(spark, statement.before_select, source_sql, target_sql)
+    case_sensitive = read_confs(spark, (CASE_SENSITIVE,)).get(CASE_SENSITIVE, "false").lower() == "true"
+    sides = sides_of(statement, source_type.names, target_type.names, case_sensitive=case_sensitive)
+    types = {
+        (side.name, field.name): field.dataType
+        for side, schema in zip(sides, (source_type, target_type), strict=True)
+        for field in schema.fields
+    }
+    resolved = resolve_merge(statement, *sides)
+    not_boolean = _not_boolean(spark, statement, sides, types)
+    queried = _without(statement, resolve_merge(statement, *sides, prefix=statement.prefix), not_boolean)
+
+    def parts(typed: str, ours: str) -> tuple[Expression, ...]:
+        if typed in not_boolean:
+            return (Expression(ours, (), (), typed),)
+        return _conjuncts(spark, statement, typed, scope_of("matched", sides), types)
+
+    on = parts(statement.condition, queried.condition)
+    matched = [
+        parts(typed.condition, ours.condition) if typed.condition is not None and ours.condition is not None else ()
+        for typed, ours in zip(statement.matched, queried.matched, strict=True)
+    ]
+    updates = [
+        tuple(_expression(statement, value, scope_of("matched", sides)) for _, value in clause.assignments)
+        for clause in statement.matched
+    ]
     type_after = final_schema(plan.analyzed, target_type)
-
-    on_texts = conjuncts(statement.condition)
-    matched_texts = [conjuncts(c.condition) if c.condition else () for c in statement.matched]
-    equalities = [parts for text in on_texts if (parts := equality(text))]
-    sides = [side for left, _, right in equalities for side in (left, right)]
-    in_both = [
-        *on_texts,
-        *sides,
-        *(text for texts in matched_texts for text in texts),
-        *(text for clause in statement.matched for _, text in clause.assignments),
-    ]
-    shortened = [by_reference(statement.target, text) for text in in_both]
-    query = f"{prefix}SELECT {{}} FROM {source} CROSS JOIN {target}"
-    probed = probe(spark, query, shortened, source_schema, target_schema)
-    both = [dataclasses.replace(found, text=text) for found, text in zip(probed, in_both, strict=True)]
-    of_inserts = [
-        text
-        for clause in statement.not_matched
-        for text in (*((clause.condition,) if clause.condition else ()), *(v for _, v in clause.assignments))
-    ]
-    inserted = probe(spark, f"{prefix}SELECT {{}} FROM {source}", of_inserts, source_schema, ())
-
-    on, rest = both[: len(on_texts)], both[len(on_texts) + len(sides) :]
-    matched, updates = [], []
-    for texts in matched_texts:
-        matched.append(tuple(rest[: len(texts)]))
-        rest = rest[len(texts) :]
-    for clause in statement.matched:
-        updates.append(tuple(rest[: len(clause.assignments)]))
-        rest = rest[len(clause.assignments) :]
     return AnalyzedMerge(
-        statement=statement,
+        typed=statement,
+        resolved=resolved,
+        statement=queried,
+        target_name=target_name,
         version=version,
         path=path,
         target_type=target_type,
         source_type=source_type,
         type_after=type_after,
-        on=tuple(on),
-        keys=keys_of(both[len(on_texts) : len(on_texts) + len(sides)], [sign for _, sign, _ in equalities]),
+        on=on,
+        keys=_keys(statement, on, scope_of("matched", sides)),
         matched=tuple(matched),
         updates=tuple(updates),
-        columns_used=referenced_source_columns(statement, [*both, *inserted], source_schema, columns_of(type_after)),
+        columns_used=_used(statement, sides, columns_of(source_type), columns_of(type_after)),
         plan=plan,
+        sides=sides,
+        not_boolean=not_boolean,
+        harmless=_harmless(spark, queried, (*on, *(e for clause in matched for e in clause)), types),
     )
 
 
-def keys_of(sides: Sequence[Expression], signs: Sequence[str]) -> tuple[Key, ...]:
-    """``sides`` are the left and right sides of the equalities of ON, in pairs, ``signs`` what stands between."""
+def _target_of(spark: SparkSession, statement: MergeStatement, analyzed: str) -> tuple[int, str, str]:
+    """(version, path, name for SQL) of the target that Delta's command is about."""
+    found = DELTA_AT.search(analyzed)
+    if found is None or "MergeIntoCommand" not in analyzed:
+        raise EngineError(
+            "DELTA_TABLE_ONLY_OPERATION",
+            f"The target {statement.target.text} is not a Delta table.",
+            "Only Delta tables can be merged into from here.",
+        )
+    relations = (statement.target, statement.source)
+    if any("Delta[" in part for one in relations for part in (one.alias or "", *one.parts)):
+        # a name that looks like what is read from the print
+        raise not_understood(analyzed, statement.sql)
+    name = CATALOG_TABLE.search(analyzed, 0, found.start())
+    path = found.group(2)
+    if path.startswith("...") or "[" in path:
+        # a plan prints the last hundred characters of a longer one (TahoeFileIndex.toString)
+        path = _location(spark, name.group() if name else statement.target.text)
+    return int(found.group(1)), path, name.group() if name else f"delta.{quote(path)}"
+
+
+def _location(spark: SparkSession, name: str) -> str:
+    try:
+        return str(spark.sql(f"DESCRIBE DETAIL {name}").collect()[0]["location"])
+    except Exception as error:
+        raise translate(error) from error
+
+
+def _expression(statement: MergeStatement, typed: str, scope: Scope) -> Expression:
+    found = resolve(typed, scope, prefix=statement.prefix)
+    return Expression(found.text, found.source_columns, found.target_columns, typed)
+
+
+def _conditions(statement: MergeStatement, sides: tuple[Side, Side]) -> Iterator[tuple[str, Scope]]:
+    """(The text, its scope) of ON and of the conditions of the clauses."""
+    yield statement.condition, scope_of("matched", sides)
+    for clause in statement.clauses:
+        if clause.condition is not None:
+            yield clause.condition, scope_of(clause.kind, sides)
+
+
+def _not_boolean(
+    spark: SparkSession,
+    statement: MergeStatement,
+    sides: tuple[Side, Side],
+    types: dict[tuple[str, str], DataType],
+) -> dict[str, str]:
+    """The conditions that are no booleans, with their types. Delta analyzes them, and fails while it runs."""
+    unsure = [(text, scope) for text, scope in _conditions(statement, sides) if not is_boolean(text)]
+    found = _types_of(spark, statement, unsure, types)
+    return {text: type_ for (text, _), type_ in zip(unsure, found, strict=True) if type_ != "boolean"}
+
+
+def _without(statement: MergeStatement, resolved: MergeStatement, texts: Collection[str]) -> MergeStatement:
+    """The statement over our names, its conditions ``texts`` set to NULL: our queries cannot compute them."""
+    null = "CAST(NULL AS BOOLEAN)"
+    clauses = [
+        replace(ours, condition=null) if typed.condition in texts else ours
+        for typed, ours in zip(statement.clauses, resolved.clauses, strict=True)
+    ]
+    condition = null if statement.condition in texts else resolved.condition
+    return replace(resolved, condition=condition, clauses=tuple(clauses))
+
+
+def _types_of(
+    spark: SparkSession,
+    statement: MergeStatement,
+    expressions: Sequence[tuple[str, Scope]],
+    types: dict[tuple[str, str], DataType],
+) -> list[str]:
+    """The types of expressions as Spark analyzes them, over NULLs of the columns' types."""
+    if not expressions:
+        return []
+    relations = []
+    for name in (SOURCE, TARGET):
+        columns = [f"CAST(NULL AS {ddl(t)}) AS {quote(column)}" for (side, column), t in types.items() if side == name]
+        relations.append(f"(SELECT {', '.join(columns)}) AS {name}")
+    items = ", ".join(
+        f"({resolve(text, scope, prefix=statement.prefix).text}\n) AS c{n}"
+        for n, (text, scope) in enumerate(expressions)
+    )
+    schema = schema_of(spark, f"SELECT {items} FROM {relations[0]} CROSS JOIN {relations[1]}")
+    return [field.dataType.simpleString() for field in schema.fields]
+
+
+def _conjuncts(
+    spark: SparkSession,
+    statement: MergeStatement,
+    condition: str,
+    scope: Scope,
+    types: dict[tuple[str, str], DataType],
+) -> tuple[Expression, ...]:
+    """The conjuncts of a condition, each a boolean: AND casts another type implicitly, WHERE does not."""
+    texts = conjuncts(condition)
+    unsure = [text for text in texts if len(texts) > 1 and not is_boolean(text)]
+    cast = {
+        text
+        for text, type_ in zip(
+            unsure, _types_of(spark, statement, [(one, scope) for one in unsure], types), strict=True
+        )
+        if type_ != "boolean"
+    }
+    found = [_expression(statement, text, scope) for text in texts]
+    return tuple(replace(one, text=f"CAST(({one.text}\n) AS BOOLEAN)") if one.typed in cast else one for one in found)
+
+
+def _keys(statement: MergeStatement, on: Sequence[Expression], scope: Scope) -> tuple[Key, ...]:
+    """The equalities of ON between an expression of each side."""
     found = []
-    for left, right, sign in zip(sides[::2], sides[1::2], signs, strict=True):
+    for conjunct in on:
+        parts = equality(conjunct.typed)
+        if parts is None:
+            continue
+        left, sign, right = _expression(statement, parts[0], scope), parts[1], _expression(statement, parts[2], scope)
         for source, target in ((left, right), (right, left)):
             if source.source_columns and target.target_columns and not (source.target_columns or target.source_columns):
                 found.append(Key(source, target, sign == "<=>"))
     return tuple(found)
 
 
-def referenced_source_columns(
-    statement: MergeStatement,
-    expressions: Sequence[Expression],
-    source_schema: Sequence[Column],
-    schema_after: Sequence[Column],
+def _used(
+    statement: MergeStatement, sides: tuple[Side, Side], source: Sequence[Column], after: Sequence[Column]
 ) -> tuple[str, ...]:
     """MergeIntoMaterializeSource.getReferencedSourceColumns: in the source's order, stars as what they expand to."""
-    used = {column for expression in expressions for column in expression.source_columns}
+    texts = list(_conditions(statement, sides))
+    texts += [(value, scope_of(one.kind, sides)) for one in statement.clauses for _, value in one.assignments]
+    used = {column for text, scope in texts for column in resolve(text, scope).source_columns}
     if any(clause.star for clause in statement.clauses):
-        in_target = {column.name.lower() for column in schema_after}
-        used |= {column.name for column in source_schema if column.name.lower() in in_target}
-    return tuple(column.name for column in source_schema if column.name in used)
+        in_target = {column.name.lower() for column in after}
+        used |= {column.name for column in source if column.name.lower() in in_target}
+    return tuple(column.name for column in source if column.name in used)
+
+
+def _harmless(
+    spark: SparkSession,
+    resolved: MergeStatement,
+    conjuncts: Sequence[Expression],
+    types: dict[tuple[str, str], DataType],
+) -> frozenset[str]:
+    """Of the expressions over our names those that raise for no row."""
+    names = {TARGET: [], SOURCE: []}  # type: dict[str, list[str]]
+    for side, column in types:
+        names[side].append(column)
+    sides = tuple(Side(name, (name,), True, tuple(columns), True) for name, columns in names.items())
+    texts: dict[str, None] = {resolved.condition: None}
+    for one in conjuncts:
+        texts[one.text] = None
+    for clause in resolved.clauses:
+        texts |= dict.fromkeys(value for _, value in clause.assignments)
+        texts |= {clause.condition: None} if clause.condition is not None else {}
+    asked = [text for text in texts if not plain(text)]
+    risky = may_raise(spark, [(text, sides) for text in asked], types)
+    return frozenset(text for text, fails in zip(asked, risky, strict=True) if not fails)
 
 
 def _schemas(spark: SparkSession, prefix: str, source: str, target: str) -> tuple[StructType, StructType]:
@@ -232,52 +367,3 @@ def columns_of(schema: StructType) -> tuple[Column, ...]:
     return tuple(
         Column(name=field.name, type=field.dataType.simpleString(), nullable=field.nullable) for field in schema.fields
     )
-
-
-def probe(
-    spark: SparkSession,
-    query: str,
-    texts: Sequence[str],
-    first: Sequence[Column],
-    second: Sequence[Column],
-) -> list[Expression]:
-    """Which columns each of ``texts`` refers to, over ``query`` (``{}`` stands for its select list).
-
-    The analyzed plan prints ``*`` first, so the ids of the known columns are read by position; what follows
-    each marker alias is one expression.
-    """
-    if not texts:
-        return []
-    items = ", ".join(f"({text}\n) AS __dm_{index}" for index, text in enumerate(texts))
-    # a view's query is analyzed and then left alone; a SELECT's would be optimized and planned, which makes
-    # Delta load both tables' state
-    view = f"CREATE OR REPLACE TEMPORARY VIEW __dm_probe AS {query.format(f'*, {items}')}"
-    analyzed = explain(spark, view).analyzed
-    # a WITH before the SELECT prints its own Projects first
-    names = ", ".join(rf"{re.escape(column.name)}#(\d+)L?" for column in (*first, *second))
-    head = re.search(rf"^[:+| -]*Project \[{names}", analyzed, re.MULTILINE)
-    if head is None:
-        raise EngineError(
-            "PLAN_NOT_UNDERSTOOD",
-            "Spark's plan of the statement could not be read.",
-            "Please report this statement.",
-        )
-    ids = [int(i) for i in head.groups()]
-    source_ids = dict(zip(ids[: len(first)], (c.name for c in first), strict=True))
-    target_ids = dict(zip(ids[len(first) :], (c.name for c in second), strict=True))
-    rest = analyzed[head.end() :]
-    expressions = []
-    for index, text in enumerate(texts):
-        part, _, rest = rest.partition(f" AS __dm_{index}#")
-        literals = [token.text[1:-1] for token in tokenize(text) if token.is_string and "#" in token.text]
-        for literal in literals:
-            part = part.replace(literal, "")
-        seen = {int(i) for i in IDS.findall(re.sub(r"^\d+L?, ", "", part))}
-        expressions.append(
-            Expression(
-                text=text,
-                source_columns=tuple(name for i, name in source_ids.items() if i in seen),
-                target_columns=tuple(name for i, name in target_ids.items() if i in seen),
-            )
-        )
-    return expressions

@@ -10,6 +10,7 @@ from engine.advice import MUST_ACCEPT
 from engine.analyze import analyze
 from engine.apply_create import apply_create
 from engine.check_plan import check_plan, invalid
+from engine.check_running import check_running
 from engine.commits import Commit, commits_since, taken_back_by
 from engine.confs import confs_set
 from engine.create_values import CreatePlan
@@ -115,6 +116,7 @@ def _apply(
             prepare_again(spark, plan, say)
             if not own:
                 check_derived(spark, plan)
+            check_running(spark, plan)
         except EngineError as error:
             # another apply of this plan may have committed in between, and dropped what was staged
             is_gone = plan.session.staged is not None and (error.condition == GONE or is_missing(error))

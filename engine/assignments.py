@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from engine.analyze import AnalyzedMerge, qualified, schema_of
+from engine.analyze import AnalyzedMerge, schema_of
 from engine.char_types import padded
 from engine.names import quote, string
 from engine.parse import MergeClause
@@ -129,9 +129,7 @@ def _given(
                 of_target = bool(merge.updates[merge.statement.matched.index(clause)][i].target_columns)
             else:
                 of_target = clause.kind == "not_matched_by_source"
-            named.append(
-                (_path(merge, column), Given(qualified(merge, text), field.dataType, field.nullable, of_target))
-            )
+            named.append((_path(merge, column), Given(text, field.dataType, field.nullable, of_target)))
         found[index] = star if clause.star else tuple(named)
         if clause.star and clause.action_kind == "update" and cast.star_by_field:
             found[index] = tuple(leaf for path, one in star for leaf in _leaves(path, one))
@@ -164,7 +162,7 @@ def _types(spark: SparkSession, merge: AnalyzedMerge) -> dict[int, StructType]:
     found: dict[int, StructType] = {}
     for kind, relation in relations.items():
         clauses = [(i, c) for i, c in enumerate(statement.clauses) if c.kind == kind and c.assignments]
-        texts = [f"({qualified(merge, text)}\n)" for _, clause in clauses for _, text in clause.assignments]
+        texts = [f"({text}\n)" for _, clause in clauses for _, text in clause.assignments]
         if not texts:
             continue
         items = ", ".join(f"{text} AS c{n}" for n, text in enumerate(texts))
@@ -177,7 +175,7 @@ def _types(spark: SparkSession, merge: AnalyzedMerge) -> dict[int, StructType]:
 
 def _path(merge: AnalyzedMerge, column: str) -> tuple[str, ...]:
     """``t.a.b`` as ("a", "b"): the column's name and the fields below it, without the target's own name."""
-    names = [t.name for t in tokenize(qualified(merge, column)) if t.text != "."]
+    names = [t.name for t in tokenize(column) if t.text != "."]
     reference = tokenize(merge.statement.target.reference)[0].name
     if len(names) > 1 and names[0].lower() == reference.lower():
         names = names[1:]
@@ -201,7 +199,8 @@ def _assigned(
             one = ops[0][1]
             value = stored(one.text, one.type, column.type, rules.cast, kept_value, column.before)
             unknown = volatile(value) or ("" if rules.cast.exact or can_up_cast(one.type, column.type) else LEGACY)
-            found.append(Assignment(column, value, "given", one, unknown, one.of_target))
+            of_target = one.of_target or (kept_value is not None and kept_value in value)
+            found.append(Assignment(column, value, "given", one, unknown, of_target))
         elif ops:
             value = _with_fields(f"{reference}.{quote(column.name)}", column.before, column.type, ops, rules.cast)
             found.append(Assignment(column, value, "given", unknown=volatile(value), of_target=True))

@@ -67,7 +67,9 @@ def _check_merge(plan: Plan) -> None:
     ):
         raise invalid("it keeps its source in a table, and does not merge that")
     merge = parse_merge(plan.statement.sql)
-    if merge.target.text != plan.target.name:
+    is_behind = plan.target.name.startswith("`") or not merge.target.parts
+    # the table behind a view or IDENTIFIER(…) is known once the statement is analyzed: engine.check_reading
+    if merge.target.text != plan.target.name and not is_behind:
         raise invalid(f"its MERGE is into {merge.target.text}, and its target is {plan.target.name}")
     parts = [splice.part for splice in plan.splices]
     if len(set(parts)) < len(parts) or not all(_is_own(splice, plan, merge) for splice in plan.splices):

@@ -34,7 +34,7 @@ from engine.names import quote
 from engine.prepare_source import PreparedSource
 from engine.rows_after import clause_rows, unchanged_rows
 from engine.spark_errors import translate
-from engine.sql_text import cannot_fail, names_in
+from engine.sql_text import names_in
 from engine.store_types import can_up_cast, ddl, holds_integers, is_atomic, is_same
 from engine.target_rules import ANSI, TargetRules
 from engine.values import Cells, Refused
@@ -160,7 +160,7 @@ def _clause_checks(
     risky: list[tuple[Assignment, str]] = []
     for a in changed:
         checks += _cast_checks(a, rules)
-        risky += _risky(a, rules)
+        risky += _risky(merge, a, rules)
     checks += _constraint_checks(rules, {a.column.name.lower() for a in changed})
     for a in changed:
         checks += _column_checks(a, rules)
@@ -228,16 +228,16 @@ def _fails(given: DataType, wanted: DataType) -> bool:
     return is_atomic(given) and is_atomic(wanted) and not can_up_cast(given, wanted)
 
 
-def _risky(a: Assignment, rules: TargetRules) -> list[tuple[Assignment, str]]:
+def _risky(merge: AnalyzedMerge, a: Assignment, rules: TargetRules) -> list[tuple[Assignment, str]]:
     """The expressions that may raise as they are computed, and casts of nested values, which may raise within."""
     if a.origin == "generated":
-        return [] if cannot_fail(a.column.generated_as or "") else [(a, a.value or "NULL")]
+        return [(a, a.value or "NULL")] if a.column.generation_may_raise else []
     if a.given is None:
         return [(a, a.value or "NULL")] if a.origin == "given" else []
     nested = not is_atomic(a.column.type) and not is_same(a.given.type, a.column.type) and rules.cast.can_fail
     if nested:
         return [(a, a.value or "NULL")]
-    return [] if cannot_fail(a.given.text) else [(a, a.given.text)]
+    return [(a, a.given.text)] if merge.may_raise(a.given.text) else []
 
 
 def _constraint_checks(rules: TargetRules, changed: set[str]) -> list[Check]:

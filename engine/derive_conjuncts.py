@@ -21,18 +21,14 @@ from engine.derive_generated import derive_generated
 from engine.derive_ranges import in_one_of, key_ranges
 from engine.literals import DECIMAL, INTEGERS, MAX_VALUES, few_literals, literal, one_of, printed, within
 from engine.logged_schema import LoggedColumn
+from engine.resolve import resolve
 from engine.spark_errors import collected
-from engine.sql_text import function_names, is_name_of, tokenize
-from engine.tables import name_parts
+from engine.sql_text import is_name_of
 from engine.values import DerivedConjunct, Splice
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# of the signs and words that stand in ON beside names and literals, those that raise for no row
-HARMLESS_SIGNS = ("=", "==", "<=>", "<", ">", "<=", ">=", "<>", "!=", "(", ")", ",", ".")
-FEARED_WORDS = ("CAST", "DIV", "MOD", "INTERVAL", "CASE", "LIKE", "RLIKE", "ILIKE", "REGEXP")
-LINKING_WORDS = ("AND", "OR", "NOT", "IN", "IS", "NULL", "BETWEEN")
 BY_SOURCE = "with NOT MATCHED BY SOURCE every row of the target matters"
 MAY_RAISE = "ON has an expression that may fail for a row, and a skipped row would hide that"
 NULL_SAFE = "<=> also matches NULLs"
@@ -63,7 +59,7 @@ def why_not(merge: AnalyzedMerge, key: Key) -> str:
     for side, schema in sides:
         names = (*side.source_columns, *side.target_columns)
         if len(names) != 1 or not is_name_of(side.text, names[0]):
-            return f"{side.text} is no plain column"
+            return f"{side.typed} is no plain column"
         field = schema[names[0]]
         types.append(str(field.metadata.get("__CHAR_VARCHAR_TYPE_STRING", field.dataType.simpleString())))
     source, target = ("string" if one.startswith("varchar") else one for one in types)
@@ -71,37 +67,7 @@ def why_not(merge: AnalyzedMerge, key: Key) -> str:
         return f"the source's {source} and the target's {target} are compared in a type of neither"
     if source not in INTEGERS and source not in ("string", "date", "timestamp") and not DECIMAL.match(source):
         return f"{source} has no order that data skipping can be trusted with"
-    return MAY_RAISE if any(may_raise(merge, e) for e in merge.on) else ""
-
-
-def may_raise(merge: AnalyzedMerge, conjunct: Expression) -> bool:
-    """Whether computing a conjunct of ON may fail for some row: a function or arithmetic, or a string that is
-    compared with something else, which Spark casts."""
-    tokens = tokenize(conjunct.text)
-    plain = all(
-        token.is_string
-        or token.text in HARMLESS_SIGNS
-        or token.text[0] in "`_"
-        or (token.text[0].isalnum() and token.word not in FEARED_WORDS)
-        for token in tokens
-    )
-    called = function_names(conjunct.text) - {"and", "or", "not", "in"}
-    types = {merge.source_type[name].dataType.simpleString() for name in conjunct.source_columns}
-    types |= {merge.target_type[name].dataType.simpleString() for name in conjunct.target_columns}
-    strings = {one.startswith("string") for one in types}
-    # a number, DATE '…', TRUE, current_date, a variable, a field of a struct
-    known = {name.lower() for name in (*conjunct.source_columns, *conjunct.target_columns)}
-    sides = (merge.statement.source, merge.statement.target)
-    known |= {name.lower() for side in sides for name in (side.reference or "", *side.parts)}
-    other = any(
-        (token.text[0].isalnum() or token.text[0] in "`_")
-        and token.word not in LINKING_WORDS
-        and token.name.lower() not in known
-        for token in tokens
-        if not token.is_string
-    )
-    nested = any(one.startswith("struct") for one in types)
-    return not plain or bool(called) or len(strings) > 1 or nested or (strings == {True} and other)
+    return MAY_RAISE if any(merge.may_raise(e.text) for e in merge.on) else ""
 
 
 def bound_items(merge: AnalyzedMerge) -> tuple[str, ...]:
@@ -138,7 +104,7 @@ def derive_conjuncts(
     found: Mapping[Key, Bounds] = {one.key: one for one in bounds}
     derived = []
     for key in merge.keys:
-        column, because = key.target.text, why_not(merge, key)
+        column, because = key.target.typed, why_not(merge, key)
         text = ""
         if not because:
             low, high = found[key].low, found[key].high
@@ -166,7 +132,7 @@ def leave_gaps_out(
     for one in bounds:
         if one.low is None or one.high is None or one.low == one.high or _is_partition(one.key, partition_columns):
             continue
-        named, source = one.key.target.text, one.key.source.text
+        named, source = one.key.target.typed, one.key.source.text
         ranges = key_ranges(spark, view, merge.source_reference, source, _type(merge, one.key), one.low, one.high)
         if ranges:
             at = merge.keys.index(one.key)
@@ -205,12 +171,12 @@ def with_conjuncts(merge: AnalyzedMerge, derived: Sequence[DerivedConjunct]) -> 
     texts = [one.text for one in derived if one.text]
     if not texts:
         return merge
-    keys = {key.target.text: key.target.target_columns for key in merge.keys}
-    # the name of a generated column is one that derive_generated wrote
+    _, target = merge.sides
+    resolved = [resolve(text, [target]) for text in texts]
     added = tuple(
-        Expression(one.text, (), keys.get(one.column) or (name_parts(one.column)[-1],)) for one in derived if one.text
+        Expression(one.text, (), one.target_columns, typed) for one, typed in zip(resolved, texts, strict=True)
     )
-    condition = " AND ".join((f"({merge.statement.condition}\n)", *texts))
+    condition = " AND ".join((f"({merge.statement.condition}\n)", *(one.text for one in added)))
     return dataclasses.replace(
         merge, statement=dataclasses.replace(merge.statement, condition=condition), on=(*merge.on, *added)
     )
@@ -218,7 +184,7 @@ def with_conjuncts(merge: AnalyzedMerge, derived: Sequence[DerivedConjunct]) -> 
 
 def condition_splice(merge: AnalyzedMerge, derived: Sequence[DerivedConjunct]) -> Splice:
     """What is added to the text after ON's condition. Only AND stands in it outside brackets, or it had no key."""
-    end = merge.statement.condition_end
+    end = merge.typed.condition_end
     return Splice(
         part="condition",
         start=end,

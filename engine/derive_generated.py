@@ -55,7 +55,7 @@ def derive_generated(
         if column.generated_as is None or column.name.lower() not in partitions:
             continue
         for key in keys:
-            if _is_base(merge, key, column.generated_as):
+            if _is_base(merge, key, column.generated_as) and merge.typed.target.reference:
                 text, because = _implied(spark, merge, view, key, column.name, column.generated_as.strip())
                 yield DerivedConjunct(column=_reference(merge, column.name), text=text, why_not=because)
 
@@ -68,7 +68,7 @@ def _is_base(merge: AnalyzedMerge, key: Key, generated_as: str) -> bool:
 
 
 def _reference(merge: AnalyzedMerge, column: str) -> str:
-    return f"{merge.statement.target.reference}.{quote(column)}"
+    return f"{merge.typed.target.reference}.{quote(column)}"
 
 
 def _implied(

@@ -15,7 +15,6 @@ from engine.analyze import AnalyzedMerge
 from engine.assignments import ClauseAssignments, assignments
 from engine.delta_log import LogFile, list_files
 from engine.logged_schema import LoggedColumn, logged_schema, logical_names
-from engine.parse import MergeStatement
 from engine.plan_writes import TableTraits
 from engine.target_rules import TargetRules, target_rules
 
@@ -56,8 +55,17 @@ class DescribedTarget:
         )
 
 
-def describe_detail(spark: SparkSession, statement: MergeStatement) -> Any:
-    return spark.sql(f"DESCRIBE DETAIL {statement.target.text}").collect()[0]
+def describe_detail(spark: SparkSession, table: str) -> Any:
+    """The row of DESCRIBE DETAIL."""
+    return spark.sql(f"DESCRIBE DETAIL {table}").collect()[0]
+
+
+def target_detail(spark: SparkSession, merge: AnalyzedMerge, typed: Future[Any]) -> Any:
+    """That of the target, asked ``typed`` already; of the table itself where a view or IDENTIFIER(…) was typed."""
+    try:
+        return typed.result()
+    except Exception:
+        return describe_detail(spark, merge.target_name)
 
 
 def target_files(spark: SparkSession, merge: AnalyzedMerge, columns: tuple[LoggedColumn, ...]) -> tuple[LogFile, ...]:

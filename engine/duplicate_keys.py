@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.analyze import AnalyzedMerge, qualified
+from engine.analyze import AnalyzedMerge, aliased
 from engine.errors import CancelledError, EngineError, UnreachableError
 from engine.find_touched_files import FILE, SOURCE_ROW, TARGET_ROW, Matches
 from engine.names import quote
@@ -36,9 +36,11 @@ UNORDERABLE = re.compile(r"map<|variant|interval|geo", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class PartitionKey:
-    """What ON compares of the source, as SQL. A NULL in one that is no ``null_safe`` matches nothing."""
+    """What ON compares of the source, as SQL for our queries and as ``typed``. A NULL in one that is no ``null_safe``
+    matches nothing."""
 
     text: str
+    typed: str
     null_safe: bool
 
 
@@ -118,15 +120,21 @@ def dedupe(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, vi
     keys = partition_keys(merge)
     if not keys:
         return None
-    written = merge.statement.source
+    written = merge.typed.source
     prefix = f"{written.reference}." if written.reference else ""
     frozen = {column.name for column in source.columns}
     latest = order_column(merge.source_schema, {name for e in merge.on for name in e.source_columns})
     rest = [c.name for c in source.columns if not UNORDERABLE.search(c.type)]
-    order = [f"{prefix}{quote(latest.name)} DESC"] if latest else [f"{prefix}{quote(name)}" for name in rest]
-    by = ", ".join(key.text for key in keys)
-    window = f"PARTITION BY {by} ORDER BY {', '.join(order) or by}"
-    unkeyed = " OR ".join(f"{key.text} IS NULL" for key in keys if not key.null_safe) or "FALSE"
+    order = [f"{quote(latest.name)} DESC"] if latest else [quote(name) for name in rest]
+    by, typed_by = (", ".join(getattr(key, name) for key in keys) for name in ("text", "typed"))
+    window, typed_window = (
+        f"PARTITION BY {keyed} ORDER BY {', '.join(start + one for one in order) or keyed}"
+        for keyed, start in ((by, ""), (typed_by, prefix))
+    )
+    unkeyed, typed_unkeyed = (
+        " OR ".join(f"{getattr(key, name)} IS NULL" for key in keys if not key.null_safe) or "FALSE"
+        for name in ("text", "typed")
+    )
     judged = (
         f"(SELECT {SOURCE_ROW}, row_number() OVER w AS place, rank() OVER w AS level, ({unkeyed}) AS unkeyed FROM "
         f"{numbered(source)} AS {merge.source_reference} WINDOW w AS "
@@ -142,14 +150,14 @@ def dedupe(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, vi
         f"ON s.{SOURCE_ROW} = p.{SOURCE_ROW} WHERE p.{SOURCE_ROW} IS NOT NULL GROUP BY p.{FILE}, p.{TARGET_ROW})"
     ).collect()[0]
     # rows that match nothing are no duplicates of one another
-    keep = f" OR {unkeyed}" if counts["unkeyed"] else ""
+    keep = f" OR {typed_unkeyed}" if counts["unkeyed"] else ""
     alias = f" AS {written.reference}" if written.reference else ""
-    sql = f"(SELECT * FROM {merge.source_sql} QUALIFY row_number() OVER ({window}) = 1{keep}){alias}"
+    sql = f"(SELECT * FROM {aliased(written)} QUALIFY row_number() OVER ({typed_window}) = 1{keep}){alias}"
     if not _analyzes(spark, f"{merge.statement.before_select}SELECT * FROM {sql}"):
         return None
     return Dedupe(
         sql=sql,
-        keys=tuple(key.text for key in keys),
+        keys=tuple(key.typed for key in keys),
         order_by=latest.name if latest else "",
         rows_dropped=int(counts["dropped"]),
         conflicts_left=int(after["conflicts"]),
@@ -176,13 +184,11 @@ def _choice(latest: Column | None, counted: bool, ties: int, ordered: bool) -> s
 def partition_keys(merge: AnalyzedMerge) -> tuple[PartitionKey, ...]:
     """The source's side of each equality of ON, and its conditions on the source alone: a row that fails one of these
     must not win over a row that matches. () where ON has no equality."""
-    equalities = [PartitionKey(qualified(merge, key.source.text), key.null_safe) for key in merge.keys]
+    equalities = [PartitionKey(key.source.text, key.source.typed, key.null_safe) for key in merge.keys]
     if not equalities:
         return ()
     conditions = [
-        PartitionKey(f"({qualified(merge, e.text)})", True)
-        for e in merge.on
-        if e.source_columns and not e.target_columns
+        PartitionKey(f"({e.text})", f"({e.typed})", True) for e in merge.on if e.source_columns and not e.target_columns
     ]
     return tuple(dict.fromkeys([*equalities, *conditions]))
 

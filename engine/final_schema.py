@@ -30,6 +30,8 @@ def final_schema(analyzed: str, before: StructType) -> StructType:
     """
     from pyspark.sql.types import StructField, StructType
 
+    # below the command stand the plans of subqueries
+    analyzed = next((line for line in analyzed.split("\n") if line.startswith("MergeIntoCommand")), analyzed)
     if STAYS.search(analyzed):
         return before
     for start in reversed([*START.finditer(analyzed)]):

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.analyze import AnalyzedMerge, analyze, probe, qualified, schema_of
+from engine.analyze import AnalyzedMerge, analyze, schema_of
 from engine.assignments import assignments
 from engine.confs import AS_MERGE_READS, confs_set, for_rows
 from engine.delta_log import list_files
@@ -25,13 +25,15 @@ from engine.find_touched_files import (
     INSERT_CLAUSE,
     TARGET_ROW,
     clause_number,
-    first_clause,
+    matched_clause,
     source_relation,
     target_relation,
+    with_insert_clause,
 )
 from engine.names import string
 from engine.parse import parse_merge
 from engine.prepare_source import PreparedSource, get_merge_source, used_columns
+from engine.resolve import resolve
 from engine.samples import Writes, cells_of, sample_of, struct_after, struct_of
 from engine.session_state import tagged
 from engine.spark_errors import translate
@@ -142,7 +144,7 @@ def _find(spark: SparkSession, plan: Plan, typed: str, private: bool) -> FoundKe
     )
     ask = _by_predicate if is_predicate(typed) else _by_value
     asked = ask(spark, merge, source, typed)
-    detail = describe_detail(spark, merge.statement)
+    detail = describe_detail(spark, merge.target_name)
     rules = target_rules(spark, merge, target_columns(spark, merge, detail), detail)
     writes = {one.clause: one.columns for one in assignments(spark, merge, rules)}
     look = Look(spark, plan, merge, source, writes, private)
@@ -186,7 +188,7 @@ def is_predicate(typed: str) -> bool:
 def values_of(typed: str, count: int) -> tuple[str | None, ...]:
     """The values in ``typed``; a single one is taken as it stands. None is NULL."""
     try:
-        parts = split_top_level(typed, tokenize(typed), ",") if count > 1 else (typed,)
+        parts = split_top_level(typed, ",") if count > 1 else (typed,)
     except UsageError:
         parts = tuple(typed.split(","))
     return tuple(_value(part.strip()) for part in parts)
@@ -211,18 +213,18 @@ def _by_value(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource,
         raise EngineError(
             "KEY_NOT_UNDERSTOOD",
             "ON has no equality between the two sides, so a value alone says nothing.",
-            f"Type a predicate, such as {merge.statement.target.reference}.id = 5.",
+            f"Type a predicate, such as {merge.typed.target.reference}.id = 5.",
         )
     values = values_of(typed, len(keys))
     if len(values) != len(keys):
-        wanted = ", ".join(f"{key.target.text} = {key.source.text}" for key in keys)
+        wanted = ", ".join(f"{key.target.typed} = {key.source.typed}" for key in keys)
         raise EngineError(
             "KEY_NOT_UNDERSTOOD",
             f"ON ties {len(keys)} keys ({wanted}), and {len(values)} were typed.",
             "Type a value for each, separated by commas, or a predicate; quote a text that holds a comma.",
         )
-    ours = [qualified(merge, key.target.text) for key in keys]
-    theirs = [qualified(merge, key.source.text) for key in keys]
+    ours = [key.target.text for key in keys]
+    theirs = [key.source.text for key in keys]
     reference = merge.statement.target.reference
     to_types = schema_of(spark, f"SELECT {_items(ours)} FROM {merge.target_sql} AS {reference}").fields
     from_types = schema_of(spark, f"SELECT {_items(theirs)} FROM {source.view} AS {merge.source_reference}").fields
@@ -245,15 +247,15 @@ def _items(texts: Sequence[str]) -> str:
 
 def _by_predicate(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, typed: str) -> Asked:
     """The conjuncts of a predicate, by the side that they name."""
-    texts = [qualified(merge, text) for text in conjuncts(typed)]
+    parts = [resolve(text, merge.sides) for text in conjuncts(typed)]
     both = (
-        f"SELECT {{}} FROM {source.view} AS {merge.source_reference} CROSS JOIN {merge.target_sql} "
-        f"AS {merge.statement.target.reference}"
+        f"{source.view} AS {merge.source_reference} CROSS JOIN {merge.target_sql} AS {merge.statement.target.reference}"
     )
-    parts = probe(spark, both, texts, source.columns, merge.target_schema)
+    # what is no column of either side is refused in Spark's words
+    schema_of(spark, f"SELECT 1 FROM {both} WHERE {' AND '.join(f'({part.text})' for part in parts)}")
     return Asked(
         source=tuple(part.text for part in parts if part.source_columns and not part.target_columns),
-        target=tuple(part.text for part in parts if part.target_only),
+        target=tuple(part.text for part in parts if not part.source_columns),
         pairs=tuple(part.text for part in parts if part.source_columns and part.target_columns),
     )
 
@@ -274,12 +276,12 @@ class Look:
 
     @property
     def on(self) -> str:
-        return qualified(self.merge, self.merge.statement.condition)
+        return self.merge.statement.condition
 
 
 def _pairs(look: Look, asked: Asked) -> list[Any]:
     """Pairs that ON ties. All source rows of a target row are counted before any is left out."""
-    taken = qualified(look.merge, first_clause(look.merge.statement.matched, 1))
+    taken = matched_clause(look.merge)
     of_pairs = asked.pairs if asked.by_value else (*asked.source, *asked.pairs)
     wanted = " AND ".join(f"({text}\n)" for text in of_pairs) or "TRUE"
     return _rows(
@@ -317,12 +319,13 @@ def _lone_targets(look: Look, asked: Asked) -> list[Any]:
 def _lone_sources(look: Look, asked: Asked) -> list[Any]:
     kind: ClauseKind = "not_matched"
     narrow = asked.target if asked.by_value and asked.narrow else ()
+    lone = source_relation(look.merge, look.source, asked.source)
+    rows = f"{lone} LEFT ANTI JOIN {target_relation(look.merge, narrow)} ON {look.on}\n"
     return _rows(
         look,
         f"SELECT {_source(look)} AS source, CAST(NULL AS STRING) AS target, {_tests(look, kind)} AS tests, "
         f"CAST(NULL AS BIGINT) AS file, {INSERT_CLAUSE} AS {CLAUSE}, {_after(look, kind, INSERT_CLAUSE)} AS after, "
-        f"1 AS source_rows FROM {source_relation(look.merge, look.source, asked.source)} "
-        f"LEFT ANTI JOIN {target_relation(look.merge, narrow)} ON {look.on}\n",
+        f"1 AS source_rows FROM {with_insert_clause(look.merge, rows)}",
     )
 
 
@@ -341,7 +344,7 @@ def _target(look: Look) -> str:
 def _tests(look: Look, kind: ClauseKind) -> str:
     """The values of the conditions of the clauses of one kind, in their order."""
     conditions = [clause.condition or "TRUE" for clause in look.merge.statement.of_kind(kind)]
-    items = ", ".join(f"({qualified(look.merge, condition)}\n)" for condition in conditions)
+    items = ", ".join(f"({condition}\n)" for condition in conditions)
     return f"CAST(array({items}) AS ARRAY<BOOLEAN>)"
 
 

@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from engine.analyze import AnalyzedMerge, qualified
+from engine.analyze import AnalyzedMerge
 from engine.checkpoint import checkpoint
 from engine.confs import confs_set, for_rows
 from engine.delta_log import LogFile, live_rows
-from engine.derive_conjuncts import may_raise
 from engine.parse import MergeClause, MergeStatement
 from engine.prepare_delta_scan import DeltaScan
 from engine.prepare_source import FIELD_BYTES, ROW_BYTES, PreparedSource, pairs_view
@@ -32,6 +31,7 @@ INSERT_CLAUSE, BY_SOURCE_CLAUSE, CLAUSE, COUNTED, RECORDED = (
     "__dm_counted",
     "__dm_recorded",
 )
+APART = "__dm_apart"
 # NOT MATCHED BY SOURCE clauses are numbered from here, matched ones from 1; 0 is no clause.
 BY_SOURCE = 100
 
@@ -120,7 +120,7 @@ def find_touched_files(spark: SparkSession, merge: AnalyzedMerge, source: Prepar
     )
     return Matches(
         join_type="right_outer" if every_row else "inner",
-        matched_predicate=matched_predicate(merge),
+        matched_predicate=matched_predicate(merge.typed),
         files=files,
         inserts=_inserts(spark, merge, source, seen, num_seen),
         view=view,
@@ -135,11 +135,11 @@ def find_seen_rows(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSo
     But it looks at every pair, where the other stops at the first, before a pair for which ON cannot be computed.
     """
     view = pairs_view(source.view)
-    join = "LEFT SEMI" if any(may_raise(merge, e) for e in merge.on) else "INNER"
-    rows = source_relation(merge, source, to_join=True)
+    join = "LEFT SEMI" if any(merge.may_raise(e.text) for e in merge.on) else "INNER"
+    rows = source_relation(merge, source, source_filter(merge), to_join=True)
     query = (
         f"SELECT DISTINCT {SOURCE_ROW} FROM {rows} {join} JOIN {target_relation(merge)} "
-        f"ON {qualified(merge, merge.statement.condition)}\n"
+        f"ON {merge.statement.condition}\n"
     )
     checkpoint(spark, query, "DISK_ONLY", view)
     with confs_set(spark, for_rows(source.num_rows)):
@@ -147,10 +147,10 @@ def find_seen_rows(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSo
         return Matches(inserts=count_inserts(spark, merge, source, seen), seen=seen)
 
 
-def matched_predicate(merge: AnalyzedMerge) -> str | None:
+def matched_predicate(statement: MergeStatement) -> str | None:
     """The OR of the clause conditions for a matched-only MERGE; None stands for TRUE."""
-    clauses = merge.statement.matched
-    if not merge.statement.matched_only or any(clause.condition is None for clause in clauses):
+    clauses = statement.matched
+    if not statement.matched_only or any(clause.condition is None for clause in clauses):
         return None
     return any_of(clauses)
 
@@ -163,18 +163,14 @@ def any_of(clauses: Sequence[MergeClause]) -> str:
 def source_relation(
     merge: AnalyzedMerge, source: PreparedSource, where: Sequence[str] = (), *, to_join: bool = False
 ) -> str:
-    """The frozen source with its row ids, and the insert clause that would take each row; of them those ``where``
-    all of these hold. ``to_join``: of its columns the query needs those alone that the join does."""
-    clauses = first_clause(merge.statement.not_matched, 1)
+    """The frozen source with its row ids; of them those ``where`` all of these hold. ``to_join``: of its columns the
+    query needs those alone that the join does."""
     reference = merge.source_reference
     # a checkpoint has the size that Spark estimated before it was run
     is_small = source.joins_small if to_join else source.is_small
     hint = f"/*+ BROADCAST({reference}) */ " if is_small else ""
     relation = f"{source.view} AS {reference}{_where(where)}"
-    return (
-        f"(SELECT {hint}*, monotonically_increasing_id() AS {SOURCE_ROW}, "
-        f"{qualified(merge, clauses)} AS {INSERT_CLAUSE} FROM {relation}) AS {reference}"
-    )
+    return f"(SELECT {hint}*, monotonically_increasing_id() AS {SOURCE_ROW} FROM {relation}) AS {reference}"
 
 
 def target_relation(merge: AnalyzedMerge, where: Sequence[str] = (), *, whole: bool = False) -> str:
@@ -188,10 +184,10 @@ def target_relation(merge: AnalyzedMerge, where: Sequence[str] = (), *, whole: b
     by_source = first_clause(statement.not_matched_by_source, BY_SOURCE + 1)
     texts = list(where)
     if not (statement.not_matched_by_source or whole):
-        texts += [qualified(merge, e.text) for e in merge.on if e.target_only]
+        texts += [e.text for e in merge.on if e.target_only]
     return (
-        f"(SELECT *, xxhash64(_metadata.file_path) AS {FILE}, monotonically_increasing_id() AS {TARGET_ROW}, "
-        f"{qualified(merge, by_source)} AS {BY_SOURCE_CLAUSE} "
+        f"(SELECT *, xxhash64({merge.file_path}) AS {FILE}, monotonically_increasing_id() AS {TARGET_ROW}, "
+        f"{by_source} AS {BY_SOURCE_CLAUSE} "
         f"FROM {merge.target_sql} AS {reference}{_where(texts)}) AS {reference}"
     )
 
@@ -214,21 +210,29 @@ def pairs_sql(merge: AnalyzedMerge, source: PreparedSource) -> str:
     """One row for each (source row, target row) that ON ties; with NOT MATCHED BY SOURCE also the lone target
     rows that a clause takes (source row NULL)."""
     statement = merge.statement
-    predicate = matched_predicate(merge)
-    counted = f"(({qualified(merge, predicate)}) IS NOT NULL)" if predicate else "TRUE"
-    recorded = f"coalesce(({qualified(merge, predicate)}), FALSE)" if predicate else "TRUE"
-    matched = qualified(merge, first_clause(statement.matched, 1))
+    predicate = matched_predicate(statement)
+    counted = f"(({predicate}) IS NOT NULL)" if predicate else "TRUE"
+    recorded = f"coalesce(({predicate}), FALSE)" if predicate else "TRUE"
+    matched = first_clause(statement.matched, 1)
     join = "RIGHT OUTER JOIN" if statement.not_matched_by_source else "INNER JOIN"
     body = (
         f"SELECT {SOURCE_ROW}, {TARGET_ROW}, {FILE}, "
         f"CAST(CASE WHEN {SOURCE_ROW} IS NULL THEN {BY_SOURCE_CLAUSE} ELSE {matched} END AS INT) AS {CLAUSE}, "
         f"{counted} AS {COUNTED}, {recorded} AS {RECORDED} "
         f"FROM {source_relation(merge, source, to_join=True)} {join} {target_relation(merge)} "
-        f"ON {qualified(merge, statement.condition)}\n"
+        f"ON {statement.condition}\n"
     )
     if not statement.not_matched_by_source:
         return body
     return f"SELECT * FROM ({body}) WHERE {SOURCE_ROW} IS NOT NULL OR {CLAUSE} > 0"
+
+
+def matched_clause(merge: AnalyzedMerge) -> str:
+    """The number of the matched clause that takes a pair. It names both sides, so that Spark does not compute it below
+    the join, for a row without a match, for which a condition may fail."""
+    return (
+        f"CASE WHEN {TARGET_ROW} >= 0 AND {SOURCE_ROW} >= 0 THEN {first_clause(merge.statement.matched, 1)} ELSE 0 END"
+    )
 
 
 def clause_number(statement: MergeStatement, clause: MergeClause) -> int:
@@ -297,7 +301,7 @@ def rows_by_file(spark: SparkSession, merge: AnalyzedMerge, files: Sequence[LogF
     """Rows by file hash: from the log's statistics, or counted where a file has none."""
     known = {file.file_hash: file.rows for file in files}
     if any(rows is None for rows in known.values()):
-        query = f"SELECT xxhash64(_metadata.file_path) AS file, count(*) AS n FROM {merge.target_sql} GROUP BY 1"
+        query = f"SELECT xxhash64({merge.file_path}) AS file, count(*) AS n FROM {merge.target_sql} GROUP BY 1"
         counted = {int(row["file"]): int(row["n"]) for row in spark.sql(query).collect()}
         known = {h: counted.get(h, 0) if rows is None else rows for h, rows in known.items()}
     return {h: rows or 0 for h, rows in known.items()}
@@ -325,14 +329,31 @@ def count_inserts(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSou
 
 def unmatched_source(merge: AnalyzedMerge, source: PreparedSource, seen: SeenRows | None) -> str:
     """The source rows without a match, by those that have one, else by Delta's left anti join."""
-    reference = merge.source_reference
     if seen:
         rows = seen_rows(source, seen)
-        return f"{source_relation(merge, source)} LEFT ANTI JOIN {rows} ON {reference}.{SOURCE_ROW} = __dm_seen"
-    return (
-        f"{source_relation(merge, source)} LEFT ANTI JOIN {target_relation(merge)} "
-        f"ON {qualified(merge, merge.statement.condition)}\n"
-    )
+        joined = f"LEFT ANTI JOIN {rows} ON {merge.source_reference}.{SOURCE_ROW} = __dm_seen"
+    else:
+        joined = f"LEFT ANTI JOIN {target_relation(merge)} ON {merge.statement.condition}\n"
+    return with_insert_clause(merge, f"{source_relation(merge, source, source_filter(merge))} {joined}")
+
+
+def source_filter(merge: AnalyzedMerge) -> list[str]:
+    """Where only one clause inserts and nothing else happens, its condition: Delta filters the source by it, and
+    computes ON for the rows that are left (InsertOnlyMergeExecutor)."""
+    clauses = merge.statement.not_matched if merge.statement.insert_only else ()
+    return [clauses[0].condition] if len(clauses) == 1 and clauses[0].condition else []
+
+
+def with_insert_clause(merge: AnalyzedMerge, rows: str) -> str:
+    """``rows`` of the source, with the insert clause that takes each.
+
+    Its condition is computed for these alone: it may fail for a row that has a match. What is not deterministic keeps
+    Spark from computing it below the join.
+    """
+    reference = merge.source_reference
+    apart = f"SELECT {reference}.*, monotonically_increasing_id() AS {APART} FROM {rows}"
+    clause = first_clause(merge.statement.not_matched, 1)
+    return f"(SELECT *, {clause} AS {INSERT_CLAUSE} FROM ({apart}) AS {reference} WHERE {APART} >= 0) AS {reference}"
 
 
 def seen_rows(source: PreparedSource, seen: SeenRows, where: str = "TRUE") -> str:

@@ -23,7 +23,27 @@ AMBIGUOUS_NAME = "AMBIGUOUS_REFERENCE"
 UNRESOLVED = "UNRESOLVED_COLUMN.WITH_SUGGESTION"
 REPARTITION = "spark.databricks.delta.merge.repartitionBeforeWrite.enabled"
 OPTIMIZE_WRITE = "spark.databricks.delta.optimizeWrite.enabled"
+# by the query that Delta builds of it: a CASE, a join, a filter, a column of a Dataset
+NOT_BOOLEAN = (
+    "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE",
+    "JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE",
+    "DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN",
+    "CANNOT_UP_CAST_DATATYPE",
+)
 MISSING = "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION"
+
+
+def not_boolean(merge: AnalyzedMerge) -> Refused | None:
+    """A condition of another type: Delta takes it at analysis, and fails when it builds the query that it stands in."""
+    for text, type_ in merge.not_boolean.items():
+        return Refused(
+            condition=NOT_BOOLEAN[0],
+            also=NOT_BOOLEAN[1:],
+            message=f"The condition {text} is of type {type_.upper()}, not BOOLEAN: Delta takes that at analysis, and "
+            "fails while it runs.",
+            hint="Write a comparison, or CAST(… AS BOOLEAN).",
+        )
+    return None
 
 
 def ambiguity(statement: MergeStatement, conflicts: Conflicts) -> Refused | None:

@@ -15,7 +15,9 @@ from engine.find_touched_files import Matches
 from engine.logged_schema import LoggedColumn
 from engine.names import quote
 from engine.prepare_delta_scan import DeltaScan, kept_files, where
-from engine.sql_text import Token, depths, names_column, text_of, tokenize
+from engine.resolve import resolve
+from engine.sql.expressions import read_expression
+from engine.sql_text import is_name_of, names_in, text_of
 from engine.values import Remark
 
 if TYPE_CHECKING:
@@ -45,7 +47,9 @@ def generated_predicate(
     best: tuple[int, str] | None = None
     for text in implied_predicates(merge, columns):
         try:
-            asked = kept_files(spark, merge, scan.after, where(merge, (*scan.predicates, text)), as_merge=True)
+            predicate = resolve(text, [merge.sides[1]]).text
+            predicates = (*(one.text for one in scan.predicates), predicate)
+            asked = kept_files(spark, merge, scan.after, where(merge, predicates), as_merge=True)
         except (CancelledError, UnreachableError):
             raise
         except EngineError:  # no predicate after all, where a column is called as a type or a function is
@@ -78,7 +82,7 @@ def implied_predicates(merge: AnalyzedMerge, columns: Sequence[LoggedColumn]) ->
                 if operator != "=" and not growing:
                     continue
                 if (bound := computed(column.generated_as, base, f"CAST({value} AS {type_})")) is not None:
-                    bounds.append(f"{merge.statement.target.reference}.{quote(column.name)} {operator} {bound}")
+                    bounds.append(f"{merge.typed.target.reference}.{quote(column.name)} {operator} {bound}")
         if bounds:
             yield " AND ".join(dict.fromkeys(bounds))
 
@@ -88,24 +92,15 @@ def _bounds(conjunct: Expression) -> Iterator[tuple[str, str, str]]:
     if len(conjunct.target_columns) != 1 or not conjunct.target_only:
         return
     column = conjunct.target_columns[0]
-    tokens = tokenize(conjunct.text)
-    at_top = [(i, token) for i, token, depth in depths(tokens) if depth == 0]
-    between = next((i for i, token in at_top if token.word == "BETWEEN"), None)
-    if between is not None:
-        middle = next((i for i, token in at_top if token.word == "AND" and i > between), None)
-        if middle is not None and names_column(tokens[:between], column):
-            yield column, ">=", text_of(conjunct.text, tokens[between + 1 : middle])
-            yield column, "<=", text_of(conjunct.text, tokens[middle + 1 :])
+    tokens, root = read_expression(conjunct.typed)
+    parts = [text_of(conjunct.typed, tokens[one.start : one.end]) for one in root.children]
+    if root.kind == "between" and root.name == "BETWEEN" and is_name_of(parts[0], column):
+        yield column, ">=", parts[1]
+        yield column, "<=", parts[2]
+    if root.kind != "binary" or root.name not in LOOSE:
         return
-    sign = next((i for i, token in at_top if token.text in LOOSE), None)
-    if sign is None:
-        return
-    left, right = tokens[:sign], tokens[sign + 1 :]
-    if names_column(left, column) and not _names(right, column):
-        yield column, LOOSE[tokens[sign].text], text_of(conjunct.text, right)
-    elif names_column(right, column) and not _names(left, column):
-        yield column, LOOSE[FLIPPED[tokens[sign].text]], text_of(conjunct.text, left)
-
-
-def _names(tokens: Sequence[Token], column: str) -> bool:
-    return any(token.name.lower() == column.lower() and not token.is_string for token in tokens)
+    left, right = parts
+    if is_name_of(left, column) and column.lower() not in names_in(right):
+        yield column, LOOSE[root.name], right
+    elif is_name_of(right, column) and column.lower() not in names_in(left):
+        yield column, LOOSE[FLIPPED[root.name]], left

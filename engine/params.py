@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Mapping
 
 from engine.errors import UsageError
-from engine.sql_text import parameter_names, tokenize
+from engine.sql_text import parameter_markers, with_texts
 
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 
@@ -20,21 +19,22 @@ def literal(value: str) -> str:
 
 
 def fill(sql: str, params: Mapping[str, str]) -> str:
-    """``sql`` with each ``:name`` outside quotes replaced by its literal. A missing one is a UsageError."""
-    names = parameter_names(sql)
-    missing = [name for name in names if name not in params]
-    if missing:
-        raise UsageError(
-            "UNBOUND_SQL_PARAMETER",
-            f"The parameter :{missing[0]} has no value.",
-            f"Give it with --param {missing[0]}=VALUE.",
-        )
-    if not names:
-        return sql
-    tokens = tokenize(sql)
-    out, end = [], 0
-    for token, following in itertools.pairwise(tokens):
-        if token.text == ":" and token.end == following.start and following.text in names:
-            out += [sql[end : token.start], literal(params[following.text])]
-            end = following.end
-    return "".join(out) + sql[end:]
+    """``sql`` with each ``:name`` outside quotes replaced by its literal. Raises UsageError for a name without a value
+    and for a value without a name."""
+    markers = parameter_markers(sql)
+    names = {name for name, _, _ in markers}
+    for name, _, _ in markers:
+        if name not in params:
+            raise UsageError(
+                "UNBOUND_SQL_PARAMETER",
+                f"The parameter :{name} has no value.",
+                f"Give it with --param {name}=VALUE.",
+            )
+    for name in params:
+        if name not in names:
+            raise UsageError(
+                "UNUSED_SQL_PARAMETER",
+                f"The statement has no parameter :{name}.",
+                f"Write :{name} into the statement, or leave the value of {name} out.",
+            )
+    return with_texts(sql, [(start, end, literal(params[name])) for name, start, end in markers])

@@ -1,13 +1,17 @@
-"""text → MergeStatement: where the parts of a MERGE begin and end. Spark is the one that parses it."""
+"""text → MergeStatement: where the parts of a MERGE begin and end, by Spark's grammar (SqlBaseParser: mergeIntoTable).
+
+This is a reading: engine.check_reading holds it to what Spark parsed.
+"""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from engine.errors import UsageError
-from engine.sql_text import Token, depths, statement_spans, text_of, tokenize, top_level_parts
+from engine.sql.expressions import NotReadError, Reader, not_read
+from engine.sql.lexer import Token, tokenize
+from engine.sql_text import statement_spans, text_of
 from engine.values import ActionKind, Clause, ClauseKind
 
 SETUP_WORDS = (
@@ -24,6 +28,13 @@ SETUP_WORDS = (
     "RESET",
     "DECLARE",
     "REFRESH",
+)
+# SqlBaseParser: strictNonReserved, the keywords that name a column or a table and are no alias
+NEVER_ALIAS = frozenset(
+    (
+        *("ANTI", "CROSS", "EXCEPT", "FULL", "INNER", "INTERSECT", "JOIN", "LATERAL", "LEFT", "MINUS", "NATURAL", "ON"),
+        *("RIGHT", "SEMI", "SETMINUS", "UNION", "USING"),
+    )
 )
 
 
@@ -153,149 +164,198 @@ def parse_script(text: str) -> Script:
 
 
 def parse_merge(sql: str) -> MergeStatement:
-    """The parts of one MERGE. What is not shaped like a MERGE raises a UsageError; Spark judges the rest."""
+    """The parts of one MERGE. Raises a UsageError, with its place, for what is not shaped like one."""
     tokens = tokenize(sql)
-    top = [(index, token) for index, token, depth in depths(tokens) if depth == 0]
-    start = _find(top, "MERGE", 0)
-    if start is None or (start != 0 and tokens[0].word != "WITH"):
+    if not any(token.word == "MERGE" for token in tokens) or tokens[0].word not in ("MERGE", "WITH"):
         first = tokens[0].text if tokens else ""
         raise UsageError(
             "NOT_A_MERGE",
             f"The statement starts with {first!r}: it is no MERGE.",
             "Plan a statement of the form MERGE INTO target USING source ON … WHEN …",
         )
-    into = _find(top, "INTO", start)
-    using = _find(top, "USING", start)
-    on = _find(top, "ON", using or start)
-    whens = [index for index, token in top if token.word == "WHEN" and on is not None and index > on]
-    if into is None or using is None or on is None or not whens:
-        missing = next(
-            word
-            for word, found in (("INTO", into), ("USING", using), ("ON", on), ("WHEN", whens or None))
-            if found is None
-        )
+    try:
+        return _merge(sql, tokens, Reader(tokens))
+    except NotReadError as error:
+        raise not_read(sql, tokens, error) from None
+    except RecursionError:
         raise UsageError(
-            "PARSE_SYNTAX_ERROR",
-            f"The MERGE has no {missing}.",
-            "Write MERGE INTO target USING source ON condition WHEN MATCHED THEN …",
-        )
-    bounds = [*whens, len(tokens)]
-    clauses = tuple(_clause(sql, tokens[begin:end]) for begin, end in itertools.pairwise(bounds))
-    condition_tokens = tokens[on + 1 : whens[0]]
+            "STATEMENT_TOO_DEEP", "The statement is nested too deeply to be read.", "Write it with fewer brackets."
+        ) from None
+
+
+def _merge(sql: str, tokens: Sequence[Token], reader: Reader) -> MergeStatement:
+    start = _behind_with(reader) if tokens[0].word == "WITH" else 0
+    at = reader.expect(start, "MERGE")
+    evolves = reader.word(at) == "WITH"
+    if evolves:
+        at = reader.expect(reader.expect(at + 1, "SCHEMA"), "EVOLUTION")
+    target, at = _relation(sql, reader, reader.expect(at, "INTO"), query=False)
+    source, at = _relation(sql, reader, reader.expect(at, "USING"), query=True)
+    begin = reader.expect(at, "ON")
+    condition = reader.expression(begin)
+    at = condition.end
+    clauses: list[MergeClause] = []
+    while at < len(tokens) or not clauses:
+        clause, at = _clause(sql, reader, at)
+        clauses.append(clause)
     return MergeStatement(
         sql=sql,
         prefix=text_of(sql, tokens[:start]),
-        target=_relation(sql, tokens[into + 1 : using]),
-        source=_relation(sql, tokens[using + 1 : on]),
-        condition=text_of(sql, condition_tokens),
-        condition_end=condition_tokens[-1].end if condition_tokens else tokens[on].end,
-        clauses=clauses,
-        schema_evolution=any(token.word == "EVOLUTION" for token in tokens[start:into]),
+        target=target,
+        source=source,
+        condition=text_of(sql, tokens[begin : condition.end]),
+        condition_end=tokens[condition.end - 1].end,
+        clauses=tuple(clauses),
+        schema_evolution=evolves,
     )
 
 
-def _find(top: Sequence[tuple[int, Token]], word: str, after: int) -> int | None:
-    return next((index for index, token in top if index >= after and token.word == word), None)
+def _behind_with(reader: Reader) -> int:
+    """Where the WITH clause that the statement begins with ends (SqlBaseParser: ctes)."""
+    at = 2 if reader.word(1) == "RECURSIVE" and reader.is_name(2) and reader.word(2) != "AS" else 1
+    while True:
+        if not reader.is_name(at):
+            raise NotReadError(at, "the name of a query")
+        at += 1
+        query = reader.behind(at) if reader.text(at) == "(" else at
+        if reader.text(at) == "(" and (reader.word(query) in ("AS", "MAX") or reader.text(query) == "("):
+            at = query
+        if reader.word(at) == "MAX" and reader.word(at + 1) == "RECURSION":
+            at = reader.expect(at + 2, "LEVEL") + 1
+        at = reader.behind(at + 1 if reader.word(at) == "AS" else at)
+        if reader.text(at) != ",":
+            return at
+        at += 1
 
 
-def _relation(sql: str, tokens: Sequence[Token]) -> Relation:
-    if not tokens:
-        raise UsageError(
-            "PARSE_SYNTAX_ERROR",
-            "A table name is missing.",
-            "Name the target after INTO, the source after USING.",
-        )
-    first, last = 0, len(tokens)
-    alias: str | None = None
-    if last >= 3 and tokens[-2].word == "AS":
-        alias, last = tokens[-1].text, last - 2
-    elif last >= 2 and (tokens[-1].word or tokens[-1].text.startswith("`")) and _ends_name(tokens[-2]):
-        alias, last = tokens[-1].text, last - 1
-    body = tokens[first:last]
-    dotted = all((token.text == ".") == bool(index % 2) for index, token in enumerate(body))
-    parts = tuple(token.name for token in body[::2]) if dotted and not body[0].text.startswith("(") else ()
+def _relation(sql: str, reader: Reader, at: int, *, query: bool) -> tuple[Relation, int]:
+    """(The relation at ``at``, the place behind it and its alias)."""
+    parts: tuple[str, ...] = ()
+    if query and reader.text(at) == "(":
+        end = reader.behind(at)
+    elif reader.word(at) == "IDENTIFIER" and reader.text(at + 1) == "(":
+        end = reader.behind(at + 1)
+    elif reader.is_name(at):
+        end = reader.dotted(at)
+        parts = tuple(token.name for token in reader.tokens[at:end:2])
+    else:
+        raise NotReadError(at, "the name of a table")
+    behind = end + 1 if reader.word(end) == "AS" else end
+    is_alias = reader.is_name(behind) and reader.word(behind) not in NEVER_ALIAS
+    if behind != end and not is_alias:
+        raise NotReadError(behind, "an alias")
+    body = reader.tokens[at:end]
+    last = behind + 1 if is_alias else end
     return Relation(
         text=text_of(sql, body),
         start=body[0].start,
         end=body[-1].end,
-        alias=alias,
-        end_alias=tokens[-1].end,
+        alias=reader.tokens[behind].text if is_alias else None,
+        end_alias=reader.tokens[last - 1].end,
         parts=parts,
-    )
+    ), last
 
 
-def _ends_name(token: Token) -> bool:
-    return bool(token.word) or token.text.startswith("`") or token.text == ")" or token.is_string
-
-
-def _clause(sql: str, tokens: Sequence[Token]) -> MergeClause:
-    at_top = [(index, token) for index, token, depth in depths(tokens) if depth == 0]
-    then = _find(at_top, "THEN", 0)
-    if then is None:
-        raise UsageError(
-            "PARSE_SYNTAX_ERROR",
-            "A WHEN clause has no THEN.",
-            "Write WHEN MATCHED THEN UPDATE SET *, for one.",
-        )
-    head = [token.word for token in tokens[:then]]
+def _clause(sql: str, reader: Reader, at: int) -> tuple[MergeClause, int]:
+    """(The WHEN clause at ``at``, the place behind it)."""
+    begin = reader.expect(at, "WHEN")
     kind: ClauseKind = "matched"
-    if head[1:2] == ["NOT"]:
-        kind = "not_matched_by_source" if head[3:5] == ["BY", "SOURCE"] else "not_matched"
-    begin = {"matched": 2, "not_matched": 5 if head[3:4] == ["BY"] else 3, "not_matched_by_source": 5}[kind]
-    written = tokens[begin + 1 : then] if head[begin : begin + 1] == ["AND"] else None
-    action = tokens[then + 1 :]
-    verb = action[0].word if action else ""
-    kinds: dict[str, ActionKind] = {"UPDATE": "update", "DELETE": "delete", "INSERT": "insert"}
-    if verb not in kinds:
-        raise UsageError(
-            "PARSE_SYNTAX_ERROR",
-            "After THEN stands UPDATE, DELETE or INSERT.",
-            "Complete the last WHEN clause.",
-        )
-    star = len(action) > 1 and action[-1].text == "*" and len(action) <= 3
+    if reader.word(begin) == "NOT":
+        begin, kind = begin + 1, "not_matched"
+    begin = reader.expect(begin, "MATCHED")
+    if kind == "not_matched" and reader.word(begin) == "BY":
+        by_source = reader.word(begin + 1) == "SOURCE"
+        kind = "not_matched_by_source" if by_source else kind
+        begin = begin + 2 if by_source else reader.expect(begin + 1, "TARGET")
+    kind_end = begin
+    written = reader.expression(begin + 1) if reader.word(begin) == "AND" else None
+    if written is not None:
+        begin = written.end
+    action = reader.expect(begin, "THEN")
+    verb, star, assignments, end = _action(reader, action)
+    tokens = reader.tokens
     return MergeClause(
         kind=kind,
-        condition=None if written is None else text_of(sql, written),
-        action=text_of(sql, action),
-        action_kind=kinds[verb],
+        condition=None if written is None else text_of(sql, tokens[written.start : written.end]),
+        action=text_of(sql, tokens[action:end]),
+        action_kind=verb,
         star=star,
-        assignments=() if star else _assignments(sql, kinds[verb], action),
-        start=tokens[0].start,
-        end_kind=tokens[begin - 1].end,
-        condition_start=written[0].start if written else None,
-        end=tokens[-1].end,
-    )
+        assignments=tuple((text_of(sql, column), text_of(sql, value)) for column, value in assignments),
+        start=tokens[at].start,
+        end_kind=tokens[kind_end - 1].end,
+        condition_start=tokens[written.start].start if written else None,
+        end=tokens[end - 1].end,
+    ), end
 
 
-def _assignments(sql: str, kind: ActionKind, action: Sequence[Token]) -> tuple[tuple[str, str], ...]:
-    return tuple(
-        (text_of(sql, column), text_of(sql, expression)) for column, expression in assignment_parts(kind, action)
-    )
+Assignments = list[tuple[Sequence[Token], Sequence[Token]]]
 
 
-def assignment_parts(kind: ActionKind, action: Sequence[Token]) -> list[tuple[list[Token], list[Token]]]:
-    """The tokens of each column of an action without ``*`` and of the expression that it is set to."""
-    if kind == "delete":
+def _action(reader: Reader, at: int) -> tuple[ActionKind, bool, Assignments, int]:
+    """(What a clause does, whether with ``*``, the columns and their expressions, the place behind it)."""
+    word = reader.word(at)
+    if word == "DELETE":
+        return "delete", False, [], at + 1
+    if word == "UPDATE":
+        begin = reader.expect(at + 1, "SET")
+        if reader.text(begin) == "*":
+            return "update", True, [], begin + 1
+        return "update", False, *_set(reader, begin)
+    if word == "INSERT":
+        if reader.text(at + 1) == "*":
+            return "insert", True, [], at + 2
+        return "insert", False, *_insert(reader, at + 1)
+    raise NotReadError(at, "UPDATE, DELETE or INSERT")
+
+
+def _set(reader: Reader, at: int) -> tuple[Assignments, int]:
+    found: Assignments = []
+    while True:
+        sign = _column(reader, at)
+        if reader.text(sign) not in ("=", "=="):
+            raise NotReadError(sign, "=")
+        value = reader.expression(sign + 1)
+        found.append((reader.tokens[at:sign], reader.tokens[value.start : value.end]))
+        if reader.text(value.end) != ",":
+            return found, value.end
+        at = value.end + 1
+
+
+def _insert(reader: Reader, at: int) -> tuple[Assignments, int]:
+    columns, behind = _listed(reader, at, lambda begin: (begin, _column(reader, begin)))
+    begin = reader.expect(behind, "VALUES")
+    values, end = _listed(reader, begin, lambda begin: (begin, reader.expression(begin).end))
+    if len(columns) != len(values):
+        raise NotReadError(begin, f"{len(columns)} values for {len(columns)} columns")
+    tokens = reader.tokens
+    return [(tokens[a:b], tokens[c:d]) for (a, b), (c, d) in zip(columns, values, strict=True)], end
+
+
+def _listed(reader: Reader, at: int, item: Callable[[int], tuple[int, int]]) -> tuple[list[tuple[int, int]], int]:
+    """(The places of the items in the bracket at ``at``, the place behind it)."""
+    behind = reader.behind(at)
+    found = []
+    begin = at
+    while begin != behind - 1:
+        found.append(item(begin + 1))
+        begin = found[-1][1]
+        if begin != behind - 1:
+            reader.expect(begin, ",")
+    return found, behind
+
+
+def _column(reader: Reader, at: int) -> int:
+    """The end of multipartIdentifier."""
+    if not reader.is_name(at):
+        raise NotReadError(at, "a column")
+    return reader.dotted(at)
+
+
+def assignment_parts(action: Sequence[Token]) -> Assignments:
+    """The tokens of each column of an action and of the expression that it is set to; none where it is no action."""
+    reader = Reader(action)
+    try:
+        _, _, found, end = _action(reader, 0)
+    except NotReadError:
         return []
-    if kind == "update":
-        pairs = []
-        for part in filter(None, top_level_parts(action[2:], ",")):
-            sign = next((index for index, token in enumerate(part) if token.text in ("=", "==")), len(part))
-            pairs.append((part[:sign], part[sign + 1 :]))
-        return pairs
-    groups = _bracketed(action)
-    if len(groups) != 2:
-        return []
-    columns, values = ([part for part in top_level_parts(group, ",") if part] for group in groups)
-    return list(zip(columns, values, strict=False))
-
-
-def _bracketed(tokens: Sequence[Token]) -> list[Sequence[Token]]:
-    """The insides of the outermost round brackets."""
-    groups, begin = [], 0
-    for index, token, depth in depths(tokens):
-        if depth == 0 and token.text == "(":
-            begin = index + 1
-        elif depth == 0 and token.text == ")":
-            groups.append(tokens[begin:index])
-    return groups
+    return found if end == len(action) else []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.advice import advise
 from engine.analyze import AnalyzedMerge, analyze
+from engine.check_reading import check_analyzed, check_parsed, read_merge
 from engine.check_rows import check_rows, first_of
 from engine.clock import Clock
 from engine.confs import AS_MERGE_READS, STATS_SKIPPING, confs_set, for_rows
@@ -21,17 +22,18 @@ from engine.describe_target import (
     describe_detail,
     describe_target,
     target_columns,
+    target_detail,
     target_files,
 )
 from engine.duplicate_keys import find_conflicts
 from engine.errors import EngineError, UsageError
 from engine.explain import explain
 from engine.find_touched_files import Matches, find_seen_rows, find_touched_files
-from engine.foresee import ambiguity, append_only, changed_types, dotted_partitions, reserved_names
+from engine.foresee import ambiguity, append_only, changed_types, dotted_partitions, not_boolean, reserved_names
 from engine.generated_columns import generated_predicate
 from engine.new_columns import new_columns
 from engine.params import fill
-from engine.parse import Script, parse_merge, parse_script
+from engine.parse import Script, parse_script
 from engine.plan_values import engines, plan_id, schema_after, source_value, statement_value, target_value
 from engine.plan_writes import Promise, plan_writes, runs_insert_only
 from engine.precomputed_conditions import failing_condition
@@ -119,13 +121,16 @@ def _plan(
 ) -> Plan:
     clock = Clock(say)
     script = parse_script(fill(text, params))
-    statement = parse_merge(script.statement)
     run_setup(spark, script.setup)
+    statement = read_merge(spark, script.statement)
     spark.conf.set(PLANNED, "1")
-    with beside() as submit:
-        detail = submit(lambda: describe_detail(spark, statement))
+    with beside() as submit, beside() as judge:
+        typed = submit(lambda: describe_detail(spark, statement.target.text))
         with clock.phase("analyze"):
             merge = analyze(spark, statement)
+        parsed = judge(lambda: check_parsed(spark, statement, merge.plan.parsed))
+        analyzed = judge(lambda: check_analyzed(spark, merge))
+        detail = submit(lambda: target_detail(spark, merge, typed))
         columns = submit(lambda: target_columns(spark, merge, detail.result()))
         listing = submit(lambda: target_files(spark, merge, columns.result()))
         describing = submit(lambda: describe_target(spark, merge, detail.result(), columns.result()))
@@ -133,6 +138,9 @@ def _plan(
     with clock.phase("should_materialize_source"):
         planned = source_plan(spark, merge)
         decision = should_materialize_source(spark, merge, planned)
+    with clock.phase("check_reading"):
+        parsed.result()
+        analyzed.result()
     clock.answer(decision=decision)
     if decision.materialize:
         # to be looked at while the source is frozen, which may take long
@@ -195,7 +203,7 @@ def plan_of(
     splices = tuple(one for one in (put, narrowed) if one)
     if looked.merge is not merge:
         explain(spark, spliced(statement.sql, splices))
-    typed = statement_value(statement, script, params)
+    typed = statement_value(merge.typed, script, params)
     read = target_value(merge, target.detail, scan)
     frozen = source_value(merge, source)
     warnings, advice = advise(
@@ -321,7 +329,7 @@ def look_at(
     merge, scan, target = found.merge, found.scan, known.target
     rules, assigned = target.rules, target.assigned
     statement = merge.statement
-    refused = changed_types(rules) or new_columns(merge.target_type, merge.type_after, target)
+    refused = changed_types(rules) or not_boolean(merge) or new_columns(merge.target_type, merge.type_after, target)
     target_rows = live_rows(scan.after)
     matches = Matches()
     try:

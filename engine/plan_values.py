@@ -13,6 +13,7 @@ from engine.delta_log import live_rows
 from engine.parse import MergeStatement, Script
 from engine.prepare_delta_scan import DeltaScan
 from engine.prepare_source import PreparedSource
+from engine.tables import name_parts
 from engine.values import ColumnAfter, Engines, Source, Statement, Target
 
 if TYPE_CHECKING:
@@ -42,10 +43,18 @@ def schema_after(merge: AnalyzedMerge) -> tuple[ColumnAfter, ...]:
     return () if all(column.type == column.type_before for column in after) else after
 
 
+def table_name(merge: AnalyzedMerge) -> str:
+    """The target as typed where that names the table itself, else the name of the table behind a view or IDENTIFIER."""
+    typed = [part.lower() for part in merge.typed.target.parts]
+    named = [part.lower() for part in name_parts(merge.target_name)]
+    is_path = len(typed) == 2 and typed[0] == "delta"
+    return merge.typed.target.text if typed and (is_path or typed == named[-len(typed) :]) else merge.target_name
+
+
 def target_value(merge: AnalyzedMerge, detail: Any, scan: DeltaScan) -> Target:
     """``detail`` is the row of DESCRIBE DETAIL."""
     return Target(
-        name=merge.statement.target.text,
+        name=table_name(merge),
         path=merge.path,
         table_id=str(detail["id"]),
         version=merge.version,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from engine.analyze import AnalyzedMerge, qualified
+from engine.analyze import AnalyzedMerge
 from engine.check_rows import NOT_OF_ROWS
 from engine.confs import confs_set, for_rows
 from engine.errors import EngineError
@@ -27,15 +27,11 @@ from engine.find_touched_files import (
 from engine.prepare_source import PreparedSource
 from engine.run_with_source_lost_retries import lost_blocks
 from engine.spark_errors import collected
-from engine.sql_text import SIGNED, TAKE_ANYTHING, function_names, names_in, tokenize
 from engine.values import Refused, WritePlan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-COMPARING: Final = frozenset(("(", ")", ",", ".", "=", "==", "<=>", "<", ">", "<=", ">=", "<>", "!=", "!"))
-COMPUTING: Final = frozenset(("CAST", "DIV", "MOD", "INTERVAL", "CASE", "LIKE", "RLIKE"))
-SAFE: Final = TAKE_ANYTHING | {"coalesce", "nvl", "ifnull", "nullif", "isnull", "isnotnull", "isnan", "hash", "sha2"}
 JOINS: Final = {"leftOuter": "LEFT OUTER", "rightOuter": "RIGHT OUTER", "fullOuter": "FULL OUTER", "inner": "INNER"}
 
 
@@ -53,12 +49,10 @@ def failing_condition(
     clauses = merge.statement.not_matched if inserts_only else merge.statement.clauses
     conditions = [clause.condition for clause in clauses if clause.condition]
     asked = [*conditions, merge.statement.condition] if write.deletion_vectors and not inserts_only else conditions
-    # that of a lone INSERT filters the source
-    computes = len(clauses) > 1 if inserts_only else bool(matches.touched)
-    if not computes or not any(may_fail(merge, one) for one in asked):
+    if not (inserts_only or matches.touched) or not any(merge.may_raise(one) for one in asked):
         return None
     rows = _new_rows(merge, source, matches, write) if inserts_only else _joined_rows(merge, source, matches, write)
-    computed = ", ".join(("0", *(f"({qualified(merge, one)}\n)" for one in conditions)))
+    computed = ", ".join(("0", *(f"({one}\n)" for one in conditions)))
     try:
         with confs_set(spark, for_rows(None if inserts_only else source.num_rows + matches.touched_rows)):
             collected(spark, f"SELECT bit_xor(xxhash64({computed})) FROM {rows}")
@@ -76,39 +70,26 @@ def failing_condition(
 
 def _new_rows(merge: AnalyzedMerge, source: PreparedSource, matches: Matches, write: WritePlan) -> str:
     """The rows for which the conditions of several INSERTs are computed, each of them for each row
-    (MergeOutputGeneration.generateInsertsOnlyOutputDF): all of the source where no file is touched."""
-    if write.join_type is None:
+    (MergeOutputGeneration.generateInsertsOnlyOutputDF): all of the source where no file is touched, and where it is
+    that of a lone INSERT, which filters the source."""
+    if write.join_type is None or len(merge.statement.not_matched) == 1:
         return f"{source.view} AS {merge.source_reference}"
     return unmatched_source(merge, source, matches.seen)
 
 
 def _joined_rows(merge: AnalyzedMerge, source: PreparedSource, matches: Matches, write: WritePlan) -> str:
     """The rows of the join with the touched files, with deletion vectors those that are kept."""
-    target = target_relation(merge, [f"xxhash64(_metadata.file_path) IN ({matches.touched_hashes})"], whole=True)
-    on = qualified(merge, merge.statement.condition)
+    target = target_relation(merge, [f"xxhash64({merge.file_path}) IN ({matches.touched_hashes})"], whole=True)
+    on = merge.statement.condition
     kept = f"WHERE {_kept(merge, on)}" if write.deletion_vectors else ""
     join = JOINS[write.join_type or ""]
     return f"{source_relation(merge, source)} {join} JOIN {target} ON {on}\n{kept}"
 
 
-def may_fail(merge: AnalyzedMerge, text: str) -> bool:
-    """Whether a condition may raise an error: it computes, or compares texts with what is none."""
-    tokens = tokenize(SIGNED.sub(r"\1\2", text))
-    if not function_names(text) <= SAFE or any(token.word in COMPUTING for token in tokens):
-        return True
-    plain = (t.is_string or t.text[0].isalnum() or t.text[0] in "_`" or t.text in COMPARING for t in tokens)
-    if not all(plain):
-        return True
-    named = names_in(text)
-    types = {one.type for one in (*merge.source_schema, *merge.target_schema) if one.name.lower() in named}
-    texts = {one for one in types if one.startswith(("string", "char", "varchar"))}
-    return bool(texts) and (types != texts or any(token.text[0].isdigit() for token in tokens))
-
-
 def _kept(merge: AnalyzedMerge, on: str) -> str:
     statement = merge.statement
     kept = [
-        f"({condition}) AND ({qualified(merge, any_of(clauses))})"
+        f"({condition}) AND ({any_of(clauses)})"
         for condition, clauses in (
             (f"{on}\n", statement.matched),
             (f"{SOURCE_ROW} IS NULL", statement.not_matched_by_source),

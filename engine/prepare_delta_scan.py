@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from engine.analyze import AnalyzedMerge, Expression, qualified
+from engine.analyze import AnalyzedMerge, Expression
 from engine.confs import AS_MERGE_READS, STATS_SKIPPING, confs_set, without_rules
 from engine.delta_log import LogFile, partitions_of
 from engine.input_files import files_of_query
@@ -43,7 +43,7 @@ class DeltaScan:
     because it cannot differ.
     """
 
-    predicates: tuple[str, ...]
+    predicates: tuple[Expression, ...]
     before: tuple[LogFile, ...]
     after: tuple[LogFile, ...]
     read: frozenset[str] | None = None
@@ -52,7 +52,7 @@ class DeltaScan:
 
     def value(self) -> Scan:
         return Scan(
-            predicates=self.predicates,
+            predicates=tuple(one.typed for one in self.predicates),
             files_before=len(self.before),
             files_after=len(self.after),
             bytes_before=sum(file.bytes for file in self.before),
@@ -96,7 +96,7 @@ def prepare_delta_scan(
         kept = kept_paths(spark, where(merge, texts), as_merge=True) if texts else None
         files = listing.result()
         after = files if kept is None else files_among(files, merge.path, kept)
-        return DeltaScan(texts, files, after, estimated_because="the source is not frozen yet")
+        return DeltaScan(predicates, files, after, estimated_because="the source is not frozen yet")
     kept = kept_paths(spark, _joined(merge, source_view), as_merge=True)
     files = listing.result()
     generated = bool(partition_columns) and "generatedColumns" in features
@@ -105,7 +105,7 @@ def prepare_delta_scan(
     if texts and (generated or inferred):
         read = frozenset(f.path for f in kept_files(spark, merge, files, where(merge, texts), as_merge=False))
     after = files_among(files, merge.path, kept)
-    return DeltaScan(texts, files, after, read, estimated_because=_several_clauses(merge))
+    return DeltaScan(predicates, files, after, read, estimated_because=_several_clauses(merge))
 
 
 def _by_partition_alone(
@@ -118,12 +118,13 @@ def _by_partition_alone(
 ) -> DeltaScan:
     """With statistics switched off a MERGE still prunes partitions (a read does so only when it is executed)."""
     names = {name.lower() for name in partition_columns}
-    texts = tuple(e.text for e in predicates if {name.lower() for name in e.target_columns} <= names)
+    usable = tuple(e for e in predicates if {name.lower() for name in e.target_columns} <= names)
     off = f"{STATS_SKIPPING} is false: only partition columns prune"
     files = listing.result()
+    texts = [e.text for e in usable]
     after = kept_files(spark, merge, files, where(merge, texts), as_merge=True) if texts else files
     because = f"{off}, and the optimizer may draw more from a condition on both tables" if hidden else ""
-    return DeltaScan(texts, files, after, estimated_because=because, note=off)
+    return DeltaScan(usable, files, after, estimated_because=because, note=off)
 
 
 def target_only_predicates(merge: AnalyzedMerge) -> tuple[Expression, ...]:
@@ -138,6 +139,7 @@ def target_only_predicates(merge: AnalyzedMerge) -> tuple[Expression, ...]:
         return on
     either = Expression(
         text=" OR ".join("(" + " AND ".join(f"({e.text}\n)" for e in of_one) + ")" for of_one in by_clause),
+        typed=" OR ".join("(" + " AND ".join(f"({e.typed}\n)" for e in of_one) + ")" for of_one in by_clause),
         source_columns=(),
         target_columns=tuple(dict.fromkeys(name for of_one in by_clause for e in of_one for name in e.target_columns)),
     )
@@ -169,11 +171,11 @@ def _joined(merge: AnalyzedMerge, source_view: str) -> str:
     """The MERGE's own condition over both sides: Spark reshapes it as it does the MERGE's, and pushes to the target
     what refers to it alone."""
     statement = merge.statement
-    condition = f"({qualified(merge, statement.condition)}\n)"
+    condition = f"({statement.condition}\n)"
     if statement.matched_only and len(statement.matched) == 1 and statement.matched[0].condition:
-        condition += f" AND ({qualified(merge, statement.matched[0].condition)}\n)"
+        condition += f" AND ({statement.matched[0].condition}\n)"
     elif statement.matched_only:
-        condition += "".join(f" AND ({qualified(merge, e.text)}\n)" for e in target_only_predicates(merge))
+        condition += "".join(f" AND ({e.text}\n)" for e in target_only_predicates(merge))
     return (
         f"SELECT 1 FROM {merge.target_sql} AS {statement.target.reference} JOIN {source_view} AS "
         f"{merge.source_reference} ON {condition}"
@@ -182,7 +184,7 @@ def _joined(merge: AnalyzedMerge, source_view: str) -> str:
 
 def where(merge: AnalyzedMerge, texts: Sequence[str]) -> str:
     """A read of the target under some predicates."""
-    condition = " AND ".join(f"({qualified(merge, text)}\n)" for text in texts)
+    condition = " AND ".join(f"({text}\n)" for text in texts)
     return f"SELECT * FROM {merge.target_sql} AS {merge.statement.target.reference} WHERE {condition}"
 
 

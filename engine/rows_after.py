@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from engine.analyze import AnalyzedMerge, qualified
+from engine.analyze import AnalyzedMerge
 from engine.assignments import Assignment, ClauseAssignments, kept
 from engine.confs import confs_set
 from engine.find_touched_files import (
@@ -22,7 +22,7 @@ from engine.find_touched_files import (
     SOURCE_ROW,
     SeenRows,
     clause_number,
-    first_clause,
+    matched_clause,
     source_relation,
     target_relation,
     unmatched_source,
@@ -97,14 +97,14 @@ def clause_rows(merge: AnalyzedMerge, source: PreparedSource, clause: MergeClaus
     ``seen``, of the Matches, spares an insert clause the target, where it was joined before.
     """
     statement = merge.statement
-    on = qualified(merge, statement.condition)
+    on = statement.condition
     number = clause_number(statement, clause)
     if clause.kind == "not_matched":
         return f"{unmatched_source(merge, source, seen)} WHERE {INSERT_CLAUSE} = {number}"
     if clause.kind == "not_matched_by_source":
         joined = f"{target_relation(merge)} LEFT ANTI JOIN {source_relation(merge, source)} ON {on}\n"
         return f"{joined}WHERE {BY_SOURCE_CLAUSE} = {number}"
-    taken = qualified(merge, first_clause(statement.matched, 1))
+    taken = matched_clause(merge)
     joined = f"{source_relation(merge, source)} INNER JOIN {target_relation(merge)} ON {on}\n"
     return f"{joined}WHERE {taken} = {number}"
 
@@ -115,15 +115,15 @@ def unchanged_rows(merge: AnalyzedMerge, source: PreparedSource) -> str:
     target = target_relation(merge, whole=True)
     if statement.insert_only:
         return target
-    taken = qualified(merge, first_clause(statement.matched, 1))
+    taken = matched_clause(merge)
     return (
-        f"{source_relation(merge, source)} RIGHT OUTER JOIN {target} ON {qualified(merge, statement.condition)}\n"
+        f"{source_relation(merge, source)} RIGHT OUTER JOIN {target} ON {statement.condition}\n"
         f"WHERE CASE WHEN {SOURCE_ROW} IS NULL THEN {BY_SOURCE_CLAUSE} ELSE {taken} END = 0"
     )
 
 
 def _matched_once(merge: AnalyzedMerge, source: PreparedSource) -> str:
-    on = qualified(merge, merge.statement.condition)
+    on = merge.statement.condition
     return f"{target_relation(merge)} LEFT SEMI JOIN {source_relation(merge, source)} ON {on}\n"
 
 

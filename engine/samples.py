@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from engine.analyze import AnalyzedMerge, qualified
+from engine.analyze import AnalyzedMerge
 from engine.assignments import Assignment, ClauseAssignments
 from engine.confs import LIMIT_PARTITIONS, confs_set, for_rows
 from engine.find_touched_files import (
@@ -15,7 +15,7 @@ from engine.find_touched_files import (
     TARGET_ROW,
     Matches,
     clause_number,
-    first_clause,
+    matched_clause,
     source_relation,
     takes_rows,
     target_relation,
@@ -99,7 +99,7 @@ def _matched(
 ) -> list[Sample]:
     """``look_apart``: not all partitions of the target are read in one job, but those with the rows of each clause."""
     statement = merge.statement
-    matched = qualified(merge, first_clause(statement.matched, 1))
+    matched = matched_clause(merge)
     before = struct_of(merge.target_schema, statement.target.reference)
     samples: list[Sample] = []
     for clause in statement.matched:
@@ -114,7 +114,7 @@ def _matched(
             f"SELECT __dm_before, __dm_after FROM (SELECT /*+ BROADCAST({merge.source_reference}) */ "
             f"{matched} AS {CLAUSE}, {before} AS __dm_before, {struct_after(writes.get(clause))} AS __dm_after "
             f"FROM {source_relation(merge, source)} INNER JOIN {target_relation(merge)} "
-            f"ON {qualified(merge, statement.condition)}\nWHERE {where}) WHERE {CLAUSE} = {number} LIMIT {len(these)}"
+            f"ON {statement.condition}\nWHERE {where}) WHERE {CLAUSE} = {number} LIMIT {len(these)}"
         )
         with confs_set(spark, _one_job_for(these) if look_apart else {}):
             samples += _rows(spark, merge, clause, query, writes)

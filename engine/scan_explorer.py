@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from engine.analyze import columns_of, probe, schema_of
+from engine.analyze import Expression, columns_of, schema_of
 from engine.commits import current_version
 from engine.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set, read_confs
 from engine.delta_log import LogFile, list_files, partitions_of
@@ -23,9 +23,11 @@ from engine.explain import explain
 from engine.logged_schema import logged_schema
 from engine.names import quote, string
 from engine.prepare_delta_scan import files_among, input_files, input_names
+from engine.resolve import SOURCE, Side, resolve
 from engine.skipping import FileEvidence, file_evidence
 from engine.spark_errors import translate
 from engine.sql_text import conjuncts, tokenize
+from engine.tables import name_parts
 from engine.values import Accuracy, Column
 
 if TYPE_CHECKING:
@@ -121,7 +123,8 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
         mapped = "columnMapping" in (detail["tableFeatures"] or ())
         logged = submit(lambda: logged_schema(spark, path, at)) if mapped else None
         schema = columns_of(schema_of(spark, _read(source, [predicate])))
-        parts = probe(spark, f"SELECT {{}} FROM {source}", conjuncts(predicate), schema, ())
+        side = Side(SOURCE, tuple(name_parts(table)), False, tuple(column.name for column in schema))
+        parts = [Expression(text, resolve(text, [side]).source_columns, (), text) for text in conjuncts(predicate)]
         by_partition = {name.lower() for name in detail["partitionColumns"] or ()}
         on = [part for part in parts if {name.lower() for name in part.source_columns} <= by_partition]
 

@@ -13,11 +13,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
-from engine.analyze import Expression, analyze, probe
+from engine.analyze import Expression, analyze
 from engine.delta_log import LogFile, list_files
 from engine.logged_schema import logged_schema
 from engine.parse import parse_merge
 from engine.prepare_delta_scan import kept_files, where
+from engine.resolve import resolve
 from engine.session_state import run_setup
 from engine.values import Column, Plan
 
@@ -108,18 +109,16 @@ def why_kept(spark: SparkSession, plan: Plan, paths: Collection[str] | None = No
     if paths is not None:
         files = tuple(file for file in files if file.path in set(paths))
     detail = spark.sql(f"DESCRIBE DETAIL {plan.target.name}").collect()[0]
-    named = probe(
-        spark,
-        f"SELECT {{}} FROM {merge.target_sql} AS {merge.statement.target.reference}",
-        plan.scan.predicates,
-        merge.target_schema,
-        (),
-    )
+    _, target = merge.sides
+    named = []
+    for typed in plan.scan.predicates:
+        found = resolve(typed, [target])
+        named.append(Expression(found.text, found.target_columns, (), typed))
 
     def kept(predicates: Sequence[str]) -> Sequence[LogFile]:
         return kept_files(spark, merge, files, where(merge, predicates), as_merge=True) if predicates else files
 
-    after = kept(plan.scan.predicates)
+    after = kept([part.text for part in named])
     logged = logged_schema(spark, str(detail["location"]), merge.version)
     physical = {column.name: column.physical_name for column in logged}
     return file_evidence(physical, detail, files, after, named, merge.target_schema, kept)
@@ -144,7 +143,7 @@ def file_evidence(
     judged = []
     for part in parts:
         by_this = left if len(parts) == 1 else {file.path for file in kept([part.text])}
-        judged.append((part.text, by_this, [column for column in schema if column.name in part.source_columns]))
+        judged.append((part.typed, by_this, [column for column in schema if column.name in part.source_columns]))
 
     def evidence(file: LogFile) -> FileEvidence:
         return FileEvidence(

@@ -20,7 +20,7 @@ def source_splice(
     materialize, a pinned version where it is one plain Delta table; the checkpoint as well where ON ``narrows`` the
     target to its keys, which would be untrue of rows that come later; else not at all (its tables' versions are
     checked at apply instead)."""
-    written = merge.statement.source
+    written = merge.typed.source
     alias = f" AS {written.reference}" if written.reference else ""
     if source.staged:
         hint, name = (f"/*+ {source.hint}({ROWS}) */ ", f" AS {ROWS}") if source.hint else ("", "")

@@ -1,76 +1,27 @@
-"""Token positions in SQL text. Nothing here changes a statement or guesses what it means.
-
-sqlglot only tells where tokens begin and end (DESIGN.md §3): it never parses, rewrites or prints.
-"""
+"""Questions about SQL text, answered from its tokens and its expressions' trees. Nothing here changes a statement or
+asks Spark."""
 
 from __future__ import annotations
 
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from engine.errors import UsageError
+from engine.sql.expressions import Node, read_expression
+from engine.sql.lexer import CLOSING, OPENING, Token, tokenize
 
-OPENING = {"(": ")", "[": "]", "{": "}"}
-CLOSING = set(OPENING.values())
-
-
-@dataclass(frozen=True)
-class Token:
-    """One token: ``text`` as typed, ``[start, end)`` in the statement, ``word`` upper-cased if it is a bare word."""
-
-    text: str
-    start: int
-    end: int
-    word: str
-    is_string: bool
-
-    @property
-    def name(self) -> str:
-        """The identifier that this token names, without back-quotes."""
-        if self.text.startswith("`"):
-            return self.text[1:-1].replace("``", "`")
-        return self.text
-
-
-def tokenize(sql: str) -> tuple[Token, ...]:
-    """Tokens of ``sql`` in order, comments left out. Text that has no tokens at all gives ()."""
-    from sqlglot.dialects.spark import Spark
-    from sqlglot.errors import SqlglotError
-
-    try:
-        raw = Spark().tokenize(sql)
-    except SqlglotError as error:
-        raise UsageError(
-            "PARSE_SYNTAX_ERROR",
-            f"The text is not SQL: {str(error).splitlines()[0]}",
-            "Look for an unclosed quote, back-quote or comment.",
-        ) from error
-    tokens = []
-    for token in raw:
-        start, end = token.start, token.end + 1
-        text = sql[start:end]
-        # r'…', x'…' and the like start before the quote; a back-quoted name is never a keyword.
-        is_string = text[:1] in "'\"" or text[1:2] in ("'", '"')
-        bare = text[:1].isalpha() or text[:1] == "_"
-        tokens.append(Token(text, start, end, text.upper() if bare and not is_string else "", is_string))
-    return tuple(tokens)
+__all__ = ["Token", "tokenize"]  # for those who ask about tokens
 
 
 def depths(tokens: Sequence[Token]) -> Iterator[tuple[int, Token, int]]:
-    """(index, token, depth): depth counts brackets and CASE … END; an opener is at the outer depth."""
+    """(index, token, depth): depth counts brackets; an opener is at the outer depth, and so is what closes it."""
     depth = 0
-    previous = ""
     for index, token in enumerate(tokens):
-        # a column called "case" or "end" follows a dot
-        word = token.word if previous != "." else ""
-        if token.text in CLOSING or word == "END":
+        if token.text in CLOSING:
             depth -= 1
         yield index, token, depth
-        if token.text in OPENING or word == "CASE":
+        if token.text in OPENING:
             depth += 1
-        previous = token.text
 
 
 def statement_spans(text: str) -> tuple[tuple[int, int], ...]:
@@ -87,67 +38,63 @@ def statement_spans(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(spans)
 
 
-def top_level_parts(tokens: Sequence[Token], separator: str) -> list[list[Token]]:
-    """The tokens between ``separator`` words or signs at the outermost level, one list more than there are separators.
-
-    The AND of a BETWEEN belongs to it and does not separate.
-    """
+def split_top_level(sql: str, separator: str) -> tuple[str, ...]:
+    """The parts of ``sql`` between ``separator`` signs outside brackets, as typed, blanks left out."""
     parts: list[list[Token]] = [[]]
-    between = 0
-    for _, token, depth in depths(tokens):
-        if depth == 0 and token.word == "BETWEEN":
-            between += 1
-        if depth == 0 and (separator in (token.word, token.text)):
-            if separator == "AND" and between:
-                between -= 1
-            else:
-                parts.append([])
-                continue
-        parts[-1].append(token)
-    return parts
-
-
-def split_top_level(sql: str, tokens: Sequence[Token], separator: str) -> tuple[str, ...]:
-    """The parts of ``tokens`` between ``separator`` at the outermost level, as typed, blanks left out."""
-    return tuple(text_of(sql, part) for part in top_level_parts(tokens, separator) if part)
+    for _, token, depth in depths(tokenize(sql)):
+        if depth == 0 and token.text == separator:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return tuple(text_of(sql, part) for part in parts if part)
 
 
 def conjuncts(condition: str) -> tuple[str, ...]:
-    """The top-level AND parts of a condition, brackets around the whole opened."""
-    tokens = tokenize(condition)
-    while _wrapped(tokens):
-        tokens = tokens[1:-1]
-    if any(depth == 0 and token.word == "OR" for _, token, depth in depths(tokens)):
-        return (text_of(condition, tokens),)
-    parts = split_top_level(condition, tokens, "AND")
-    if len(parts) <= 1:
-        return parts
-    return tuple(inner for part in parts for inner in conjuncts(part))
+    """The AND parts of a condition, brackets around the whole or around a part opened."""
+    tokens, root = read_expression(condition)
+    found: list[Node] = []
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.kind == "brackets" or (node.kind, node.name) == ("binary", "AND"):
+            waiting += reversed(node.children)
+        else:
+            found.append(node)
+    return tuple(text_of(condition, tokens[node.start : node.end]) for node in found)
 
 
 def equality(conjunct: str) -> tuple[str, str, str] | None:
-    """(left, sign, right) of a conjunct that is one ``=``, ``==`` or ``<=>`` at the outermost level, else None."""
-    tokens = tokenize(conjunct)
-    outer = [token for _, token, depth in depths(tokens) if depth == 0]
-    if any(token.word in NOT_ONE_EQUALITY or token.text in OTHER_COMPARISONS for token in outer):
+    """(left, sign, right) of a conjunct that is one ``=``, ``==`` or ``<=>``, else None."""
+    tokens, root = read_expression(conjunct)
+    if root.kind != "binary" or root.name not in EQUALITIES:
         return None
-    signs = [index for index, token, depth in depths(tokens) if depth == 0 and token.text in EQUALITIES]
-    if len(signs) != 1:
+    left, right = root.children
+    if left.kind == "binary" and left.name in COMPARISONS:
         return None
-    left, right = tokens[: signs[0]], tokens[signs[0] + 1 :]
-    sign = tokens[signs[0]].text
-    return (text_of(conjunct, left), sign, text_of(conjunct, right)) if left and right else None
+    sides = (text_of(conjunct, tokens[side.start : side.end]) for side in (left, right))
+    return (next(sides), root.name, next(sides))
 
 
 EQUALITIES = ("=", "==", "<=>")
 OTHER_COMPARISONS = ("<", ">", "<=", ">=", "<>", "!=", "!")
+COMPARISONS = (*EQUALITIES, *OTHER_COMPARISONS, "!>", "!<")
 NOT_ONE_EQUALITY = ("AND", "OR", "NOT", "IS", "IN", "BETWEEN", "LIKE", "ILIKE", "RLIKE", "REGEXP")
 
 
-def _wrapped(tokens: Sequence[Token]) -> bool:
-    if len(tokens) < 3 or tokens[0].text != "(" or tokens[-1].text != ")":
-        return False
-    return all(depth > 0 for index, _, depth in depths(tokens) if 0 < index < len(tokens) - 1)
+def free_names(node: Node, bound: frozenset[str] = frozenset()) -> Iterator[Node]:
+    """The ``name`` and ``star`` nodes that are no variable of a lambda. What stands in a subquery is not read."""
+    if node.kind in ("name", "star") and not (node.names and node.names[0].lower() in bound):
+        yield node
+    inner = bound | {name.lower() for name in node.names} if node.kind == "lambda" else bound
+    for child in node.children:
+        yield from free_names(child, inner)
+
+
+def with_texts(sql: str, parts: Sequence[tuple[int, int, str]]) -> str:
+    """``sql`` with the text of each ``[start, end)`` replaced; they may not overlap."""
+    for start, end, text in sorted(parts, reverse=True):
+        sql = sql[:start] + text + sql[end:]
+    return sql
 
 
 def text_of(sql: str, tokens: Sequence[Token]) -> str:
@@ -155,53 +102,18 @@ def text_of(sql: str, tokens: Sequence[Token]) -> str:
     return sql[tokens[0].start : tokens[-1].end] if tokens else ""
 
 
-def requalified(sql: str, parts: Sequence[str], reference: str) -> str:
-    """``sql`` with each qualifier ``a.b.c.`` that ends in ``parts`` (two names or more) replaced by ``reference.``.
-
-    Only for the engine's own queries, whose subqueries carry one-part names; what runs is never changed so.
-    """
-    if not parts:
-        return sql
-    wanted = [part.lower() for part in parts]
-    tokens = tokenize(sql)
-    out: list[str] = []
-    end = index = 0
-    while index < len(tokens):
-        run = index
-        names: list[str] = []
-        while run + 1 < len(tokens) and tokens[run + 1].text == "." and not tokens[run].is_string:
-            names.append(tokens[run].name.lower())
-            run += 2
-        for length in range(len(names), 1, -1):
-            head = names[:length]
-            common = min(len(head), len(wanted))
-            if head[-common:] == wanted[-common:] and (common > 1 or head[0] == "spark_catalog"):
-                out += [sql[end : tokens[index].start], reference]
-                end = tokens[index + 2 * length - 2].end
-                break
-        index = max(run, index + 1) if names else index + 1
-    return "".join(out) + sql[end:]
-
-
 def substituted(sql: str, values: Mapping[str, str]) -> str:
     """``sql`` with each column of ``values`` (lower-case name → expression) replaced by its expression in brackets.
 
     Function names, struct fields after a dot and a lambda's own variables are no columns.
     """
-    tokens = tokenize(sql)
-    variables = {one.name.lower() for one, arrow in itertools.pairwise(tokens) if arrow.text == "->"}
-    out: list[str] = []
-    end = 0
-    for previous, token, following in zip(("", *(t.text for t in tokens)), tokens, (*tokens[1:], None), strict=False):
-        name = token.name.lower()
-        is_name = bool(token.word) or token.text.startswith("`")
-        if not is_name or token.is_string or previous == "." or name not in values or name in variables:
-            continue
-        if following is not None and following.text == "(":
-            continue
-        out += [sql[end : token.start], f"({values[name]}\n)"]
-        end = token.end
-    return "".join(out) + sql[end:]
+    tokens, root = read_expression(sql)
+    parts = []
+    for node in free_names(root):
+        first = tokens[node.start]
+        if node.kind == "name" and first.name.lower() in values:
+            parts.append((first.start, first.end, f"({values[first.name.lower()]}\n)"))
+    return with_texts(sql, parts)
 
 
 def is_name_of(sql: str, column: str) -> bool:
@@ -255,12 +167,15 @@ def _unescaped(literal: str) -> str:
 
     def value(found: re.Match[str]) -> str:
         code = found.group(1)
+        if code is None:
+            return quote_sign
         if code[0] in "uU" and len(code) > 1:
             return chr(int(code[1:], 16))
         return chr(int(code, 8)) if len(code) == 3 else ESCAPED.get(code, code)
 
-    quote = "" if literal[0] in "'\"" else literal[0]
-    return ESCAPE.sub(value, literal[len(quote) + 1 : -1])
+    quote_sign = literal[0]
+    pattern = re.compile(f"{ESCAPE.pattern}|{quote_sign}{quote_sign}", re.DOTALL)
+    return pattern.sub(value, literal[1:-1])
 
 
 def names_in(sql: str) -> frozenset[str]:
@@ -285,74 +200,42 @@ def dotted_names(sql: str) -> frozenset[tuple[str, ...]]:
     return frozenset(found)
 
 
-def cannot_fail(sql: str) -> bool:
-    """Whether computing an expression raises no error, whatever the rows hold: it is made of names, literals and
-    functions that take any value. Of everything else one must be afraid."""
-    tokens = tokenize(sql.strip().lstrip("-"))
-    return function_names(sql) <= TAKE_ANYTHING and all(
-        token.text in ("(", ")", ",", ".", "||")
-        or token.is_string
-        or (token.text[0].isalnum() and token.word not in MAY_FAIL)
-        or token.text[0] in "_`"
-        for token in tokens
-    )
+def parameter_markers(sql: str) -> tuple[tuple[str, int, int], ...]:
+    """(name, start, end) of each ``:name`` marker, in order.
+
+    A marker stands where an operand begins: behind a sign, an opening bracket, or a word of BEFORE_OPERAND. Behind a
+    name or a closing bracket a colon begins a path into a VARIANT, or the type of a struct's field.
+    """
+    tokens = tokenize(sql)
+    found = []
+    for at, (token, following) in enumerate(itertools.pairwise(tokens)):
+        if token.text != ":" or token.end != following.start or not following.word:
+            continue
+        previous = tokens[at - 1] if at else None
+        is_field = at > 1 and tokens[at - 2].text == "."
+        if previous is None or not ends_operand(previous, is_field):
+            found.append((following.text, token.start, following.end))
+    return tuple(found)
 
 
-TAKE_ANYTHING = frozenset(
-    (
-        *("upper", "lower", "trim", "ltrim", "rtrim", "initcap", "concat", "concat_ws", "length", "md5", "xxhash64"),
-        *("named_struct", "struct", "current_timestamp", "now", "current_date", "current_user", "uuid", "rand"),
-    )
-)
-SIGNED = re.compile(r"((?:^|[=<>(,]|\b(?:AND|OR|NOT|IN|BETWEEN)\b)\s*)-\s*(\d)", re.IGNORECASE)
-"""A sign that belongs to a number, between what stands before it and its first digit."""
-# words that compute or compare, so that values are cast to one type
-MAY_FAIL = ("CAST", "DIV", "MOD", "INTERVAL", "BETWEEN", "IN", "CASE")
+def ends_operand(token: Token, is_field: bool) -> bool:
+    """Whether an operand ends with ``token``; ``is_field``: a dot stands before it."""
+    if token.is_string or token.is_number or token.text[0] in "`)]":
+        return True
+    return bool(token.word) and (is_field or token.word not in BEFORE_OPERAND)
 
 
 def parameter_names(sql: str) -> tuple[str, ...]:
     """Names of the ``:name`` markers, in order, each once."""
-    tokens = tokenize(sql)
-    names: dict[str, None] = {}
-    for previous, token, following in zip(("", *(t.text for t in tokens)), tokens, tokens[1:], strict=False):
-        adjacent = token.end == following.start
-        # a::int is a cast and a:b a variant path; a marker follows neither a name nor a bracket
-        if (
-            token.text == ":"
-            and adjacent
-            and following.word
-            and (
-                not previous
-                or not (previous[-1].isalnum() or previous[-1] in "_)]`:")
-                or previous.upper() in KEYWORDS_BEFORE_MARKER
-            )
-        ):
-            names[following.text] = None
-    return tuple(names)
+    return tuple(dict.fromkeys(name for name, _, _ in parameter_markers(sql)))
 
 
-KEYWORDS_BEFORE_MARKER = frozenset(
-    [
-        "AND",
-        "OR",
-        "NOT",
-        "ON",
-        "IN",
-        "LIKE",
-        "BETWEEN",
-        "THEN",
-        "ELSE",
-        "WHEN",
-        "SELECT",
-        "WHERE",
-        "HAVING",
-        "LIMIT",
-        "OF",
-        "INTO",
-        "USING",
-        "AS",
-        "DATE",
-        "TIMESTAMP",
-        "SET",
-    ]
+BEFORE_OPERAND = frozenset(
+    (
+        *("AND", "OR", "NOT", "ON", "IN", "IS", "LIKE", "ILIKE", "RLIKE", "REGEXP", "ESCAPE", "BETWEEN", "DIV"),
+        *("CASE", "WHEN", "THEN", "ELSE", "SELECT", "DISTINCT", "ALL", "ANY", "SOME", "WHERE", "HAVING", "QUALIFY"),
+        *("LIMIT", "OFFSET", "BY", "FROM", "FOR", "PLACING", "OF", "INTO", "USING", "AS", "TO", "SET", "VALUES"),
+        *("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ", "INTERVAL", "DEFAULT", "LEVEL", "ROWS", "RANGE"),
+    )
 )
+"""Words behind which an operand begins."""

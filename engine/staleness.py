@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.analyze import aliased, by_reference
+from engine.analyze import analyze
 from engine.commits import Commit
 from engine.confs import AS_MERGE_READS, confs_set
 from engine.delta_log import list_files
@@ -131,15 +131,13 @@ def some(paths: Sequence[str]) -> str:
 
 def any_match(spark: SparkSession, plan: Plan, version: int, hashes: Sequence[int]) -> bool:
     """Whether a row of the files with these hashes matches a row of the frozen source on the plan's ON."""
-    statement = parse_merge(spliced(plan.statement.sql, plan.splices))
-    prefix = statement.before_select
-    reference = statement.target.reference
-    condition = by_reference(statement.target, statement.condition)
+    merge = analyze(spark, parse_merge(spliced(plan.statement.sql, plan.splices)))
     files = ", ".join(f"{h}L" for h in hashes)
+    target = merge.statement.target.reference
     query = (
-        f"{prefix}SELECT 1 FROM {aliased(statement.source)} JOIN (SELECT * FROM {statement.target.text} VERSION AS OF "
-        f"{version} AS {reference} WHERE xxhash64(_metadata.file_path) IN ({files})) AS {reference} "
-        f"ON {condition}\nLIMIT 1"
+        f"{merge.statement.before_select}SELECT 1 FROM {merge.source_sql} JOIN (SELECT * FROM {merge.target_name} "
+        f"VERSION AS OF {version} AS {target} WHERE xxhash64({merge.file_path}) IN ({files})) AS {target} "
+        f"ON {merge.statement.condition}\nLIMIT 1"
     )
     try:
         with confs_set(spark, AS_MERGE_READS):

@@ -41,7 +41,11 @@ def is_same(one: DataType, other: DataType) -> bool:
 
 def can_up_cast(given: DataType, wanted: DataType) -> bool:
     """Cast.canUpCast for atomic types: no value is lost or refused. False where unsure."""
-    one, other = given.simpleString(), wanted.simpleString()
+    return can_up_cast_names(given.simpleString(), wanted.simpleString())
+
+
+def can_up_cast_names(one: str, other: str) -> bool:
+    """The same of types as Spark prints them."""
     if one in (other, "void"):
         return True
     if one in NUMERIC and other in NUMERIC:

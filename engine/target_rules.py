@@ -10,6 +10,8 @@ from engine.analyze import AnalyzedMerge
 from engine.char_types import raw_type
 from engine.confs import read_confs
 from engine.logged_schema import LoggedColumn
+from engine.may_raise import may_raise
+from engine.resolve import TARGET, Side
 from engine.should_materialize_source import is_on
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ class TargetColumn:
     default: str | None
     generated_as: str | None
     identity: bool
+    generation_may_raise: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,12 +107,23 @@ def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[Log
                 identity=in_log is not None and in_log.identity,
             )
         )
+    columns = _with_risks(spark, columns)
     return TargetRules(
         columns=tuple(columns),
         checks={k.removeprefix(CHECK): str(v) for k, v in properties.items() if k.lower().startswith(CHECK)},
         append_only=properties.get("delta.appendOnly", "false").lower() == "true",
         cast=store_cast(confs, evolves=merge.statement.schema_evolution or is_on(confs, AUTO_MERGE, "false")),
     )
+
+
+def _with_risks(spark: SparkSession, columns: Sequence[TargetColumn]) -> list[TargetColumn]:
+    """The columns, those marked whose generation expression may raise."""
+    side = Side(TARGET, (), False, tuple(column.name for column in columns))
+    types = {(TARGET, column.name): column.type for column in columns}
+    generated = [column for column in columns if column.generated_as is not None]
+    risks = may_raise(spark, [(column.generated_as or "", [side]) for column in generated], types)
+    risky = {column.name for column, risk in zip(generated, risks, strict=True) if risk}
+    return [replace(column, generation_may_raise=column.name in risky) for column in columns]
 
 
 def store_cast(confs: Mapping[str, str], *, evolves: bool) -> StoreCast:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from engine.analyze import AnalyzedMerge, qualified
+from engine.analyze import AnalyzedMerge
 from engine.confs import confs_set, for_rows
 from engine.find_touched_files import (
     BY_SOURCE_CLAUSE,
@@ -79,8 +79,8 @@ def unexpected_rows(
 def _lone_rows(merge: AnalyzedMerge, source: PreparedSource, matches: Matches) -> Iterator[LoneRows]:
     statement = merge.statement
     ours, theirs = merge.source_reference, statement.target.reference
-    on = qualified(merge, statement.condition)
-    passes = f"({on}\n) AND ({qualified(merge, any_of(statement.matched))})"
+    on = statement.condition
+    passes = f"({on}\n) AND ({any_of(statement.matched)})"
     keys = [key for key in merge.keys if not key.null_safe]
     if _leaves_some(statement.not_matched) and not any(plain(key.target.text) for key in keys):
         rows = f"(SELECT {ours}.* FROM {unmatched_source(merge, source, matches.seen)}) AS {ours}"

@@ -92,7 +92,7 @@ def _column_edits(old: FormClause, wanted: dict[str, str]) -> list[Edit]:
 
     action = old.action
     tokens = tokenize(action)
-    parts = assignment_parts(old.action_kind, tokens)
+    parts = assignment_parts(tokens)
     columns = [_span(column) for column, _ in parts]
     values = [_span(value) for _, value in parts]
     keep = [column in wanted for column, _ in old.assignments]
@@ -143,7 +143,7 @@ def _says_all(kind: ActionKind, action: str) -> bool:
     from engine.sql_text import tokenize
 
     tokens = tokenize(action)
-    parts = assignment_parts(kind, tokens)
+    parts = assignment_parts(tokens)
     inside = sum(len(column) + len(value) for column, value in parts)
     names = {tuple(token.text for token in column) for column, _ in parts}
     if kind == "delete":

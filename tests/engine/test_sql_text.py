@@ -11,7 +11,6 @@ from engine.sql_text import (
     dotted_names,
     equality,
     quoted_values,
-    requalified,
     statement_spans,
 )
 
@@ -73,11 +72,6 @@ def test_the_first_sign_of_an_assignment_outside_quotes_and_comments_parts_it() 
         "MERGE INTO t USING s ON a WHEN MATCHED THEN UPDATE SET `a=b` == 1, c /* = */ = d = e, f = 'x=y'"
     )
     assert merge.clauses[0].assignments == (("`a=b`", "1"), ("c", "d = e"), ("f", "'x=y'"))
-
-
-def test_a_dotted_qualifier_is_shortened_where_it_is_one() -> None:
-    text = "cat.db.t.id = s.id AND db.t.v = 'db.t.v' AND other.t.x > db.tt.x"
-    assert requalified(text, ("cat", "db", "t"), "t") == "t.id = s.id AND t.v = 'db.t.v' AND other.t.x > db.tt.x"
 
 
 def test_a_function_is_called_where_a_bracket_follows_its_name() -> None:

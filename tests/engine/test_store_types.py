@@ -7,7 +7,7 @@ from pyspark.sql import types as t
 
 from engine.errors import EngineError
 from engine.final_schema import final_schema
-from engine.sql_text import cannot_fail, substituted
+from engine.sql_text import substituted
 from engine.store_types import can_up_cast, ddl
 
 BEFORE = t.StructType([t.StructField("id", t.LongType(), False, {"comment": "the key"})])
@@ -55,30 +55,6 @@ def test_field_names_are_quoted_in_a_cast() -> None:
 )
 def test_up_casts_lose_nothing(given: t.DataType, wanted: t.DataType, can: bool) -> None:
     assert can_up_cast(given, wanted) is can
-
-
-@pytest.mark.parametrize(
-    ("sql", "safe"),
-    [
-        ("s.a", True),
-        ("'x'", True),
-        ("-1", True),
-        ("NULL", True),
-        ("upper(concat(s.`a b`, '1/0'))", True),
-        ("s.a || 'x'", True),
-        ("DATE'2026-01-01'", True),
-        ("s.a + 1", False),
-        ("1 / s.a", False),
-        ("s.a DIV 2", False),
-        ("CAST(s.a AS INT)", False),
-        ("s.a::int", False),
-        ("s.arr[3]", False),
-        ("raise_error('x')", False),
-        ("CASE WHEN s.a THEN 1 END", False),
-    ],
-)
-def test_what_may_fail_while_it_is_computed(sql: str, safe: bool) -> None:
-    assert cannot_fail(sql) is safe
 
 
 def test_columns_are_replaced_where_they_are_columns() -> None:

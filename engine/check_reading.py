@@ -1,0 +1,184 @@
+"""Our reading of a MERGE, held to Spark's. What cannot be reconciled is refused: STATEMENT_NOT_UNDERSTOOD.
+
+Spark prints the statement as it parsed it, and Delta's command as it was analyzed. Neither print can be split: strings
+are unquoted in it, names bare. So the statement is put together again from our parts alone, Spark explains that too,
+and the two prints are compared whole, their ids set alike. A part that was read wrongly gives another print.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engine.errors import EngineError, UsageError
+from engine.explain import Explained, explain
+from engine.names import quote
+from engine.not_understood import NOT_UNDERSTOOD, not_understood
+from engine.parse import MergeClause, MergeStatement, Relation, parse_merge
+from engine.sql.expressions import read_expression
+from engine.values import ClauseKind
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from engine.analyze import AnalyzedMerge
+
+HEADS: Mapping[ClauseKind, str] = {
+    "matched": "WHEN MATCHED",
+    "not_matched": "WHEN NOT MATCHED",
+    "not_matched_by_source": "WHEN NOT MATCHED BY SOURCE",
+}
+ID = re.compile(r"#(\d+)")
+# the seed of rand(), uuid() and the like is drawn anew each time a statement is analyzed
+SEED = re.compile(r"(?<![\w.#])-?\d{9,}(?![\w.])")
+INDEX = "Delta[version="
+
+
+def read_merge(spark: SparkSession, sql: str) -> MergeStatement:
+    """Our reading of a MERGE. What is no SQL is refused in Spark's words."""
+    try:
+        return parse_merge(sql)
+    except UsageError as error:
+        explain(spark, sql)
+        raise EngineError(
+            NOT_UNDERSTOOD,
+            f"Spark reads the statement, this program does not: {error.message}",
+            "Nothing is promised of it. Write it in another way, with qualified and quoted names.",
+            line=error.line,
+            column=error.column,
+        ) from error
+
+
+def from_parts(statement: MergeStatement) -> str:
+    """The statement put together from its parts: each expression in brackets, each assignment by itself."""
+    evolution = " WITH SCHEMA EVOLUTION" if statement.schema_evolution else ""
+    lines = [
+        f"{statement.prefix}",
+        f"MERGE{evolution} INTO {_relation(statement.target)}",
+        f"USING {_relation(statement.source)}",
+        f"ON ({statement.condition}\n)",
+        *(_clause(one) for one in statement.clauses),
+    ]
+    return "\n".join(line for line in lines if line)
+
+
+def _relation(relation: Relation) -> str:
+    return f"{relation.text}\nAS {relation.alias}" if relation.alias else f"{relation.text}\n"
+
+
+def _clause(clause: MergeClause) -> str:
+    condition = f" AND ({clause.condition}\n)" if clause.condition is not None else ""
+    return f"{HEADS[clause.kind]}{condition} THEN {_action(clause)}"
+
+
+def _action(clause: MergeClause) -> str:
+    if clause.action_kind == "delete":
+        return "DELETE"
+    if clause.action_kind == "update":
+        assignments = ", ".join(f"{column}\n= ({value}\n)" for column, value in clause.assignments)
+        return f"UPDATE SET {'*' if clause.star else assignments}"
+    if clause.star:
+        return "INSERT *"
+    columns = ", ".join(f"{column}\n" for column, _ in clause.assignments)
+    values = ", ".join(f"({value}\n)" for _, value in clause.assignments)
+    return f"INSERT ({columns}) VALUES ({values})"
+
+
+def check_parsed(spark: SparkSession, statement: MergeStatement, parsed: str) -> None:
+    """Raise where Spark parses our parts to something else than the statement, whose print is ``parsed``."""
+    again = explained(spark, from_parts(statement))
+    if alike(parsed) != alike(again.parsed):
+        raise not_understood(parsed, again.parsed)
+    if _kind_is_hidden(statement):
+        _check_kind(spark, statement)
+
+
+def check_analyzed(spark: SparkSession, merge: AnalyzedMerge) -> None:
+    """Raise where Delta analyzes our qualified parts to something else than the statement.
+
+    A print tells columns by ids alone, and an id that occurs once tells nothing. So both are asked with one more
+    conjunct in ON, which names the columns of either side in the same order.
+    """
+    typed, source, target = merge.typed, *merge.sides
+    wanted = {part.lower() for part in _named(merge)}
+    columns = [(side, column) for side in (target, source) for column in side.columns if column.lower() in wanted]
+    qualifiers = {target.name: _qualifier(typed.target, merge.target_name), source.name: _qualifier(typed.source, "")}
+    in_both = {name.lower() for name in source.columns} & {name.lower() for name in target.columns}
+    anchors = [
+        (f"{qualifiers[side.name]}{quote(column)}", f"{side.name}.{quote(column)}")
+        for side, column in columns
+        if side.column(column) and (qualifiers[side.name] or column.lower() not in in_both)
+    ]
+    theirs, ours = (" AND ".join(f"{pair[at]} IS NULL" for pair in anchors) or "TRUE" for at in (0, 1))
+    begin, end = typed.condition_end - len(typed.condition), typed.condition_end
+    asked = f"{typed.sql[:begin]}(({typed.condition}\n) AND ({theirs})){typed.sql[end:]}"
+    resolved = replace(merge.resolved, condition=f"({merge.resolved.condition}\n) AND ({ours})")
+    prints = [_command(explained(spark, sql).analyzed) for sql in (asked, from_parts(resolved))]
+    if prints[0] != prints[1]:
+        raise not_understood(*prints)
+
+
+def _named(merge: AnalyzedMerge) -> Iterator[str]:
+    """The parts of all names in the statement's expressions."""
+    texts = [merge.typed.condition]
+    for clause in merge.typed.clauses:
+        texts += [clause.condition] if clause.condition is not None else []
+        texts += [text for pair in clause.assignments for text in pair]
+    for text in texts:
+        _, root = read_expression(text)
+        for node in root.walk():
+            yield from node.names
+            if node.kind == "star":
+                yield from (column for side in merge.sides for column in side.columns)
+
+
+def _qualifier(relation: Relation, table: str) -> str:
+    """What qualifies a side's columns in the text as typed, with a dot; "" where nothing does."""
+    name = relation.alias or (relation.text if relation.parts else table)
+    return f"{name}." if name else ""
+
+
+def explained(spark: SparkSession, sql: str) -> Explained:
+    try:
+        return explain(spark, sql)
+    except EngineError as error:
+        if error.condition in ("CANCELLED", "SPARK_UNREACHABLE"):
+            raise
+        raise EngineError(
+            NOT_UNDERSTOOD,
+            f"Spark refuses the statement as it was read here: {error}",
+            "Nothing is promised of it. Write it in another way, with qualified and quoted names.",
+        ) from error
+
+
+def _kind_is_hidden(statement: MergeStatement) -> bool:
+    """Whether the print cannot tell MATCHED from NOT MATCHED BY SOURCE: empty lists of clauses are not printed."""
+    return len({clause.kind for clause in statement.clauses}) == 1 and not statement.insert_only
+
+
+def _check_kind(spark: SparkSession, statement: MergeStatement) -> None:
+    """Tell the kind of the only list of clauses by one of known kind behind it: the print has one list or two."""
+    known = "\nWHEN NOT MATCHED BY SOURCE AND FALSE THEN DELETE"
+    prints = []
+    for sql in (statement.sql, from_parts(statement)):
+        try:
+            prints.append(alike(explain(spark, sql + known).parsed))
+        except EngineError as error:
+            # behind one without a condition no other may stand
+            prints.append(error.condition)
+    if prints[0] != prints[1]:
+        raise not_understood(*prints)
+
+
+def alike(text: str) -> str:
+    """A print with its ids numbered in their order."""
+    ids: dict[str, int] = {}
+    numbered = ID.sub(lambda found: f"#{ids.setdefault(found.group(1), len(ids))}", text)
+    return SEED.sub("#seed", numbered).strip()
+
+
+def _command(analyzed: str) -> str:
+    """What MergeIntoCommand prints behind the target's index: conditions, actions, the schema after."""
+    return alike(analyzed[max(analyzed.find(INDEX), 0) :])

@@ -1,0 +1,52 @@
+"""The statement that apply is about to run, held to the plan in the same way as the plan to Spark's reading."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engine.check_reading import alike, explained, from_parts
+from engine.errors import EngineError
+from engine.explain import DELTA_AT, explain
+from engine.not_understood import not_understood
+from engine.parse import parse_merge
+from engine.prepare_delta_scan import normal
+from engine.splice import running_sql
+from engine.values import Plan
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def check_running(spark: SparkSession, plan: Plan) -> None:
+    """Raise where the statement that is about to run is not the planned one: ON as typed and the derived conjuncts, the
+    source in its frozen form, into the table that was planned, and nothing else."""
+    typed = parse_merge(plan.statement.sql)
+    source, condition = typed.source, typed.condition
+    for splice in plan.splices:
+        if splice.part == "source":
+            source = replace(source, text=splice.text, alias=None)
+        else:
+            condition = f"({condition}\n){splice.text}"
+    wanted = from_parts(replace(typed, source=source, condition=condition))
+    running = explain(spark, running_sql(plan))
+    found = DELTA_AT.search(running.analyzed)
+    if found is None or not _is_at(found.group(2), plan.target.path):
+        where = found.group(2) if found else "no Delta table"
+        raise EngineError(
+            "OTHER_TARGET",
+            f"{typed.target.text} is now the table at {where}, and {plan.target.path} was planned. Nothing ran.",
+            "Plan again, in the session that applies.",
+        )
+    again = explained(spark, wanted)
+    if alike(running.parsed) != alike(again.parsed):
+        raise not_understood(running.parsed, again.parsed)
+
+
+def _is_at(printed: str, path: str) -> bool:
+    """Whether a path, as a plan prints it, is that one: a longer one is cut at its start, one with a bracket at it."""
+    known = normal(path)
+    end = printed.removeprefix("...")
+    return (
+        known.endswith(end) if end != printed else known == normal(printed) or known.startswith(f"{normal(printed)}]")
+    )

@@ -1,0 +1,166 @@
+"""Expression as typed → the same with every column qualified by its side and quoted.
+
+Our own queries put an expression into other scopes than the MERGE's: beside columns of ours, with both sides in reach
+where the MERGE has one. So each column reference is written out. Names are resolved as Spark does
+(AttributeSeq.resolve): the longest qualifier first, then the bare name. engine.check_reading holds the result to
+Spark's analyzed MERGE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from engine.names import quote
+from engine.parse import MergeClause, MergeStatement
+from engine.sql.expressions import Node, read_expression
+from engine.sql_text import free_names, with_texts
+from engine.values import ClauseKind
+
+TARGET, SOURCE = "__dm_target", "__dm_source"
+"""What our queries call the two sides."""
+BOOLEAN = frozenset(("=", "==", "<=>", "<>", "!=", "<", "<=", "!>", ">", ">=", "!<", "AND", "OR", "NOT"))
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a MERGE: ``name`` in our queries, the ``qualifier`` that the text may use, its columns.
+
+    With ``has_alias`` the alias is the whole qualifier; else catalog and schema may stand before it.
+    """
+
+    name: str
+    qualifier: tuple[str, ...]
+    has_alias: bool
+    columns: tuple[str, ...]
+    case_sensitive: bool = False
+
+    def column(self, name: str) -> str | None:
+        """The column that is meant, None for none or several."""
+        found = [one for one in self.columns if self._same(one, name)]
+        return found[0] if len(found) == 1 else None
+
+    def has(self, name: str) -> bool:
+        return any(self._same(one, name) for one in self.columns)
+
+    def _same(self, one: str, other: str) -> bool:
+        return one == other if self.case_sensitive else one.lower() == other.lower()
+
+    def qualifies(self, names: Sequence[str]) -> bool:
+        """Whether ``names`` are a qualifier of this side."""
+        if not names or not self.qualifier:
+            return False
+        if self.has_alias and len(names) > 1:
+            return False
+        pairs = zip(reversed(names), reversed(self.qualifier), strict=False)
+        return all(one.lower() == other.lower() for one, other in pairs)
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """``text`` with qualified columns, and the columns of either side that it refers to."""
+
+    text: str
+    source_columns: tuple[str, ...]
+    target_columns: tuple[str, ...]
+
+
+def sides_of(
+    statement: MergeStatement, source: Sequence[str], target: Sequence[str], *, case_sensitive: bool
+) -> tuple[Side, Side]:
+    """(source, target), of the names of their columns."""
+    found = []
+    for name, relation, columns in ((SOURCE, statement.source, source), (TARGET, statement.target, target)):
+        alias = None if relation.alias is None else relation.alias.strip("`").replace("``", "`")
+        qualifier = (alias,) if alias is not None else relation.parts
+        found.append(Side(name, qualifier, alias is not None, tuple(columns), case_sensitive))
+    return found[0], found[1]
+
+
+def resolve(
+    text: str, sides: Sequence[Side], *, prefix: str = "", name: Callable[[Side, str], str] | None = None
+) -> Resolved:
+    """``text`` as an expression over ``sides``. ``prefix`` is a WITH clause, which subqueries get; ``name`` says what
+    a column is called, by default its quoted name behind its side's."""
+    called = name or (lambda side, column: f"{side.name}.{quote(column)}")
+    tokens, root = read_expression(text)
+    parts: list[tuple[int, int, str]] = []
+    used: dict[str, dict[str, None]] = {SOURCE: {}, TARGET: {}}
+    for node in free_names(root):
+        end, columns = _columns(root, node, sides)
+        for side, column in columns:
+            used[side.name][column] = None
+        if columns:
+            parts.append((tokens[node.start].start, tokens[end - 1].end, ", ".join(called(*one) for one in columns)))
+    if prefix:
+        for node in root.walk():
+            if node.kind == "subquery":
+                begin = tokens[node.start + 1 if node.name == "EXISTS" else node.start].end
+                parts.append((begin, begin, f"{prefix} "))
+    return Resolved(with_texts(text, parts), tuple(used[SOURCE]), tuple(used[TARGET]))
+
+
+def _columns(root: Node, node: Node, sides: Sequence[Side]) -> tuple[int, list[tuple[Side, str]]]:
+    """(The place behind the part of a reference that names columns, the columns that it names)."""
+    if node.kind == "star":
+        counted = any(one.kind == "call" and one.name == "count" and node in one.children for one in root.walk())
+        named = [side for side in sides if (side.qualifies(node.names) if node.names else not counted)]
+        if named or not node.names:
+            return node.end, [(side, column) for side in named for column in side.columns]
+    for qualifiers in range(len(node.names) - 1, -1, -1):
+        name = node.names[qualifiers]
+        fits = [one for one in sides if (not qualifiers or one.qualifies(node.names[:qualifiers])) and one.has(name)]
+        if fits:
+            column = fits[0].column(name) if len(fits) == 1 else None
+            # Spark refuses what is ambiguous
+            return node.start + 2 * qualifiers + 1, [] if column is None else [(fits[0], column)]
+    return node.end, []
+
+
+def resolve_target_column(text: str, target: Side) -> str:
+    """A column that is assigned: qualified, also where the target does not have it yet."""
+    resolved = resolve(text, [target])
+    if resolved.target_columns:
+        return resolved.text
+    tokens, root = read_expression(text)
+    for qualifiers in range(len(root.names) - 1, 0, -1):
+        if target.qualifies(root.names[:qualifiers]):
+            return f"{target.name}.{text[tokens[root.start + 2 * qualifiers].start :]}"
+    return text
+
+
+def resolve_merge(statement: MergeStatement, source: Side, target: Side, *, prefix: str = "") -> MergeStatement:
+    """The statement over our names of the two sides: what stays as typed is the two relations and the WITH clause.
+
+    ``prefix`` is that WITH clause where the expressions are to stand in queries without it."""
+
+    def clause(one: MergeClause) -> MergeClause:
+        scope = scope_of(one.kind, (source, target))
+        assignments = tuple(
+            (resolve_target_column(column, target), resolve(value, scope, prefix=prefix).text)
+            for column, value in one.assignments
+        )
+        condition = None if one.condition is None else resolve(one.condition, scope, prefix=prefix).text
+        return replace(one, condition=condition, assignments=assignments)
+
+    return replace(
+        statement,
+        target=replace(statement.target, alias=TARGET),
+        source=replace(statement.source, alias=SOURCE),
+        condition=resolve(statement.condition, (target, source), prefix=prefix).text,
+        clauses=tuple(clause(one) for one in statement.clauses),
+    )
+
+
+def scope_of(kind: ClauseKind, sides: tuple[Side, Side]) -> tuple[Side, ...]:
+    """What the expressions of a clause may name, of (source, target)."""
+    source, target = sides
+    return {"matched": (target, source), "not_matched": (source,), "not_matched_by_source": (target,)}[kind]
+
+
+def is_boolean(text: str) -> bool:
+    """Whether the shape of an expression tells that it is a boolean."""
+    _, root = read_expression(text)
+    while root.kind == "brackets":
+        root = root.children[0]
+    return root.kind in ("between", "in", "like", "is") or (root.kind in ("binary", "unary") and root.name in BOOLEAN)

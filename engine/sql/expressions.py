@@ -1,0 +1,596 @@
+"""Expression text → tree, by Spark's grammar (SqlBaseParser: booleanExpression, valueExpression, primaryExpression).
+
+Nearly every keyword may also be a name in Spark's default mode. So what can be syntax is tried as syntax first, and
+read as a name where that fails, as ANTLR prefers the earlier alternative. Subqueries are not read: they are one node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.errors import UsageError
+from engine.sql.lexer import Token, closing_brackets, tokenize
+
+Kind = Literal[
+    "name",
+    "literal",
+    "parameter",
+    "star",
+    "call",
+    "lambda",
+    "subquery",
+    "case",
+    "cast",
+    "unary",
+    "binary",
+    "between",
+    "in",
+    "like",
+    "is",
+    "brackets",
+    "row",
+    "field",
+    "subscript",
+    "variant",
+    "collate",
+    "argument",
+]
+
+# how tightly an operator binds; a predicate (BETWEEN, IN, LIKE, IS) stands between NOT and the comparisons
+OR, AND, NOT, PREDICATE = 1, 2, 3, 4
+BINDING = {
+    "OR": OR,
+    "AND": AND,
+    **dict.fromkeys(("=", "==", "<=>", "<>", "!=", "<", "<=", "!>", ">", ">=", "!<"), 5),
+    "|": 6,
+    "^": 7,
+    "&": 8,
+    **dict.fromkeys(("<<", ">>", ">>>"), 9),
+    **dict.fromkeys(("+", "-", "||"), 10),
+    **dict.fromkeys(("*", "/", "%", "DIV"), 11),
+}
+VALUE = 5
+QUERY_WORDS = frozenset(("SELECT", "WITH", "FROM", "VALUES", "TABLE", "MAP", "REDUCE"))
+UNITS = frozenset(
+    unit + plural
+    for unit in ("NANOSECOND", "MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR")
+    for plural in ("", "S")
+)
+# what stands for a function call without brackets
+CURRENT = frozenset(("CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_TIME", "CURRENT_USER", "USER", "SESSION_USER"))
+UNIT_FUNCTIONS = frozenset(
+    ("TIMESTAMPADD", "DATEADD", "DATE_ADD", "TIMESTAMPDIFF", "DATEDIFF", "DATE_DIFF", "TIMEDIFF")
+)
+DATETIME_UNITS = frozenset(
+    ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DAYOFYEAR", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
+)
+# functions whose arguments are parted by words: the words that may stand between them
+ARGUMENT_WORDS = {
+    "EXTRACT": ("FROM",),
+    "POSITION": ("IN",),
+    "SUBSTRING": ("FROM", "FOR"),
+    "SUBSTR": ("FROM", "FOR"),
+    "TRIM": ("FROM",),
+    "OVERLAY": ("PLACING", "FROM", "FOR"),
+}
+
+
+@dataclass(frozen=True)
+class Node:
+    """A part of an expression: the tokens ``[start, end)``, and what it is made of.
+
+    ``name``: the operator of ``unary`` and ``binary``, the word of a predicate (with NOT before it where it is
+    negated), the dotted lower-case name of a ``call``. ``names``: the parts of a ``name``, and of what stands before
+    ``.*``, as they are meant; the variables of a ``lambda``.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+    children: tuple[Node, ...] = ()
+    name: str = ""
+    names: tuple[str, ...] = ()
+
+    def walk(self) -> Iterator[Node]:
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+class NotReadError(Exception):
+    """The text is not of this shape; ``at`` is the token where that shows."""
+
+    def __init__(self, at: int, expected: str) -> None:
+        super().__init__(expected)
+        self.at = at
+        self.expected = expected
+
+
+class Reader:
+    """Reads expressions out of a list of tokens. What was read at a place is kept, so that trying again is free."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self.tokens = tokens
+        self.closing = closing_brackets(tokens)
+        self._known: dict[tuple[int, int], Node | NotReadError] = {}
+
+    def word(self, at: int) -> str:
+        return self.tokens[at].word if at < len(self.tokens) else ""
+
+    def text(self, at: int) -> str:
+        return self.tokens[at].text if at < len(self.tokens) else ""
+
+    def is_name(self, at: int) -> bool:
+        return at < len(self.tokens) and self.tokens[at].is_name
+
+    def expect(self, at: int, text: str) -> int:
+        """The place behind ``text``, a sign or a word, which must stand at ``at``."""
+        if text not in (self.text(at), self.word(at)):
+            raise NotReadError(at, text)
+        return at + 1
+
+    def expression(self, at: int) -> Node:
+        """booleanExpression."""
+        return self._once(at, OR)
+
+    def value(self, at: int) -> Node:
+        """valueExpression: no AND, OR, NOT and predicates outside brackets."""
+        return self._once(at, VALUE)
+
+    def _once(self, at: int, least: int) -> Node:
+        known = self._known.get((at, least))
+        if known is None:
+            try:
+                known = self._climb(at, least)
+            except NotReadError as error:
+                known = error
+            self._known[at, least] = known
+        if isinstance(known, NotReadError):
+            raise known
+        return known
+
+    def _climb(self, at: int, least: int) -> Node:
+        """Operators that bind at least as tightly as ``least``, the tighter ones first."""
+        left, most = self._operand(at, least)
+        while True:
+            sign = self._sign(left.end)
+            binding = BINDING.get(sign, 0)
+            if least <= binding <= most:
+                right = self._climb(left.end + self._width(sign), binding + 1)
+                left = Node("binary", at, right.end, (left, right), sign)
+            elif least <= PREDICATE <= most and (found := self._predicate(at, left)):
+                left, most = found, AND
+            else:
+                return left
+
+    def _operand(self, at: int, least: int) -> tuple[Node, int]:
+        """What stands before an operator, and how tightly the operators behind it may bind."""
+        if least <= NOT and (self.word(at) == "NOT" or self.text(at) == "!"):
+            try:
+                inner = self._once(at + 1, NOT)
+                return Node("unary", at, inner.end, (inner,), "NOT"), AND
+            except NotReadError:
+                if self.text(at) == "!":
+                    raise
+        if least <= NOT and self.word(at) == "EXISTS" and self._is_query(at + 1):
+            return Node("subquery", at, self.behind(at + 1), name="EXISTS"), AND
+        return self._unary(at), max(BINDING.values())
+
+    def _sign(self, at: int) -> str:
+        """The operator at ``at``; >> is two tokens, for it may close two types."""
+        token = self.tokens[at] if at < len(self.tokens) else None
+        if token is None or token.is_string or token.text.startswith("`"):
+            return ""
+        if token.text == ">":
+            run = 1
+            while run < 3 and self.text(at + run) == ">" and self.tokens[at + run].start == token.start + run:
+                run += 1
+            return ">" * run
+        return token.word or token.text
+
+    @staticmethod
+    def _width(sign: str) -> int:
+        return len(sign) if sign in (">>", ">>>") else 1
+
+    def _predicate(self, at: int, left: Node) -> Node | None:
+        """The predicate behind ``left``, None where there is none."""
+        after = left.end
+        negated = self.word(after) == "NOT" or self.text(after) == "!"
+        begin = after + 1 if negated else after
+        sign = "NOT " if negated else ""
+        word = self.word(begin)
+        if word == "BETWEEN":
+            low = self.value(begin + 1)
+            high = self.value(self.expect(low.end, "AND"))
+            return Node("between", at, high.end, (left, low, high), f"{sign}BETWEEN")
+        if word == "IN" and self.text(begin + 1) == "(":
+            if self._is_query(begin + 1):
+                query = Node("subquery", begin + 1, self.behind(begin + 1))
+                return Node("in", at, query.end, (left, query), f"{sign}IN")
+            items, end = self._list(begin + 1, self.expression)
+            return Node("in", at, end, (left, *items), f"{sign}IN")
+        if word in ("RLIKE", "REGEXP"):
+            pattern = self.value(begin + 1)
+            return Node("like", at, pattern.end, (left, pattern), f"{sign}RLIKE")
+        if word in ("LIKE", "ILIKE"):
+            return self._like(at, left, begin, f"{sign}{word}")
+        if word == "IS" and not negated:
+            return self._is(at, left, begin)
+        return None
+
+    def _like(self, at: int, left: Node, begin: int, name: str) -> Node:
+        if self.word(begin + 1) in ("ANY", "SOME", "ALL") and self.text(begin + 2) == "(":
+            items, end = self._list(begin + 2, self.expression)
+            return Node("like", at, end, (left, *items), name)
+        pattern = self.value(begin + 1)
+        end = pattern.end
+        if self.word(end) == "ESCAPE":
+            escape = self.value(end + 1)
+            return Node("like", at, escape.end, (left, pattern, escape), name)
+        return Node("like", at, end, (left, pattern), name)
+
+    def _is(self, at: int, left: Node, begin: int) -> Node:
+        end = begin + 1
+        sign = "IS "
+        if self.word(end) == "NOT" or self.text(end) == "!":
+            sign, end = "IS NOT ", end + 1
+        word = self.word(end)
+        if word in ("NULL", "TRUE", "FALSE", "UNKNOWN"):
+            return Node("is", at, end + 1, (left,), sign + word)
+        right = self.value(self.expect(self.expect(end, "DISTINCT"), "FROM"))
+        return Node("is", at, right.end, (left, right), f"{sign}DISTINCT FROM")
+
+    def _unary(self, at: int) -> Node:
+        if self.text(at) in ("-", "+", "~"):
+            inner = self._unary(at + 1)
+            return Node("unary", at, inner.end, (inner,), self.text(at))
+        return self._postfixed(at)
+
+    def _postfixed(self, at: int) -> Node:
+        left = self._primary(at)
+        while True:
+            following = self.text(left.end)
+            if following == "." and self.is_name(left.end + 1):
+                left = Node("field", at, left.end + 2, (left,), self.tokens[left.end + 1].name)
+            elif following == "[":
+                index = self.value(left.end + 1)
+                left = Node("subscript", at, self.expect(index.end, "]"), (left, index))
+            elif following == "::":
+                left = Node("cast", at, self._type(left.end + 1), (left,))
+            elif following == ":" and (self.is_name(left.end + 1) or self.text(left.end + 1) == "["):
+                left = Node("variant", at, self._path(left.end + 1), (left,))
+            elif self.word(left.end) == "COLLATE" and self.is_name(left.end + 1):
+                left = Node("collate", at, self.dotted(left.end + 1), (left,))
+            else:
+                return left
+
+    def _path(self, at: int) -> int:
+        """The end of a variant path: ``a.b[0]['c']``."""
+        end = at if self.text(at) == "[" else at + 1
+        while True:
+            if self.text(end) == "[" and end in self.closing:
+                end = self.closing[end] + 1
+            elif self.text(end) == "." and self.is_name(end + 1):
+                end += 2
+            else:
+                return end
+
+    def _primary(self, at: int) -> Node:
+        if at >= len(self.tokens):
+            raise NotReadError(at, "an expression")
+        token = self.tokens[at]
+        if token.text == "(":
+            return self._bracketed(at)
+        if token.is_string:
+            return Node("literal", at, self._behind_strings(at))
+        if token.is_number:
+            return Node("literal", at, at + 1)
+        if token.text == "*":
+            return Node("star", at, at + 1)
+        if token.text == "?":
+            return Node("parameter", at, at + 1)
+        if token.text == ":" and self.is_name(at + 1):
+            return Node("parameter", at, at + 2, name=self.tokens[at + 1].name)
+        if not token.is_name:
+            raise NotReadError(at, "an expression")
+        special = SPECIAL.get(token.word)
+        if special is not None:
+            try:
+                return special(self, at)
+            except NotReadError:
+                pass
+        return self._named(at)
+
+    def _behind_strings(self, at: int) -> int:
+        while at < len(self.tokens) and self.tokens[at].is_string:
+            at += 1
+        return at
+
+    def _bracketed(self, at: int) -> Node:
+        behind = self.behind(at)
+        if self.text(behind) == "->":
+            return self._lambda(at, range(at + 1, behind - 1, 2), behind)
+        if self._is_query(at):
+            return Node("subquery", at, behind)
+        items, end = self._list(at, self._aliased)
+        return Node("row" if len(items) > 1 else "brackets", at, end, items)
+
+    def _lambda(self, at: int, variables: Sequence[int], arrow: int) -> Node:
+        body = self.expression(self.expect(arrow, "->"))
+        names = tuple(self.tokens[one].name for one in variables)
+        return Node("lambda", at, body.end, (body,), names=names)
+
+    def behind(self, at: int) -> int:
+        """The place behind the bracket that opens at ``at``."""
+        if self.text(at) != "(" or at not in self.closing:
+            raise NotReadError(at, "(" if self.text(at) != "(" else ")")
+        return self.closing[at] + 1
+
+    def _is_query(self, at: int) -> bool:
+        """Whether the bracket at ``at`` holds a query: a word that begins one, and what can follow that word."""
+        begin = at
+        while self.text(begin) == "(":
+            begin += 1
+        if begin == at or self.word(begin) not in QUERY_WORDS:
+            return False
+        following = self.tokens[begin + 1] if begin + 1 < len(self.tokens) else None
+        if following is None:
+            return False
+        starts = following.is_name or following.is_string or following.is_number or following.text in ("(", "*", "/*+")
+        signed = self.word(begin) == "SELECT" and following.text in ("+", "-", "~", ":", "!")
+        operator = following.word in ("AND", "OR", "IS", "IN", "LIKE", "ILIKE", "RLIKE", "BETWEEN", "DIV")
+        if not operator or self.word(begin) in ("WITH", "FROM"):
+            return starts or signed
+        # SELECT and FROM x reads a column called and; select AND x compares
+        return False
+
+    def _list(self, at: int, item: Callable[[int], Node]) -> tuple[tuple[Node, ...], int]:
+        """(the items in the bracket at ``at``, the place behind it)."""
+        end = self.behind(at) - 1
+        items: list[Node] = []
+        begin = at + 1
+        while begin < end:
+            items.append(item(begin))
+            begin = items[-1].end
+            if begin < end:
+                begin = self.expect(begin, ",")
+        if begin != end:
+            raise NotReadError(begin, ")")
+        return tuple(items), end + 1
+
+    def _aliased(self, at: int) -> Node:
+        """namedExpression: an expression, with a name of its own."""
+        one = self.expression(at)
+        end = one.end
+        if self.word(end) == "AS" and self.is_name(end + 1):
+            end += 2
+        elif self.is_name(end) and self.text(end + 1) in (",", ")"):
+            end += 1
+        return one if end == one.end else Node("argument", at, end, (one,))
+
+    def _argument(self, at: int) -> Node:
+        """functionArgument: an expression, or ``name => expression``."""
+        if self.is_name(at) and self.text(at + 1) == "=>":
+            one = self.expression(at + 2)
+            return Node("argument", at, one.end, (one,))
+        return self.expression(at)
+
+    def dotted(self, at: int) -> int:
+        """The place behind the dotted name that begins at ``at``."""
+        end = at + 1
+        while self.text(end) == "." and self.is_name(end + 1):
+            end += 2
+        return end
+
+    def _named(self, at: int) -> Node:
+        """A column, a function call, ``t.*``, a lambda, or a literal of a type that is named."""
+        token = self.tokens[at]
+        if self.text(at + 1) == "->":
+            return self._lambda(at, [at], at + 1)
+        if at + 1 < len(self.tokens) and self.tokens[at + 1].is_string and token.word:
+            return Node("literal", at, at + 2)
+        end = self.dotted(at)
+        if self.text(end) == "(" and end in self.closing:
+            return self._call(at, end)
+        if self.text(end) == "." and self.text(end + 1) == "*":
+            names = tuple(self.tokens[one].name for one in range(at, end, 2))
+            return Node("star", at, end + 2, names=names)
+        names = tuple(self.tokens[one].name for one in range(at, end, 2))
+        return Node("name", at, end, names=names)
+
+    def _call(self, at: int, open_: int) -> Node:
+        name = ".".join(self.tokens[one].name.lower() for one in range(at, open_, 2))
+        behind = self.behind(open_)
+        begin = open_ + 1
+        if self.word(begin) in ("DISTINCT", "ALL") and self.text(begin + 1) not in (",", ")", "."):
+            begin += 1
+        items: list[Node] = []
+        if self.word(at) in UNIT_FUNCTIONS and self.word(begin) in DATETIME_UNITS and self.text(begin + 1) == ",":
+            begin += 2
+        while begin < behind - 1:
+            items.append(self._argument(begin))
+            begin = items[-1].end
+            if self.word(begin) in ("IGNORE", "RESPECT") and self.word(begin + 1) == "NULLS":
+                begin += 2
+            if begin < behind - 1:
+                begin = self.expect(begin, ",")
+        end = self._behind_call(behind)
+        # what a window or a filter holds is not read: Delta refuses both in a MERGE
+        return Node("call", at, end, tuple(items), name)
+
+    def _behind_call(self, at: int) -> int:
+        """WITHIN GROUP (…), FILTER (…), IGNORE NULLS and OVER (…) belong to a call."""
+        if self.word(at) == "WITHIN" and self.word(at + 1) == "GROUP" and self.text(at + 2) == "(":
+            at = self.behind(at + 2)
+        if self.word(at) == "FILTER" and self.text(at + 1) == "(":
+            at = self.behind(at + 1)
+        if self.word(at) in ("IGNORE", "RESPECT") and self.word(at + 1) == "NULLS":
+            at += 2
+        if self.word(at) == "OVER" and (self.text(at + 1) == "(" or self.is_name(at + 1)):
+            at = self.behind(at + 1) if self.text(at + 1) == "(" else at + 2
+        return at
+
+    def _case(self, at: int) -> Node:
+        children: list[Node] = []
+        end = at + 1
+        if not (self.word(end) == "WHEN" and self._has_arm(end)):
+            children.append(self.expression(end))
+            end = children[0].end
+        self.expect(end, "WHEN")
+        while self.word(end) == "WHEN":
+            condition = self.expression(end + 1)
+            result = self.expression(self.expect(condition.end, "THEN"))
+            children += [condition, result]
+            end = result.end
+        if self.word(end) == "ELSE":
+            children.append(self.expression(end + 1))
+            end = children[-1].end
+        return Node("case", at, self.expect(end, "END"), tuple(children))
+
+    def _has_arm(self, at: int) -> bool:
+        try:
+            self.expect(self.expression(at + 1).end, "THEN")
+        except NotReadError:
+            return False
+        return True
+
+    def _cast(self, at: int) -> Node:
+        behind = self.behind(at + 1)
+        one = self.expression(at + 2)
+        end = self._type(self.expect(one.end, "AS"))
+        if end != behind - 1:
+            raise NotReadError(end, ")")
+        return Node("cast", at, behind, (one,), self.word(at))
+
+    def _type(self, at: int) -> int:
+        """The end of a dataType."""
+        if not self.is_name(at):
+            raise NotReadError(at, "a type")
+        word, end = self.word(at), at + 1
+        if word in ("ARRAY", "MAP", "STRUCT") and self.text(end) == "<":
+            return self._type_arguments(word, end)
+        if word == "STRUCT" and self.text(end) == "<>":
+            return end + 1
+        if word == "INTERVAL" and self.word(end) in UNITS:
+            end += 1
+            return end + 2 if self.word(end) == "TO" and self.word(end + 1) in UNITS else end
+        if (
+            self.text(end) == "("
+            and end in self.closing
+            and all(
+                self.tokens[one].is_number or self.tokens[one].text == "," for one in range(end + 1, self.closing[end])
+            )
+        ):
+            end = self.closing[end] + 1
+        if word == "TIMESTAMP" and self.word(end) in ("WITH", "WITHOUT") and self.word(end + 1) in ("LOCAL", "TIME"):
+            end += 4 if self.word(end + 1) == "LOCAL" else 3
+        return self.dotted(end + 1) if word == "STRING" and self.word(end) == "COLLATE" else end
+
+    def _type_arguments(self, word: str, at: int) -> int:
+        end = at + 1
+        while self.text(end) != ">":
+            if word == "STRUCT":
+                end += 1
+                end = end + 1 if self.text(end) == ":" else end
+            end = self._type(end)
+            if self.word(end) == "NOT" and self.word(end + 1) == "NULL":
+                end += 2
+            if self.word(end) == "COMMENT":
+                end = self._behind_strings(end + 1)
+            if self.text(end) == ",":
+                end += 1
+            elif self.text(end) != ">":
+                raise NotReadError(end, ">")
+        return end + 1
+
+    def _literal_word(self, at: int) -> Node:
+        """NULL, TRUE, FALSE."""
+        if self.text(at + 1) in (".", "(", "->"):
+            raise NotReadError(at, "a literal")
+        return Node("literal", at, at + 1)
+
+    def _current(self, at: int) -> Node:
+        if self.text(at + 1) in ("(", "->"):
+            raise NotReadError(at, "a function without brackets")
+        return Node("call", at, at + 1, name=self.tokens[at].name.lower())
+
+    def _interval(self, at: int) -> Node:
+        end = at + 1
+        while True:
+            sign = end + 1 if self.text(end) in ("+", "-") else end
+            token = self.tokens[sign] if sign < len(self.tokens) else None
+            if token is None or not (token.is_number or token.is_string) or self.word(sign + 1) not in UNITS:
+                break
+            end = sign + 2
+            if self.word(end) == "TO" and self.word(end + 1) in UNITS:
+                end += 2
+        if end == at + 1:
+            raise NotReadError(end, "an interval")
+        return Node("literal", at, end)
+
+    def _worded_call(self, at: int) -> Node:
+        """A function whose arguments are parted by words, as in ``EXTRACT(YEAR FROM d)``."""
+        behind = self.behind(at + 1)
+        word = self.word(at)
+        begin = at + 2
+        if word == "TRIM" and self.word(begin) in ("BOTH", "LEADING", "TRAILING"):
+            begin += 1
+        if word == "EXTRACT":
+            begin += 1
+        items: list[Node] = []
+        worded = False
+        while begin < behind - 1:
+            if self.word(begin) in ARGUMENT_WORDS[word] and (items or word in ("TRIM", "EXTRACT")):
+                begin, worded = begin + 1, True
+            items.append(self.value(begin))
+            begin = items[-1].end
+            if self.text(begin) == ",":
+                begin += 1
+            elif begin < behind - 1 and self.word(begin) not in ARGUMENT_WORDS[word]:
+                raise NotReadError(begin, ")")
+        if not worded:
+            raise NotReadError(at, " or ".join(ARGUMENT_WORDS[word]))
+        return Node("call", at, behind, tuple(items), word.lower())
+
+    def _struct(self, at: int) -> Node:
+        items, end = self._list(self.expect(at, "STRUCT"), self._aliased)
+        return Node("call", at, end, items, "struct")
+
+
+SPECIAL: dict[str, Callable[[Reader, int], Node]] = {
+    "CASE": Reader._case,
+    "CAST": Reader._cast,
+    "TRY_CAST": Reader._cast,
+    "STRUCT": Reader._struct,
+    "INTERVAL": Reader._interval,
+    **dict.fromkeys(("NULL", "TRUE", "FALSE"), Reader._literal_word),
+    **dict.fromkeys(CURRENT, Reader._current),
+    **dict.fromkeys(ARGUMENT_WORDS, Reader._worded_call),
+}
+
+
+def read_expression(sql: str) -> tuple[tuple[Token, ...], Node]:
+    """The tokens of ``sql``, one expression, and its tree. Raises UsageError for anything else."""
+    tokens = tokenize(sql)
+    try:
+        node = Reader(tokens).expression(0)
+        if node.end != len(tokens):
+            raise NotReadError(node.end, "the end")
+    except NotReadError as error:
+        raise not_read(sql, tokens, error) from None
+    return tokens, node
+
+
+def not_read(sql: str, tokens: Sequence[Token], error: NotReadError) -> UsageError:
+    """What is wrong with the text, and where."""
+    at = tokens[error.at].start if error.at < len(tokens) else len(sql)
+    near = f"near {tokens[error.at].text[:40]!r}" if error.at < len(tokens) else "at the end"
+    return UsageError(
+        "PARSE_SYNTAX_ERROR",
+        f"The statement cannot be read {near}: expected {error.expected}.",
+        "Correct the statement at that place.",
+        line=sql.count("\n", 0, at) + 1,
+        column=at - sql.rfind("\n", 0, at),
+    )

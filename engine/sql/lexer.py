@@ -1,0 +1,116 @@
+"""SQL text → tokens, by the rules of Spark's SqlBaseLexer (4.2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.errors import UsageError
+
+OPENING = {"(": ")", "[": "]", "{": "}"}
+CLOSING = frozenset(OPENING.values())
+
+WORD = r"\w+"
+EXPONENT = r"[eE][+-]?[0-9]+"
+AS_DECIMAL, AS_INTEGER = r"(?:[fFdD]|[bB][dD])?", r"(?:[lLsSyYfFdD]|[bB][dD])?"
+PATTERN = re.compile(
+    "|".join(
+        (
+            r"(?P<space>[ \t\n\f\r\x0b\xa0\u1680\u2000-\u200a\u2028\u202f\u205f\u3000]+)",
+            r"(?P<line>--(?:\\\n|[^\r\n])*)",
+            r"(?P<hint>/\*\+)",
+            r"(?P<comment>/\*)",
+            r"(?P<string>[rR]'[^']*'|[rR]\"[^\"]*\"|'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.|\"\")*\")",
+            r"(?P<quoted>`(?:[^`]|``)*`)",
+            rf"(?P<number>(?:(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:{EXPONENT})?{AS_DECIMAL}|[0-9]+(?:{EXPONENT})?{AS_INTEGER})(?!\w))",
+            r"(?P<uri>[^\W\d_]+://[\w/\-.?=&#%]+)",
+            r"(?P<word>\w+)",
+            r"(?P<sign><=>|->|=>|==|<>|!=|<=|>=|!>|!<|<<|\|\||::|\|>|\*/|.)",
+        )
+    ),
+    re.DOTALL,
+)
+UNCLOSED = {"'": "string", '"': "string", "`": "back-quoted name"}
+
+
+@dataclass(frozen=True)
+class Token:
+    """One token: ``text`` as typed, ``[start, end)`` in the statement, ``word`` upper-cased if it is a bare word."""
+
+    text: str
+    start: int
+    end: int
+    word: str
+    is_string: bool
+    is_number: bool = False
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it can be an identifier: in Spark's default mode every keyword can."""
+        return bool(self.word) or self.text.startswith("`")
+
+    @property
+    def name(self) -> str:
+        """The identifier that this token names, without back-quotes."""
+        if self.text.startswith("`"):
+            return self.text[1:-1].replace("``", "`")
+        return self.text
+
+
+def tokenize(sql: str) -> tuple[Token, ...]:
+    """Tokens of ``sql`` in order, comments left out. Raises UsageError for an unclosed quote or comment."""
+    tokens = []
+    at = 0
+    while at < len(sql):
+        found = PATTERN.match(sql, at)
+        assert found is not None  # the last alternative takes any character
+        kind, text = str(found.lastgroup), found.group()
+        at = found.end()
+        if kind == "comment":
+            at = _end_of_comment(sql, found.start())
+        elif kind not in ("space", "line"):
+            if kind == "sign" and text in UNCLOSED:
+                raise _not_sql(UNCLOSED[text], sql, found.start())
+            word = text.upper() if kind == "word" else ""
+            tokens.append(Token(text, found.start(), at, word, kind == "string", kind == "number"))
+    return tuple(tokens)
+
+
+def _end_of_comment(sql: str, start: int) -> int:
+    """Where the comment that begins at ``start`` ends; comments nest."""
+    depth, at = 1, start + 2
+    while depth:
+        found = re.compile(r"/\*|\*/").search(sql, at)
+        if found is None:
+            raise _not_sql("comment", sql, start)
+        depth += 1 if found.group() == "/*" else -1
+        at = found.end()
+    return at
+
+
+def _not_sql(what: str, sql: str, start: int) -> UsageError:
+    line = sql.count("\n", 0, start) + 1
+    column = start - sql.rfind("\n", 0, start)
+    return UsageError(
+        "PARSE_SYNTAX_ERROR",
+        f"The text is not SQL: a {what} is not closed.",
+        "Look for an unclosed quote, back-quote or comment.",
+        line=line,
+        column=column,
+    )
+
+
+def closing_brackets(tokens: Sequence[Token]) -> Mapping[int, int]:
+    """Opening bracket → closing bracket, by index; a bracket without its partner is left out."""
+    found: dict[int, int] = {}
+    open_: list[int] = []
+    for index, token in enumerate(tokens):
+        if token.text in OPENING:
+            open_.append(index)
+        elif token.text in CLOSING:
+            if open_ and OPENING[tokens[open_[-1]].text] == token.text:
+                found[open_.pop()] = index
+            else:
+                open_.clear()
+    return found

@@ -1,0 +1,255 @@
+"""SQL as people write it: names that are keywords, odd literals, other scopes. Each merge runs twice: planned and
+applied in one schema, plain in another; promises, rows and errors agree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from engine.parse import parse_script
+from engine.session_state import run_setup
+from engine.spark_errors import translate
+from tests.conftest import own_schema
+from tests.engine.fidelity import check_merge
+
+SCD2 = (
+    "CREATE TABLE tgt (id INT, start DATE, end DATE, v INT) USING delta",
+    "INSERT INTO tgt SELECT id, DATE'2024-01-01', NULL, id FROM range(40)",
+    "CREATE TABLE src USING delta AS SELECT id, DATE'2024-02-01' AS start, CAST(NULL AS DATE) AS end, 7 AS v, "
+    "CASE WHEN id < 5 THEN CAST(id AS INT) END AS merge_key FROM range(3, 50)",
+)
+PAIR = (
+    "CREATE TABLE tgt (id INT, v INT, f STRING, d DATE, st STRUCT<a: INT, b: STRING>) USING delta",
+    "INSERT INTO tgt VALUES (1, 10, 'true', DATE'2024-01-01', named_struct('a', 1, 'b', 'x')), "
+    "(2, 20, 'no', DATE'2024-01-02', NULL), (3, 30, NULL, NULL, named_struct('a', NULL, 'b', '{y}'))",
+    "CREATE TABLE src (id INT, v INT, f STRING, d DATE, k INT, st STRUCT<a: INT, b: STRING>) USING delta",
+    "INSERT INTO src VALUES (1, 11, 'true', DATE'2024-01-01', 0, named_struct('a', 5, 'b', 'z')), "
+    "(2, 12, 'false', DATE'2024-02-01', 2, NULL), (9, 19, 'yes', NULL, 4, named_struct('a', 9, 'b', 'q'))",
+)
+UPSERT = "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)"
+
+MERGES: dict[str, tuple[tuple[str, ...], str]] = {
+    "an INSERT with a column called end before another clause": (
+        SCD2,
+        "MERGE INTO tgt t USING src s ON t.id = s.merge_key WHEN MATCHED THEN UPDATE SET end = s.start "
+        "WHEN NOT MATCHED THEN INSERT (id, start, end, v) VALUES (s.id, s.start, s.end, s.v) "
+        "WHEN NOT MATCHED BY SOURCE AND t.id > 20 THEN UPDATE SET v = 0",
+    ),
+    "CASE and columns called case, when, then": (
+        (
+            "CREATE TABLE tgt (`case` INT, `when` INT, `then` INT, `matched` INT) USING delta",
+            "INSERT INTO tgt VALUES (1, 1, 1, 1), (2, 2, 2, 2)",
+            "CREATE TABLE src USING delta AS SELECT 1 AS `case`, 5 AS `when`, 6 AS `then`, 7 AS matched",
+        ),
+        "MERGE INTO tgt USING src ON tgt.case = src.case WHEN MATCHED AND CASE WHEN src.when > 1 THEN true END "
+        "THEN UPDATE SET when = case WHEN src.case = 1 THEN src.then ELSE tgt.when END, then = src.matched "
+        "WHEN NOT MATCHED THEN INSERT (case, when) VALUES (src.case, src.when)",
+    ),
+    "an alias called merge, a WITH called merge": (
+        PAIR,
+        "WITH merge AS (SELECT id, v FROM src) MERGE INTO tgt AS matched USING merge AS not ON matched.id = not.id "
+        "WHEN MATCHED THEN UPDATE SET matched.v = not.v",
+    ),
+    "a text in ON that holds no boolean": (PAIR, f"MERGE INTO tgt t USING src s ON t.id = s.id AND t.f {UPSERT}"),
+    "a text in ON that holds booleans": (
+        (*PAIR, "DELETE FROM tgt WHERE f = 'no'"),
+        f"MERGE INTO tgt t USING src s ON t.id = s.id AND t.f {UPSERT}",
+    ),
+    "a text compared with TRUE on an unmatched row": (
+        (*PAIR, "UPDATE src SET f = 'maybe' WHERE id = 9"),
+        "MERGE INTO tgt t USING src s ON t.id = s.id WHEN MATCHED AND s.f = TRUE THEN UPDATE SET v = s.v",
+    ),
+    "a text compared with a date on an unmatched row": (
+        (*PAIR, "UPDATE src SET f = '2024-01-01' WHERE id < 9"),
+        "MERGE INTO tgt t USING src s ON t.id = s.id WHEN MATCHED AND s.f < current_date THEN UPDATE SET v = s.v",
+    ),
+    "NOT a text on an unmatched row": (
+        (*PAIR, "UPDATE src SET f = 'maybe' WHERE id = 9"),
+        "MERGE INTO tgt t USING src s ON t.id = s.id WHEN MATCHED AND NOT s.f THEN UPDATE SET v = s.v",
+    ),
+    "braces in the source": (
+        PAIR,
+        "MERGE INTO tgt t USING (SELECT * FROM src WHERE '{}' = '{' || '}' AND NOT v RLIKE '[a-z]{3}') s "
+        f"ON t.id = s.id {UPSERT}",
+    ),
+    "braces in a WITH": (
+        PAIR,
+        f"WITH q AS (SELECT *, '{{0}}' AS x FROM src) MERGE INTO tgt t USING q s ON t.id = s.id {UPSERT}",
+    ),
+    "forged structure in a string": (
+        PAIR,
+        "MERGE INTO tgt t USING src s ON t.id = s.id AND t.f <> 'x), deleteaction(Some((' "
+        "WHEN MATCHED AND s.f <> 'true), assignment(v, 1' THEN UPDATE SET f = 'a), insertaction(None, assignment(''id' "
+        "WHEN NOT MATCHED THEN INSERT (id, f) VALUES (s.id, '], true #15')",
+    ),
+    "a name that forges structure": (
+        (
+            "CREATE TABLE tgt (id INT, `v), delete` INT) USING delta "
+            "TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
+            "INSERT INTO tgt VALUES (1, 1), (2, 2)",
+            "CREATE TABLE src USING delta AS SELECT 1 AS id, 5 AS v",
+        ),
+        "MERGE INTO tgt t USING src s ON t.id = s.id WHEN MATCHED THEN UPDATE SET `v), delete` = s.v",
+    ),
+    "a scalar subquery in SET and INSERT": (
+        (*PAIR, "CREATE TABLE o USING delta AS SELECT 77 AS x"),
+        "MERGE INTO tgt t USING src s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = (SELECT max(x) FROM o) "
+        "WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, (SELECT min(x) FROM o))",
+    ),
+    "a scalar subquery over a WITH": (
+        (*PAIR, "CREATE TABLE o USING delta AS SELECT 77 AS x"),
+        "WITH q AS (SELECT max(x) AS x FROM o) MERGE INTO tgt t USING src s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET v = (SELECT x FROM q)",
+    ),
+    "unqualified names that both sides have": (
+        PAIR,
+        "MERGE INTO tgt t USING src s ON t.id = s.id WHEN NOT MATCHED AND v > 1 THEN INSERT (id, v) VALUES (id, v) "
+        "WHEN NOT MATCHED BY SOURCE AND v > 20 THEN UPDATE SET v = v + id",
+    ),
+    "a condition that fails on a matched row only": (
+        PAIR,
+        "MERGE INTO tgt t USING src s ON t.id = s.id WHEN NOT MATCHED AND 100 / s.k > 20 "
+        "THEN INSERT (id, v) VALUES (s.id, s.v) WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)",
+    ),
+    "IDENTIFIER": (PAIR, f"MERGE INTO IDENTIFIER('tgt') AS t USING IDENTIFIER('src') AS s ON t.id = s.id {UPSERT}"),
+    "a temporary view as target": (
+        (*PAIR, "CREATE OR REPLACE TEMPORARY VIEW seen AS SELECT * FROM tgt"),
+        f"MERGE INTO seen t USING src s ON t.id = s.id {UPSERT}",
+    ),
+    "a cast to a struct by colons": (
+        PAIR,
+        "MERGE INTO tgt t USING src s ON t.id = s.id WHEN MATCHED THEN UPDATE SET st = s.st::struct<a: int, b: string> "
+        "WHEN NOT MATCHED THEN INSERT (id, st) VALUES (s.id, s.st :: struct<a: int, b: string>)",
+    ),
+    "columns of two tables in the source": (
+        (*PAIR, "CREATE TABLE other USING delta AS SELECT 1 AS id, 5 AS w"),
+        "MERGE INTO tgt t USING (SELECT a.*, b.* FROM src a JOIN other b ON a.id = b.id) s ON t.id = s.k + 1 "
+        "WHEN MATCHED THEN UPDATE SET v = s.w",
+    ),
+    "a condition that is NULL": (
+        PAIR,
+        "MERGE INTO tgt t USING src s ON t.id = s.id WHEN MATCHED AND NULL THEN DELETE "
+        "WHEN MATCHED THEN UPDATE SET v = s.v",
+    ),
+    "a column name with a comma": (
+        (
+            "CREATE TABLE tgt (id INT, `a, b` INT) USING delta TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
+            "INSERT INTO tgt VALUES (1, 1), (2, 2)",
+            "CREATE TABLE src USING delta TBLPROPERTIES ('delta.columnMapping.mode' = 'name') "
+            "AS SELECT 1 AS id, 5 AS `a, b`",
+        ),
+        "MERGE INTO tgt t USING src s ON t.id = s.id AND t.`a, b` < s.`a, b` WHEN MATCHED THEN UPDATE SET * "
+        "WHEN NOT MATCHED THEN INSERT (id, `a, b`) VALUES (s.id, s.`a, b`)",
+    ),
+    "evolution with a struct field that the source lacks": (
+        (
+            "CREATE TABLE tgt (id INT, st STRUCT<a: INT, b: INT>) USING delta",
+            "INSERT INTO tgt VALUES (1, named_struct('a', 1, 'b', 2)), (2, NULL)",
+            "CREATE TABLE src USING delta AS SELECT id, named_struct('a', 9, 'c', 8) AS st FROM VALUES 1, 3 AS x(id)",
+        ),
+        "MERGE WITH SCHEMA EVOLUTION INTO tgt t USING src s ON t.id = s.id WHEN MATCHED THEN UPDATE SET * "
+        "WHEN NOT MATCHED THEN INSERT *",
+    ),
+    "evolution with a new column that is named": (
+        (
+            "CREATE TABLE tgt (key INT, value INT) USING delta",
+            "INSERT INTO tgt VALUES (1, 1)",
+            "CREATE TABLE src USING delta AS SELECT key, 5 AS value, 6 AS extra FROM VALUES 1, 3 AS x(key)",
+        ),
+        "MERGE WITH SCHEMA EVOLUTION INTO tgt t USING src s ON t.key = s.key WHEN MATCHED THEN DELETE "
+        "WHEN NOT MATCHED THEN INSERT (key, extra) VALUES (s.key, s.value)",
+    ),
+    "a variant path": (
+        (
+            "CREATE TABLE tgt (id INT, v INT) USING delta",
+            "INSERT INTO tgt VALUES (1, 1), (2, 2)",
+            "CREATE TABLE src USING delta AS SELECT 1 AS id, parse_json('{\"year\": 2024}') AS date",
+        ),
+        "MERGE INTO tgt t USING src s ON t.id = s.id WHEN MATCHED AND s.date:year::int > 2000 "
+        "THEN UPDATE SET v = s.date:year::int",
+    ),
+    "comments everywhere": (
+        PAIR,
+        "MERGE /* WHEN */ INTO tgt -- t USING\n t USING /* ( */ src s -- )\nON t.id = s.id -- AND false\n"
+        "WHEN /* NOT */ MATCHED AND s.v > 0 -- THEN DELETE\nTHEN UPDATE SET v = s.v -- , id = 1\n"
+        "WHEN NOT MATCHED THEN INSERT (id, -- x\n v) VALUES (s.id /* , */, s.v -- )\n)",
+    ),
+    "stars in a struct": (
+        PAIR,
+        "MERGE INTO tgt t USING src s ON t.id = s.id WHEN MATCHED AND length(to_json(struct(s.*))) > 3 "
+        "THEN UPDATE SET f = to_json(struct(s.id, s.st.*))",
+    ),
+    "a lambda whose variable is named as a side": (
+        PAIR,
+        "MERGE INTO tgt t USING src s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET v = aggregate(array(1, 2), 0, (t, v) -> t + v) + t.v",
+    ),
+    "insert only with a condition that makes ON safe": (
+        (*PAIR, "UPDATE src SET f = '7' WHERE id = 9"),
+        "MERGE INTO tgt t USING src s ON t.id = CAST(s.f AS INT) WHEN NOT MATCHED AND s.f RLIKE '^[0-9]+$' "
+        "THEN INSERT (id, v) VALUES (s.id, s.v)",
+    ),
+    "a column called _metadata": (
+        (
+            "CREATE TABLE tgt (id INT, _metadata STRING) USING delta",
+            "INSERT INTO tgt VALUES (1, 'a'), (2, 'b')",
+            "CREATE TABLE src USING delta AS SELECT 1 AS id, 'x' AS _metadata",
+        ),
+        "MERGE INTO tgt t USING src s ON t.id = s.id WHEN MATCHED THEN UPDATE SET _metadata = s._metadata",
+    ),
+    "a struct column named as the other side": (
+        (
+            "CREATE TABLE tgt (id INT, s STRUCT<id: INT>, v INT) USING delta",
+            "INSERT INTO tgt VALUES (1, named_struct('id', 5), 1), (5, named_struct('id', 1), 2)",
+            "CREATE TABLE src USING delta AS SELECT 5 AS id, 9 AS v",
+        ),
+        "MERGE INTO tgt t USING src s ON t.s.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v",
+    ),
+}
+
+
+@pytest.fixture
+def schemas(spark: Any) -> Iterator[tuple[str, str]]:
+    with own_schema(spark) as planned, own_schema(spark) as plain:
+        yield planned, plain
+
+
+def rows_of(spark: Any, schema: str) -> Counter[str]:
+    return Counter(str(row) for row in spark.sql(f"SELECT * FROM {schema}.tgt").collect())
+
+
+def plain_merge(spark: Any, schema: str, merge: str) -> str:
+    """The class of the error that the MERGE raises in a schema, "" where it commits."""
+    spark.sql(f"USE {schema}")
+    script = parse_script(merge)
+    try:
+        run_setup(spark, script.setup)
+        spark.sql(script.statement).collect()
+    except Exception as error:
+        return translate(error).condition
+    return ""
+
+
+@pytest.mark.parametrize("name", MERGES)
+def test_a_merge_does_what_the_plain_one_does(spark: Any, schemas: tuple[str, str], name: str) -> None:
+    setup, merge = MERGES[name]
+    outcomes = []
+    for schema in schemas:
+        spark.sql(f"USE {schema}")
+        for statement in setup:
+            spark.sql(statement).collect()
+    spark.sql(f"USE {schemas[0]}")
+    for statement in setup:
+        if statement.startswith("CREATE OR REPLACE TEMPORARY VIEW"):
+            spark.sql(statement).collect()
+    outcomes.append(check_merge(spark, f"{schemas[0]}.tgt", merge, values="VIEW" not in "".join(setup)))
+    for statement in setup:
+        if statement.startswith("CREATE OR REPLACE TEMPORARY VIEW"):
+            spark.sql(f"USE {schemas[1]}")
+            spark.sql(statement).collect()
+    refused = plain_merge(spark, schemas[1], merge)
+    assert (outcomes[0] in ("committed", "nothing to do")) == (not refused), (outcomes, refused)
+    assert rows_of(spark, schemas[0]) == rows_of(spark, schemas[1])
