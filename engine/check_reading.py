@@ -12,12 +12,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from engine.confs import read_confs
 from engine.errors import EngineError, UsageError
 from engine.explain import Explained, explain
 from engine.names import quote
 from engine.not_understood import NOT_UNDERSTOOD, not_understood
 from engine.parse import MergeClause, MergeStatement, Relation, parse_merge
 from engine.sql.expressions import read_expression
+from engine.sql.lexer import tokenize
 from engine.values import ClauseKind
 
 if TYPE_CHECKING:
@@ -33,11 +35,19 @@ HEADS: Mapping[ClauseKind, str] = {
 ID = re.compile(r"#(\d+)")
 # the seed of rand(), uuid() and the like is drawn anew each time a statement is analyzed
 SEED = re.compile(r"(?<![\w.#])-?\d{9,}(?![\w.])")
+DOUBLE_QUOTED = "spark.sql.ansi.doubleQuotedIdentifiers"
 INDEX = "Delta[version="
 
 
 def read_merge(spark: SparkSession, sql: str) -> MergeStatement:
     """Our reading of a MERGE. What is no SQL is refused in Spark's words."""
+    confs = read_confs(spark, (DOUBLE_QUOTED,))
+    if confs.get(DOUBLE_QUOTED, "false").lower() == "true" and any(one.text[0] == '"' for one in tokenize(sql)):
+        raise EngineError(
+            NOT_UNDERSTOOD,
+            f"{DOUBLE_QUOTED} is set: what stands in double quotes may be a name, and is read as a text here.",
+            "Write names in back-quotes and texts in single quotes.",
+        )
     try:
         return parse_merge(sql)
     except UsageError as error:

@@ -18,7 +18,8 @@ def source_splice(
 ) -> Splice | None:
     """How the source is frozen in the text: the table that it is staged in, the checkpoint where Delta would
     materialize, a pinned version where it is one plain Delta table; the checkpoint as well where ON ``narrows`` the
-    target to its keys, which would be untrue of rows that come later; else not at all (its tables' versions are
+    target to its keys, which would be untrue of rows that come later, and where the source gives other rows each time
+    it is read; else not at all (its tables' versions are
     checked at apply instead)."""
     written = merge.typed.source
     alias = f" AS {written.reference}" if written.reference else ""
@@ -30,7 +31,8 @@ def source_splice(
             text=f"(SELECT {hint}* FROM {source.staged} VERSION AS OF {version_of(source.num_rows)}{name}){alias}",
             why="the source as it was planned, which is kept in a table",
         )
-    if decision.materialize or (narrows and not source.pinned_table):
+    live = not source.pinned_table and (narrows or bool(source.volatile))
+    if decision.materialize or live:
         # Delta puts the hints of the source back on its checkpoint (MergeIntoMaterializeSource.addHintsToPlan)
         why, wanted = "the frozen source, so that the rows that were previewed are those that are merged", source.hint
         if source.is_small and not wanted:
