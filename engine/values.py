@@ -287,6 +287,24 @@ class Splice(Value):
     why: str
 
 
+class PlanningState(Value):
+    """The state of the session that a plan means something in: compared when it is applied, and never set.
+
+    ``confs`` are those that are set, beside the plan's own ``confs``, which apply puts back. ``variables`` by name, as
+    literals of SQL. ``views`` and ``functions`` that are read: the SHA-256 of the definition of each. ``names``: what
+    the statement reads by a name alone, ``temporary`` those of them that were temporary views.
+    """
+
+    catalog: str
+    schema_name: str
+    confs: dict[str, str] = Field(default_factory=dict)
+    variables: dict[str, str] = Field(default_factory=dict)
+    views: dict[str, str] = Field(default_factory=dict)
+    functions: dict[str, str] = Field(default_factory=dict)
+    names: tuple[str, ...] = ()
+    temporary: tuple[str, ...] = ()
+
+
 class Plan(Value):
     """A MERGE that was looked at and not yet run: the plan file."""
 
@@ -310,6 +328,8 @@ class Plan(Value):
     advice: tuple[Remark, ...] = ()
     samples: tuple[Sample, ...] = ()
     confs: dict[str, str] = Field(default_factory=dict)
+    state: PlanningState | None = None
+    """None in a plan of format 1, which recorded none: then nothing is compared."""
     splices: tuple[Splice, ...] = ()
     session: SessionRef = SessionRef()
     timings: dict[str, int] = Field(default_factory=dict)
