@@ -216,7 +216,8 @@ def _found_names(pattern: re.Pattern[str], texts: Iterable[str]) -> tuple[str, .
 
 
 def _last(name: str) -> str:
-    return re.findall(NAME, name)[-1].strip("`").replace("``", "`").casefold()
+    parts: list[str] = re.findall(NAME, name)
+    return parts[-1].strip("`").replace("``", "`").casefold()
 
 
 def _functions(spark: SparkSession, around: Surroundings, texts: Sequence[str]) -> dict[str, str]:
