@@ -22,10 +22,10 @@ from engine.names import quote
 from engine.outcome import deviations
 from engine.parse_create import ParsedCreate, parse_create
 from engine.plan_create_table import Looked, look
-from engine.planning_state import changes, session_changed
 from engine.provided_metadata import with_counted_source
 from engine.session_state import KEPT_CONFS, confs_as_planned, run_setup, tagged, whereabouts
 from engine.spark_errors import translate
+from engine.state_changes import changes, session_changed
 from engine.table_state import DeltaTableNow, delta_table_now
 from engine.values import Deviation, OnProgress, Outcome, Progress
 

@@ -19,7 +19,6 @@ from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, 
 from engine.logged_schema import logged_schema
 from engine.outcome import deviations, outcome_of
 from engine.parse import parse_merge
-from engine.planning_state import changes, session_changed
 from engine.policy import Policy, check_policy
 from engine.prepare_again import (
     GONE,
@@ -37,6 +36,7 @@ from engine.spark_errors import is_missing, translate
 from engine.splice import frozen_sql, running_sql
 from engine.stage_source import drop_own, is_path, staged_name
 from engine.staleness import Staleness, check_staleness
+from engine.state_changes import changes, session_changed
 from engine.values import OnProgress, Outcome, Plan, Progress
 
 if TYPE_CHECKING:

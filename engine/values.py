@@ -299,13 +299,14 @@ def keys_left_out(plan: Plan | CreatePlan) -> set[str]:
 class PlanningState(Value):
     """The state of the session that a plan means something in: compared when it is applied, and never set.
 
-    ``confs`` are those that are set, beside the plan's own ``confs``, which apply puts back. ``variables`` by name, as
-    literals of SQL. ``views`` and ``functions`` that are read: the SHA-256 of the definition of each. ``names``: what
-    the statement reads by a name alone, ``temporary`` those of them that were temporary views.
+    ``catalog`` and ``schema_name`` are the current ones, None where no name depends on them. ``confs`` are those that
+    are set, beside the plan's own ``confs``, which apply puts back. ``variables`` by name, as literals of SQL.
+    ``views`` and ``functions`` that are read: the SHA-256 of the definition of each. ``names``: what the statement
+    reads by a name alone, ``temporary`` those of them that were temporary views.
     """
 
-    catalog: str
-    schema_name: str
+    catalog: str | None = None
+    schema_name: str | None = None
     confs: dict[str, str] = Field(default_factory=dict)
     variables: dict[str, str] = Field(default_factory=dict)
     views: dict[str, str] = Field(default_factory=dict)

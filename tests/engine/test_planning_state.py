@@ -15,8 +15,9 @@ from engine.commits import commits
 from engine.errors import EngineError, SessionChangedError
 from engine.plan_create_table import plan_create_table
 from engine.plan_merge import plan
-from engine.planning_state import changes, variables_in
+from engine.session_definitions import variables_in
 from engine.session_state import KEPT_CONFS
+from engine.state_changes import changes
 from engine.state_confs import has_meaning
 from engine.values import Plan, PlanningState
 from tests.conftest import own_schema
@@ -392,6 +393,18 @@ def test_a_table_is_created_in_the_state_that_it_was_planned_in(
     assert says in raised.value.message
     spark.sql(f"USE {schema}")
     assert not spark.sql("SHOW TABLES LIKE 'made'").collect()
+
+
+def test_names_in_full_mean_the_same_in_every_schema(session: Any, spark: Any, schema: str) -> None:
+    build(spark)
+    setup = f"CREATE TEMPORARY VIEW seen AS SELECT id, v FROM {schema}.src WHERE id < 3;\n"
+    text = f"WITH few AS (SELECT * FROM seen) {merge('few')}".replace("tgt", f"{schema}.tgt")
+    found = plan(spark, setup + text, rows=0)
+    spark.sql("DROP VIEW seen")
+    assert found.state is not None
+    assert (found.state.catalog, found.state.schema_name) == ("spark_catalog", None)
+    with session.new_session() as other:
+        assert apply(other.spark, found).kept
 
 
 def test_values_of_variables_stay_out_of_a_private_plan(spark: Any, schema: str) -> None:
