@@ -16,15 +16,16 @@ from engine.commits import Commit, commits_after
 from engine.confs import confs_set
 from engine.create_values import CreatePlan, TableState
 from engine.data_frame_write import write_data_frame
-from engine.errors import StalePlanError
+from engine.errors import EngineError, StalePlanError
 from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, once, traced
 from engine.names import quote
 from engine.outcome import deviations
 from engine.parse_create import ParsedCreate, parse_create
 from engine.plan_create_table import Looked, look
 from engine.provided_metadata import with_counted_source
-from engine.session_state import confs_as_planned, run_setup, tagged, whereabouts
+from engine.session_state import KEPT_CONFS, confs_as_planned, run_setup, tagged, whereabouts
 from engine.spark_errors import translate
+from engine.state_changes import changes, session_changed
 from engine.table_state import DeltaTableNow, delta_table_now
 from engine.values import Deviation, OnProgress, Outcome, Progress
 
@@ -41,15 +42,24 @@ def apply_create(spark: SparkSession, plan: CreatePlan, history: History | None,
     """Run exactly ``plan``, which is not refused, once. A stale one raises StalePlanError: nothing ran then."""
     say(Progress(phase="check that nothing moved"))
     since = history_store.now()
-    run_setup(spark, plan.statement.setup, again=True)
+    # a view keeps the confs that it was made under
+    with confs_as_planned(spark, plan.confs):
+        run_setup(spark, plan.statement.setup, again=True)
     create = parse_create(plan.statement.sql)
     with confs_as_planned(spark, plan.confs):
-        looked = look(spark, create, plan.statement.overwrite_schema, count=False)
+        changed = changes(spark, plan.state, KEPT_CONFS)
+        try:
+            looked = look(spark, create, plan.statement.overwrite_schema, count=False)
+        except EngineError as error:
+            # its names may be those of others here
+            raise (session_changed(plan.target.name, changed) if changed else error) from error
         done = committed(spark, plan, looked.now)
         if done is not None:
             return _outcome(plan, history, "", done, looked.now, already=True)
         if plan.effect == "adopt" and looked.around.exists and _is_same_table(plan, looked):
             return _outcome(plan, history, "", None, looked.now, already=True)
+        if changed:
+            raise session_changed(plan.target.name, changed)
         check_fresh(spark, plan, create, looked)
         op_id = ""
         if history:

@@ -15,7 +15,7 @@ from engine.commits import Commit, commits_since, taken_back_by
 from engine.confs import confs_set
 from engine.create_values import CreatePlan
 from engine.derive_conjuncts import derive_again
-from engine.errors import ConflictError, EngineError, RefusedError, StalePlanError
+from engine.errors import ConflictError, EngineError, RefusedError, SessionChangedError, StalePlanError
 from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, once, traced
 from engine.logged_schema import logged_schema
 from engine.outcome import deviations, outcome_of
@@ -31,12 +31,13 @@ from engine.prepare_again import (
 )
 from engine.prepare_source import free_source, pruned_source_sql
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
-from engine.session_state import confs_as_planned, run_setup, tagged, whereabouts
+from engine.session_state import KEPT_CONFS, confs_as_planned, run_setup, tagged, whereabouts
 from engine.should_materialize_source import MODE
 from engine.spark_errors import is_missing, translate
 from engine.splice import frozen_sql, running_sql
 from engine.stage_source import drop_own, is_path, staged_name
 from engine.staleness import Staleness, check_staleness
+from engine.state_changes import changes, session_changed
 from engine.values import OnProgress, Outcome, Plan, Progress
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def apply(
     with tagged(spark, tag):
         try:
             outcome = _apply(spark, plan, history, tuple(accept), say)
-        except (RefusedError, ConflictError):
+        except (RefusedError, ConflictError, SessionChangedError):
             raise  # nothing was written: applied again, the source that was previewed is merged
         except Exception as error:
             free_source(spark, plan.session.source_view, error)
@@ -96,14 +97,24 @@ def _apply(
     refuse(plan, accept)
     own = is_own_session(spark, plan)
     if not own:
-        run_setup(spark, plan.statement.setup, again=True)
+        # a view keeps the confs that it was made under
+        with confs_as_planned(spark, plan.confs):
+            run_setup(spark, plan.statement.setup, again=True)
     say(Progress(phase="check that nothing moved"))
-    version, since = commits_since(spark, plan.target.name, plan.target.version)
+    with confs_as_planned(spark, plan.confs):
+        changed = changes(spark, plan.state, KEPT_CONFS)
+    try:
+        version, since = commits_since(spark, plan.target.name, plan.target.version)
+    except EngineError as error:
+        # its name may be another table's here
+        raise (session_changed(plan.target.name, changed) if changed else error) from error
     done = of_plan(plan, since)
     if done is not None:
         refuse_undone(done, since)
         drop_own(spark, plan)
         return already_applied(plan, done, history)
+    if changed:
+        raise session_changed(plan.target.name, changed)
     with confs_as_planned(spark, plan.confs):
         try:
             state = check_staleness(spark, plan, version, since, lambda: prepare_again(spark, plan, say))

@@ -14,6 +14,7 @@ from engine.names import quote
 from engine.parse import MergeStatement, parse_merge, parse_script
 from engine.parse_create import parse_create
 from engine.plan_create_table import ARBITRARY, DEFAULT_SOURCE
+from engine.planning_state import names_are_safe
 from engine.plans import AnyPlan
 from engine.provided_metadata import DEFAULTS
 from engine.session_state import KEPT_CONFS
@@ -49,6 +50,8 @@ def check_plan(plan: AnyPlan) -> None:
     else:
         kept = KEPT_CONFS
         _check_merge(plan)
+    if plan.state is not None and not names_are_safe(plan.state):
+        raise invalid("its recorded state names something by what is no name")
     foreign = [key for key in plan.confs if key not in kept and not (kept != KEPT_CONFS and key.startswith(DEFAULTS))]
     if foreign:
         raise invalid(f"it sets {foreign[0]}, which no plan keeps")

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_serializer
 
-from engine.values import FORMAT_VERSION, Engines, Refused, Remark, Target, Value
+from engine.plan_checksum import plan_checksum
+from engine.values import (
+    FORMAT_VERSION,
+    Checksum,
+    Engines,
+    PlanningState,
+    Refused,
+    Remark,
+    Target,
+    Value,
+    keys_left_out,
+)
 
 Form = Literal["empty", "as_select", "like", "clone"]
 Mode = Literal["Create", "CreateOrReplace", "Replace"]
@@ -97,7 +108,9 @@ class CreatePlan(Value):
     ``operation`` is what history will name, None where nothing is committed; ``promise`` its operationMetrics.
     """
 
-    format_version: Literal[1] = FORMAT_VERSION
+    format_version: Literal[1, 2] = FORMAT_VERSION
+    checksum: Checksum = None
+    """SHA-256 of the file without it (engine.plan_checksum); None in a file of format 1."""
     plan_id: str
     created_at: str
     kind: Literal["create_table"] = "create_table"
@@ -125,6 +138,8 @@ class CreatePlan(Value):
     refused: Refused | None = None
     warnings: tuple[Remark, ...] = ()
     confs: dict[str, str] = Field(default_factory=dict)
+    state: PlanningState | None = None
+    """None in a plan of format 1, which recorded none: then nothing is compared."""
     timings: dict[str, int] = Field(default_factory=dict)
     """Milliseconds by step of the chain."""
 
@@ -135,4 +150,8 @@ class CreatePlan(Value):
 
     def to_json(self) -> str:
         """The plan file's text, keys in declared order, two spaces of indent."""
-        return self.model_dump_json(indent=2) + "\n"
+        return self.model_dump_json(indent=2, exclude=keys_left_out(self)) + "\n"
+
+    @field_serializer("checksum")
+    def _checksum(self, _: str | None) -> str | None:
+        return plan_checksum(self, self.format_version)

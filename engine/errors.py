@@ -36,6 +36,10 @@ class StalePlanError(EngineError):
     """The table or the source moved since the plan: exit code 5."""
 
 
+class SessionChangedError(StalePlanError):
+    """The session is in another state than when it planned. Put back, the same plan can be applied."""
+
+
 class ConflictError(EngineError):
     """Another commit was faster, and nothing of ours was written: exit code 1. The same plan can be applied again."""
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 START = re.compile(r", StructType\((?=StructField\()")
 EVOLVES = re.compile(r"(?:, \{[^}]*\})?, true")
+BELOW = re.compile(r"\n +[:+]- ")
 STAYS = re.compile(r"\)(?:, \{[^}]*\})?, false\s*$")
 FIELD = re.compile(r"StructField\((.*?),(?=[A-Z]\w*Type\b)", re.DOTALL)
 NAME = re.compile(r"[A-Z]\w*Type")
@@ -30,8 +31,8 @@ def final_schema(analyzed: str, before: StructType) -> StructType:
     """
     from pyspark.sql.types import StructField, StructType
 
-    # below the command stand the plans of subqueries
-    analyzed = next((line for line in analyzed.split("\n") if line.startswith("MergeIntoCommand")), analyzed)
+    # what subqueries read stands below the command
+    analyzed = BELOW.split(analyzed, maxsplit=1)[0]
     if STAYS.search(analyzed):
         return before
     for start in reversed([*START.finditer(analyzed)]):

@@ -13,7 +13,7 @@ from engine.confs import read_confs
 from engine.create_values import CreatePlan, CreateSource, CreateStatement, Effect, Handler, TableState
 from engine.data_frame_write import check_can_be_written, illegal_usage
 from engine.errors import EngineError, UsageError
-from engine.explain import FAILED, explain
+from engine.explain import FAILED, Explained, explain
 from engine.foresee_create import CATALOG_MANAGED_DEFAULT, Surroundings, effect_of, foresee_create
 from engine.history_store import now
 from engine.names import quote
@@ -21,8 +21,9 @@ from engine.params import fill
 from engine.parse import Script, parse_script
 from engine.parse_create import ParsedCreate, parse_create
 from engine.plan_values import engines
+from engine.planning_state import Read, planning_state, session_confs, surroundings
 from engine.provided_metadata import DEFAULTS, Provided, provided_metadata, with_counted_source
-from engine.session_state import KEPT_CONFS, run_setup, tagged
+from engine.session_state import KEPT_CONFS, kept_confs, run_setup, tagged
 from engine.spark_errors import CONDITION, translate
 from engine.state_after import DOWNGRADE, state_after
 from engine.table_state import (
@@ -38,7 +39,7 @@ from engine.table_state import (
 )
 from engine.tables import table_sql
 from engine.target_rules import CHECK
-from engine.values import OnProgress, Refused, Remark, Target
+from engine.values import OnProgress, PlanningState, Refused, Remark, Target
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -108,8 +109,10 @@ def _plan(
     overwrite_schema: bool | None,
     clock: Clock,
 ) -> CreatePlan:
+    session = surroundings(spark, session_confs(spark, KEPT_CONFS))
     with clock.phase("analyze"):
-        error = check_analysis(spark, create)
+        plan, error = check_analysis(spark, create)
+        state = planning_state(spark, session, Read(plan, "", create.query or ""))
     with clock.phase("plan_create_table", "count the rows of the query" if create.query else ""):
         looked = look(spark, create, overwrite_schema, count=error is None)
     if error is not None and looked.refused is None:
@@ -132,7 +135,7 @@ def _plan(
     operation = operation_of(looked)
     source = provided.source
     return CreatePlan(
-        plan_id=_plan_id(typed, target, source, confs, after),
+        plan_id=_plan_id(typed, target, source, confs, after, state),
         created_at=now(),
         engines=engines(spark),
         statement=typed,
@@ -156,26 +159,29 @@ def _plan(
         refused=looked.refused,
         warnings=warnings_of(looked),
         confs=confs,
+        state=state,
         timings=clock.timings,
     )
 
 
-def check_analysis(spark: SparkSession, create: ParsedCreate) -> EngineError | None:
+def check_analysis(spark: SparkSession, create: ParsedCreate) -> tuple[Explained, EngineError | None]:
     """Have Spark analyze and plan the statement. EXPLAIN takes no CLONE: its parts are asked for one by one.
 
     An error without a class is returned: EXPLAIN takes another way there than the statement, which Delta judges.
     """
+    nothing = Explained("", "", "", "")
     if create.form == "clone":
-        return None
+        return nothing, None
     try:
-        physical = explain(spark, create.sql).physical.strip()
+        plan = explain(spark, create.sql)
     except EngineError as error:
         if error.condition == RuntimeError.__name__:
-            return error
+            return nothing, error
         raise
+    physical = plan.physical.strip()
     if FAILED.match(physical) and CONDITION.search(physical.partition("\n")[0]):
         raise translate(RuntimeError(physical))
-    return None
+    return plan, None
 
 
 def look(
@@ -267,7 +273,7 @@ def check_provider(spark: SparkSession, create: ParsedCreate, effect: Effect) ->
 def create_confs(spark: SparkSession) -> dict[str, str]:
     """The confs that are set and change what a CREATE means."""
     defaults = tuple(sorted(key for key in spark.conf.getAll if key.startswith(DEFAULTS)))
-    return read_confs(spark, (*KEPT_CONFS, *defaults, DOWNGRADE, ARBITRARY, DEFAULT_SOURCE))
+    return {**kept_confs(spark), **read_confs(spark, (*defaults, DOWNGRADE, ARBITRARY, DEFAULT_SOURCE))}
 
 
 def target_of(looked: Looked) -> Target:
@@ -406,8 +412,10 @@ def _plan_id(
     source: CreateSource | None,
     confs: Mapping[str, str],
     after: TableState | None,
+    state: PlanningState,
 ) -> str:
-    """32 hex digits over what a plan means: statement, table id and version, sources, confs, and what it leaves."""
+    """32 hex digits over what a plan means: statement, table id and version, sources, confs, the session's state, and
+    what it leaves."""
     meaning = {
         "sql": statement.sql,
         "setup": statement.setup,
@@ -416,6 +424,7 @@ def _plan_id(
         "target": [target.name, target.table_id, target.version],
         "source": [source.fingerprint, source.pinned_versions] if source and not source.volatile else None,
         "confs": dict(confs),
+        "state": state.model_dump(mode="json"),
         "after": after.model_dump(mode="json") if after else None,
     }
     return hashlib.sha256(json.dumps(meaning, sort_keys=True).encode()).hexdigest()[:32]

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from engine.create_values import CreatePlan
 from engine.errors import EngineError
+from engine.plan_checksum import CHECKSUM, is_as_written
 from engine.plans import AnyPlan
 from engine.values import FORMAT_VERSION, Plan
 
@@ -36,8 +37,8 @@ def read_plan(text: str) -> AnyPlan:
     """The plan that ``text`` holds.
 
     Raises EngineError: ``PLAN_FILE_DAMAGED`` (no JSON, or cut short), ``NOT_A_PLAN`` (JSON of something
-    else), ``PLAN_FILE_NEWER`` (a later format), ``PLAN_FILE_INVALID`` (a key that is missing, unknown or
-    of the wrong type, named).
+    else), ``PLAN_FILE_NEWER`` (a later format), ``PLAN_FILE_EDITED`` (its checksum is missing or another's),
+    ``PLAN_FILE_INVALID`` (a key that is missing, unknown or of the wrong type, named).
     """
     try:
         document = json.loads(text, parse_constant=_no_constant)
@@ -67,12 +68,20 @@ def read_plan(text: str) -> AnyPlan:
             f"The plan file has format {version}; this program reads format {FORMAT_VERSION}.",
             "Apply it with the newer deltamerge-console that wrote it, or plan again with this one.",
         )
+    as_written = is_as_written(document)
     try:
         # Strict JSON mode: "1" is no number and 1 is no text; tuples still come from arrays.
         kind = CreatePlan if document.get("kind") == "create_table" else Plan
-        return kind.model_validate_json(text, strict=True)
+        plan = kind.model_validate_json(text, strict=True)
     except ValidationError as error:
-        raise EngineError("PLAN_FILE_INVALID", _describe(error), _HINT_REPLAN) from error
+        if not as_written:
+            raise _edited(document, _problem(error)) from error
+        raise EngineError(
+            "PLAN_FILE_INVALID", f"The plan file is not valid: {_problem(error)}.", _HINT_REPLAN
+        ) from error
+    if not as_written:
+        raise _edited(document)
+    return plan
 
 
 def read_plan_file(path: Path) -> AnyPlan:
@@ -153,7 +162,17 @@ def schema_text(kind: type[Plan | CreatePlan] = Plan) -> str:
     return json.dumps(plan_schema(kind), indent=2, ensure_ascii=False) + "\n"
 
 
-def _describe(error: ValidationError) -> str:
+def _edited(document: dict[str, Any], problem: str = "") -> EngineError:
+    missing = document.get(CHECKSUM) is None
+    what = "it has no checksum" if missing else "its checksum is not that of what it says"
+    return EngineError(
+        "PLAN_FILE_EDITED",
+        f"The plan file is not as it was written: {what}{f', and {problem}' if problem else ''}.",
+        f"A plan is what was looked at, and cannot be edited. {_HINT_REPLAN}",
+    )
+
+
+def _problem(error: ValidationError) -> str:
     problems = error.errors(include_url=False, include_context=False, include_input=False)
     first = problems[0]
     where = ".".join(str(part) for part in first["loc"]) or "the top"
@@ -165,7 +184,7 @@ def _describe(error: ValidationError) -> str:
     else:
         what = f"{where}: {first['msg'][0].lower()}{first['msg'][1:]}"
     others = f" ({len(problems) - 1} more like it)" if len(problems) > 1 else ""
-    return f"The plan file is not valid: {what}{others}."
+    return f"{what}{others}"
 
 
 def _short(value: object) -> str:

@@ -36,12 +36,13 @@ from engine.params import fill
 from engine.parse import Script, parse_script
 from engine.plan_values import engines, plan_id, schema_after, source_value, statement_value, target_value
 from engine.plan_writes import Promise, plan_writes, runs_insert_only
+from engine.planning_state import Read, planning_state, session_confs, surroundings
 from engine.precomputed_conditions import failing_condition
 from engine.prepare_delta_scan import DeltaScan, prepare_delta_scan
 from engine.prepare_source import PreparedSource, free_source, new_view_name, prepare_source
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
 from engine.samples import sample_rows
-from engine.session_state import PLANNED, kept_confs, run_setup, session_ref, tagged
+from engine.session_state import KEPT_CONFS, PLANNED, kept_confs, run_setup, session_ref, tagged
 from engine.should_materialize_source import is_on, should_materialize_source
 from engine.source_plan import source_plan
 from engine.spark_errors import translate
@@ -54,6 +55,7 @@ from engine.values import (
     DerivedConjunct,
     OnProgress,
     Plan,
+    PlanningState,
     Refused,
     Sample,
     Scan,
@@ -124,8 +126,11 @@ def _plan(
     run_setup(spark, script.setup)
     statement = read_merge(spark, script.statement)
     spark.conf.set(PLANNED, "1")
+    # before the thread beside sets any for its queries
+    confs, others = kept_confs(spark), session_confs(spark, KEPT_CONFS)
     with beside() as submit, beside() as judge:
         typed = submit(lambda: describe_detail(spark, statement.target.text))
+        around = submit(lambda: surroundings(spark, others))
         with clock.phase("analyze"):
             merge = analyze(spark, statement)
         parsed = judge(lambda: check_parsed(spark, statement, merge.plan.parsed))
@@ -134,9 +139,10 @@ def _plan(
         columns = submit(lambda: target_columns(spark, merge, detail.result()))
         listing = submit(lambda: target_files(spark, merge, columns.result()))
         describing = submit(lambda: describe_target(spark, merge, detail.result(), columns.result()))
-    confs = kept_confs(spark)
     with clock.phase("should_materialize_source"):
         planned = source_plan(spark, merge)
+        read = Read(merge.plan, None if freeze else planned.analyzed, "" if freeze else statement.sql)
+        state = planning_state(spark, around.result(), read, private=shown.private)
         decision = should_materialize_source(spark, merge, planned)
     with clock.phase("check_reading"):
         parsed.result()
@@ -157,7 +163,7 @@ def _plan(
 
     def look(attempt: Attempt, source: PreparedSource) -> Looked:
         with clock.phase("describe_target"):
-            known = Known(merge, decision, describing.result(), listing, confs)
+            known = Known(merge, decision, describing.result(), listing, confs, state)
         # statistics on: AS_MERGE_READS tells why
         with confs_set(spark, {STATS_SKIPPING: "true"}):
             merge_scan = scan_with_bounds(spark, known, source, shown, clock)
@@ -166,7 +172,7 @@ def _plan(
 
     try:
         looked = run_with_source_lost_retries(spark, prepare, look)
-        known = Known(merge, decision, describing.result(), listing, confs)
+        known = Known(merge, decision, describing.result(), listing, confs, state)
         made = plan_of(spark, script, params, known, looked, clock)
     except BaseException as error:
         free_source(spark, view, error)
@@ -219,7 +225,7 @@ def plan_of(
     )
     implied = generated_predicate(spark, merge, looked.scan_as_typed, matches, target.columns)
     return Plan(
-        plan_id=plan_id(typed, read, frozen, confs),
+        plan_id=plan_id(typed, read, frozen, confs, known.state),
         created_at=datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         engines=engines(spark),
         statement=typed,
@@ -243,6 +249,7 @@ def plan_of(
         advice=(*advice, implied) if implied else advice,
         samples=looked.samples,
         confs=dict(confs),
+        state=known.state,
         splices=splices,
         session=session_ref(spark, source.view, source.staged),
         timings=clock.timings,
@@ -258,6 +265,7 @@ class Known:
     target: DescribedTarget
     listing: Future[tuple[LogFile, ...]]
     confs: Mapping[str, str]
+    state: PlanningState
 
 
 @dataclass(frozen=True)

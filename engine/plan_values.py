@@ -14,7 +14,7 @@ from engine.parse import MergeStatement, Script
 from engine.prepare_delta_scan import DeltaScan
 from engine.prepare_source import PreparedSource
 from engine.tables import name_parts
-from engine.values import ColumnAfter, Engines, Source, Statement, Target
+from engine.values import ColumnAfter, Engines, PlanningState, Source, Statement, Target
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -79,8 +79,10 @@ def source_value(merge: AnalyzedMerge, source: PreparedSource) -> Source:
     )
 
 
-def plan_id(statement: Statement, target: Target, source: Source, confs: Mapping[str, str]) -> str:
-    """32 hex digits over what a plan means: statement, target id and version, source fingerprint, confs."""
+def plan_id(
+    statement: Statement, target: Target, source: Source, confs: Mapping[str, str], state: PlanningState
+) -> str:
+    """32 hex digits over what a plan means: statement, target id and version, source fingerprint, confs, state."""
     meaning = {
         "sql": statement.sql,
         "setup": statement.setup,
@@ -89,6 +91,7 @@ def plan_id(statement: Statement, target: Target, source: Source, confs: Mapping
         "version": target.version,
         "source": [source.fingerprint, source.pinned_versions],
         "confs": dict(confs),
+        "state": state.model_dump(mode="json"),
     }
     return hashlib.sha256(json.dumps(meaning, sort_keys=True).encode()).hexdigest()[:32]
 

@@ -45,6 +45,7 @@ KEPT_CONFS = (
 
 
 TIME_ZONE = "spark.sql.session.timeZone"
+ALREADY_THERE = ("TEMP_TABLE_OR_VIEW_ALREADY_EXISTS", "VARIABLE_ALREADY_EXISTS")
 PLANNED = "deltamerge.planned"
 """Set in a session in which something was planned. A server that has forgotten a session makes another of its id."""
 
@@ -121,11 +122,12 @@ def untagged(spark: SparkSession) -> Iterator[None]:
 
 
 def run_setup(spark: SparkSession, statements: Sequence[str], *, again: bool = False) -> None:
-    """Run the statements that stand before the MERGE. ``again``: a temporary view that is there already may stay."""
+    """Run the statements that stand before the MERGE. ``again``: a temporary view or a variable that is there already
+    may stay."""
     for one in statements:
         try:
             spark.sql(one).collect()
         except Exception as error:
             told = translate(error)
-            if not (again and told.condition == "TEMP_TABLE_OR_VIEW_ALREADY_EXISTS"):
+            if not (again and told.condition in ALREADY_THERE):
                 raise told from error

@@ -56,7 +56,8 @@ class SourcePlan:
 
     ``root`` is None where the print cannot be read as a tree (a view's literal with line breaks that look like one).
     ``functions`` are called in its text; ``hints`` stand on its own path there, outside the subqueries of expressions.
-    ``unused_with`` tells of a WITH that nothing uses: ``root`` is without it, Spark's answers are not.
+    ``unused_with`` tells of a WITH that nothing uses: ``root`` is without it, Spark's answers are not. ``analyzed`` is
+    the whole print.
     """
 
     before: str
@@ -65,6 +66,7 @@ class SourcePlan:
     functions: frozenset[tuple[str, ...]]
     hints: tuple[str, ...]
     unused_with: bool
+    analyzed: str = field(default="", compare=False, repr=False)
     providers: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
     """By table, what Spark was asked already."""
 
@@ -90,6 +92,7 @@ def query_plan(spark: SparkSession, before: str, source: str) -> SourcePlan:
         functions=frozenset(parts for parts in called_functions(query) if parts[-1] not in NOT_FUNCTIONS),
         hints=tuple(hints(tree(explained.parsed.replace(text, "")))),
         unused_with=bool(written and root and uses(written) - uses(root)),
+        analyzed=explained.analyzed,
     )
 
 

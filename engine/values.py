@@ -1,21 +1,23 @@
 """The frozen values that flow along the chain, and the plan file they become.
 
 Every value is immutable, strict about unknown keys, and serialises to the JSON of the plan file
-(``format_version`` 1). Sizes are bytes, times ISO 8601 UTC, durations milliseconds. Cells of table
+(``format_version`` 2). Sizes are bytes, times ISO 8601 UTC, durations milliseconds. Cells of table
 rows are Spark's own string form (``CAST(x AS STRING)``), or ``None`` for NULL.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_serializer
+
+from engine.plan_checksum import plan_checksum
 
 if TYPE_CHECKING:
     from engine.create_values import CreatePlan
 
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
 
 Accuracy = Literal["exact", "estimated", "unknown"]
 ClauseKind = Literal["matched", "not_matched", "not_matched_by_source"]
@@ -23,6 +25,8 @@ ActionKind = Literal["update", "delete", "insert"]
 Verdict = Literal["fresh", "disjoint", "stale"]
 OperationStatus = Literal["planned", "running", "applied", "failed", "cancelled", "not_committed", "undone"]
 Cells = dict[str, str | None]
+# of a file alone: it is computed when a plan is written, and checked and forgotten when one is read
+Checksum = Annotated[str | None, AfterValidator(lambda _: None)]
 
 
 class Value(BaseModel):
@@ -287,10 +291,36 @@ class Splice(Value):
     why: str
 
 
+def keys_left_out(plan: Plan | CreatePlan) -> set[str]:
+    """The keys that the plan's format does not have."""
+    return {"checksum", *(("state",) if plan.state is None else ())} if plan.format_version == 1 else set()
+
+
+class PlanningState(Value):
+    """The state of the session that a plan means something in: compared when it is applied, and never set.
+
+    ``catalog`` and ``schema_name`` are the current ones, None where no name depends on them. ``confs`` are those that
+    are set, beside the plan's own ``confs``, which apply puts back. ``variables`` by name, as literals of SQL.
+    ``views`` and ``functions`` that are read: the SHA-256 of the definition of each. ``names``: what the statement
+    reads by a name alone, ``temporary`` those of them that were temporary views.
+    """
+
+    catalog: str | None = None
+    schema_name: str | None = None
+    confs: dict[str, str] = Field(default_factory=dict)
+    variables: dict[str, str] = Field(default_factory=dict)
+    views: dict[str, str] = Field(default_factory=dict)
+    functions: dict[str, str] = Field(default_factory=dict)
+    names: tuple[str, ...] = ()
+    temporary: tuple[str, ...] = ()
+
+
 class Plan(Value):
     """A MERGE that was looked at and not yet run: the plan file."""
 
-    format_version: Literal[1] = FORMAT_VERSION
+    format_version: Literal[1, 2] = FORMAT_VERSION
+    checksum: Checksum = None
+    """SHA-256 of the file without it (engine.plan_checksum); None in a file of format 1."""
     plan_id: str
     created_at: str
     kind: Literal["merge"] = "merge"
@@ -310,6 +340,8 @@ class Plan(Value):
     advice: tuple[Remark, ...] = ()
     samples: tuple[Sample, ...] = ()
     confs: dict[str, str] = Field(default_factory=dict)
+    state: PlanningState | None = None
+    """None in a plan of format 1, which recorded none: then nothing is compared."""
     splices: tuple[Splice, ...] = ()
     session: SessionRef = SessionRef()
     timings: dict[str, int] = Field(default_factory=dict)
@@ -325,7 +357,11 @@ class Plan(Value):
 
     def to_json(self) -> str:
         """The plan file's text, keys in declared order, two spaces of indent."""
-        return self.model_dump_json(indent=2) + "\n"
+        return self.model_dump_json(indent=2, exclude=keys_left_out(self)) + "\n"
+
+    @field_serializer("checksum")
+    def _checksum(self, _: str | None) -> str | None:
+        return plan_checksum(self, self.format_version)
 
     @classmethod
     def from_json(cls, text: str) -> Plan | CreatePlan:

@@ -117,8 +117,10 @@ def test_plan_file_that_is_none(shell: Shell, tmp_path: Path) -> None:
         ("", "PLAN_FILE_DAMAGED"),
         (make_plan().to_json()[:200], "PLAN_FILE_DAMAGED"),
         ("{}", "NOT_A_PLAN"),
-        (json.dumps({**document, "format_version": 2}), "PLAN_FILE_NEWER"),
-        (json.dumps({**document, "extra": 1}), "PLAN_FILE_INVALID"),
+        (json.dumps({**document, "format_version": 3}), "PLAN_FILE_NEWER"),
+        (json.dumps({**document, "extra": 1}), "PLAN_FILE_EDITED"),
+        (json.dumps({**document, "promise": {}}), "PLAN_FILE_EDITED"),
+        (json.dumps({**document, "format_version": 1, "checksum": None, "extra": 1}), "PLAN_FILE_INVALID"),
     ):
         file.write_text(text, encoding="utf-8")
         for command in (("show",), ("apply", "--yes")):

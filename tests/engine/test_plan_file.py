@@ -11,8 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from engine.check_plan import check_plan
 from engine.create_values import CreatePlan
 from engine.errors import EngineError
+from engine.plan_checksum import checksum_of
 from engine.plan_file import (
     CREATE_SCHEMA_FILE,
     SCHEMA_FILE,
@@ -25,11 +27,19 @@ from engine.plan_file import (
 from engine.values import Estimate, Plan, Value
 from tests.engine.plans import make_create_plan, make_plan
 
+FORMAT_1 = Path(__file__).parent / "plan_files"
+"""Written by the last version of this program that wrote format 1."""
+
 
 def changed(**changes: Any) -> str:
-    document = json.loads(make_plan().to_json())
-    document.update(changes)
-    return json.dumps(document)
+    """A plan file that says something else, and has the checksum of that."""
+    document = json.loads(make_plan().to_json()) | changes
+    return json.dumps(document | {"checksum": checksum_of(document)})
+
+
+def edited(**changes: Any) -> str:
+    """A plan file in which somebody changed these keys."""
+    return json.dumps(json.loads(make_plan().to_json()) | changes)
 
 
 def any_value(kind: type[Value]) -> st.SearchStrategy[Any]:
@@ -95,8 +105,8 @@ def test_json_that_is_no_plan(text: str) -> None:
 
 
 def test_a_newer_format_is_refused_politely_whatever_else_it_holds() -> None:
-    with pytest.raises(EngineError, match="format 2; this program reads format 1") as caught:
-        read_plan('{"format_version": 2, "plan_id": {"new": "shape"}}')
+    with pytest.raises(EngineError, match="format 3; this program reads format 2") as caught:
+        read_plan('{"format_version": 3, "plan_id": {"new": "shape"}}')
     assert caught.value.condition == "PLAN_FILE_NEWER"
 
 
@@ -112,7 +122,7 @@ def test_a_newer_format_is_refused_politely_whatever_else_it_holds() -> None:
         (changed(format_version="1"), "format_version"),
         (changed(format_version=True), "format_version"),
         (changed(format_version=0), "format_version"),
-        (make_plan().to_json().replace("plan-1", "\\ud800"), "not valid"),
+        (changed(plan_id="\ud800"), "not valid"),
     ],
 )
 def test_a_plan_that_is_not_as_it_should_be_names_the_key(text: str, says: str) -> None:
@@ -123,11 +133,115 @@ def test_a_plan_that_is_not_as_it_should_be_names_the_key(text: str, says: str) 
     assert "\n" not in caught.value.message
 
 
+@pytest.mark.parametrize("text", [make_plan().to_json(), make_create_plan().to_json()])
+def test_a_plan_file_that_is_written_another_way_says_the_same(text: str) -> None:
+    document = json.loads(text)
+    backwards = {key: document[key] for key in reversed(document)}
+    ways = (
+        json.dumps(document),
+        json.dumps(backwards, indent=7),
+        json.dumps(document, ensure_ascii=False, indent="\t"),
+    )
+    for way in (*ways, "\n\n" + text.replace("\n", "\r\n") + "\n"):
+        assert read_plan(way) == read_plan(text)
+
+
+EDITS = {
+    "a number": edited(promise=make_plan().promise | {"numTargetRowsUpdated": 901}),
+    "the statement": edited(statement=json.loads(make_plan().to_json())["statement"] | {"sql": "MERGE"}),
+    "a warning that is taken out": edited(warnings=[]),
+    "the checksum": edited(checksum="0" * 64),
+    "the checksum, in capitals": edited(checksum=json.loads(make_plan().to_json())["checksum"].upper()),
+    "no checksum": edited(checksum=None),
+    "a checksum that is none": edited(checksum=1),
+    "a key that is added": edited(surprise=1),
+    "an older format that had none": edited(format_version=1),
+}
+
+
+@pytest.mark.parametrize("text", EDITS.values(), ids=EDITS.keys())
+def test_a_plan_file_that_was_edited_is_refused(text: str) -> None:
+    with pytest.raises(EngineError) as caught:
+        read_plan(text)
+    assert caught.value.condition == "PLAN_FILE_EDITED"
+    assert "not as it was written" in caught.value.message
+    assert "plan FILE.sql -o" in caught.value.hint
+
+
+def test_a_plan_file_without_its_checksum_is_refused_and_says_so() -> None:
+    document = json.loads(make_create_plan().to_json())
+    del document["checksum"]
+    with pytest.raises(EngineError, match="it has no checksum") as caught:
+        read_plan(json.dumps(document))
+    assert caught.value.condition == "PLAN_FILE_EDITED"
+
+
+def leaves(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    """The places in a document where something other than a list or an object stands."""
+    if isinstance(value, dict | list):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        return [place for key, item in items for place in leaves(item, (*path, key))]
+    return [path]
+
+
+@given(st.data())
+@settings(max_examples=100, deadline=None)
+def test_no_value_can_be_changed_unseen(data: st.DataObject) -> None:
+    document = json.loads(make_plan().to_json())
+    place = data.draw(st.sampled_from(leaves(document)))
+    value = data.draw(st.none() | st.booleans() | st.integers() | st.text())
+    holder: Any = document
+    for key in place[:-1]:
+        holder = holder[key]
+    before = holder[place[-1]]
+    holder[place[-1]] = value
+    if type(value) is type(before) and value == before:
+        assert read_plan(json.dumps(document)) == make_plan()
+        return
+    with pytest.raises(EngineError) as caught:
+        read_plan(json.dumps(document))
+    assert caught.value.condition.startswith("PLAN_FILE_")
+
+
+@given(st.integers(min_value=0, max_value=len(make_plan().to_json()) - 3))
+def test_no_file_that_was_cut_short_is_read(end: int) -> None:
+    with pytest.raises(EngineError) as caught:
+        read_plan(make_plan().to_json()[:end])
+    assert caught.value.condition == "PLAN_FILE_DAMAGED"
+
+
+@given(st.integers(min_value=0), st.sampled_from('{}[]":,0a é\\'))
+@settings(deadline=None)
+def test_no_damaged_character_changes_a_plan(at: int, other: str) -> None:
+    text = make_plan().to_json()
+    at %= len(text)
+    try:
+        found = read_plan(text[:at] + other + text[at + 1 :])
+    except EngineError:
+        return
+    assert found == make_plan()
+
+
+@pytest.mark.parametrize(("name", "kind"), [("merge_format_1", Plan), ("create_format_1", CreatePlan)])
+def test_a_plan_of_format_1_is_shown_and_stays_as_it_was(name: str, kind: type[Plan | CreatePlan]) -> None:
+    text = (FORMAT_1 / f"{name}.json").read_text(encoding="utf-8")
+    plan = read_plan(text)
+    assert isinstance(plan, kind)
+    assert (plan.format_version, plan.state) == (1, None)
+    assert plan.to_json() == text
+    check_plan(plan.model_copy(update={"target": plan.target.model_copy(update={"name": "demo.orders"})}))
+    with pytest.raises(EngineError) as caught:
+        read_plan(text.replace('"format_version": 1', '"format_version": 2'))
+    assert caught.value.condition == "PLAN_FILE_EDITED"
+
+
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists))
 def test_no_json_gets_anything_but_a_clear_error(value: Any) -> None:
     for document in (
         value,
         {"format_version": 1, "plan_id": value},
+        {"format_version": 2, "plan_id": value},
+        {"format_version": 2, "plan_id": "x", "checksum": value},
         {"format_version": value, "plan_id": "x"},
     ):
         with pytest.raises(EngineError):

@@ -1,0 +1,189 @@
+"""The state of the session that a plan means something in, beside the confs that apply puts back.
+
+Recorded when a statement is planned and compared when it is applied: the catalog and the schema that names are found
+in, the confs that change what a statement does, session variables, views and functions. Nothing is run for it: the
+plans that Spark printed show which variables, views and functions are read; Spark is asked for the definition of each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.confs import is_connect
+from engine.explain import Explained, tree
+from engine.secrets import is_secret_name
+from engine.session_definitions import (
+    NAME,
+    NAMES,
+    ask_rows,
+    digest,
+    function_definition,
+    if_found,
+    names_by,
+    variables_in,
+    variables_now,
+    view_definition,
+)
+from engine.state_confs import has_meaning
+from engine.values import PlanningState
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+VIEW = re.compile(rf"\bView \(({NAMES}), \[")
+RELATION = re.compile(r"\bUnresolved(?:Relation|Identifier|Table|TableOrView) \[([^\]]*)\]")
+WITH = re.compile(r"\bCTE \[([^\]]*)\]")
+COMPUTED_NAME = re.compile(r"\bIDENTIFIER\s*\(", re.IGNORECASE)
+ELSEWHERE = ("delta", "global_temp")
+"""What begins a name of two parts that is the same in every catalog."""
+CALL = re.compile(rf"({NAMES})\s*\(|\bSQLFunctionNode ({NAMES})")
+WORD = re.compile(r"`(?:[^`$]|``|\$(?!\{))+`|(?<![\w.])[A-Za-z_]\w*")
+GLOBAL_VIEWS = "SHOW VIEWS IN spark_catalog.global_temp"
+"""Lists the temporary views of the session as well, and asks no metastore."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What names mean in a session now: ``temporary`` views by their names, functions that are not Spark's own."""
+
+    catalog: str
+    schema: str
+    confs: Mapping[str, str]
+    temporary: frozenset[str]
+    functions: tuple[str, ...]
+
+
+def session_confs(spark: SparkSession, kept: Iterable[str]) -> dict[str, str]:
+    """The confs that are set and change what a statement does, without ``kept``: those apply puts back itself.
+
+    The values of secrets are not kept, only that they are the same.
+    """
+    # getAll of a classic session is a call for each conf
+    every = dict(spark.conf.getAll if is_connect(spark) else ((row[0], row[1]) for row in ask_rows(spark, "SET")))
+    kept = frozenset(kept)
+    return {
+        key: digest(value) if is_secret_name(key) else str(value)
+        for key, value in sorted(every.items())
+        if has_meaning(key) and key not in kept
+    }
+
+
+def surroundings(spark: SparkSession, confs: Mapping[str, str]) -> Surroundings:
+    """Ask for what names mean in the session now. ``confs``: see :func:`session_confs`."""
+    catalog, schema = ask_rows(spark, "SHOW CURRENT NAMESPACE")[0]
+    views = if_found(lambda: ask_rows(spark, GLOBAL_VIEWS)) or []
+    functions = if_found(lambda: ask_rows(spark, "SHOW USER FUNCTIONS")) or []
+    return Surroundings(
+        catalog=str(catalog or ""),
+        schema=str(schema or ""),
+        confs=confs,
+        # a global one is never found by its name alone
+        temporary=frozenset(str(view[1]).casefold() for view in views if not view[0]),
+        functions=tuple(str(row[0]) for row in functions),
+    )
+
+
+@dataclass(frozen=True)
+class Read:
+    """Where it shows what a statement reads: its ``plan``, the print of the plan of its ``source``, and its text.
+
+    ``source`` is None where the source is kept in a table: whatever it was made of may be gone when that is merged.
+    """
+
+    plan: Explained
+    source: str | None
+    text: str
+
+    @property
+    def analyzed(self) -> str:
+        return f"{self.plan.analyzed}\n{self.source or ''}"
+
+    @property
+    def relations(self) -> tuple[tuple[str, ...], ...]:
+        """The names of what is read and written, in parts, as the statement has them."""
+        parsed = self.plan.parsed
+        if self.source is None:
+            root = tree(parsed)
+            merge = next((node for node in root.walk() if node.name == "MergeIntoTable"), None) if root else None
+            # the target, and what subqueries read
+            kept = (*merge.children[:-1], *merge.subqueries) if merge else ()
+            parsed = "\n".join(below.text for node in kept for below in node.walk())
+        defined = {name for match in WITH.finditer(self.plan.parsed) for name in match[1].split(", ")}
+        found = dict.fromkeys(match[1] for match in RELATION.finditer(parsed))
+        return tuple(tuple(name.casefold().split(", ")) for name in found if name and name not in defined)
+
+    @property
+    def hides_names(self) -> bool:
+        """Whether it may read what ``relations`` does not have: an EXPLAIN does not show the names of each command."""
+        return not self.relations or COMPUTED_NAME.search(self.text) is not None
+
+
+def planning_state(spark: SparkSession, around: Surroundings, read: Read, *, private: bool = False) -> PlanningState:
+    """What a statement refers to. ``private`` keeps the values of variables out."""
+    names = tuple(parts[0] for parts in read.relations if len(parts) == 1)
+    temporary = tuple(name for name in names if name in around.temporary)
+    by_schema = read.hides_names or len(names) > len(temporary)
+    by_catalog = by_schema or any(len(parts) == 2 and parts[0] not in ELSEWHERE for parts in read.relations)
+    functions = _functions(spark, around, (read.text, read.analyzed))
+    bodies = [text for name, text in functions.items() if "." not in name]
+    variables = {**variables_in(read.analyzed), **_variables_of(spark, bodies)}
+    views = {view: view_definition(spark, view) for view in names_by(VIEW, (read.analyzed,))}
+    return PlanningState(
+        catalog=around.catalog if by_catalog else None,
+        schema_name=around.schema if by_schema else None,
+        confs=dict(around.confs),
+        variables={
+            name: digest(value) if private or is_secret_name(name) else value for name, value in variables.items()
+        },
+        views={name: digest(text) for name, text in views.items() if text is not None},
+        functions={name: digest(text) for name, text in functions.items()},
+        names=names,
+        temporary=temporary,
+    )
+
+
+def names_are_safe(state: PlanningState) -> bool:
+    """Whether every name of ``state`` that is put into a statement is a name, and nothing more."""
+    return all(re.fullmatch(NAME, name) for name in state.variables) and all(
+        re.fullmatch(NAMES, name) for name in (*state.views, *state.functions)
+    )
+
+
+def _last(name: str) -> str:
+    parts: list[str] = re.findall(NAME, name)
+    return parts[-1].strip("`").replace("``", "`").casefold()
+
+
+def _functions(spark: SparkSession, around: Surroundings, texts: Sequence[str]) -> dict[str, str]:
+    """The definitions of the functions that are called and are not Spark's own, by the name that they are called by;
+    those that their bodies call as well."""
+    own = {_last(name) for name in around.functions}
+    found: dict[str, str] = {}
+    asked: set[str] = set()
+    waiting = list(names_by(CALL, texts))
+    while waiting:
+        name = waiting.pop()
+        # one of another schema is not listed
+        if name in asked or not (_last(name) in own or len(re.findall(NAME, name)) in (2, 3)):
+            continue
+        asked.add(name)
+        text = function_definition(spark, name)
+        if text is not None:
+            found[name] = text
+            waiting += names_by(CALL, (text,))
+    return dict(sorted(found.items()))
+
+
+def _variables_of(spark: SparkSession, bodies: Iterable[str]) -> dict[str, str]:
+    """The session variables that temporary functions refer to, whose bodies no plan prints."""
+    words = {word for text in bodies if "\nBody:" in text for word in WORD.findall(text.partition("\nBody:")[2])}
+    found: dict[str, str] = {}
+    for word in sorted(words):
+        found |= variables_now(spark, (word,))
+    return found
+
+
+DIGEST = "sha256:"

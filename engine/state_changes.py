@@ -1,0 +1,114 @@
+"""PlanningState → what of it is another when the plan is applied, by name."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from engine.errors import CancelledError, SessionChangedError, UnreachableError
+from engine.planning_state import session_confs, surroundings
+from engine.secrets import MASK, is_secret_name
+from engine.session_definitions import DIGEST, digest, function_definition, variables_now, view_definition
+from engine.spark_errors import translate
+from engine.values import PlanningState
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+NAMED = 3
+"""How many differences an error names."""
+
+
+def changes(spark: SparkSession, planned: PlanningState | None, kept: Iterable[str]) -> tuple[str, ...]:
+    """What of the recorded state is another now, a clause for each. What was not recorded is not compared."""
+    if planned is None:
+        return ()
+    now = surroundings(spark, session_confs(spark, kept))
+    found = []
+    for what, then, current in (
+        ("the current catalog", planned.catalog, now.catalog),
+        ("the current schema", planned.schema_name, now.schema),
+    ):
+        if then not in (None, current):
+            found.append(f"{what} was {then} when planned and is {current} now")
+    found += _conf_changes(spark, planned.confs, now.confs)
+    found += _variable_changes(spark, planned.variables)
+    found += _definition_changes("view", planned.views, lambda name: view_definition(spark, name))
+    found += _definition_changes("function", planned.functions, lambda name: function_definition(spark, name))
+    for name in planned.names:
+        if name in now.temporary and name not in planned.temporary:
+            found.append(f"{name} is a temporary view now and was none when planned")
+        elif name in planned.temporary and name not in now.temporary:
+            found.append(f"the temporary view {name} is gone")
+    return tuple(dict.fromkeys(found))
+
+
+def session_changed(table: str, changed: Sequence[str]) -> SessionChangedError:
+    more = f"; and {len(changed) - NAMED} more" if len(changed) > NAMED else ""
+    return SessionChangedError(
+        "SESSION_CHANGED",
+        f"The plan for {table} was made in another state of the session: {'; '.join(changed[:NAMED])}{more}.",
+        "Put that back and apply the plan again, or plan again.",
+    )
+
+
+def _conf_changes(spark: SparkSession, planned: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    found = []
+    for key in sorted({*planned, *now}):
+        then, current = planned.get(key), now.get(key)
+        if then == current or MASK in (then, current):
+            continue
+        if (then is None or current is None) and _default(spark, key, current) in (then, current):
+            continue
+        if is_secret_name(key):
+            found.append(f"the conf {key} is another than when planned")
+        else:
+            found.append(f"the conf {key} was {_set_to(then)} when planned and is {_set_to(current)} now")
+    return found
+
+
+def _set_to(value: str | None) -> str:
+    return "not set" if value is None else value or "empty"
+
+
+def _default(spark: SparkSession, key: str, current: str | None) -> str | None:
+    """What a conf is where it is not set, "" where that is unknown. ``current``: what it is set to, and stays."""
+    try:
+        if current is not None:
+            spark.conf.unset(key)
+        return str(spark.conf.get(key))
+    except Exception as error:
+        if isinstance(translate(error), (CancelledError, UnreachableError)):
+            raise
+        return ""
+    finally:
+        if current is not None:
+            with contextlib.suppress(Exception):
+                spark.conf.set(key, current)
+
+
+def _variable_changes(spark: SparkSession, planned: Mapping[str, str]) -> list[str]:
+    now = variables_now(spark, tuple(planned))
+    found = []
+    for name, then in planned.items():
+        current = now.get(name)
+        if current is None:
+            found.append(f"the session variable {name} is not declared any more")
+        elif then.startswith(DIGEST):
+            if digest(current) != then:
+                found.append(f"the session variable {name} is another than when planned")
+        elif current != then:
+            found.append(f"the session variable {name} was {then} when planned and is {current} now")
+    return found
+
+
+def _definition_changes(kind: str, planned: Mapping[str, str], definition: Callable[[str], str | None]) -> list[str]:
+    found = []
+    for name, then in planned.items():
+        now = definition(name)
+        if now is None:
+            found.append(f"the {kind} {name} is gone")
+        elif digest(now) != then:
+            found.append(f"the {kind} {name} was redefined")
+    return found
