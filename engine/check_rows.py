@@ -33,7 +33,7 @@ from engine.find_touched_files import (
 from engine.names import quote
 from engine.prepare_source import PreparedSource
 from engine.rows_after import clause_rows, unchanged_rows
-from engine.spark_errors import translate
+from engine.spark_errors import WITHOUT_CLASS, translate
 from engine.sql_text import cannot_fail, names_in
 from engine.store_types import can_up_cast, ddl, holds_integers, is_atomic, is_same
 from engine.target_rules import ANSI, TargetRules
@@ -52,7 +52,15 @@ ARITHMETIC = (
     *("DIVIDE_BY_ZERO", "REMAINDER_BY_ZERO", "INTERVAL_ARITHMETIC_OVERFLOW"),
 )
 # what says nothing of the rows: a query of ours that Spark cannot read is our fault, not the operator's
-NOT_OF_ROWS = ("UNRESOLVED", "PARSE", "DATATYPE_MISMATCH", "AMBIGUOUS", "CANCELLED", "SPARK_UNREACHABLE")
+NOT_OF_ROWS = (
+    "UNRESOLVED",
+    "PARSE",
+    "DATATYPE_MISMATCH",
+    "AMBIGUOUS",
+    "CANCELLED",
+    "SPARK_UNREACHABLE",
+    *WITHOUT_CLASS,
+)
 SAMPLE_ROWS = 5
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 
 from engine.errors import UsageError
+from engine.positions import Edit, edited
 from engine.sql_text import parameter_names, tokenize
 
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
@@ -21,6 +22,11 @@ def literal(value: str) -> str:
 
 def fill(sql: str, params: Mapping[str, str]) -> str:
     """``sql`` with each ``:name`` outside quotes replaced by its literal. A missing one is a UsageError."""
+    return edited(sql, markers(sql, params))
+
+
+def markers(sql: str, params: Mapping[str, str]) -> tuple[Edit, ...]:
+    """How the ``:name`` markers of ``sql`` are filled. A missing one is a UsageError."""
     names = parameter_names(sql)
     missing = [name for name in names if name not in params]
     if missing:
@@ -30,11 +36,9 @@ def fill(sql: str, params: Mapping[str, str]) -> str:
             f"Give it with --param {missing[0]}=VALUE.",
         )
     if not names:
-        return sql
-    tokens = tokenize(sql)
-    out, end = [], 0
-    for token, following in itertools.pairwise(tokens):
-        if token.text == ":" and token.end == following.start and following.text in names:
-            out += [sql[end : token.start], literal(params[following.text])]
-            end = following.end
-    return "".join(out) + sql[end:]
+        return ()
+    return tuple(
+        Edit(token.start, following.end, literal(params[following.text]))
+        for token, following in itertools.pairwise(tokenize(sql))
+        if token.text == ":" and token.end == following.start and following.text in names
+    )

@@ -13,7 +13,7 @@ from engine.confs import read_confs
 from engine.create_values import CreatePlan, CreateSource, CreateStatement, Effect, Handler, TableState
 from engine.data_frame_write import check_can_be_written, illegal_usage
 from engine.errors import EngineError, UsageError
-from engine.explain import FAILED, explain
+from engine.explain import FAILED, WHILE_PLANNING, explain
 from engine.foresee_create import CATALOG_MANAGED_DEFAULT, Surroundings, effect_of, foresee_create
 from engine.history_store import now
 from engine.names import quote
@@ -23,7 +23,7 @@ from engine.parse_create import ParsedCreate, parse_create
 from engine.plan_values import engines
 from engine.provided_metadata import DEFAULTS, Provided, provided_metadata, with_counted_source
 from engine.session_state import KEPT_CONFS, run_setup, tagged
-from engine.spark_errors import CONDITION, translate
+from engine.spark_errors import WITHOUT_CLASS, refused_while_planning, translate
 from engine.state_after import DOWNGRADE, state_after
 from engine.table_state import (
     CatalogEntry,
@@ -163,18 +163,21 @@ def _plan(
 def check_analysis(spark: SparkSession, create: ParsedCreate) -> EngineError | None:
     """Have Spark analyze and plan the statement. EXPLAIN takes no CLONE: its parts are asked for one by one.
 
-    An error without a class is returned: EXPLAIN takes another way there than the statement, which Delta judges.
+    An error without a class, or of Spark's own planning, is returned: EXPLAIN takes another way there than the
+    statement, which Delta judges.
     """
     if create.form == "clone":
         return None
     try:
         physical = explain(spark, create.sql).physical.strip()
     except EngineError as error:
-        if error.condition == RuntimeError.__name__:
+        if error.outer == WHILE_PLANNING or error.condition in WITHOUT_CLASS:
             return error
         raise
-    if FAILED.match(physical) and CONDITION.search(physical.partition("\n")[0]):
-        raise translate(RuntimeError(physical))
+    if FAILED.match(physical):
+        refused = refused_while_planning(physical, create.sql)
+        if refused.condition not in WITHOUT_CLASS:
+            raise refused
     return None
 
 

@@ -42,7 +42,7 @@ from engine.samples import sample_rows
 from engine.session_state import PLANNED, kept_confs, run_setup, session_ref, tagged
 from engine.should_materialize_source import is_on, should_materialize_source
 from engine.source_plan import source_plan
-from engine.spark_errors import translate
+from engine.spark_errors import WITHOUT_CLASS, translate
 from engine.splice import source_splice, spliced
 from engine.stage_source import drop_staged, staged_name
 from engine.unexpected_rows import unexpected_rows
@@ -332,7 +332,7 @@ def look_at(
             else:
                 matches = find_touched_files(spark, merge, source, scan)
     except EngineError as error:
-        if not error.condition or not error.condition.isupper() or error.condition in NOT_REFUSALS:
+        if error.condition in NOT_REFUSALS:
             raise
         if lost_blocks(error):
             raise
@@ -399,7 +399,13 @@ def scan_value(looked: Looked) -> Scan:
 
 
 # what says nothing of the MERGE: a query of ours that does not parse is our fault, not the operator's
-NOT_REFUSALS = ("CANCELLED", "SPARK_UNREACHABLE", "MATERIALIZE_SOURCE_OUT_OF_DISK", "PARSE_SYNTAX_ERROR")
+NOT_REFUSALS = (
+    "CANCELLED",
+    "SPARK_UNREACHABLE",
+    "MATERIALIZE_SOURCE_OUT_OF_DISK",
+    "PARSE_SYNTAX_ERROR",
+    *WITHOUT_CLASS,
+)
 
 
 def derived_splice(looked: Looked) -> Splice | None:

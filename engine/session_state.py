@@ -126,6 +126,6 @@ def run_setup(spark: SparkSession, statements: Sequence[str], *, again: bool = F
         try:
             spark.sql(one).collect()
         except Exception as error:
-            told = translate(error)
+            told = translate(error, one)
             if not (again and told.condition == "TEMP_TABLE_OR_VIEW_ALREADY_EXISTS"):
                 raise told from error
