@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from engine.advice import advise
-from engine.analyze import AnalyzedMerge, analyze
+from engine.analyze import AnalyzedMerge, aliased, analyze, schema_of
 from engine.check_rows import check_rows, first_of
 from engine.clock import Clock
 from engine.confs import AS_MERGE_READS, STATS_SKIPPING, confs_set, for_rows
@@ -31,7 +31,7 @@ from engine.foresee import ambiguity, append_only, changed_types, dotted_partiti
 from engine.generated_columns import generated_predicate
 from engine.new_columns import new_columns
 from engine.params import fill
-from engine.parse import Script, parse_merge, parse_script
+from engine.parse import MergeStatement, Script, parse_merge, parse_script
 from engine.plan_values import engines, plan_id, schema_after, source_value, statement_value, target_value
 from engine.plan_writes import Promise, plan_writes, runs_insert_only
 from engine.precomputed_conditions import failing_condition
@@ -42,7 +42,7 @@ from engine.samples import sample_rows
 from engine.session_state import PLANNED, kept_confs, run_setup, session_ref, tagged
 from engine.should_materialize_source import is_on, should_materialize_source
 from engine.source_plan import source_plan
-from engine.spark_errors import WITHOUT_CLASS, translate
+from engine.spark_errors import WITHOUT_CLASS, WRAPPERS, translate
 from engine.splice import source_splice, spliced
 from engine.stage_source import drop_staged, staged_name
 from engine.unexpected_rows import unexpected_rows
@@ -125,7 +125,7 @@ def _plan(
     with beside() as submit:
         detail = submit(lambda: describe_detail(spark, statement))
         with clock.phase("analyze"):
-            merge = analyze(spark, statement)
+            merge = analyzed(spark, statement)
         columns = submit(lambda: target_columns(spark, merge, detail.result()))
         listing = submit(lambda: target_files(spark, merge, columns.result()))
         describing = submit(lambda: describe_target(spark, merge, detail.result(), columns.result()))
@@ -165,6 +165,17 @@ def _plan(
         drop_staged(spark, staged, error)
         raise
     return made if made.changes_something and not made.refused else without_staged(spark, made)
+
+
+def analyzed(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
+    """Analyze. EXPLAIN prints no causes: where its error is only what was under way, the source is asked by itself."""
+    try:
+        return analyze(spark, statement)
+    except EngineError as error:
+        if not error.condition.startswith(WRAPPERS):
+            raise
+        schema_of(spark, f"{statement.before_select}SELECT * FROM {aliased(statement.source)}")
+        raise
 
 
 def without_staged(spark: SparkSession, made: Plan) -> Plan:

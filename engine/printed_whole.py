@@ -14,9 +14,9 @@ from engine.confs import read_confs
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Spark's own defaults are 25 and all of it
-WHOLE: Mapping[str, int] = {"spark.sql.debug.maxToStringFields": 10_000, "spark.sql.maxPlanStringLength": 2_147_483_632}
-CUTS_BY_DEFAULT = "spark.sql.debug.maxToStringFields"
+FIELDS = "spark.sql.debug.maxToStringFields"
+LENGTH = "spark.sql.maxPlanStringLength"
+WHOLE = {FIELDS: "10000", LENGTH: "2147483632b"}
 
 
 @dataclass
@@ -41,7 +41,7 @@ def printed_whole(spark: SparkSession) -> Iterator[None]:
         if not users.count:
             users.before = _cutting(spark)
             for key in users.before:
-                spark.conf.set(key, str(WHOLE[key]))
+                spark.conf.set(key, WHOLE[key])
         users.count += 1
     try:
         yield
@@ -54,12 +54,14 @@ def printed_whole(spark: SparkSession) -> Iterator[None]:
 
 def _cutting(spark: SparkSession) -> dict[str, str | None]:
     """The confs under which the session cuts its prints, with their values; None is the default."""
-    found = read_confs(spark, WHOLE)
-    return {
-        key: found.get(key)
-        for key, wanted in WHOLE.items()
-        if (int(found[key]) < wanted if key in found else key == CUTS_BY_DEFAULT)
-    }
+    found = read_confs(spark, (FIELDS, LENGTH))
+    cuts: dict[str, str | None] = {}
+    if int(found.get(FIELDS, "25")) < int(WHOLE[FIELDS]):
+        cuts[FIELDS] = found.get(FIELDS)
+    # Spark's own default is the longest text that it can print
+    if LENGTH in found and found[LENGTH] != WHOLE[LENGTH]:
+        cuts[LENGTH] = found[LENGTH]
+    return cuts
 
 
 def _put_back(spark: SparkSession, before: Mapping[str, str | None]) -> None:

@@ -24,7 +24,8 @@ BEFORE = re.compile(
     r"(?:Job aborted due to stage failure: [^\n]*?\(TID \d+\) \([^()\n]*\): )?"
 )
 # a cause follows the frames of the exception that it caused; text of a message does not
-CAUSED_BY = re.compile(r"(?<=\n)Caused by: ")
+CAUSE = "Caused by: "
+CAUSED_BY = re.compile(rf"(?<=\n){CAUSE}")
 FRAME = re.compile(r"\n\s*at [\w.$/]+\([^\n]*|\n\s*\.\.\. \d+ more")
 TRACE = re.compile(r"\n\s*(?:JVM stacktrace:|Driver stacktrace:)")
 TRACEBACK = "Traceback (most recent call last):"
@@ -162,7 +163,7 @@ def as_error(chain: Sequence[Said], sql: str, unnamed: str) -> EngineError:
     """``chain`` is outermost first. Delta's own class tells more than that of a cause within."""
     named = [one for one in chain if one.condition]
     main = ([one for one in named if one.condition.startswith("DELTA_")] or named or chain)[-1]
-    message, deepest = main.sentence, chain[-1].sentence
+    message, deepest = main.sentence or "It gave no reason.", chain[-1].sentence
     if deepest not in message and (not named or main.condition.startswith(WRAPPERS)):
         message = f"{message} Cause: {deepest}"
     condition = main.condition or (EXPRESSION_FAILED if main.java in OF_VALUES else unnamed)
@@ -204,7 +205,7 @@ def chain_of(error: BaseException, text: str) -> Iterator[Said]:
 def exceptions_in(trace: str) -> list[str]:
     """The texts of the exceptions in a Java stack trace, outermost first, without their frames."""
     ends = [0, *(at.end() for at in CAUSED_BY.finditer(trace) if FRAME.search(trace, 0, at.start())), len(trace)]
-    texts = [trace[start:end].removesuffix("Caused by: ") for start, end in itertools.pairwise(ends)]
+    texts = [trace[start : end - len(CAUSE) * (end < len(trace))] for start, end in itertools.pairwise(ends)]
     return [TRACE.split(FRAME.split(text, 1)[0], 1)[0] for text in texts]
 
 
