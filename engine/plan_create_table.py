@@ -14,6 +14,7 @@ from engine.create_values import CreatePlan, CreateSource, CreateStatement, Effe
 from engine.data_frame_write import check_can_be_written, illegal_usage
 from engine.errors import EngineError, UsageError
 from engine.explain import FAILED, WHILE_PLANNING, explain
+from engine.foresee import unwritable
 from engine.foresee_create import CATALOG_MANAGED_DEFAULT, Surroundings, effect_of, foresee_create
 from engine.history_store import now
 from engine.names import quote
@@ -204,6 +205,8 @@ def look(
     check_provider(spark, create, effect)
     provided = provided_metadata(spark, create)
     refused = foresee_create(create, around, provided) or illegal_usage(create, overwrite_schema)
+    if refused is None and effect == "replace" and around.before:
+        refused = unwritable(around.before.min_writer_version, around.before.features)
     if count and refused is None and create.form == "as_select" and effect != "nothing":
         provided = with_counted_source(spark, create, provided)
         refused = broken_constraint(spark, create, provided)

@@ -27,7 +27,7 @@ from engine.duplicate_keys import find_conflicts
 from engine.errors import EngineError, UsageError
 from engine.explain import explain
 from engine.find_touched_files import Matches, find_seen_rows, find_touched_files
-from engine.foresee import ambiguity, append_only, changed_types, dotted_partitions, reserved_names
+from engine.foresee import ambiguity, append_only, changed_types, dotted_partitions, reserved_names, unwritable
 from engine.generated_columns import generated_predicate
 from engine.new_columns import new_columns
 from engine.params import fill
@@ -332,7 +332,11 @@ def look_at(
     merge, scan, target = found.merge, found.scan, known.target
     rules, assigned = target.rules, target.assigned
     statement = merge.statement
-    refused = changed_types(rules) or new_columns(merge.target_type, merge.type_after, target)
+    refused = (
+        unwritable(int(target.detail["minWriterVersion"]), target.features)
+        or changed_types(rules)
+        or new_columns(merge.target_type, merge.type_after, target)
+    )
     target_rows = live_rows(scan.after)
     matches = Matches()
     try:

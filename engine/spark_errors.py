@@ -61,7 +61,8 @@ OF_VALUES = (
 )
 PYTHON_EXCEPTION = "PYTHON_EXCEPTION"
 # classes that say what was under way when something failed: what failed is in the cause, which may have no class
-WRAPPERS = ("TASK_WRITE_FAILED", "FAILED_", "INTERNAL_ERROR", "CANNOT_", "_LEGACY_ERROR_TEMP_")
+WRITE_FAILED = "TASK_WRITE_FAILED"
+WRAPPERS = (WRITE_FAILED, "FAILED_", "INTERNAL_ERROR", "CANNOT_", "_LEGACY_ERROR_TEMP_")
 
 CORRECT = "Correct the value, or use try_cast to have NULL instead."
 HINTS = {
@@ -162,7 +163,10 @@ def refused_while_planning(text: str, sql: str) -> EngineError:
 def as_error(chain: Sequence[Said], sql: str, unnamed: str) -> EngineError:
     """``chain`` is outermost first. Delta's own class tells more than that of a cause within."""
     named = [one for one in chain if one.condition]
-    main = ([one for one in named if one.condition.startswith("DELTA_")] or named or chain)[-1]
+    if [one.condition for one in named] == [WRITE_FAILED] and chain[-1].java in OF_VALUES:
+        main = chain[-1]
+    else:
+        main = ([one for one in named if one.condition.startswith("DELTA_")] or named or chain)[-1]
     message, deepest = main.sentence or "It gave no reason.", chain[-1].sentence
     if deepest not in message and (not named or main.condition.startswith(WRAPPERS)):
         message = f"{message} Cause: {deepest}"

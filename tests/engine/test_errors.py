@@ -62,8 +62,13 @@ IN_MERGE = [
     (merge(source="nope s"), "TABLE_OR_VIEW_NOT_FOUND", "`nope` cannot be found", "nope s ON"),
     (merge(set_="v = s.v v"), "PARSE_SYNTAX_ERROR", "Syntax error", "v"),
     ("MERGE INTO p USING s ON p.id = s.id WHEN MATCHED THEN DELETE", "UNSUPPORTED_FEATURE.TABLE_OPERATION", "`p`", ""),
-    ("CREATE TABLE c (id INT DEFAULT CAST('x' AS INT)) USING delta", CAST, NO_CAST, "CAST('x' AS INT))"),
-    ("CREATE TABLE c (id INT) USING nosuch", "DATA_SOURCE_NOT_FOUND", "nosuch", ""),
+    (
+        "CREATE TABLE c (id INT DEFAULT CAST('x' AS INT)) USING delta "
+        "TBLPROPERTIES ('delta.feature.allowColumnDefaults' = 'supported')",
+        CAST,
+        NO_CAST,
+        "CAST('x' AS INT))",
+    ),
     ("CREATE TABLE nosuch.c USING delta AS SELECT nope FROM s", "UNRESOLVED_COLUMN.WITH_SUGGESTION", "`nope`", "nope"),
 ]
 OF_SETUP = [
