@@ -11,7 +11,7 @@ from engine.parse import MergeStatement
 from engine.should_materialize_source import is_on
 from engine.sql_text import dotted_names
 from engine.store_types import is_same
-from engine.table_features import BY_LOWER_NAME, WRITER_FEATURES
+from engine.table_features import FEATURES, WRITER_FEATURES
 from engine.target_rules import TargetRules
 from engine.values import Conflicts, Refused, WritePlan
 
@@ -51,7 +51,7 @@ def unwritable(version: int, features: Iterable[str]) -> Refused | None:
             message=f"The table requires writer version {version}, and this Delta writes up to {WRITER_FEATURES}.",
             hint="Write to it with a newer Delta.",
         )
-    unknown = sorted(name for name in features if name.lower() not in BY_LOWER_NAME)
+    unknown = sorted(name for name in features if name not in FEATURES)
     if not unknown:
         return None
     return Refused(

@@ -140,7 +140,7 @@ def with_required(features: Iterable[str]) -> frozenset[str]:
 
 def known_features(features: Iterable[str]) -> frozenset[str]:
     """Those that this Delta has: a copy of a table leaves the others out."""
-    return frozenset(name for name in features if name.lower() in BY_LOWER_NAME)
+    return frozenset(features).intersection(FEATURES)
 
 
 def implied_by(reader: int, writer: int) -> frozenset[str]:

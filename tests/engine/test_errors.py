@@ -49,6 +49,7 @@ def pointed(sql: str, error: EngineError) -> str:
 
 CAST = "CAST_INVALID_INPUT"
 NO_CAST = 'cannot be cast to "INT"'
+DEFAULTS = "TBLPROPERTIES ('delta.feature.allowColumnDefaults' = 'supported')"
 IN_MERGE = [
     (merge(on="t.id = s.id AND CAST('x' AS INT) = t.v"), CAST, NO_CAST, "CAST('x' AS INT) = t.v"),
     (merge(set_="v = CAST('x' AS INT)"), CAST, NO_CAST, "CAST('x' AS INT)"),
@@ -62,13 +63,7 @@ IN_MERGE = [
     (merge(source="nope s"), "TABLE_OR_VIEW_NOT_FOUND", "`nope` cannot be found", "nope s ON"),
     (merge(set_="v = s.v v"), "PARSE_SYNTAX_ERROR", "Syntax error", "v"),
     ("MERGE INTO p USING s ON p.id = s.id WHEN MATCHED THEN DELETE", "UNSUPPORTED_FEATURE.TABLE_OPERATION", "`p`", ""),
-    (
-        "CREATE TABLE c (id INT DEFAULT CAST('x' AS INT)) USING delta "
-        "TBLPROPERTIES ('delta.feature.allowColumnDefaults' = 'supported')",
-        CAST,
-        NO_CAST,
-        "CAST('x' AS INT))",
-    ),
+    (f"CREATE TABLE c (id INT DEFAULT CAST('x' AS INT)) USING delta {DEFAULTS}", CAST, NO_CAST, "CAST('x' AS INT))"),
     ("CREATE TABLE nosuch.c USING delta AS SELECT nope FROM s", "UNRESOLVED_COLUMN.WITH_SUGGESTION", "`nope`", "nope"),
 ]
 OF_SETUP = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,16 +38,16 @@ PROTOCOLS = {
     "reader's feature": (readers("nosuch-dev"), "DELTA_UNSUPPORTED_FEATURES_FOR_READ"),
     "reader's version": ({**readers(), "minReaderVersion": 4}, VERSION),
     "known": (writers("checkpointProtection", "domainMetadata"), None),
-    "known, other case": (writers("CheckpointProtection"), None),
+    "known, other case": (writers("CheckpointProtection"), UNSUPPORTED),
     "preview": (readers("geospatial"), None),
 }
 
 
 @pytest.fixture
-def tables(spark: Any, schema: str, tmp_path: Path) -> Iterator[Any]:
+def tables(spark: Any, schema: str) -> Any:
     spark.sql("CREATE TABLE s (id INT, v INT) USING delta")
     spark.sql("INSERT INTO s VALUES (1, 5), (2, 6)")
-    yield spark
+    return spark
 
 
 def table(spark: Any, path: Path, protocol: dict[str, Any]) -> str:
