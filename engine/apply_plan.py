@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from engine.advice import MUST_ACCEPT
 from engine.analyze import analyze
 from engine.apply_create import apply_create
+from engine.as_typed import moved
 from engine.check_plan import check_plan, invalid
 from engine.check_running import check_running
 from engine.commits import Commit, commits_since, taken_back_by
@@ -184,7 +185,8 @@ def _run(
         else:
             merge()
     except Exception as error:
-        return _failed(spark, plan, history, op_id, state, translate(error), began, error, say)
+        raised = moved(translate(error, running_sql(plan)), plan.statement.sql, plan.splices)
+        return _failed(spark, plan, history, op_id, state, raised, began, error, say)
     say(Progress(phase=COMPARING))
     with given_up_if_unknown(history, op_id):
         return _recorded(spark, plan, history, op_id, state, committed(spark, plan), began)

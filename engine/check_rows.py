@@ -33,7 +33,7 @@ from engine.find_touched_files import (
 from engine.names import quote
 from engine.prepare_source import PreparedSource
 from engine.rows_after import clause_rows, unchanged_rows
-from engine.spark_errors import translate
+from engine.spark_errors import WITHOUT_CLASS, translate
 from engine.sql_text import names_in
 from engine.store_types import can_up_cast, ddl, holds_integers, is_atomic, is_same
 from engine.target_rules import ANSI, TargetRules
@@ -52,7 +52,15 @@ ARITHMETIC = (
     *("DIVIDE_BY_ZERO", "REMAINDER_BY_ZERO", "INTERVAL_ARITHMETIC_OVERFLOW"),
 )
 # what says nothing of the rows: a query of ours that Spark cannot read is our fault, not the operator's
-NOT_OF_ROWS = ("UNRESOLVED", "PARSE", "DATATYPE_MISMATCH", "AMBIGUOUS", "CANCELLED", "SPARK_UNREACHABLE")
+NOT_OF_ROWS = (
+    "UNRESOLVED",
+    "PARSE",
+    "DATATYPE_MISMATCH",
+    "AMBIGUOUS",
+    "CANCELLED",
+    "SPARK_UNREACHABLE",
+    *WITHOUT_CLASS,
+)
 SAMPLE_ROWS = 5
 
 
@@ -118,9 +126,13 @@ def check_rows(
         counts = _counts(spark, confs, looked if rules.cast.exact else checks_only)
     except EngineError as error:
         refused = _raised(spark, looked, error, private)
+        checks_only, raising = _checks_that_count(spark, confs, checks_only, private)
+        refused += raising
+        if not refused:
+            raise
         counts = _counts(spark, confs, checks_only)
     with confs_set(spark, confs):
-        for index, one in enumerate(looked):
+        for index, one in enumerate(checks_only):
             # without checks the aggregate still has a number
             for check, count in zip(one.checks, counts[index], strict=False):
                 if count:
@@ -403,6 +415,33 @@ def _raised(spark: SparkSession, looked: Sequence[ClauseChecks], error: EngineEr
                     hint=f"Look at what {a.column.name} gets: {text.strip()}",
                 )
                 refused.append(one_of_them)
-    if not refused:
-        raise error
     return refused
+
+
+def _checks_that_count(
+    spark: SparkSession, confs: dict[str, str], looked: Sequence[ClauseChecks], private: bool
+) -> tuple[list[ClauseChecks], list[Refused]]:
+    """The checks that can be computed, and the refusals of those that raise by themselves, as a CHECK that divides by
+    a column does: each is tried alone."""
+    counting, refused = [], []
+    for one in looked:
+        kept_checks = []
+        for check in one.checks:
+            try:
+                _counts(spark, confs, [replace(one, checks=(check,))])
+            except EngineError as error:
+                if error.condition.startswith(NOT_OF_ROWS):
+                    raise
+                refused.append(_cannot_be_checked(check, error, private))
+            else:
+                kept_checks.append(check)
+        counting.append(replace(one, checks=tuple(kept_checks)))
+    return counting, refused
+
+
+def _cannot_be_checked(check: Check, error: EngineError, private: bool) -> Refused:
+    return Refused(
+        condition=error.condition,
+        message=f"It cannot be computed whether rows {check.sentence}" + ("." if private else f": {error.message}"),
+        hint="Leave out the rows for which it fails, or correct them in the source.",
+    )

@@ -7,8 +7,10 @@ class EngineError(Exception):
     """What Spark, Delta or the engine refuses.
 
     ``condition`` is Spark's or Delta's error class where there is one (``TABLE_OR_VIEW_NOT_FOUND``),
-    ``message`` one line of what happened, ``hint`` one line of what to do about it. ``line`` and
-    ``column`` (1-based) point into the text as the operator typed it, where Spark gave a position.
+    ``message`` one line of what happened, ``hint`` one line of what to do about it. ``outer`` is the class of
+    the error that Spark wrapped around this one, "" where it is the outermost. ``line`` and ``column`` (1-based)
+    point into ``counted_in``, the text that Spark read; ``engine.positions.as_typed`` makes them point into the text
+    as the operator typed it.
     """
 
     def __init__(
@@ -19,6 +21,8 @@ class EngineError(Exception):
         *,
         line: int | None = None,
         column: int | None = None,
+        counted_in: str = "",
+        outer: str = "",
     ) -> None:
         super().__init__(f"[{condition}] {message}" if condition else message)
         self.condition = condition
@@ -26,6 +30,8 @@ class EngineError(Exception):
         self.hint = hint
         self.line = line
         self.column = column
+        self.counted_in = counted_in
+        self.outer = outer
 
 
 class UnreachableError(EngineError):

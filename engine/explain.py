@@ -8,14 +8,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.errors import EngineError
-from engine.spark_errors import translate
+from engine.printed_whole import printed_whole
+from engine.spark_errors import refused_while_planning, translate
 from engine.sql_text import quoted_values
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SECTION = re.compile(r"^== (Parsed Logical|Analyzed Logical|Optimized Logical|Physical) Plan ==$", re.MULTILINE)
-FAILED = re.compile(r"^(?:Error occurred during query planning: *|[\w.$]*(?:Exception|Error): )", re.MULTILINE)
+EXPLAIN = "EXPLAIN EXTENDED "
+# Spark prints an exception that is none of analysis in place of all, one row for each line of its message
+PLANNING_FAILED = "Error occurred during query planning: \n"
+WHILE_PLANNING = "QUERY_PLANNING_FAILED"
+"""What is around such an error: ours, for Spark gives it no class."""
+# one of analysis stands with its Java name where the plan should be; the name of a column has no package
+FAILED = re.compile(r"(?:[a-z]\w*\.)+[A-Z][\w$]*(?:Exception|Error): ")
+REDACTED = "*********(redacted)"
 DELTA_AT = re.compile(r"Delta\[version=(\d+), ([^\]]*)\]")
 BRANCH = re.compile(r"^((?:[:| ] {2})*)(?:[:+]- )(.*)$")
 
@@ -53,15 +61,29 @@ class Node:
 def explain(spark: SparkSession, sql: str) -> Explained:
     """Analyze ``sql`` without running it. What Spark or Delta refuses is raised as an EngineError.
 
-    A classic session gives a refusal as a row of text, a Connect session as an exception: both are read.
+    A parser's refusal is an exception; any other is printed in place of a plan, on classic and Connect alike: inside
+    the section that it broke off, or line by line where it is no AnalysisException.
     """
     try:
-        text = str(spark.sql(f"EXPLAIN EXTENDED {sql}").collect()[0][0])
+        with printed_whole(spark):
+            rows = spark.sql(f"{EXPLAIN}{sql}").collect()
     except Exception as error:
-        raise _shifted(translate(error), sql) from error
+        raise _shifted(translate(error, f"{EXPLAIN}{sql}"), sql) from error
+    text = "\n".join(str(row[0]) for row in rows)
+    if text.startswith(PLANNING_FAILED):
+        refused = refused_while_planning(text.removeprefix(PLANNING_FAILED), f"{EXPLAIN}{sql}")
+        refused.outer = WHILE_PLANNING
+        raise _shifted(refused, sql)
+    if REDACTED in text:
+        raise EngineError(
+            "PLAN_REDACTED",
+            "Spark hides parts of the plan that it prints, which is how a statement is read.",
+            "Unset spark.sql.redaction.string.regex in this session, and plan again.",
+        )
     sections = _sections(one_line_names(text, sql))
-    if FAILED.match(sections.get("Analyzed Logical", text).lstrip()):
-        raise _shifted(translate(RuntimeError(sections.get("Analyzed Logical", text))), sql)
+    for broken in ("Analyzed Logical", "Optimized Logical"):
+        if FAILED.match(sections.get(broken, "").lstrip()):
+            raise _shifted(refused_while_planning(sections[broken].lstrip(), f"{EXPLAIN}{sql}"), sql)
     return Explained(
         parsed=sections.get("Parsed Logical", ""),
         analyzed=sections.get("Analyzed Logical", ""),
@@ -80,11 +102,9 @@ def one_line_names(text: str, sql: str) -> str:
 
 def _shifted(error: EngineError, sql: str) -> EngineError:
     """Positions count from the statement, not from the EXPLAIN before it."""
-    prefix = len("EXPLAIN EXTENDED ")
-    if error.line == 1 and error.column is not None and error.column > prefix:
-        error.column -= prefix
-    if error.line is not None and error.line > sql.count("\n") + 1:
-        error.line = error.column = None
+    if error.line == 1 and error.column is not None:
+        error.column = max(1, error.column - len(EXPLAIN))
+    error.counted_in = sql
     return error
 
 

@@ -11,6 +11,7 @@ from engine.parse import MergeStatement
 from engine.should_materialize_source import is_on
 from engine.sql_text import dotted_names
 from engine.store_types import is_same
+from engine.table_features import FEATURES, WRITER_FEATURES
 from engine.target_rules import TargetRules
 from engine.values import Conflicts, Refused, WritePlan
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 AMBIGUOUS = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
 APPEND_ONLY = "DELTA_CANNOT_MODIFY_APPEND_ONLY"
+INVALID_PROTOCOL = "DELTA_INVALID_PROTOCOL_VERSION"
+UNSUPPORTED_FEATURES = "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE"
 AMBIGUOUS_NAME = "AMBIGUOUS_REFERENCE"
 UNRESOLVED = "UNRESOLVED_COLUMN.WITH_SUGGESTION"
 REPARTITION = "spark.databricks.delta.merge.repartitionBeforeWrite.enabled"
@@ -56,6 +59,25 @@ def ambiguity(statement: MergeStatement, conflicts: Conflicts) -> Refused | None
         rows=tuple({**key.key, "source rows": str(key.source_rows)} for key in conflicts.keys),
         hint="Keep one source row for each key"
         + (": the plan's conflicts hold a source that does, to paste after USING." if conflicts.dedupe else "."),
+    )
+
+
+def unwritable(version: int, features: Iterable[str]) -> Refused | None:
+    """DeltaLog.protocolWrite, before anything is done: a protocol that this Delta can read and cannot write.
+    What it cannot read it refuses at analysis. ``version`` is the protocol's minWriterVersion."""
+    if version > WRITER_FEATURES:
+        return Refused(
+            condition=INVALID_PROTOCOL,
+            message=f"The table requires writer version {version}, and this Delta writes up to {WRITER_FEATURES}.",
+            hint="Write to it with a newer Delta.",
+        )
+    unknown = sorted(name for name in features if name not in FEATURES)
+    if not unknown:
+        return None
+    return Refused(
+        condition=UNSUPPORTED_FEATURES,
+        message=f"The table requires features of its writers that this Delta does not have: {', '.join(unknown)}.",
+        hint="Write to it with a Delta that has them, or drop them there (ALTER TABLE … DROP FEATURE).",
     )
 
 

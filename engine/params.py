@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 
 from engine.errors import UsageError
-from engine.sql_text import parameter_markers, with_texts
+from engine.positions import Edit, edited
+from engine.sql_text import parameter_markers
 
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 
@@ -21,9 +22,14 @@ def literal(value: str) -> str:
 def fill(sql: str, params: Mapping[str, str]) -> str:
     """``sql`` with each ``:name`` outside quotes replaced by its literal. Raises UsageError for a name without a value
     and for a value without a name."""
-    markers = parameter_markers(sql)
-    names = {name for name, _, _ in markers}
-    for name, _, _ in markers:
+    return edited(sql, markers(sql, params))
+
+
+def markers(sql: str, params: Mapping[str, str]) -> tuple[Edit, ...]:
+    """How the ``:name`` markers of ``sql`` are filled. Raises UsageError as :func:`fill` does."""
+    found = parameter_markers(sql)
+    names = {name for name, _, _ in found}
+    for name, _, _ in found:
         if name not in params:
             raise UsageError(
                 "UNBOUND_SQL_PARAMETER",
@@ -37,4 +43,4 @@ def fill(sql: str, params: Mapping[str, str]) -> str:
                 f"The statement has no parameter :{name}.",
                 f"Write :{name} into the statement, or leave the value of {name} out.",
             )
-    return with_texts(sql, [(start, end, literal(params[name])) for name, start, end in markers])
+    return tuple(Edit(start, end, literal(params[name])) for name, start, end in found)

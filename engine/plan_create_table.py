@@ -13,7 +13,8 @@ from engine.confs import read_confs
 from engine.create_values import CreatePlan, CreateSource, CreateStatement, Effect, Handler, TableState
 from engine.data_frame_write import check_can_be_written, illegal_usage
 from engine.errors import EngineError, UsageError
-from engine.explain import FAILED, Explained, explain
+from engine.explain import FAILED, WHILE_PLANNING, Explained, explain
+from engine.foresee import unwritable
 from engine.foresee_create import CATALOG_MANAGED_DEFAULT, Surroundings, effect_of, foresee_create
 from engine.history_store import now
 from engine.names import quote
@@ -24,7 +25,7 @@ from engine.plan_values import engines
 from engine.planning_state import Read, planning_state, session_confs, surroundings
 from engine.provided_metadata import DEFAULTS, Provided, provided_metadata, with_counted_source
 from engine.session_state import KEPT_CONFS, kept_confs, run_setup, tagged
-from engine.spark_errors import CONDITION, translate
+from engine.spark_errors import WITHOUT_CLASS, refused_while_planning, translate
 from engine.state_after import DOWNGRADE, state_after
 from engine.table_state import (
     CatalogEntry,
@@ -167,7 +168,8 @@ def _plan(
 def check_analysis(spark: SparkSession, create: ParsedCreate) -> tuple[Explained, EngineError | None]:
     """Have Spark analyze and plan the statement. EXPLAIN takes no CLONE: its parts are asked for one by one.
 
-    An error without a class is returned: EXPLAIN takes another way there than the statement, which Delta judges.
+    An error without a class, or of Spark's own planning, is returned: EXPLAIN takes another way there than the
+    statement, which Delta judges.
     """
     nothing = Explained("", "", "", "")
     if create.form == "clone":
@@ -175,12 +177,14 @@ def check_analysis(spark: SparkSession, create: ParsedCreate) -> tuple[Explained
     try:
         plan = explain(spark, create.sql)
     except EngineError as error:
-        if error.condition == RuntimeError.__name__:
+        if error.outer == WHILE_PLANNING or error.condition in WITHOUT_CLASS:
             return nothing, error
         raise
     physical = plan.physical.strip()
-    if FAILED.match(physical) and CONDITION.search(physical.partition("\n")[0]):
-        raise translate(RuntimeError(physical))
+    if FAILED.match(physical):
+        refused = refused_while_planning(physical, create.sql)
+        if refused.condition not in WITHOUT_CLASS:
+            raise refused
     return plan, None
 
 
@@ -207,6 +211,8 @@ def look(
     check_provider(spark, create, effect)
     provided = provided_metadata(spark, create)
     refused = foresee_create(create, around, provided) or illegal_usage(create, overwrite_schema)
+    if refused is None and effect == "replace" and around.before:
+        refused = unwritable(around.before.min_writer_version, around.before.features)
     if count and refused is None and create.form == "as_select" and effect != "nothing":
         provided = with_counted_source(spark, create, provided)
         refused = broken_constraint(spark, create, provided)

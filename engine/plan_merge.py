@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from engine.advice import advise
-from engine.analyze import AnalyzedMerge, analyze
+from engine.analyze import AnalyzedMerge, aliased, analyze, schema_of
 from engine.check_reading import check_analyzed, check_parsed, read_merge
 from engine.check_rows import check_rows, first_of
 from engine.clock import Clock
@@ -29,11 +29,19 @@ from engine.duplicate_keys import find_conflicts
 from engine.errors import EngineError, UsageError
 from engine.explain import explain
 from engine.find_touched_files import Matches, find_seen_rows, find_touched_files
-from engine.foresee import ambiguity, append_only, changed_types, dotted_partitions, not_boolean, reserved_names
+from engine.foresee import (
+    ambiguity,
+    append_only,
+    changed_types,
+    dotted_partitions,
+    not_boolean,
+    reserved_names,
+    unwritable,
+)
 from engine.generated_columns import generated_predicate
 from engine.new_columns import new_columns
 from engine.params import fill
-from engine.parse import Script, parse_script
+from engine.parse import MergeStatement, Script, parse_script
 from engine.plan_values import engines, plan_id, schema_after, source_value, statement_value, target_value
 from engine.plan_writes import Promise, plan_writes, runs_insert_only
 from engine.planning_state import Read, planning_state, session_confs, surroundings
@@ -45,7 +53,7 @@ from engine.samples import sample_rows
 from engine.session_state import KEPT_CONFS, PLANNED, kept_confs, run_setup, session_ref, tagged
 from engine.should_materialize_source import is_on, should_materialize_source
 from engine.source_plan import source_plan
-from engine.spark_errors import translate
+from engine.spark_errors import WITHOUT_CLASS, WRAPPERS, translate
 from engine.splice import source_splice, spliced
 from engine.stage_source import drop_staged, staged_name
 from engine.unexpected_rows import unexpected_rows
@@ -132,9 +140,11 @@ def _plan(
         typed = submit(lambda: describe_detail(spark, statement.target.text))
         around = submit(lambda: surroundings(spark, others))
         with clock.phase("analyze"):
-            merge = analyze(spark, statement)
-        parsed = judge(lambda: check_parsed(spark, statement, merge.plan.parsed))
-        analyzed = judge(lambda: check_analyzed(spark, merge))
+            merge = analyzed(spark, statement)
+        readings = (
+            judge(lambda: check_parsed(spark, statement, merge.plan.parsed)),
+            judge(lambda: check_analyzed(spark, merge)),
+        )
         detail = submit(lambda: target_detail(spark, merge, typed))
         columns = submit(lambda: target_columns(spark, merge, detail.result()))
         listing = submit(lambda: target_files(spark, merge, columns.result()))
@@ -145,8 +155,8 @@ def _plan(
         state = planning_state(spark, around.result(), read, private=shown.private)
         decision = should_materialize_source(spark, merge, planned)
     with clock.phase("check_reading"):
-        parsed.result()
-        analyzed.result()
+        for reading in readings:
+            reading.result()
     clock.answer(decision=decision)
     if decision.materialize:
         # to be looked at while the source is frozen, which may take long
@@ -179,6 +189,17 @@ def _plan(
         drop_staged(spark, staged, error)
         raise
     return made if made.changes_something and not made.refused else without_staged(spark, made)
+
+
+def analyzed(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
+    """Analyze. EXPLAIN prints no causes: where its error is only what was under way, the source is asked by itself."""
+    try:
+        return analyze(spark, statement)
+    except EngineError as error:
+        if not error.condition.startswith(WRAPPERS):
+            raise
+        schema_of(spark, f"{statement.before_select}SELECT * FROM {aliased(statement.source)}")
+        raise
 
 
 def without_staged(spark: SparkSession, made: Plan) -> Plan:
@@ -337,7 +358,12 @@ def look_at(
     merge, scan, target = found.merge, found.scan, known.target
     rules, assigned = target.rules, target.assigned
     statement = merge.statement
-    refused = changed_types(rules) or not_boolean(merge) or new_columns(merge.target_type, merge.type_after, target)
+    refused = (
+        unwritable(int(target.detail["minWriterVersion"]), target.features)
+        or changed_types(rules)
+        or not_boolean(merge)
+        or new_columns(merge.target_type, merge.type_after, target)
+    )
     target_rows = live_rows(scan.after)
     matches = Matches()
     try:
@@ -348,7 +374,7 @@ def look_at(
             else:
                 matches = find_touched_files(spark, merge, source, scan)
     except EngineError as error:
-        if not error.condition or not error.condition.isupper() or error.condition in NOT_REFUSALS:
+        if error.condition in NOT_REFUSALS:
             raise
         if lost_blocks(error):
             raise
@@ -415,7 +441,13 @@ def scan_value(looked: Looked) -> Scan:
 
 
 # what says nothing of the MERGE: a query of ours that does not parse is our fault, not the operator's
-NOT_REFUSALS = ("CANCELLED", "SPARK_UNREACHABLE", "MATERIALIZE_SOURCE_OUT_OF_DISK", "PARSE_SYNTAX_ERROR")
+NOT_REFUSALS = (
+    "CANCELLED",
+    "SPARK_UNREACHABLE",
+    "MATERIALIZE_SOURCE_OUT_OF_DISK",
+    "PARSE_SYNTAX_ERROR",
+    *WITHOUT_CLASS,
+)
 
 
 def derived_splice(looked: Looked) -> Splice | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from engine.errors import UsageError
+from engine.as_typed import as_typed
+from engine.errors import EngineError, UsageError
 from engine.params import fill
 from engine.parse import parse_merge, parse_script
 from engine.parse_create import is_create_table, parse_create
@@ -37,26 +38,33 @@ def plan(
     ``sql`` may hold SET, USE, CACHE and temporary views before it. A MERGE gives a Plan, see
     :func:`engine.plan_merge.plan` for ``rows``, ``freeze``, ``prune`` and ``private``; a CREATE or REPLACE TABLE gives
     a CreatePlan, see :func:`engine.plan_create_table.plan_create_table` for ``overwrite_schema``. ``tag`` marks the
-    Spark work, so that ``spark.interruptTag(tag)`` from another thread cancels it.
+    Spark work, so that ``spark.interruptTag(tag)`` from another thread cancels it. An error's place is one in ``sql``.
     """
-    script = parse_script(fill(sql, params or {}))
-    if is_create_table(script.statement):
-        if freeze:
-            raise UsageError("NOTHING_TO_FREEZE", "Only the source of a MERGE is frozen.", "Plan it without --freeze.")
-        return plan_create_table(
-            spark, sql, params=params, overwrite_schema=overwrite_schema, tag=tag, on_progress=on_progress
+    given = dict(params or {})
+    try:
+        script = parse_script(fill(sql, given))
+        if is_create_table(script.statement):
+            if freeze:
+                raise UsageError(
+                    "NOTHING_TO_FREEZE", "Only the source of a MERGE is frozen.", "Plan it without --freeze."
+                )
+            return plan_create_table(
+                spark, sql, params=given, overwrite_schema=overwrite_schema, tag=tag, on_progress=on_progress
+            )
+        return plan_merge(
+            spark,
+            sql,
+            params=given,
+            rows=rows,
+            freeze=freeze,
+            prune=prune,
+            tag=tag,
+            on_progress=on_progress,
+            private=private,
         )
-    return plan_merge(
-        spark,
-        sql,
-        params=params,
-        rows=rows,
-        freeze=freeze,
-        prune=prune,
-        tag=tag,
-        on_progress=on_progress,
-        private=private,
-    )
+    except EngineError as error:
+        as_typed(error, sql, given)
+        raise
 
 
 def check_statement(statement: str) -> None:

@@ -24,7 +24,7 @@ from engine.parse_create import ParsedCreate
 from engine.prepare_source import VOLATILE, source_fingerprint
 from engine.source_plan import delta_tables, query_plan
 from engine.sql_text import function_names
-from engine.table_features import FEATURE_PREFIX, implied_by
+from engine.table_features import FEATURE_PREFIX, implied_by, known_features
 from engine.table_state import (
     catalog_entry,
     columns_of,
@@ -199,7 +199,7 @@ def _like(spark: SparkSession, create: ParsedCreate) -> Provided:
         partition_columns=state.partition_columns,
         configuration=_copied({k: v for k, v in state.properties.items() if v is not None and k not in NOT_COPIED}),
         comment=state.comment or None,
-        features=frozenset(state.features),
+        features=known_features(state.features),
         source=CreateSource(sql=name, pinned_versions={name: found.version}),
         source_version=found.version,
     )
@@ -226,7 +226,7 @@ def _cloned(spark: SparkSession, create: ParsedCreate) -> Provided:
         partition_columns=state.partition_columns,
         clustering_columns=state.clustering_columns,
         configuration=_copied(state.properties),
-        features=frozenset(state.features),
+        features=known_features(state.features),
         source=CreateSource(sql=f"{name} {create.source_at}".strip(), pinned_versions={name: version}),
         source_version=version,
         num_files=state.num_files or 0,

@@ -39,7 +39,7 @@ SCAN = re.compile(
     r"PartitionFilters: \[(?P<partition>[^\n]*?)\], PushedFilters: "
 )
 # Spark cuts what it prints of a scan at 100 characters
-WHOLE = {"spark.sql.maxMetadataStringLength": "1000000", "spark.sql.debug.maxToStringFields": "10000"}
+WHOLE = {"spark.sql.maxMetadataStringLength": "1000000"}
 AT_ONCE = 2
 ID = re.compile(r"#\d+L?")
 COMPARED = re.compile(r"^\((?P<column>\w+) (?P<sign>=|<=>|<|>|<=|>=) (?P<value>[^()]+)\)$")

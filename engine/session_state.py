@@ -128,6 +128,6 @@ def run_setup(spark: SparkSession, statements: Sequence[str], *, again: bool = F
         try:
             spark.sql(one).collect()
         except Exception as error:
-            told = translate(error)
+            told = translate(error, one)
             if not (again and told.condition in ALREADY_THERE):
                 raise told from error

@@ -32,8 +32,6 @@ KEEP_SCANS = (
     "OptimizeOneRowPlan",
     "InferFiltersFromConstraints",
 )
-# a session that is not ours prints 25 columns and drops the others
-WHOLE = {"spark.sql.debug.maxToStringFields": "10000"}
 NOT_FUNCTIONS = frozenset(
     (
         *("all", "and", "any", "as", "by", "case", "cast", "distinct", "else", "except", "exists", "from", "having"),
@@ -98,8 +96,7 @@ def query_plan(spark: SparkSession, before: str, source: str) -> SourcePlan:
 
 def explain_view(spark: SparkSession, query: str) -> Explained:
     """Explain a view of ``query``: analyzed as a command's query is, and left alone."""
-    with confs_set(spark, WHOLE):
-        return explain(spark, f"CREATE OR REPLACE TEMPORARY VIEW __dm_probe AS {query}")
+    return explain(spark, f"CREATE OR REPLACE TEMPORARY VIEW __dm_probe AS {query}")
 
 
 def is_deterministic(spark: SparkSession, plan: SourcePlan) -> bool | None:
@@ -124,7 +121,7 @@ def is_deterministic(spark: SparkSession, plan: SourcePlan) -> bool | None:
 def explain_scans(spark: SparkSession, plan: SourcePlan) -> Explained:
     """The optimized and physical plan, with every scan kept and cached data put in its place."""
     query = f"{plan.before}SELECT * FROM {plan.source}"
-    kept = {**without_rules(spark, KEEP_SCANS), **WHOLE}
+    kept = without_rules(spark, KEEP_SCANS)
     try:
         # data skipping would read the tables' logs, for a plan that never runs
         with confs_set(spark, {**kept, STATS_SKIPPING: "false"}):

@@ -1,19 +1,39 @@
-"""What Spark and Delta say when they refuse, as an EngineError: their class kept, one line, what to do."""
+"""What Spark and Delta say when they refuse, as an EngineError: their class and sentence kept, and what to do."""
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.errors import CancelledError, EngineError, UnreachableError
+from engine.positions import place_in
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
-CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]\s*(.*)", re.DOTALL)
-POSITION = re.compile(r"\(?line (\d+), ?pos(?:ition)? (\d+)\)?|line (\d+) pos (\d+)")
+CONDITION = re.compile(r"\[([A-Z_][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]")
+# Java's name of an exception, as a stack trace and EXPLAIN print it before the message
+JAVA = re.compile(r"(?:\w[\w$]*\.)+[\w$]*(?:Exception|Error|Failure|Throwable)(?=:|\s|$)")
+# what stands before the first exception: py4j's words, a Connect client's reason, the scheduler's report of a task
+BEFORE = re.compile(
+    r"\s*(?:An error occurred while calling [^\n]*\n: )?"
+    r"(?:\((?:[\w$]+\.)+[\w$]+\) )?"
+    r"(?:Job aborted due to stage failure: [^\n]*?\(TID \d+\) \([^()\n]*\): )?"
+)
+# a cause follows the frames of the exception that it caused; text of a message does not
+CAUSE = "Caused by: "
+CAUSED_BY = re.compile(rf"(?<=\n){CAUSE}")
+FRAME = re.compile(r"\n\s*at [\w.$/]+\([^\n]*|\n\s*\.\.\. \d+ more")
+TRACE = re.compile(r"\n\s*(?:JVM stacktrace:|Driver stacktrace:)")
+TRACEBACK = "Traceback (most recent call last):"
+FROM_PYTHON = "An exception was thrown from the Python worker"
+GRPC = re.compile(r'status = StatusCode\.(\w+)\s+details = "(.*?)"\s+debug_error_string', re.DOTALL)
+PLACE = re.compile(r"\(line \d+, pos \d+\)|; line \d+ pos \d+(?=;|\s*$|\n)")
 STATE = re.compile(r"\s*SQLSTATE: \w+")
-TAIL = re.compile(r"\n\s*(JVM stacktrace:|== SQL|at (?:org|java|scala)\.|'[A-Z]\w+ |\+- ).*", re.DOTALL)
+TAIL = re.compile(r"\n\s*(== SQL|'[A-Z]\w+ |\+- ).*", re.DOTALL)
 UNREACHABLE = (
     "UNAVAILABLE",
     "failed to connect",
@@ -28,6 +48,23 @@ CANCELLED = (
     "JOB_CANCELLED",
 )
 
+SPARK_ERROR = "SPARK_ERROR"
+"""What Spark raised without a class: a Java exception, a channel's."""
+UNKNOWN_ERROR = "UNKNOWN_ERROR"
+"""What did not come from Spark: most likely a fault of ours."""
+WITHOUT_CLASS = (SPARK_ERROR, UNKNOWN_ERROR)
+EXPRESSION_FAILED = "EXPRESSION_FAILED"
+"""A Java exception without a class that computing a value raises: that of a row, not of the machinery."""
+OF_VALUES = (
+    *("IllegalArgumentException", "ArithmeticException", "NumberFormatException", "DateTimeException"),
+    *("DateTimeParseException", "IndexOutOfBoundsException", "ArrayIndexOutOfBoundsException"),
+)
+PYTHON_EXCEPTION = "PYTHON_EXCEPTION"
+# classes that say what was under way when something failed: what failed is in the cause, which may have no class
+WRITE_FAILED = "TASK_WRITE_FAILED"
+WRAPPERS = (WRITE_FAILED, "FAILED_", "INTERNAL_ERROR", "CANNOT_", "_LEGACY_ERROR_TEMP_")
+
+CORRECT = "Correct the value, or use try_cast to have NULL instead."
 HINTS = {
     "TABLE_OR_VIEW_NOT_FOUND": "Check the name and its schema; `deltamerge-console tables` lists what there is.",
     "UNRESOLVED_COLUMN.WITH_SUGGESTION": "Check the column's name and its alias.",
@@ -39,34 +76,72 @@ HINTS = {
     "DELTA_MERGE_RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT": "A CHAR column in ON or a condition: "
     "set spark.sql.readSideCharPadding=false, or use VARCHAR or STRING.",
     "DELTA_MERGE_MATERIALIZE_SOURCE_FAILED_REPEATEDLY": "Executors with source blocks were lost: use stable nodes.",
+    "CAST_INVALID_INPUT": CORRECT,
+    "CAST_OVERFLOW": CORRECT,
+    "INVALID_TYPED_LITERAL": "Correct the literal.",
+    "DIVIDE_BY_ZERO": "Use try_divide to have NULL instead, or leave those rows out.",
+    "REMAINDER_BY_ZERO": "Use try_mod to have NULL instead, or leave those rows out.",
+    "UNSUPPORTED_FEATURE.TABLE_OPERATION": "Only Delta tables can be merged into from here.",
+    "DATATYPE_MISMATCH": "Cast one of the two to the other's type.",
+    "UNRESOLVED_ROUTINE": "Check the function's name.",
+    "UNRESOLVED_VARIABLE": "DECLARE it before the statement.",
+    "SCHEMA_NOT_FOUND": "Check the schema's name.",
+    "PATH_NOT_FOUND": "Check the path.",
+    "DATA_SOURCE_NOT_FOUND": "Check the name after USING, and that Spark has the jar for it.",
+    "FAILED_READ_FILE": "Look at that file: it may be of another format, cut short, or gone.",
+    "INVALID_CONF_VALUE": "Correct the value that is set.",
+    "CANNOT_MODIFY_STATIC_CONFIG": "Spark takes it only when it starts: give it with --conf, and restart the server.",
+    "CANNOT_MODIFY_CONFIG": "It cannot be set from here: leave it out.",
+    PYTHON_EXCEPTION: "Look at the Python function that the statement calls.",
+    EXPRESSION_FAILED: "Look at the functions that the statement calls, and at the values that they get.",
+    SPARK_ERROR: "Spark gave this error no class; the server's log has its stack trace.",
+    UNKNOWN_ERROR: "This may be a fault of ours: please report it, with the statement.",
 }
 
 
-# Spark's word for any failure of a task that writes; what failed is its cause.
-WRITE_FAILED = "TASK_WRITE_FAILED"
-CAUSE = re.compile(r"^Caused by: [\w.$]+: (\[[A-Z].*)", re.MULTILINE)
 # PySpark 4.2 loses an error of Delta's on a classic session: it asks Spark, which knows none of Delta's classes, for
 # the words of it, and raises what comes of that while it handles the error itself.
 LOST = "Cannot find main error class"
 
 
-def translate(error: BaseException) -> EngineError:
-    """Any failure of a Spark call as an EngineError. Never raises."""
+@dataclass(frozen=True)
+class Said:
+    """One exception of a chain: its class, "" where it has none, and what it says, with its Java name in front."""
+
+    condition: str
+    text: str
+
+    @property
+    def java(self) -> str:
+        """The Java name without its package, "" where none is told."""
+        found = JAVA.match(self.text)
+        return found[0].rpartition(".")[2] if found else ""
+
+    @property
+    def sentence(self) -> str:
+        """Without the class, and without the Java name where there is a class to tell what it is."""
+        text = self.text.strip()
+        java = JAVA.match(text)
+        rest = text[java.end() :].lstrip(": ") if java else text
+        named = CONDITION.match(rest)
+        if named or self.condition:
+            return one_line(rest[named.end() :] if named else rest)
+        return one_line(f"{java[0].rpartition('.')[2]}: {rest}" if java and rest else text)
+
+
+def translate(error: BaseException, sql: str = "") -> EngineError:
+    """Any failure of a Spark call as an EngineError, with the class of the innermost cause that has one. Never raises.
+
+    ``sql`` is the text that Spark was given, where it is the operator's: positions count in it.
+    """
     if isinstance(error, EngineError):
         return error
     text = _text(error)
     if LOST in text and error.__context__ is not None:
         error = error.__context__
         text = _text(error)
-    condition, message = _condition_of(error), ""
-    if WRITE_FAILED in text and (causes := CAUSE.findall(text)):
-        text, condition = causes[-1], ""
-    found = CONDITION.search(text)
-    if found:
-        condition = condition or found.group(1)
-        message = found.group(2)
-    message = one_line(message or text)
-    if condition in CANCELLED or any(word in text for word in CANCELLED):
+    chain = [*chain_of(error, text)]
+    if any(is_cancelled(one) for one in chain):
         return CancelledError("CANCELLED", "The work was cancelled.", "Nothing of it goes on in Spark.")
     if _driver_is_gone(error, text):
         return UnreachableError(
@@ -74,8 +149,87 @@ def translate(error: BaseException) -> EngineError:
             "Spark does not answer any more.",
             "Restart it: `deltamerge-console server start`; nothing typed is lost.",
         )
-    line, column = position(text)
-    return EngineError(condition or type(error).__name__, message, HINTS.get(condition, ""), line=line, column=column)
+    unnamed = SPARK_ERROR if is_of_spark(error) else UNKNOWN_ERROR
+    if unnamed is UNKNOWN_ERROR:
+        chain = [Said("", f"{type(error).__name__}: {text}")]
+    return as_error(chain, sql, unnamed)
+
+
+def refused_while_planning(text: str, sql: str) -> EngineError:
+    """What EXPLAIN prints in place of a plan: an exception's text, with its Java name in front or without it."""
+    return as_error([said("", text)], sql, SPARK_ERROR)
+
+
+def as_error(chain: Sequence[Said], sql: str, unnamed: str) -> EngineError:
+    """``chain`` is outermost first. Delta's own class tells more than that of a cause within."""
+    named = [one for one in chain if one.condition]
+    if [one.condition for one in named] == [WRITE_FAILED] and chain[-1].java in OF_VALUES:
+        main = chain[-1]
+    else:
+        main = ([one for one in named if one.condition.startswith("DELTA_")] or named or chain)[-1]
+    message, deepest = main.sentence or "It gave no reason.", chain[-1].sentence
+    if deepest not in message and (not named or main.condition.startswith(WRAPPERS)):
+        message = f"{message} Cause: {deepest}"
+    condition = main.condition or (EXPRESSION_FAILED if main.java in OF_VALUES else unnamed)
+    line, column = place_in(main.text, sql) if sql else (None, None)
+    return EngineError(
+        condition,
+        message,
+        hint_of(condition),
+        line=line,
+        column=column,
+        counted_in=sql,
+        outer=next((one.condition for one in named if one.condition != condition), ""),
+    )
+
+
+def hint_of(condition: str) -> str:
+    """What to do about it: said of the class, or of the one that it is a part of."""
+    return HINTS.get(condition) or HINTS.get(condition.partition(".")[0], "")
+
+
+def chain_of(error: BaseException, text: str) -> Iterator[Said]:
+    """The exception and its causes, outermost first: PySpark's own chain on a classic session, else the Java trace."""
+    head, *causes = exceptions_in(text)
+    first = said(_condition_of(error), head)
+    # PySpark's own names for Java's exceptions: their texts come without
+    named = type(error).__name__ in OF_VALUES and not (first.condition or first.java)
+    yield Said("", f"java.lang.{type(error).__name__}: {first.text.strip()}") if named else first
+    cause: object = getattr(error, "_cause", None)
+    if isinstance(cause, BaseException):
+        yield from chain_of(cause, _text(cause))
+        return
+    trace = getattr(error, "getStackTrace", None)
+    if not causes and callable(trace):
+        causes = exceptions_in(str(trace() or ""))[1:]
+    for one in causes:
+        yield said("", one)
+
+
+def exceptions_in(trace: str) -> list[str]:
+    """The texts of the exceptions in a Java stack trace, outermost first, without their frames."""
+    ends = [0, *(at.end() for at in CAUSED_BY.finditer(trace) if FRAME.search(trace, 0, at.start())), len(trace)]
+    texts = [trace[start : end - len(CAUSE) * (end < len(trace))] for start, end in itertools.pairwise(ends)]
+    return [TRACE.split(FRAME.split(text, 1)[0], 1)[0] for text in texts]
+
+
+def said(condition: str, text: str) -> Said:
+    """``text`` as one exception; its class is read from where it stands, never from the middle of a sentence."""
+    if details := GRPC.search(text):
+        text = f"gRPC {details[1]}: {details[2]}"
+    text = text[BEFORE.match(text).end() :]  # type: ignore[union-attr] # it matches nothing as well
+    if FROM_PYTHON in text[:200]:
+        return Said(condition or PYTHON_EXCEPTION, python_words(text))
+    java = JAVA.match(text)
+    found = CONDITION.match(text[java.end() :].lstrip(": ") if java else text)
+    return Said(condition or (found[1] if found else ""), text)
+
+
+def python_words(text: str) -> str:
+    """What a Python function raised, without the traceback."""
+    _, _, traceback = text.partition(TRACEBACK)
+    lines = [line for line in STATE.sub("", traceback).splitlines() if line and not line.startswith(" ")]
+    return f"A Python function failed: {lines[-1] if lines else text}"
 
 
 def collected(spark: SparkSession, query: str) -> list[Row]:
@@ -87,41 +241,41 @@ def collected(spark: SparkSession, query: str) -> list[Row]:
 
 
 def one_line(text: str) -> str:
-    """The sentence of a Spark message: no stack, no plan, no SQLSTATE, no line breaks."""
+    """The sentence of a Spark message: no plan, no place, no SQLSTATE, no line breaks."""
     text = TAIL.sub("", text)
     text = STATE.sub("", text)
-    text = POSITION.sub("", text)
+    text = PLACE.sub("", text)
     return re.sub(r"\s+", " ", text).strip(" ;,")
 
 
-def position(text: str) -> tuple[int | None, int | None]:
-    """(line, column), both from 1, where the message names a place in the statement."""
-    found = POSITION.search(text)
-    if not found:
-        return None, None
-    line, offset = (g for g in found.groups() if g is not None)
-    return int(line), int(offset) + 1
+def is_cancelled(said: Said) -> bool:
+    return said.condition in CANCELLED or (not said.condition and any(f"[{word}]" in said.text for word in CANCELLED))
+
+
+def is_of_spark(error: BaseException) -> bool:
+    return type(error).__module__.startswith(("pyspark", "py4j", "grpc"))
 
 
 def _text(error: BaseException) -> str:
+    """All that it says. On a classic session the getter leaves out where in the text it is, and Java's own words."""
     getter = getattr(error, "getMessage", None)
-    try:
-        return str(getter() if callable(getter) else error) or repr(error)
-    except Exception:  # the JVM may be gone by now
-        return repr(error)
+    for words in (lambda: str(error), getter):
+        try:
+            text = str(words() if callable(words) else "")
+        except Exception:  # the JVM may be gone by now
+            continue
+        if text.strip():
+            return text
+    return type(error).__name__
 
 
 def _condition_of(error: BaseException) -> str:
-    for name in ("getCondition", "getErrorClass"):
-        getter = getattr(error, name, None)
-        if callable(getter):
-            try:
-                value = getter()
-            except Exception:
-                return ""
-            if isinstance(value, str) and value:
-                return value
-    return ""
+    getter = getattr(error, "getCondition", None)
+    try:
+        value = getter() if callable(getter) else None
+    except Exception:  # the JVM may be gone by now
+        return ""
+    return value if isinstance(value, str) else ""
 
 
 def _driver_is_gone(error: BaseException, text: str) -> bool:

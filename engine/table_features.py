@@ -88,8 +88,10 @@ class Protocol:
 def protocol_of(features: Iterable[str]) -> Protocol:
     """The weakest protocol that supports just these (Protocol.normalized)."""
     every = with_required(features)
-    reader = max([1, *(FEATURES[name].reader for name in every)])
-    writer = max([1, *(FEATURES[name].writer for name in every)])
+    # one that this Delta does not know is of writers alone, else the table could not be read
+    known = [FEATURES.get(name, _WRITER) for name in every]
+    reader = max([1, *(one.reader for one in known)])
+    writer = max([1, *(one.writer for one in known)])
     if reader < READER_FEATURES and writer < WRITER_FEATURES and implied_by(reader, writer) == every:
         return Protocol(reader, writer, every)
     return Protocol(reader, WRITER_FEATURES, every)
@@ -134,6 +136,11 @@ def with_required(features: Iterable[str]) -> frozenset[str]:
     every = frozenset(features)
     more = every | {needed for name in every if name in FEATURES for needed in FEATURES[name].requires}
     return every if more == every else with_required(more)
+
+
+def known_features(features: Iterable[str]) -> frozenset[str]:
+    """Those that this Delta has: a copy of a table leaves the others out."""
+    return frozenset(features).intersection(FEATURES)
 
 
 def implied_by(reader: int, writer: int) -> frozenset[str]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from engine.errors import EngineError
     from engine.plans import AnyPlan
 
 MAX_BYTES = 16 * 1024 * 1024
@@ -97,16 +96,3 @@ def read_plan(name: str) -> AnyPlan:
         what = "is no file" if path.exists() else "does not exist"
         raise UsageError("FILE_NOT_READ", f"{name} {what}.", "Name a file written by plan -o.")
     return read_plan_file(path)
-
-
-def placed(error: EngineError, script: Script) -> EngineError:
-    """The error with its place in the whole file: Spark counts from where the MERGE begins."""
-    if error.line is not None:
-        from engine.params import fill
-        from engine.parse import parse_script
-        from engine.validate import in_script
-
-        statement = parse_script(fill(script.text, script.params)).statement
-        offset = max(0, script.text.rfind(statement))
-        error.line, error.column = in_script(script.text, offset, error.line, error.column)
-    return error

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from console.cli.exits import CHANGES, DONE, FAILED
-from console.cli.inputs import STDIN, Script, pairs, placed, read_plan, read_script
+from console.cli.inputs import STDIN, Script, pairs, read_plan, read_script
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import Narrator, narrator
 from console.cli.streams import glyphs, paper, print_json
@@ -120,10 +120,7 @@ def make_plan(
             private=invocation.private,
         ),
     )
-    try:
-        found = work.run()
-    except EngineError as error:
-        raise placed(error, script) from error
+    found = work.run()
     if work.was_asked_to_stop:
         with dropped_if_lost(session, found):
             raise CancelledError("CANCELLED", "The work was cancelled.", "Nothing was written.")

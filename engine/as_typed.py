@@ -1,0 +1,36 @@
+"""A place in the statement that Spark read, as a place in the text that the operator typed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from engine.errors import EngineError
+from engine.params import markers
+from engine.positions import Edited, before_edits, edited, offset_of, place_of
+from engine.sql_text import statement_spans
+
+
+def as_typed(error: EngineError, text: str, params: Mapping[str, str]) -> EngineError:
+    """``error`` with its place in ``text``, a script whose ``:name`` markers were filled with ``params``.
+
+    A place in anything else, such as a query of ours, is dropped.
+    """
+    if error.line is None or error.column is None or error.counted_in == text:
+        return error
+    edits = markers(text, params)
+    filled = edited(text, edits)
+    for start, end in statement_spans(filled):
+        if filled[start:end] == error.counted_in:
+            return moved(error, text, edits, start)
+    error.line = error.column = None
+    return error
+
+
+def moved(error: EngineError, text: str, edits: Sequence[Edited], start: int = 0) -> EngineError:
+    """``error`` with its place in ``text``; it counts in what ``edits`` made of that, from ``start`` on."""
+    place = None
+    if error.line is not None and error.column is not None and edited(text, edits).startswith(error.counted_in, start):
+        place = offset_of(error.counted_in, error.line, error.column)
+    error.line, error.column = (None, None) if place is None else place_of(text, before_edits(edits, start + place))
+    error.counted_in = text
+    return error

@@ -1,0 +1,87 @@
+"""Where in a text an error is: read from what Spark says, and taken back to the text as the operator typed it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+# Spark counts lines from 1; columns from 1 in the frame under a message, from 0 at the end of one
+FRAME = re.compile(r"^== SQL \(line (\d+), position (\d+)\) ==$", re.MULTILINE)
+OF_PARSER = re.compile(r"\(line (\d+), pos (\d+)\)\s*\n+== SQL ==\n(.*)", re.DOTALL)
+OF_ANALYZER = re.compile(r"; line (\d+) pos (\d+)(?:;|\s*$)", re.MULTILINE)
+
+
+class Edited(Protocol):
+    """``[start, end)`` of a text was replaced by ``text``."""
+
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def text(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One that keeps nothing else."""
+
+    start: int
+    end: int
+    text: str
+
+
+def place_in(said: str, sql: str) -> tuple[int | None, int | None]:
+    """(line, column), both from 1, of the place in ``sql`` that a message names; None where it names none of it."""
+    found = FRAME.search(said)
+    if found:
+        return _checked(sql, int(found[1]), int(found[2]))
+    found = OF_PARSER.search(said)
+    if found:
+        # a parser reads types, constraints and views as well: what it was given follows, as far as the place
+        line, shown = int(found[1]), found[3].split("\n")
+        if shown[:line] != sql.split("\n")[:line]:
+            return None, None
+        return _checked(sql, line, int(found[2]) + 1)
+    found = OF_ANALYZER.search(said)
+    return _checked(sql, int(found[1]), int(found[2]) + 1) if found else (None, None)
+
+
+def _checked(sql: str, line: int, column: int) -> tuple[int | None, int | None]:
+    return (None, None) if offset_of(sql, line, column) is None else (line, column)
+
+
+def offset_of(text: str, line: int, column: int) -> int | None:
+    """The offset of a place, None where the text has no such place. Its end is a place, too."""
+    lines = text.split("\n")
+    if not (1 <= line <= len(lines) and 1 <= column <= len(lines[line - 1]) + 1):
+        return None
+    return sum(len(one) + 1 for one in lines[: line - 1]) + column - 1
+
+
+def place_of(text: str, offset: int) -> tuple[int, int]:
+    """(line, column) of an offset."""
+    before = text[:offset]
+    return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+
+
+def edited(text: str, edits: Iterable[Edited]) -> str:
+    """``text`` with ``edits`` done. They do not overlap."""
+    for one in sorted(edits, key=lambda edit: edit.start, reverse=True):
+        text = text[: one.start] + one.text + text[one.end :]
+    return text
+
+
+def before_edits(edits: Sequence[Edited], offset: int) -> int:
+    """The offset that ``offset`` had before the edits: within what was put in, where that begins."""
+    moved = 0
+    for one in sorted(edits, key=lambda edit: edit.start):
+        start = one.start + moved
+        if offset < start:
+            break
+        if offset < start + len(one.text):
+            return one.start
+        moved += len(one.text) - (one.end - one.start)
+    return offset - moved

@@ -1,0 +1,240 @@
+"""What is read from the texts of errors, recorded from Spark 4.2 and Delta 4.4 on both kinds of session."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.as_typed import as_typed
+from engine.errors import CancelledError, EngineError
+from engine.params import fill
+from engine.parse import parse_script
+from engine.positions import Edit, before_edits, edited, offset_of, place_in, place_of
+from engine.spark_errors import refused_while_planning, translate
+
+CAST = """[CAST_INVALID_INPUT] The value 'x' of the type "STRING" cannot be cast to "INT". SQLSTATE: 22018
+== SQL (line 1, position 8) ==
+SELECT CAST('x' AS INT)
+       ^^^^^^^^^^^^^^^^
+"""
+WRITE = """An error occurred while calling o45.sql.
+: org.apache.spark.SparkException: [TASK_WRITE_FAILED] Task failed while writing rows to file:/w/t. SQLSTATE: 58030
+\tat org.apache.spark.sql.errors.QueryExecutionErrors$.taskFailedWhileWritingRowsError(QueryExecutionErrors.scala:843)
+\tat org.apache.spark.scheduler.Task.run(Task.scala:147)
+Caused by: org.apache.spark.sql.delta.DeltaArithmeticException: [DELTA_CAST_OVERFLOW_IN_TABLE_WRITE] Failed to write.
+Use `try_cast` on the input value.
+\tat org.apache.spark.sql.delta.DeltaErrors.castingCauseOverflowErrorInTableWrite(DeltaErrors.scala:1)
+\t... 21 more
+Caused by: org.apache.spark.SparkArithmeticException: [CAST_OVERFLOW] The value does not fit. SQLSTATE: 22003
+\tat org.apache.spark.sql.errors.QueryExecutionErrors$.castingCauseOverflowError(QueryExecutionErrors.scala:1)
+"""
+FOOTER = """[FAILED_TO_CREATE_PLAN_FOR_DIRECT_QUERY] Failed to create plan for direct query on files: parquet
+
+JVM stacktrace:
+org.apache.spark.sql.AnalysisException
+\tat org.apache.spark.sql.errors.QueryCompilationErrors$.failedToCreatePlan(QueryCompilationErrors.scala:1872)
+Caused by: org.apache.spark.SparkException: [FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER] Could not read footer.
+\tat org.apache.spark.sql.errors.QueryExecutionErrors$.cannotReadFooterForFileError(QueryExecutionErrors.scala:1)
+Caused by: java.lang.RuntimeException: bad.parquet is not a Parquet file.
+\tat org.apache.parquet.hadoop.ParquetFileReader.readFooter(ParquetFileReader.java:1)
+"""
+SEQUENCE = (
+    "Job aborted due to stage failure: Task 0 in stage 72.0 failed 1 times, most recent failure: Lost task 0.0 in "
+    "stage 72.0 (TID 49) (host executor driver): java.lang.IllegalArgumentException: requirement failed: Illegal "
+    "sequence boundaries: 1 to 5 by 0\n\tat scala.Predef$.require(Predef.scala:337)\n\nDriver stacktrace:\n\tat x.Y(Z)"
+)
+PYTHON = (
+    "\n  An exception was thrown from the Python worker. Please see the stack trace below.\n"
+    'Traceback (most recent call last):\n  File "x.py", line 14, in boom\n    def boom(x): return 1//0\n'
+    "                        ~^^~\nZeroDivisionError: integer division or modulo by zero\n SQLSTATE: 38000"
+)
+CHANNEL = (
+    "<_MultiThreadedRendezvous of RPC that terminated with:\n\tstatus = StatusCode.RESOURCE_EXHAUSTED\n"
+    '\tdetails = "Received message larger than max"\n\tdebug_error_string = "INTERNAL:x"\n>'
+)
+CHECK = (
+    "(org.apache.spark.sql.delta.schema.DeltaInvariantViolationException) [DELTA_VIOLATE_CONSTRAINT_WITH_VALUES] CHECK "
+    "constraint c (v > 0) violated by row with values:\n - v : 0"
+)
+
+
+def of_spark(name: str, text: str, condition: str | None = None) -> Exception:
+    """An exception as PySpark raises it."""
+    members = {
+        "__module__": "pyspark.errors.exceptions.captured",
+        "getCondition": lambda _: condition,
+        "__str__": lambda _: text,
+    }
+    return type(name, (Exception,), members)()  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("text", "condition", "message", "outer"),
+    [
+        (CAST, "CAST_INVALID_INPUT", 'The value \'x\' of the type "STRING" cannot be cast to "INT".', ""),
+        (
+            WRITE,
+            "DELTA_CAST_OVERFLOW_IN_TABLE_WRITE",
+            "Failed to write. Use `try_cast` on the input value.",
+            "TASK_WRITE_FAILED",
+        ),
+        (
+            FOOTER,
+            "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER",
+            "Could not read footer. Cause: RuntimeException: bad.parquet is not a Parquet file.",
+            "FAILED_TO_CREATE_PLAN_FOR_DIRECT_QUERY",
+        ),
+        (
+            SEQUENCE,
+            "EXPRESSION_FAILED",
+            "IllegalArgumentException: requirement failed: Illegal sequence boundaries: 1 to 5 by 0",
+            "",
+        ),
+        (
+            PYTHON,
+            "PYTHON_EXCEPTION",
+            "A Python function failed: ZeroDivisionError: integer division or modulo by zero",
+            "",
+        ),
+        (CHANNEL, "SPARK_ERROR", "gRPC RESOURCE_EXHAUSTED: Received message larger than max", ""),
+        (
+            CHECK,
+            "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES",
+            "CHECK constraint c (v > 0) violated by row with values: - v : 0",
+            "",
+        ),
+        ("requirement failed: of [ID], not [NULL]", "SPARK_ERROR", "requirement failed: of [ID], not [NULL]", ""),
+        (
+            "java.lang.reflect.InvocationTargetException",
+            "SPARK_ERROR",
+            "java.lang.reflect.InvocationTargetException",
+            "",
+        ),
+    ],
+)
+def test_the_innermost_class_is_kept_with_its_sentence(text: str, condition: str, message: str, outer: str) -> None:
+    found = translate(of_spark("SparkException", text))
+    assert (found.condition, found.message, found.outer) == (condition, message, outer)
+    assert bool(found.hint) == (not condition.startswith("DELTA_")), "what is known helps"
+
+
+def test_a_class_that_stands_inside_a_value_is_none() -> None:
+    """A value of the data could otherwise pass for a class, and for a cancelled work."""
+    text = "[CAST_INVALID_INPUT] The '\nCaused by: java.lang.X: [DELTA_CONCURRENT_APPEND] SPARK_JOB_CANCELLED'"
+    found = translate(of_spark("NumberFormatException", text, "CAST_INVALID_INPUT"))
+    assert (found.condition, isinstance(found, CancelledError)) == ("CAST_INVALID_INPUT", False)
+
+
+def test_a_cancelled_job_is_cancelled_wherever_it_says_so() -> None:
+    java = "An error occurred while calling o1.sql.\n: org.apache.spark.SparkException: "
+    assert isinstance(translate(of_spark("Py4JJavaError", f"{java}[SPARK_JOB_CANCELLED] Job 1.")), CancelledError)
+    assert isinstance(translate(of_spark("X", "Interrupted: [OPERATION_CANCELED] by a tag.")), CancelledError)
+
+
+def test_the_chain_of_pyspark_is_followed_to_its_innermost_class() -> None:
+    outer = of_spark("AnalysisException", "[FAILED_TO_PLAN] It failed.", "FAILED_TO_PLAN")
+    middle = of_spark("UnknownException", "org.apache.spark.SparkException: [FAILED_READ_FILE.NO_HINT] Not read.")
+    middle._cause = of_spark("UnknownException", "java.io.IOException: gone")  # type: ignore[attr-defined]
+    outer._cause = middle  # type: ignore[attr-defined]
+    found = translate(outer)
+    assert (found.condition, found.outer) == ("FAILED_READ_FILE.NO_HINT", "FAILED_TO_PLAN")
+    assert found.message == "Not read. Cause: IOException: gone"
+
+
+def test_javas_own_exceptions_have_a_class_of_ours_and_their_name() -> None:
+    found = translate(of_spark("NumberFormatException", 'For input string: "x"'))
+    assert (found.condition, found.message) == ("EXPRESSION_FAILED", 'NumberFormatException: For input string: "x"')
+
+
+def test_an_error_without_words_and_one_of_our_own_say_what_they_are() -> None:
+    assert translate(of_spark("UnknownException", "")).message == "UnknownException"
+    found = translate(KeyError("qty"))
+    assert (found.condition, found.message) == ("UNKNOWN_ERROR", "KeyError: 'qty'")
+    assert "report" in found.hint
+
+
+@given(st.text(), st.sampled_from(["SparkException", "Py4JJavaError", "NumberFormatException"]))
+def test_no_text_makes_an_error_without_a_class(text: str, name: str) -> None:
+    found = translate(of_spark(name, text), text)
+    assert found.condition.replace(".", "_").isupper()
+    assert found.message
+    assert "\n" not in found.message
+
+
+# positions
+
+
+@pytest.mark.parametrize(
+    ("said", "sql", "place"),
+    [
+        (CAST, "SELECT CAST('x' AS INT)", (1, 8)),
+        ("[X] not there.; line 2 pos 3", "SELECT\n   nope", (2, 4)),
+        ("[X] not there.; line 2 pos 3;\n'Project ['nope]\n+- OneRowRelation", "SELECT\n   nope", (2, 4)),
+        ("[X] SQLSTATE: 42601 (line 1, pos 7)\n\n== SQL ==\nSELECT FROM\n-------^^^\n", "SELECT FROM", (1, 7 + 1)),
+        ("[X] of a type (line 1, pos 3)\n\n== SQL ==\nzz zz\n---^^^\n", "SELECT from_json(a, 'zz zz')", (None, None)),
+        (
+            "[X] y\n== SQL of VIEW v (line 1, position 8) ==\n1/0\n",
+            "SELECT * FROM v",
+            (None, None),
+        ),
+        ("[X] y; line 9 pos 1", "SELECT 1", (None, None)),
+        ("[X] the value 'line 1 pos 2' (line 1, pos 3) is none", "SELECT 1", (None, None)),
+    ],
+)
+def test_a_place_is_read_as_spark_counts(said: str, sql: str, place: tuple[int | None, int | None]) -> None:
+    assert place_in(said, sql) == place
+
+
+def test_explain_failing_line_by_line_is_one_error_with_its_place() -> None:
+    found = refused_while_planning(CAST, "SELECT CAST('x' AS INT)")
+    assert (found.condition, found.line, found.column) == ("CAST_INVALID_INPUT", 1, 8)
+    found = refused_while_planning("requirement failed: no", "SELECT 1")
+    assert (found.condition, found.message) == ("SPARK_ERROR", "requirement failed: no")
+
+
+TYPED = "SET a.b = 1;\n  -- :not a marker\n MERGE INTO t USING s\nON t.k > :low AND t.k < :high_ AND t.nope = 1"
+
+
+def test_a_place_is_one_of_the_text_as_typed() -> None:
+    params = {"low": "-12345.678", "high_": "a string with\na line"}
+    statement = parse_script(fill(TYPED, params)).statement
+    found = as_typed(at(statement, "nope"), TYPED, params)
+    assert (found.line, found.column) == place_of(TYPED, TYPED.index("nope"))
+    assert as_typed(found, TYPED, params).column == found.column, "a second time changes nothing"
+    within = as_typed(at(statement, "45.678"), TYPED, params)
+    assert (within.line, within.column) == place_of(TYPED, TYPED.index(":low"))
+    setup = as_typed(at("SET a.b = 1", "b = 1"), TYPED, params)
+    assert (setup.line, setup.column) == (1, 7)
+
+
+def test_a_place_in_a_query_of_ours_is_none_of_the_text() -> None:
+    found = as_typed(at("SELECT count(*) FROM t", "t"), TYPED, {"low": "1", "high_": "2"})
+    assert (found.line, found.column) == (None, None)
+
+
+def at(sql: str, word: str) -> EngineError:
+    line, column = place_of(sql, sql.index(word))
+    return EngineError("X", "y", line=line, column=column, counted_in=sql)
+
+
+@given(st.text(alphabet="ab\n", max_size=40), st.data())
+def test_offsets_and_places_are_one_another(text: str, data: st.DataObject) -> None:
+    offset = data.draw(st.integers(0, len(text)))
+    assert offset_of(text, *place_of(text, offset)) == offset
+
+
+@given(st.lists(st.tuples(st.text("ab\n", max_size=5), st.text("cd\n", max_size=5), st.text("xyz\n", max_size=5))))
+def test_what_no_edit_touched_is_found_again(parts: list[tuple[str, str, str]]) -> None:
+    """Each part is left as it is, then an old piece, then what replaces it."""
+    text, edits, kept, at = "", [], [], 0
+    for keep, old, new in parts:
+        kept += [(at + i, len(text) + i) for i in range(len(keep))]
+        text += keep
+        edits.append(Edit(len(text), len(text) + len(old), new))
+        text += old
+        at += len(keep) + len(new)
+    after = edited(text, edits)
+    for new_offset, old_offset in kept:
+        assert before_edits(edits, new_offset) == old_offset
+        assert after[new_offset] == text[old_offset]
