@@ -12,7 +12,7 @@ from engine.advice import advise
 from engine.analyze import AnalyzedMerge, analyze
 from engine.check_rows import check_rows, first_of
 from engine.clock import Clock
-from engine.confs import AS_MERGE_READS, STATS_SKIPPING, confs_set, for_rows
+from engine.confs import STATS_SKIPPING, confs_set, for_rows
 from engine.delta_log import LogFile, live_rows
 from engine.derive_conjuncts import condition_splice, derive_conjuncts, leave_gaps_out, with_conjuncts
 from engine.describe_target import (
@@ -35,7 +35,7 @@ from engine.parse import Script, parse_merge, parse_script
 from engine.plan_values import engines, plan_id, schema_after, source_value, statement_value, target_value
 from engine.plan_writes import Promise, plan_writes, runs_insert_only
 from engine.precomputed_conditions import failing_condition
-from engine.prepare_delta_scan import DeltaScan, prepare_delta_scan
+from engine.prepare_delta_scan import DeltaScan, merge_reads, prepare_delta_scan
 from engine.prepare_source import PreparedSource, free_source, new_view_name, prepare_source
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
 from engine.samples import sample_rows
@@ -153,7 +153,7 @@ def _plan(
         # statistics on: AS_MERGE_READS tells why
         with confs_set(spark, {STATS_SKIPPING: "true"}):
             merge_scan = scan_with_bounds(spark, known, source, shown, clock)
-            with confs_set(spark, AS_MERGE_READS):
+            with confs_set(spark, merge_reads(spark, merge)):
                 return look_at(spark, known, attempt, source, merge_scan, shown, clock)
 
     try:
