@@ -39,6 +39,9 @@ BY_SOURCE = "with NOT MATCHED BY SOURCE every row of the target matters"
 MAY_RAISE = "ON has an expression that may fail for a row, and a skipped row would hide that"
 NULL_SAFE = "<=> also matches NULLs"
 NO_BOUNDS = "the source has no key that is not NULL, or one that is too long, too odd or too old to be compared safely"
+# A MERGE reads NULL where a partition value is none of the column's type; a predicate on that column fails with it.
+NO_VALUE = "CAST_INVALID_INPUT"
+ODD_PARTITION = "a partition of the table has a value that is none of the column's type"
 
 
 @dataclass(frozen=True)
@@ -189,6 +192,11 @@ def derive_again(
     bounds = bounds_of(merge, found)
     derived = derive_conjuncts(spark, merge, source, bounds, columns, partition_columns)
     return (*derived, *leave_gaps_out(spark, merge, source, bounds, derived, partition_columns))
+
+
+def not_derived(derived: Sequence[DerivedConjunct], because: str) -> tuple[DerivedConjunct, ...]:
+    """``derived`` without its texts, and why."""
+    return tuple(one.model_copy(update={"text": "", "why_not": because}) if one.text else one for one in derived)
 
 
 def few_values(spark: SparkSession, merge: AnalyzedMerge, view: str, key: Key) -> tuple[str, ...]:

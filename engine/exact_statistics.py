@@ -28,6 +28,21 @@ CUT_CHARACTERS, CUT_BYTES = 32, 64
 # below it texts have one order in UTF-8, as Spark has it, and in UTF-16, as Java's strings have it
 FIRST_SURROGATE = "\ud800"
 
+# how partition values are written that every cast reads; the first that matches the type
+PARTITION_TEXTS = (
+    (re.compile("(tiny|small|big)?int"), re.compile(r"-?\d{1,19}")),
+    (re.compile("date"), re.compile(r"\d{4}-\d\d-\d\d")),
+    (re.compile("timestamp"), re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d{1,6})?Z?")),
+    (re.compile("boolean"), re.compile("true|false")),
+    (re.compile("decimal|float|double"), re.compile(r"-?\d+(\.\d+)?(E-?\d+)?")),
+)
+
+
+def is_odd_partition(type_: str, value: str | None) -> bool:
+    """Whether a predicate on a partition column may fail with this value of it. A read of the column gives NULL."""
+    text = next((text for named, text in PARTITION_TEXTS if named.match(type_)), None)
+    return value is not None and text is not None and not text.fullmatch(value)
+
 
 def why_not_exact(type_: str) -> str:
     """Why the log's bounds of a type are not to be trusted, in words, or ""."""

@@ -14,7 +14,15 @@ from engine.check_rows import check_rows, first_of
 from engine.clock import Clock
 from engine.confs import STATS_SKIPPING, confs_set, for_rows
 from engine.delta_log import LogFile, live_rows
-from engine.derive_conjuncts import condition_splice, derive_conjuncts, leave_gaps_out, with_conjuncts
+from engine.derive_conjuncts import (
+    NO_VALUE,
+    ODD_PARTITION,
+    condition_splice,
+    derive_conjuncts,
+    leave_gaps_out,
+    not_derived,
+    with_conjuncts,
+)
 from engine.describe_target import (
     DescribedTarget,
     beside,
@@ -153,7 +161,9 @@ def _plan(
         # statistics on: AS_MERGE_READS tells why
         with confs_set(spark, {STATS_SKIPPING: "true"}):
             merge_scan = scan_with_bounds(spark, known, source, shown, clock)
-            with confs_set(spark, merge_reads(spark, merge)):
+            # inserting alone, a MERGE prunes partitions as a read does, and fails like one
+            files = () if runs_insert_only(statement, confs) else merge_scan.scan.before
+            with confs_set(spark, merge_reads(spark, merge, files)):
                 return look_at(spark, known, attempt, source, merge_scan, shown, clock)
 
     try:
@@ -291,7 +301,12 @@ def scan_with_bounds(
 
     def narrowed(found: MergeScan, derived: tuple[DerivedConjunct, ...]) -> MergeScan:
         with_bounds = with_conjuncts(merge, derived)
-        after = scan(with_bounds) if with_bounds is not merge else found.as_typed
+        try:
+            after = scan(with_bounds) if with_bounds is not merge else found.as_typed
+        except EngineError as error:
+            if error.condition != NO_VALUE:
+                raise
+            return MergeScan(merge, found.as_typed, found.as_typed, not_derived(derived, ODD_PARTITION))
         fewer = len(after.after) < len(found.scan.after)
         return MergeScan(with_bounds, found.as_typed, after, derived) if fewer else found
 
