@@ -15,9 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.commits import commits
+from engine.delta_log import LogFile
 from engine.exact_statistics import EXACT_DIGITS, is_odd_partition, lower_bound, upper_bound, why_not_exact
+from engine.layout_advice import no_statistics
+from engine.logged_schema import LoggedColumn, logical_names
 from engine.plan_merge import plan
+from engine.skipping import facts
 from engine.staleness import any_match
+from engine.values import Column
 from tests.conftest import own_schema
 from tests.engine.logs_of_others import (
     UPSERT,
@@ -419,3 +424,32 @@ def test_bounds_of_a_time_are_a_second_wider() -> None:
 )
 def test_partition_values_that_a_predicate_may_fail_with(type_: str, value: str | None, odd: bool) -> None:
     assert is_odd_partition(type_, value) is odd
+
+
+ODD_STATISTICS = [
+    None,
+    "",
+    "{",
+    "[]",
+    "7",
+    '{"numRecords": "2", "minValues": [], "maxValues": 7, "nullCount": null}',
+    '{"numRecords": "2", "minValues": {"k": {"x": []}}, "maxValues": {"k": null}, "nullCount": {"k": "none"}}',
+]
+
+
+@pytest.mark.parametrize("text", ODD_STATISTICS)
+def test_statistics_that_are_none_are_shown_as_missing(text: str | None) -> None:
+    file = LogFile("f.parquet", 1, {}, None, 0, "", 0, 0, text)
+    column = Column(name="k", type="string", nullable=True)
+    renamed = LoggedColumn("k", "col-1")
+    shown = facts(file, column, "k", (), "")
+    assert (shown.low, shown.high, shown.nulls) == (None, None, None)
+    assert not file.value().null_counts
+    assert not [one.code for one in no_statistics("t", [file], ["k"]) if one.code != "NO_STATISTICS"]
+    assert logical_names((file,), [renamed])[0].physical_rows is None
+
+
+def test_numbers_with_a_point_are_shown_as_they_are_written() -> None:
+    stats = '{"numRecords": 1, "minValues": {"k": 1.10}, "maxValues": {"k": 1e-15}, "nullCount": {"k": 0}}'
+    file = LogFile("f.parquet", 1, {}, 1, 0, "", 0, 0, stats).value()
+    assert (file.min_values["k"], file.max_values["k"], file.null_counts["k"]) == ("1.10", "1e-15", 0)
