@@ -31,7 +31,7 @@ def edited(path: Path, change: Callable[[dict[str, Any]], None]) -> Path:
     """A copy of the table whose ``add`` actions ``change`` has edited in place."""
     copied = copy_of(path)
     log = copied / "_delta_log"
-    for checksum in (*log.glob("*.crc"), *log.glob(".*.crc")):
+    for checksum in log.glob("*.crc"):
         checksum.unlink()
     for commit in log.glob("*.json"):
         actions = [json.loads(line) for line in commit.read_text().splitlines()]

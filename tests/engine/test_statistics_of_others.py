@@ -179,7 +179,8 @@ def test_what_the_operator_writes_skips_as_delta_skips(others: tuple[Any, Path],
     key = UNLISTED["dec18"][3]
     on = f"t.dec18 = s.dec18 AND t.dec18 = {key}"
     looked = same_as_typed(spark, path, on, a_source(spark, "dec18", key), CLAUSES[clauses].format("dec18"))
-    assert looked.scan.files_after == (2 if clauses == "by source" else 0)
+    # the other file's greatest value is rounded to one of too many digits, which Delta takes for none
+    assert looked.scan.files_after == (2 if clauses == "by source" else 1)
 
 
 def test_rows_that_came_since_are_compared_whatever_the_bounds_of_their_files_say(
