@@ -13,7 +13,8 @@ STATS_SKIPPING = "spark.databricks.delta.stats.skipping"
 # A read prunes partitions by filters that Delta derives from generated columns, a MERGE does not; what is derived from
 # a time is untrue for rows that were written under another session time zone.
 GENERATED_FILTERS = "spark.databricks.delta.generatedColumn.partitionFilterOptimization.enabled"
-# For a query that stands for the MERGE. Delta cannot read a table with deletion vectors while statistics are off,
+# For a query that stands for the MERGE (prepare_delta_scan.merge_reads). Delta cannot read a table with deletion
+# vectors while statistics are off,
 # though it can merge into one.
 AS_MERGE_READS = {STATS_SKIPPING: "true", GENERATED_FILTERS: "false"}
 EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"

@@ -73,7 +73,7 @@ class LogFile(NamedTuple):
     def value(self) -> DataFile:
         from datetime import datetime, timezone
 
-        stats = json.loads(self.stats) if self.stats else {}
+        stats = statistics_of(self.stats)
         return DataFile(
             path=self.path,
             bytes=self.bytes,
@@ -83,8 +83,23 @@ class LogFile(NamedTuple):
             modified_at=datetime.fromtimestamp(self.modified_at / 1000, timezone.utc).isoformat(timespec="seconds"),
             min_values=_flat(stats.get("minValues", {})),
             max_values=_flat(stats.get("maxValues", {})),
-            null_counts={k: int(v) for k, v in _flat(stats.get("nullCount", {})).items() if v is not None},
+            null_counts={k: int(v) for k, v in _flat(stats.get("nullCount", {})).items() if v and v.isdecimal()},
         )
+
+
+def statistics_of(text: str | None) -> dict[str, Any]:
+    """The statistics of a file as the protocol names them, without what is not as the protocol has it: other writers
+    make mistakes, and to Delta such a file is one without them. Numbers with a point come as they are written."""
+    try:
+        found = json.loads(text or "{}", parse_float=str)
+    except ValueError:
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {key: value for key, value in found.items() if key not in BY_COLUMN or isinstance(value, dict)}
+
+
+BY_COLUMN = ("minValues", "maxValues", "nullCount")
 
 
 @dataclass(frozen=True)

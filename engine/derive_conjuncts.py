@@ -5,8 +5,9 @@ row that matches has its key equal to the target's, so each matching target row 
 keys. Said in ON, they change no match and no insert, and Delta skips the other files.
 
 Nothing is derived where that could be untrue or could hide an error: with NOT MATCHED BY SOURCE, where every target
-row matters; from ``<=>``, by which NULLs match; across OR; where the two sides are compared in a third type; from CHAR
-and collated strings and floating point; and where ON holds an expression that may raise for a row that is skipped.
+row matters; from ``<=>``, by which NULLs match; across OR; where the two sides are compared in a third type; from types
+whose statistics a writer may keep inexactly (``engine.exact_statistics``); and where ON holds an expression that may
+raise for a row that is skipped.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from typing import TYPE_CHECKING
 from engine.analyze import AnalyzedMerge, Expression, Key
 from engine.derive_generated import derive_generated
 from engine.derive_ranges import in_one_of, key_ranges
-from engine.literals import DECIMAL, INTEGERS, MAX_VALUES, few_literals, literal, one_of, printed, within
+from engine.exact_statistics import lower_bound, upper_bound, why_not_exact
+from engine.literals import INTEGERS, MAX_VALUES, few_literals, one_of, printed, within
 from engine.logged_schema import LoggedColumn
 from engine.resolve import resolve
 from engine.spark_errors import collected
@@ -32,11 +34,15 @@ if TYPE_CHECKING:
 BY_SOURCE = "with NOT MATCHED BY SOURCE every row of the target matters"
 MAY_RAISE = "ON has an expression that may fail for a row, and a skipped row would hide that"
 NULL_SAFE = "<=> also matches NULLs"
+NO_BOUNDS = "the source has no key that is not NULL, or one that is too long, too odd or too old to be compared safely"
+# A MERGE reads NULL where a partition value is none of the column's type; a predicate on that column fails with it.
+NO_VALUE = "CAST_INVALID_INPUT"
+ODD_PARTITION = "a partition of the table has a value that is none of the column's type"
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """The least and greatest key of the frozen source as SQL literals, None where they cannot be written as such."""
+    """Between which SQL literals all keys of the frozen source lie, None where they cannot be written as such."""
 
     key: Key
     low: str | None
@@ -65,9 +71,7 @@ def why_not(merge: AnalyzedMerge, key: Key) -> str:
     source, target = ("string" if one.startswith("varchar") else one for one in types)
     if not (source in INTEGERS and target in INTEGERS) and source != target:
         return f"the source's {source} and the target's {target} are compared in a type of neither"
-    if source not in INTEGERS and source not in ("string", "date", "timestamp") and not DECIMAL.match(source):
-        return f"{source} has no order that data skipping can be trusted with"
-    return MAY_RAISE if any(merge.may_raise(e.text) for e in merge.on) else ""
+    return why_not_exact(source) or (MAY_RAISE if any(merge.may_raise(e.text) for e in merge.on) else "")
 
 
 def bound_items(merge: AnalyzedMerge) -> tuple[str, ...]:
@@ -83,7 +87,7 @@ def bounds_of(merge: AnalyzedMerge, found: Sequence[str | None]) -> tuple[Bounds
     keys = bounded_keys(merge)
     types = [_type(merge, key) for key in keys]
     return tuple(
-        Bounds(key, literal(type_, low), literal(type_, high))
+        Bounds(key, lower_bound(type_, low), upper_bound(type_, high))
         for key, type_, low, high in zip(keys, types, found[::2], found[1::2], strict=True)
     )
 
@@ -109,7 +113,7 @@ def derive_conjuncts(
         if not because:
             low, high = found[key].low, found[key].high
             if low is None or high is None:
-                because = "the source has no key that is not NULL, or one that is too long or odd to be written"
+                because = NO_BOUNDS
             else:
                 known = low != high and _is_partition(key, partition_columns)
                 inside = few_values(spark, merge, view, key) if known else ()
@@ -154,6 +158,11 @@ def derive_again(
     bounds = bounds_of(merge, found)
     derived = derive_conjuncts(spark, merge, source, bounds, columns, partition_columns)
     return (*derived, *leave_gaps_out(spark, merge, source, bounds, derived, partition_columns))
+
+
+def not_derived(derived: Sequence[DerivedConjunct], because: str) -> tuple[DerivedConjunct, ...]:
+    """``derived`` without its texts, and why."""
+    return tuple(one.model_copy(update={"text": "", "why_not": because}) if one.text else one for one in derived)
 
 
 def few_values(spark: SparkSession, merge: AnalyzedMerge, view: str, key: Key) -> tuple[str, ...]:

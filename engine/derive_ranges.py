@@ -12,7 +12,8 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.literals import DECIMAL, INTEGERS, literal, printed, within
+from engine.exact_statistics import lower_bound, upper_bound
+from engine.literals import DECIMAL, INTEGERS, printed, within
 from engine.spark_errors import collected
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ NUMBERS = {"date": "unix_date({})", "timestamp": "unix_micros({})"}
 
 
 class KeyRange(NamedTuple):
-    """Keys from ``low`` to ``high``, both of them keys, as numbers and as SQL literals."""
+    """Keys from ``low`` to ``high``, both of them keys, as numbers, and the literals between which they lie."""
 
     low: Decimal
     high: Decimal
@@ -38,7 +39,7 @@ class KeyRange(NamedTuple):
 def key_ranges(
     spark: SparkSession, view: str, reference: str, key: str, type_: str, low: str, high: str
 ) -> tuple[KeyRange, ...]:
-    """The ranges that hold every ``key`` of ``view``, whose least and greatest are the literals ``low`` and ``high``;
+    """The ranges that hold every ``key`` of ``view``, all of them between the literals ``low`` and ``high``;
     () where they leave out less than half of what lies between these, and for a type without gaps.
 
     At most MAX_RANGES, whatever the number of rows: keys are put into BUCKETS of one width, and each bucket gives its
@@ -56,7 +57,7 @@ def key_ranges(
     )
     found = joined(
         [
-            KeyRange(Decimal(low), Decimal(high), literal(type_, first), literal(type_, last))
+            KeyRange(Decimal(low), Decimal(high), lower_bound(type_, first), upper_bound(type_, last))
             for low, high, first, last in collected(spark, query)
         ]
     )

@@ -52,6 +52,7 @@ class DescribedTarget:
         return TableTraits(
             deletion_vectors=vectors and "deletionVectors" in self.features,
             change_data_feed=properties.get("delta.enableChangeDataFeed", "false").lower() == "true",
+            partitioned=bool(self.partition_columns),
         )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.analyze import AnalyzedMerge, analyze, schema_of
 from engine.assignments import assignments
-from engine.confs import AS_MERGE_READS, confs_set, for_rows
+from engine.confs import confs_set, for_rows
 from engine.delta_log import list_files
 from engine.describe_target import describe_detail, target_columns
 from engine.errors import EngineError, UsageError
@@ -32,6 +32,7 @@ from engine.find_touched_files import (
 )
 from engine.names import string
 from engine.parse import parse_merge
+from engine.prepare_delta_scan import merge_reads
 from engine.prepare_source import PreparedSource, get_merge_source, used_columns
 from engine.resolve import resolve
 from engine.samples import Writes, cells_of, sample_of, struct_after, struct_of
@@ -149,7 +150,7 @@ def _find(spark: SparkSession, plan: Plan, typed: str, private: bool) -> FoundKe
     writes = {one.clause: one.columns for one in assignments(spark, merge, rules)}
     look = Look(spark, plan, merge, source, writes, private)
     found: dict[ClauseKind, list[Any]] = {}
-    with confs_set(spark, {**for_rows(source.num_rows), **AS_MERGE_READS}):
+    with confs_set(spark, {**for_rows(source.num_rows), **merge_reads(spark, merge)}):
         found["matched"] = _pairs(look, asked)
         if asked.by_value or not (asked.source or asked.pairs):
             found["not_matched_by_source"] = _lone_targets(look, asked)

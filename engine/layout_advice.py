@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
-from engine.delta_log import LogFile, live_rows
+from engine.delta_log import LogFile, live_rows, statistics_of
 from engine.names import quote, string
 from engine.parse import parse_merge
 from engine.spark_errors import translate
@@ -191,7 +191,7 @@ def partition_skew(files: Sequence[LogFile]) -> Iterable[LayoutAdvice]:
 
 def no_statistics(name: str, files: Sequence[LogFile], keys: Iterable[str]) -> Iterable[LayoutAdvice]:
     """Files without bounds of a key that merges went by: they are kept whatever is asked."""
-    known = {column for file in files for column in _stats(file).get("minValues", {})}
+    known = {column for file in files for column in statistics_of(file.stats).get("minValues", {})}
     for column in keys:
         without = [file for file in files if column not in file.partition and not _has_bounds(file, column)]
         if without:
@@ -206,16 +206,10 @@ def no_statistics(name: str, files: Sequence[LogFile], keys: Iterable[str]) -> I
 
 
 def _has_bounds(file: LogFile, column: str) -> bool:
-    stats = _stats(file)
+    stats = statistics_of(file.stats)
     if column in stats.get("minValues", {}):
         return True
     return "numRecords" in stats and stats.get("nullCount", {}).get(column) == stats["numRecords"]
-
-
-def _stats(file: LogFile) -> dict[str, Any]:
-    """The statistics of an AddFile, as the Delta protocol names them."""
-    found: dict[str, Any] = json.loads(file.stats) if file.stats else {}
-    return found
 
 
 def _mib(size: float) -> str:

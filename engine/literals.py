@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from engine.names import string
 
 INTEGERS = {"tinyint": "Y", "smallint": "S", "int": "", "bigint": "L"}
-DECIMAL = re.compile(r"^decimal\(\d+,\d+\)$")
+DECIMAL = re.compile(r"^decimal\((\d+),\d+\)$")
 DATE = re.compile(r"^\d{4}-\d{2}-\d{2}$")
 MAX_VALUES = 50
 MAX_LENGTH = 100

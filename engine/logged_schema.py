@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.delta_log import LogFile, LogSegment, all_of, log_segment
+from engine.delta_log import BY_COLUMN, LogFile, LogSegment, all_of, log_segment
 from engine.errors import EngineError
 from engine.names import quote
 from engine.spark_errors import translate
@@ -130,9 +130,15 @@ def _renames(columns: Iterable[LoggedColumn]) -> bool:
 def _stats(text: str | None, columns: Sequence[LoggedColumn]) -> str | None:
     if text is None:
         return text
-    stats = json.loads(text)
-    by_column = ("minValues", "maxValues", "nullCount")
-    return json.dumps({key: _renamed(of, columns) if key in by_column else of for key, of in stats.items()})
+    try:
+        stats = json.loads(text)
+    except ValueError:
+        return text
+    if not isinstance(stats, dict):
+        return text
+    return json.dumps(
+        {key: _renamed(of, columns) if key in BY_COLUMN and isinstance(of, dict) else of for key, of in stats.items()}
+    )
 
 
 def _renamed(values: Mapping[str, Any], columns: Sequence[LoggedColumn]) -> dict[str, Any]:

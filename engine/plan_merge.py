@@ -13,9 +13,17 @@ from engine.analyze import AnalyzedMerge, aliased, analyze, schema_of
 from engine.check_reading import check_analyzed, check_parsed, read_merge
 from engine.check_rows import check_rows, first_of
 from engine.clock import Clock
-from engine.confs import AS_MERGE_READS, STATS_SKIPPING, confs_set, for_rows
+from engine.confs import STATS_SKIPPING, confs_set, for_rows
 from engine.delta_log import LogFile, live_rows
-from engine.derive_conjuncts import condition_splice, derive_conjuncts, leave_gaps_out, with_conjuncts
+from engine.derive_conjuncts import (
+    NO_VALUE,
+    ODD_PARTITION,
+    condition_splice,
+    derive_conjuncts,
+    leave_gaps_out,
+    not_derived,
+    with_conjuncts,
+)
 from engine.describe_target import (
     DescribedTarget,
     beside,
@@ -46,7 +54,7 @@ from engine.plan_values import engines, plan_id, schema_after, source_value, sta
 from engine.plan_writes import Promise, plan_writes, runs_insert_only
 from engine.planning_state import Read, planning_state, session_confs, surroundings
 from engine.precomputed_conditions import failing_condition
-from engine.prepare_delta_scan import DeltaScan, prepare_delta_scan
+from engine.prepare_delta_scan import DeltaScan, merge_reads, prepare_delta_scan
 from engine.prepare_source import PreparedSource, free_source, new_view_name, prepare_source
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
 from engine.samples import sample_rows
@@ -177,7 +185,9 @@ def _plan(
         # statistics on: AS_MERGE_READS tells why
         with confs_set(spark, {STATS_SKIPPING: "true"}):
             merge_scan = scan_with_bounds(spark, known, source, shown, clock)
-            with confs_set(spark, AS_MERGE_READS):
+            # inserting alone, a MERGE prunes partitions as a read does, and fails like one
+            files = () if runs_insert_only(statement, confs) else merge_scan.scan.before
+            with confs_set(spark, merge_reads(spark, merge, files)):
                 return look_at(spark, known, attempt, source, merge_scan, shown, clock)
 
     try:
@@ -328,7 +338,12 @@ def scan_with_bounds(
 
     def narrowed(found: MergeScan, derived: tuple[DerivedConjunct, ...]) -> MergeScan:
         with_bounds = with_conjuncts(merge, derived)
-        after = scan(with_bounds) if with_bounds is not merge else found.as_typed
+        try:
+            after = scan(with_bounds) if with_bounds is not merge else found.as_typed
+        except EngineError as error:
+            if error.condition != NO_VALUE:
+                raise
+            return MergeScan(merge, found.as_typed, found.as_typed, not_derived(derived, ODD_PARTITION))
         fewer = len(after.after) < len(found.scan.after)
         return MergeScan(with_bounds, found.as_typed, after, derived) if fewer else found
 

@@ -18,6 +18,7 @@ from engine.should_materialize_source import OPTIMIZE_INSERT_ONLY, is_on
 from engine.values import ActionKind, Estimate, TouchedFile, WritePlan
 
 MATCHED_ONLY = "spark.databricks.delta.merge.optimizeMatchedOnlyMerge.enabled"
+COLLECT_STATISTICS = "spark.databricks.delta.stats.collect"
 PERSISTENT_VECTORS = "spark.databricks.delta.merge.deletionVectors.persistent"
 
 
@@ -27,6 +28,7 @@ class TableTraits:
 
     deletion_vectors: bool
     change_data_feed: bool
+    partitioned: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def plan_writes(
 ) -> Promise:
     """The write plan and the exact metrics of a MERGE whose matches are known. Pure: asks Spark nothing."""
     if runs_insert_only(merge.statement, confs):
-        return plan_inserts(matches, num_source_rows, traits)
+        return plan_inserts(matches, num_source_rows, traits, confs)
     statement = merge.statement
     vectors = traits.deletion_vectors and is_on(confs, PERSISTENT_VECTORS)
     touched = matches.touched
@@ -71,7 +73,7 @@ def plan_writes(
     }
     if not traits.change_data_feed or not touched:
         metrics["numTargetChangeFilesAdded"] = 0
-    estimates = file_estimates(metrics["numOutputRows"])
+    estimates = file_estimates(metrics["numOutputRows"], traits, confs)
     # a conjunct without columns may make all of ON false, and its keys go with it
     constant = any(not (e.source_columns or e.target_columns) for e in merge.on)
     if touched and (constant or not merge.keys):
@@ -87,7 +89,7 @@ def plan_writes(
     )
 
 
-def plan_inserts(matches: Matches, num_source_rows: int, traits: TableTraits) -> Promise:
+def plan_inserts(matches: Matches, num_source_rows: int, traits: TableTraits, confs: Mapping[str, str]) -> Promise:
     """InsertOnlyMergeExecutor.writeOnlyInserts: a left anti join, nothing read twice, nothing removed."""
     inserted = sum(n for clause, n in matches.inserts.items() if clause)
     metrics = dict.fromkeys(ROW_METRICS, 0) | {
@@ -109,7 +111,7 @@ def plan_inserts(matches: Matches, num_source_rows: int, traits: TableTraits) ->
             unmodified_rows_written=False,
         ),
         metrics=metrics,
-        estimates=file_estimates(inserted),
+        estimates=file_estimates(inserted, traits, confs),
         files=(),
         partitions_removed_from=0,
     )
@@ -126,6 +128,7 @@ ROW_METRICS = (
     "numTargetRowsNotMatchedBySourceDeleted",
     "numTargetRowsCopied",
 )
+FILES_ADDED = ("numTargetFilesAdded", "numTargetBytesAdded")
 VECTOR_METRICS = (
     "numTargetDeletionVectorsAdded",
     "numTargetDeletionVectorsRemoved",
@@ -206,8 +209,9 @@ def changed_rows(file: FileMatches) -> int:
 
 
 def fully_replaced(file: FileMatches) -> bool:
-    """Whether a deletion vector over the changed rows would mark every row of the file."""
-    return changed_rows(file) == file.rows
+    """Whether Delta takes a file of which every row changes away: one without a count of rows in the log it keeps,
+    with a vector over all of them (TouchedFileWithDV.isFullyReplaced)."""
+    return file.file.rows is not None and changed_rows(file) == file.rows
 
 
 def removal_metrics(touched: tuple[FileMatches, ...], vectors: bool) -> dict[str, int]:
@@ -247,8 +251,13 @@ def touched_file(file: FileMatches, statement: MergeStatement, vectors: bool) ->
     )
 
 
-def file_estimates(rows_written: int) -> dict[str, int | Estimate]:
-    """Files added depend on the shuffle: none without rows, else at least one and at most one for each row."""
+def file_estimates(rows_written: int, traits: TableTraits, confs: Mapping[str, str]) -> dict[str, int | Estimate]:
+    """Files added depend on the shuffle: none without rows, else at least one and at most one for each row.
+
+    Spark's first task writes a file even if it has no rows, unless the table is partitioned, and Delta drops a file
+    only if its statistics say that it is empty (TransactionalWrite.writeFiles).
+    """
+    empty = int(not (traits.partitioned or is_on(confs, COLLECT_STATISTICS)))
     if rows_written == 0:
-        return {"numTargetFilesAdded": 0, "numTargetBytesAdded": 0}
-    return {"numTargetFilesAdded": Estimate(low=1, high=rows_written)}
+        return {"numTargetFilesAdded": Estimate(low=0, high=1)} if empty else dict.fromkeys(FILES_ADDED, 0)
+    return {"numTargetFilesAdded": Estimate(low=1, high=rows_written + empty)}

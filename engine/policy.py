@@ -95,6 +95,8 @@ class _Share:
 
     def above(self, most: float) -> str:
         """How it is more than ``most``, or "" where it is not."""
+        if self.part == 0:
+            return ""
         if self.part is None or self.whole is None:
             return f"the share of {self.what} {self.done} is not known"
         if self.part <= most * self.whole:

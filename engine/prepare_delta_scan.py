@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from engine.analyze import AnalyzedMerge, Expression
 from engine.confs import AS_MERGE_READS, STATS_SKIPPING, confs_set, without_rules
 from engine.delta_log import LogFile, partitions_of
+from engine.exact_statistics import is_odd_partition, why_not_exact
 from engine.input_files import files_of_query
 from engine.spark_errors import translate
 from engine.values import Scan
@@ -33,6 +34,20 @@ ONLY_IN_READS = (
 )
 ABSOLUTE = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*:")
 COMPARISON = re.compile(r"^\s*[\w.`]+\s*(=|==|<=>|<|>|<=|>=|<>|!=)\s*[\w.`]+\s*$")
+
+
+def merge_reads(spark: SparkSession, merge: AnalyzedMerge, files: Iterable[LogFile] = ()) -> dict[str, str]:
+    """The confs for queries that stand for the MERGE and read its target, whose files are ``files``.
+
+    A join of such a query skips files by what the optimizer infers of the target from the source, and prunes partitions
+    by keys that are not NULL; a MERGE does neither. That is harmless, but for bounds in the log that are not exact, and
+    for partition values that are none of their type.
+    """
+    types = {column.name: column.type for column in merge.target_schema}
+    compared = (*merge.on, *(e for clause in merge.matched for e in clause))
+    inexact = any(why_not_exact(types[name]) for e in compared for name in e.target_columns)
+    odd = any(is_odd_partition(types.get(name, ""), value) for file in files for name, value in file.partition.items())
+    return {**AS_MERGE_READS, **(without_rules(spark, ONLY_IN_READS) if inexact or odd else {})}
 
 
 @dataclass(frozen=True)

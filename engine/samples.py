@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from engine.analyze import AnalyzedMerge
 from engine.assignments import Assignment, ClauseAssignments
 from engine.confs import LIMIT_PARTITIONS, confs_set, for_rows
+from engine.derive_conjuncts import NO_VALUE
 from engine.find_touched_files import (
     CLAUSE,
     SOURCE_ROW,
@@ -25,6 +26,7 @@ from engine.names import quote, string
 from engine.parse import MergeClause
 from engine.prepare_source import PreparedSource
 from engine.rows_after import clause_rows
+from engine.spark_errors import translate
 from engine.values import Cells, Column, Sample
 
 if TYPE_CHECKING:
@@ -108,16 +110,22 @@ def _matched(
         if not these:
             continue
         ids = ", ".join(f"{row['row']}L" for row in these)
-        where = " AND ".join((f"{SOURCE_ROW} IN ({ids})", *_bounds(merge, these)))
         # the operator's names resolve one level down, where both sides are in scope
         query = (
             f"SELECT __dm_before, __dm_after FROM (SELECT /*+ BROADCAST({merge.source_reference}) */ "
             f"{matched} AS {CLAUSE}, {before} AS __dm_before, {struct_after(writes.get(clause))} AS __dm_after "
             f"FROM {source_relation(merge, source)} INNER JOIN {target_relation(merge)} "
-            f"ON {statement.condition}\nWHERE {where}) WHERE {CLAUSE} = {number} LIMIT {len(these)}"
+            f"ON {statement.condition}\nWHERE {SOURCE_ROW} IN ({ids})"
         )
+        end = f") WHERE {CLAUSE} = {number} LIMIT {len(these)}"
+        bounds = "".join(f" AND {bound}" for bound in _bounds(merge, these))
         with confs_set(spark, _one_job_for(these) if look_apart else {}):
-            samples += _rows(spark, merge, clause, query, writes)
+            try:
+                samples += _rows(spark, merge, clause, f"{query}{bounds}{end}", writes)
+            except Exception as error:
+                if not bounds or translate(error).condition != NO_VALUE:
+                    raise
+                samples += _rows(spark, merge, clause, f"{query}{end}", writes)
     return samples
 
 

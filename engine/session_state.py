@@ -30,6 +30,7 @@ KEPT_CONFS = (
     "spark.databricks.delta.schema.autoMerge.enabled",
     "spark.databricks.delta.optimizeWrite.enabled",
     "spark.databricks.delta.autoCompact.enabled",
+    "spark.databricks.delta.stats.collect",
     "spark.databricks.delta.stats.skipping",
     "spark.databricks.delta.numRecordsValidation.enabled",
     "spark.databricks.delta.resolveMergeUpdateStructsByName.enabled",

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 from engine.analyze import Expression, analyze
-from engine.delta_log import LogFile, list_files
+from engine.delta_log import LogFile, list_files, statistics_of
 from engine.logged_schema import logged_schema
 from engine.parse import parse_merge
 from engine.prepare_delta_scan import kept_files, where
@@ -177,18 +177,19 @@ def facts(file: LogFile, column: Column, physical_name: str, partitions: Collect
         return ColumnFacts(column.name, True, value, value, None)
     if not file.stats:
         return ColumnFacts(column.name, False, None, None, None, "no statistics, so it is kept")
-    stats: dict[str, Any] = json.loads(file.stats, parse_float=str)
+    stats = statistics_of(file.stats)
     low = stats.get("minValues", {}).get(physical_name)
     high = stats.get("maxValues", {}).get(physical_name)
-    nulls = stats.get("nullCount", {}).get(physical_name)
-    if isinstance(low, dict) or isinstance(high, dict) or isinstance(nulls, dict):
+    counted = stats.get("nullCount", {}).get(physical_name)
+    if isinstance(low, dict) or isinstance(high, dict) or isinstance(counted, dict):
         return ColumnFacts(column.name, False, None, None, None, "a struct: its fields have statistics of their own")
+    nulls = counted if isinstance(counted, int) else None
     return ColumnFacts(
         column=column.name,
         partition=False,
         low=None if low is None else _text(low),
         high=None if high is None else _text(high),
-        nulls=None if nulls is None else int(nulls),
+        nulls=nulls,
         note=_note(column, low, high, nulls, stats, indexed),
     )
 
@@ -199,7 +200,8 @@ def _text(value: object) -> str:
 
 def _note(column: Column, low: object, high: object, nulls: int | None, stats: dict[str, Any], indexed: str) -> str:
     notes = []
-    rows = stats.get("numRecords")
+    counted = stats.get("numRecords")
+    rows = counted if isinstance(counted, int) else None
     if low is None and high is None:
         if nulls is None:
             notes.append("no statistics of this column, so it is kept")

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from engine.analyze import analyze
 from engine.commits import Commit
-from engine.confs import AS_MERGE_READS, confs_set
+from engine.confs import AS_MERGE_READS, confs_set, without_rules
 from engine.delta_log import list_files
 from engine.logged_schema import LoggedMetadata, logged_metadata
 from engine.parse import parse_merge
+from engine.prepare_delta_scan import ONLY_IN_READS
 from engine.spark_errors import translate
 from engine.splice import spliced
 from engine.values import Plan, Verdict
@@ -140,7 +141,8 @@ def any_match(spark: SparkSession, plan: Plan, version: int, hashes: Sequence[in
         f"ON {merge.statement.condition}\nLIMIT 1"
     )
     try:
-        with confs_set(spark, AS_MERGE_READS):
+        # bounds of the new files may be inexact, and must not hide a match: see prepare_delta_scan.merge_reads
+        with confs_set(spark, {**AS_MERGE_READS, **without_rules(spark, ONLY_IN_READS)}):
             return bool(spark.sql(query).collect())
     except Exception as error:
         raise translate(error) from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,7 @@ def _row(files: Sequence[DataFile], name: str, type_: str, detail: TableDetail) 
     if name in detail.partition_columns:
         values = [file.partition.get(name) for file in files]
         known = sorted({value for value in values if value is not None}, key=ordering(type_))
-        nulls = sum(file.rows or 0 for file in files if file.partition.get(name) is None)
+        nulls = _sum(file.rows for file in files if file.partition.get(name) is None)
         least, most = (known[0], known[-1]) if known else (None, None)
         return _told(name, least, most, nulls, files, len(files))
     having = [file for file in files if name in file.null_counts or file.min_values.get(name) is not None]
@@ -47,15 +47,23 @@ def _row(files: Sequence[DataFile], name: str, type_: str, detail: TableDetail) 
     highs = [high for file in files if (high := file.max_values.get(name)) is not None]
     key = ordering(type_)
     least, most = min(lows, key=key, default=None), max(highs, key=key, default=None)
-    nulls = sum(file.null_counts.get(name, 0) for file in having)
-    return _told(name, least, most, nulls if having else None, files, len(having))
+    nulls = _sum(file.null_counts.get(name) for file in files)
+    return _told(name, least, most, nulls, files, len(having))
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    """None where a file does not say."""
+    known, unknown = 0, False
+    for one in counts:
+        known, unknown = known + (one or 0), unknown or one is None
+    return None if unknown else known
 
 
 def _told(
     name: str, least: str | None, most: str | None, nulls: int | None, files: Sequence[DataFile], having: int
 ) -> Row:
-    rows = sum(file.rows or 0 for file in files)
-    part = "" if nulls is None else share(nulls, rows)
+    rows = _sum(file.rows for file in files)
+    part = "" if nulls is None or rows is None else share(nulls, rows)
     # a bound of some files is no bound of the column
     cells = ("?" if one is None or having < len(files) else visible(one) for one in (least, most))
     return (visible(name), *cells, number(nulls), part, f"{number(having)} of {count(len(files), 'file')}")

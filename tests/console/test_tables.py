@@ -306,4 +306,8 @@ def test_numbers_are_bounded_by_value_and_what_some_files_do_not_say_is_unknown(
     bare = files[0].model_copy(update={"min_values": {}, "max_values": {}, "null_counts": {}})
     page = statistics_page([bare, *files[1:]], detail)
     assert page.table is not None
-    assert page.table.rows[0][1:3] == ("?", "?")
+    assert page.table.rows[0][1:5] == ("?", "?", "?", "")
+    uncounted = files[0].model_copy(update={"rows": None})
+    page = statistics_page([uncounted, *files[1:]], detail)
+    assert page.table is not None
+    assert page.table.rows[0][3:5] == ("0", "")

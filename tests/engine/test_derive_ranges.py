@@ -51,8 +51,8 @@ KEYS = {
     "i": "(t.i >= 0 AND t.i <= 2 OR t.i >= 94 AND t.i <= 99)",
     "dec": "(t.dec >= CAST('0.00' AS DECIMAL(10,2)) AND t.dec <= CAST('0.50' AS DECIMAL(10,2)) OR "
     "t.dec >= CAST('23.50' AS DECIMAL(10,2)) AND t.dec <= CAST('24.75' AS DECIMAL(10,2)))",
-    "at": "(t.at >= timestamp_micros(0L) AND t.at <= timestamp_micros(2000002L) OR "
-    "t.at >= timestamp_micros(94000094L) AND t.at <= timestamp_micros(99000099L))",
+    "at": "(t.at >= timestamp_micros(-1000000L) AND t.at <= timestamp_micros(3000002L) OR "
+    "t.at >= timestamp_micros(93000094L) AND t.at <= timestamp_micros(100000099L))",
     "d": "(t.d >= DATE'2024-01-01' AND t.d <= DATE'2024-01-03' OR t.d >= DATE'2024-04-04' AND t.d <= DATE'2024-04-09')",
 }
 

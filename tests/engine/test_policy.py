@@ -65,8 +65,14 @@ def test_the_share_of_rows_that_are_deleted() -> None:
 
 
 def test_what_is_not_known_is_not_allowed() -> None:
-    (found,) = broken_rules(Policy(max_rows_deleted=0.5), a_plan(num_rows=None), reviewed=False)
+    plan = a_plan(num_rows=None)
+    deleting = plan.model_copy(update={"promise": {**plan.promise, "numTargetRowsDeleted": 1}})
+    (found,) = broken_rules(Policy(max_rows_deleted=0.5), deleting, reviewed=False)
     assert found.how == "the share of rows deleted is not known, and at most 50% may be"
+
+
+def test_nothing_is_no_share_of_a_table_however_large() -> None:
+    assert broken(Policy(max_rows_deleted=0.0), a_plan(num_rows=None)) == []
 
 
 @pytest.mark.parametrize(("kind", "condition", "breaks"), [
