@@ -10,12 +10,13 @@ from engine.advice import MUST_ACCEPT
 from engine.analyze import analyze
 from engine.apply_create import apply_create
 from engine.check_plan import check_plan, invalid
+from engine.commit_identity import own_commit
 from engine.commits import Commit, commits_since, taken_back_by
 from engine.confs import confs_set
 from engine.create_values import CreatePlan
 from engine.derive_conjuncts import derive_again
 from engine.errors import ConflictError, EngineError, RefusedError, StalePlanError
-from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, once, traced
+from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, once, refuse_operator_txn, traced
 from engine.logged_schema import logged_schema
 from engine.outcome import deviations, outcome_of
 from engine.parse import parse_merge
@@ -98,11 +99,12 @@ def _apply(
         run_setup(spark, plan.statement.setup, again=True)
     say(Progress(phase="check that nothing moved"))
     version, since = commits_since(spark, plan.target.name, plan.target.version)
-    done = of_plan(plan, since)
+    done = of_plan(spark, plan, since)
     if done is not None:
         refuse_undone(done, since)
         drop_own(spark, plan)
         return already_applied(plan, done, history)
+    refuse_operator_txn(spark)
     with confs_as_planned(spark, plan.confs):
         try:
             state = check_staleness(spark, plan, version, since, lambda: prepare_again(spark, plan, say))
@@ -248,11 +250,11 @@ def refuse_undone(done: Commit, since: Sequence[Commit]) -> None:
 
 def committed(spark: SparkSession, plan: Plan) -> Commit | None:
     """The commit that this plan made, if there is one: it can only be newer than the version it was planned at."""
-    return of_plan(plan, commits_since(spark, plan.target.name, plan.target.version)[1])
+    return of_plan(spark, plan, commits_since(spark, plan.target.name, plan.target.version)[1])
 
 
-def of_plan(plan: Plan, found: Sequence[Commit]) -> Commit | None:
-    return next((commit for commit in found if commit.plan_id == plan.plan_id), None)
+def of_plan(spark: SparkSession, plan: Plan, found: Sequence[Commit]) -> Commit | None:
+    return own_commit(spark, plan.target.path, found, "merge", plan_id=plan.plan_id)
 
 
 def run_confs(spark: SparkSession, plan: Plan, op_id: str) -> dict[str, str]:

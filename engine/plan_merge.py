@@ -25,6 +25,7 @@ from engine.describe_target import (
 )
 from engine.duplicate_keys import find_conflicts
 from engine.errors import EngineError, UsageError
+from engine.exactly_once import refuse_operator_txn
 from engine.explain import explain
 from engine.find_touched_files import Matches, find_seen_rows, find_touched_files
 from engine.foresee import ambiguity, append_only, changed_types, dotted_partitions, reserved_names
@@ -121,6 +122,7 @@ def _plan(
     script = parse_script(fill(text, params))
     statement = parse_merge(script.statement)
     run_setup(spark, script.setup)
+    refuse_operator_txn(spark)
     spark.conf.set(PLANNED, "1")
     with beside() as submit:
         detail = submit(lambda: describe_detail(spark, statement))

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from engine.commit_identity import is_compaction_of, own_commit
 from engine.commits import Commit, commits_since, current_version, taken_back_by
 from engine.confs import confs_set
 from engine.delta_log import LogFile, list_files, live_rows
@@ -59,8 +60,9 @@ def plan_undo(spark: SparkSession, found: OperationDetail) -> UndoPlan:
         )
     table = _name_of(spark, plan)
     now, since = commits_since(spark, table, at - 1)
-    commit = next((one for one in since if one.version == at), None)
-    if commit is None or commit.plan_id != plan.plan_id:
+    there = [one for one in since if one.version == at]
+    commit = own_commit(spark, plan.target.path, there, plan.kind, plan_id=plan.plan_id)
+    if commit is None:
         raise StalePlanError(
             "ANOTHER_COMMIT",
             f"v{at} of {plan.target.name} is not the commit of this operation: the table is another, or made anew.",
@@ -68,7 +70,7 @@ def plan_undo(spark: SparkSession, found: OperationDetail) -> UndoPlan:
     later = [one for one in since if one.version > at]
     if (taken_back := taken_back_by(commit, later)) is not None:
         raise StalePlanError("ALREADY_UNDONE", f"v{at} is taken back already, by v{taken_back.version}.")
-    here, there = (list_files(spark, plan.target.path, version) for version in (now, at - 1))
+    here, before = (list_files(spark, plan.target.path, version) for version in (now, at - 1))
     return UndoPlan(
         undo_id=hashlib.sha256(f"restore {plan.target.table_id} {now} {at - 1}".encode()).hexdigest()[:32],
         op_id=operation.op_id,
@@ -77,10 +79,10 @@ def plan_undo(spark: SparkSession, found: OperationDetail) -> UndoPlan:
         table_id=plan.target.table_id,
         version=now,
         to_version=at - 1,
-        lost=tuple(commit_line(one) for one in later),
-        promise=promise(here, there),
+        lost=tuple(commit_line(one) for one in later if not is_compaction_of(commit, one)),
+        promise=promise(here, before),
         rows_now=live_rows(here),
-        rows_after=live_rows(there),
+        rows_after=live_rows(before),
     )
 
 
@@ -141,7 +143,8 @@ def _restore(spark: SparkSession, looked: UndoPlan, op_id: str) -> None:
 
 def commit_of(spark: SparkSession, looked: UndoPlan, op_id: str) -> Commit | None:
     since = commits_since(spark, looked.table, looked.version)[1]
-    return next((one for one in since if one.plan_id == looked.undo_id and one.op_id == (op_id or None)), None)
+    restores = [one for one in since if one.restored_to == looked.to_version and one.op_id == (op_id or None)]
+    return own_commit(spark, looked.path, restores, "restore", plan_id=looked.undo_id)
 
 
 def promise(here: Iterable[LogFile], there: Iterable[LogFile]) -> dict[str, int]:
