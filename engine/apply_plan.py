@@ -10,13 +10,21 @@ from engine.advice import MUST_ACCEPT
 from engine.analyze import analyze
 from engine.apply_create import apply_create
 from engine.check_plan import check_plan, invalid
-from engine.commit_identity import own_commit
+from engine.commit_identity import of_another_table, own_commit
 from engine.commits import Commit, commits_since, taken_back_by
 from engine.confs import confs_set
 from engine.create_values import CreatePlan
 from engine.derive_conjuncts import derive_again
 from engine.errors import ConflictError, EngineError, RefusedError, StalePlanError
-from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, once, refuse_operator_txn, traced
+from engine.exactly_once import (
+    COMPARING,
+    commit_despite,
+    given_up_if_unknown,
+    is_conflict,
+    once,
+    refuse_operator_txn,
+    traced,
+)
 from engine.logged_schema import logged_schema
 from engine.outcome import deviations, outcome_of
 from engine.parse import parse_merge
@@ -48,7 +56,6 @@ REWRITING = "MERGE operation - Rewriting"
 """How the phase begins in which Delta's MERGE runs: only Spark can end it."""
 MOVED_BY = 3
 """How many of the commits since the plan an error names."""
-CHANGED_MEANWHILE = ("DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED")
 
 
 def apply(
@@ -197,11 +204,6 @@ def _failed(
         return _recorded(spark, plan, history, op_id, state, commit, began)
 
 
-def is_conflict(error: EngineError) -> bool:
-    """Whether Delta refused to commit because another commit was faster (ConflictChecker)."""
-    return error.condition.startswith("DELTA_CONCURRENT") or error.condition in CHANGED_MEANWHILE
-
-
 def _conflict(spark: SparkSession, plan: Plan, error: EngineError, say: OnProgress) -> EngineError:
     """Delta's conflict as advice: whether the same plan can be applied again as it is."""
     try:
@@ -343,7 +345,8 @@ def _recorded(
         if history:
             history.failed(op_id, f"Another apply of this plan was faster: v{commit.version}.", "not_committed")
         return already_applied(plan, commit, history)
-    outcome = outcome_of(plan, op_id, state, commit, round((time.monotonic() - began) * 1000))
+    other = of_another_table(spark, plan.target.name, plan.target.table_id, commit)
+    outcome = outcome_of(plan, op_id, state, commit, round((time.monotonic() - began) * 1000), other)
     if history:
         history.applied(op_id, outcome)
     return outcome

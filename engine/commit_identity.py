@@ -15,6 +15,8 @@ from engine.delta_log import logged_transactions
 from engine.errors import EngineError
 from engine.exactly_once import APP, APP_VERSION
 from engine.spark_errors import is_missing
+from engine.table_state import table_id as now_id
+from engine.values import Deviation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,6 +61,20 @@ def is_compaction_of(commit: Commit, one: Commit) -> bool:
     """Whether ``one`` is the auto-compaction that ran after ``commit``, which is ours: it moves rows, no more."""
     ids = (one.plan_id, one.op_id)
     return one.operation == OPTIMIZE and commit.plan_id is not None and ids == (commit.plan_id, commit.op_id)
+
+
+def of_another_table(spark: SparkSession, name: str, table_id: str, commit: Commit | None) -> tuple[Deviation, ...]:
+    """What tells that ``commit`` went into another table than ``table_id``, which was dropped and made anew between
+    the last look and the statement: neither MERGE nor RESTORE takes a table's id. Raises EngineError."""
+    if commit is None:
+        return ()
+    try:
+        actual = now_id(spark, name, (table_id, commit.version))
+    except EngineError as error:
+        if is_missing(error):
+            return ()  # dropped since
+        raise
+    return (Deviation(metric="tableId", promised=table_id, actual=actual),) if actual != table_id else ()
 
 
 def _with_transaction(

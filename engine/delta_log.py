@@ -212,15 +212,11 @@ def logged_transactions(
     DESCRIBE HISTORY does not show them. Opens those commits and lists nothing. Raises EngineError.
     """
     place = quote(all_of(f"{path.rstrip('/')}/_delta_log", (f"{version:020}.json" for version in versions)))
-    rows = collected(
-        spark,
-        "SELECT CAST(left(file, 20) AS BIGINT), txn.appId, txn.version FROM (SELECT _metadata.file_name AS file, "
-        "from_json(value, 'txn STRUCT<appId: STRING, version: BIGINT>').txn AS txn "
-        f"FROM text.{place} WHERE value LIKE '{{\"txn\"%')",
-    )
+    query = f"SELECT _metadata.file_name, value FROM text.{place} WHERE value LIKE '{{\"txn\"%'"
     found: dict[int, frozenset[tuple[str, int]]] = {}
-    for version, app, number in rows:
-        found[version] = found.get(version, frozenset()) | {(str(app), int(number))}
+    for name, value in collected(spark, query):
+        version, action = int(str(name)[:20]), json.loads(value)["txn"]
+        found[version] = found.get(version, frozenset()) | {(str(action["appId"]), int(action["version"]))}
     return found
 
 

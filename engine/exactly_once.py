@@ -28,6 +28,7 @@ APP = "deltamerge-console/"
 """How the application id of our transactions begins; the plan's id follows."""
 APP_VERSION = "1"
 RUN_CONFS = (TXN_APP_ID, TXN_VERSION, TXN_AUTO_RESET, USER_METADATA)
+CHANGED_MEANWHILE = ("DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED")
 COMPARING = "compare promise and actual"
 """The phase after the commit: nothing is left to cancel."""
 
@@ -67,6 +68,11 @@ def refuse_txn_of_create(spark: SparkSession, create: ParsedCreate) -> None:
     if create.form == "as_select":
         through = [k.removeprefix(OPTION_PREFIX) for k in create.properties if k.startswith(OPTION_PREFIX)]
         refuse_operator_txn(spark, (*create.options, *through))
+
+
+def is_conflict(error: EngineError) -> bool:
+    """Whether Delta refused to commit because another commit was faster (ConflictChecker)."""
+    return error.condition.startswith("DELTA_CONCURRENT") or error.condition in CHANGED_MEANWHILE
 
 
 def commit_despite(

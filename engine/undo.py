@@ -11,18 +11,19 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from engine.commit_identity import is_compaction_of, own_commit
+from engine.commit_identity import is_compaction_of, of_another_table, own_commit
 from engine.commits import Commit, commits_since, current_version, taken_back_by
 from engine.confs import confs_set
 from engine.delta_log import LogFile, list_files, live_rows
-from engine.errors import RefusedError, StalePlanError
-from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, traced
+from engine.errors import EngineError, RefusedError, StalePlanError
+from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, is_conflict, traced
 from engine.names import quote
 from engine.outcome import deviations
 from engine.session_state import tagged, whereabouts
 from engine.spark_errors import is_missing, translate
 from engine.staleness import commit_line
-from engine.values import OnProgress, Outcome, Progress, UndoPlan
+from engine.table_state import table_id
+from engine.values import Deviation, OnProgress, Outcome, Progress, UndoPlan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -110,6 +111,12 @@ def undo(
     with tagged(spark, tag):
         say(Progress(phase="check that nothing moved"))
         version = current_version(spark, looked.table)
+        if table_id(spark, looked.table) != looked.table_id:
+            raise StalePlanError(
+                "STALE_UNDO",
+                f"{looked.table} was dropped and made anew since it was looked at.",
+                "What the operation wrote is gone with the table that it wrote to.",
+            )
         if version != looked.version:
             raise StalePlanError(
                 "STALE_UNDO",
@@ -125,15 +132,25 @@ def undo(
             told = translate(error)
             commit = commit_despite(told, error, lambda: commit_of(spark, looked, op_id), history, op_id)
             if commit is None:
-                raise told from error
+                raise (_conflict(looked, told) if is_conflict(told) else told) from error
         else:
             say(Progress(phase=COMPARING))
             with given_up_if_unknown(history, op_id):
                 commit = commit_of(spark, looked, op_id)
-    outcome = _outcome(looked, op_id, commit, round((time.monotonic() - began) * 1000))
+        with given_up_if_unknown(history, op_id):
+            other = of_another_table(spark, looked.table, looked.table_id, commit)
+    outcome = _outcome(looked, op_id, commit, round((time.monotonic() - began) * 1000), other)
     if history:
         history.undone(op_id, outcome)
     return outcome
+
+
+def _conflict(looked: UndoPlan, error: EngineError) -> StalePlanError:
+    return StalePlanError(
+        error.condition,
+        f"Another commit to {looked.table} was faster, and nothing was restored.",
+        "Look again at what would be lost.",
+    )
 
 
 def _restore(spark: SparkSession, looked: UndoPlan, op_id: str) -> None:
@@ -174,8 +191,10 @@ def _name_of(spark: SparkSession, plan: AnyPlan) -> str:
     return f"delta.{quote(plan.target.path)}"
 
 
-def _outcome(looked: UndoPlan, op_id: str, commit: Commit | None, duration_ms: int) -> Outcome:
-    found = deviations(looked.promise, commit, checked=looked.version)
+def _outcome(
+    looked: UndoPlan, op_id: str, commit: Commit | None, duration_ms: int, more: tuple[Deviation, ...]
+) -> Outcome:
+    found = deviations(looked.promise, commit, checked=looked.version) + more
     return Outcome(
         plan_id=looked.undo_id,
         op_id=op_id,
