@@ -12,12 +12,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engine import history_store
+from engine.commit_identity import own_commit
 from engine.commits import Commit, commits_after
 from engine.confs import confs_set
 from engine.create_values import CreatePlan, TableState
 from engine.data_frame_write import write_data_frame
 from engine.errors import EngineError, StalePlanError
-from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, once, traced
+from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, once, refuse_txn_of_create, traced
 from engine.names import quote
 from engine.outcome import deviations
 from engine.parse_create import ParsedCreate, parse_create
@@ -58,6 +59,7 @@ def apply_create(spark: SparkSession, plan: CreatePlan, history: History | None,
             return _outcome(plan, history, "", done, looked.now, already=True)
         if plan.effect == "adopt" and looked.around.exists and _is_same_table(plan, looked):
             return _outcome(plan, history, "", None, looked.now, already=True)
+        refuse_txn_of_create(spark, create)
         if changed:
             raise session_changed(plan.target.name, changed)
         check_fresh(spark, plan, create, looked)
@@ -107,7 +109,7 @@ def committed(spark: SparkSession, plan: CreatePlan, now: DeltaTableNow | None) 
         return None
     # by its place: a CREATE that failed after the commit has left no name for it
     newer = commits_after(spark, f"delta.{quote(now.state.location)}", plan.target.version, now.version)
-    return next((one for one in newer if one.plan_id == plan.plan_id), None)
+    return own_commit(spark, now.state.location, newer, plan.kind, plan_id=plan.plan_id)
 
 
 def check_fresh(spark: SparkSession, plan: CreatePlan, create: ParsedCreate, looked: Looked) -> None:

@@ -12,12 +12,21 @@ from engine.apply_create import apply_create
 from engine.as_typed import moved
 from engine.check_plan import check_plan, invalid
 from engine.check_running import check_running
+from engine.commit_identity import of_another_table, own_commit
 from engine.commits import Commit, commits_since, taken_back_by
 from engine.confs import confs_set
 from engine.create_values import CreatePlan
 from engine.derive_conjuncts import derive_again
 from engine.errors import ConflictError, EngineError, RefusedError, SessionChangedError, StalePlanError
-from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, once, traced
+from engine.exactly_once import (
+    COMPARING,
+    commit_despite,
+    given_up_if_unknown,
+    is_conflict,
+    once,
+    refuse_operator_txn,
+    traced,
+)
 from engine.logged_schema import logged_schema
 from engine.outcome import deviations, outcome_of
 from engine.parse import parse_merge
@@ -50,7 +59,6 @@ REWRITING = "MERGE operation - Rewriting"
 """How the phase begins in which Delta's MERGE runs: only Spark can end it."""
 MOVED_BY = 3
 """How many of the commits since the plan an error names."""
-CHANGED_MEANWHILE = ("DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED")
 
 
 def apply(
@@ -109,11 +117,12 @@ def _apply(
     except EngineError as error:
         # its name may be another table's here
         raise (session_changed(plan.target.name, changed) if changed else error) from error
-    done = of_plan(plan, since)
+    done = of_plan(spark, plan, since)
     if done is not None:
         refuse_undone(done, since)
         drop_own(spark, plan)
         return already_applied(plan, done, history)
+    refuse_operator_txn(spark)
     if changed:
         raise session_changed(plan.target.name, changed)
     with confs_as_planned(spark, plan.confs):
@@ -210,11 +219,6 @@ def _failed(
         return _recorded(spark, plan, history, op_id, state, commit, began)
 
 
-def is_conflict(error: EngineError) -> bool:
-    """Whether Delta refused to commit because another commit was faster (ConflictChecker)."""
-    return error.condition.startswith("DELTA_CONCURRENT") or error.condition in CHANGED_MEANWHILE
-
-
 def _conflict(spark: SparkSession, plan: Plan, error: EngineError, say: OnProgress) -> EngineError:
     """Delta's conflict as advice: whether the same plan can be applied again as it is."""
     try:
@@ -263,11 +267,11 @@ def refuse_undone(done: Commit, since: Sequence[Commit]) -> None:
 
 def committed(spark: SparkSession, plan: Plan) -> Commit | None:
     """The commit that this plan made, if there is one: it can only be newer than the version it was planned at."""
-    return of_plan(plan, commits_since(spark, plan.target.name, plan.target.version)[1])
+    return of_plan(spark, plan, commits_since(spark, plan.target.name, plan.target.version)[1])
 
 
-def of_plan(plan: Plan, found: Sequence[Commit]) -> Commit | None:
-    return next((commit for commit in found if commit.plan_id == plan.plan_id), None)
+def of_plan(spark: SparkSession, plan: Plan, found: Sequence[Commit]) -> Commit | None:
+    return own_commit(spark, plan.target.path, found, "merge", plan_id=plan.plan_id)
 
 
 def run_confs(spark: SparkSession, plan: Plan, op_id: str) -> dict[str, str]:
@@ -356,7 +360,8 @@ def _recorded(
         if history:
             history.failed(op_id, f"Another apply of this plan was faster: v{commit.version}.", "not_committed")
         return already_applied(plan, commit, history)
-    outcome = outcome_of(plan, op_id, state, commit, round((time.monotonic() - began) * 1000))
+    other = of_another_table(spark, plan.target.name, plan.target.table_id, commit)
+    outcome = outcome_of(plan, op_id, state, commit, round((time.monotonic() - began) * 1000), other)
     if history:
         history.applied(op_id, outcome)
     return outcome

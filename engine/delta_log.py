@@ -18,7 +18,7 @@ from engine.errors import EngineError
 from engine.input_files import files_of_query
 from engine.log_cache import LogState, Stamp
 from engine.names import quote, string
-from engine.spark_errors import translate
+from engine.spark_errors import collected, translate
 from engine.values import Cells, DataFile
 
 if TYPE_CHECKING:
@@ -217,6 +217,22 @@ def log_state(spark: SparkSession, segment: LogSegment, with_stats: bool) -> Log
 def all_of(directory: str, names: Iterable[str]) -> str:
     """The path by which Spark reads these files of ``directory`` at once."""
     return f"{directory}/{{{','.join(names)}}}"
+
+
+def logged_transactions(
+    spark: SparkSession, path: str, versions: Iterable[int]
+) -> dict[int, frozenset[tuple[str, int]]]:
+    """(application id, version) of the SetTransaction actions in the commits of these versions, by version.
+
+    DESCRIBE HISTORY does not show them. Opens those commits and lists nothing. Raises EngineError.
+    """
+    place = quote(all_of(f"{path.rstrip('/')}/_delta_log", (f"{version:020}.json" for version in versions)))
+    query = f"SELECT _metadata.file_name, value FROM text.{place} WHERE value LIKE '{{\"txn\"%'"
+    found: dict[int, frozenset[tuple[str, int]]] = {}
+    for name, value in collected(spark, query):
+        version, action = int(str(name)[:20]), json.loads(value)["txn"]
+        found[version] = found.get(version, frozenset()) | {(str(action["appId"]), int(action["version"]))}
+    return found
 
 
 def _columns(path: str, with_stats: bool, base: str) -> str:

@@ -9,9 +9,17 @@ from engine.staleness import Staleness
 from engine.values import Deviation, Outcome, Plan
 
 
-def outcome_of(plan: Plan, op_id: str, state: Staleness, commit: Commit | None, duration_ms: int = 0) -> Outcome:
-    """What ``commit`` did of ``plan``; ``state`` is what was checked just before. None: the MERGE committed nothing."""
-    found = deviations(plan.promise, commit, checked=state.version)
+def outcome_of(
+    plan: Plan,
+    op_id: str,
+    state: Staleness,
+    commit: Commit | None,
+    duration_ms: int = 0,
+    more: tuple[Deviation, ...] = (),
+) -> Outcome:
+    """What ``commit`` did of ``plan``; ``state`` is what was checked just before. None: the MERGE committed nothing.
+    ``more`` are deviations that were found elsewhere."""
+    found = deviations(plan.promise, commit, checked=state.version) + more
     return Outcome(
         plan_id=plan.plan_id,
         op_id=op_id,

@@ -13,6 +13,7 @@ from engine.confs import read_confs
 from engine.create_values import CreatePlan, CreateSource, CreateStatement, Effect, Handler, TableState
 from engine.data_frame_write import check_can_be_written, illegal_usage
 from engine.errors import EngineError, UsageError
+from engine.exactly_once import refuse_txn_of_create
 from engine.explain import FAILED, WHILE_PLANNING, Explained, explain
 from engine.foresee import unwritable
 from engine.foresee_create import CATALOG_MANAGED_DEFAULT, Surroundings, effect_of, foresee_create
@@ -92,6 +93,7 @@ def plan_create_table(
             script = parse_script(fill(sql, params or {}))
             create = parse_create(script.statement)
             run_setup(spark, script.setup)
+            refuse_txn_of_create(spark, create)
             if overwrite_schema is not None:
                 check_can_be_written(create)
             clock = Clock(on_progress or (lambda _: None))

@@ -35,6 +35,7 @@ from engine.describe_target import (
 )
 from engine.duplicate_keys import find_conflicts
 from engine.errors import EngineError, UsageError
+from engine.exactly_once import refuse_operator_txn
 from engine.explain import explain
 from engine.find_touched_files import Matches, find_seen_rows, find_touched_files
 from engine.foresee import (
@@ -140,6 +141,7 @@ def _plan(
     clock = Clock(say)
     script = parse_script(fill(text, params))
     run_setup(spark, script.setup)
+    refuse_operator_txn(spark)
     statement = read_merge(spark, script.statement)
     spark.conf.set(PLANNED, "1")
     # before the thread beside sets any for its queries

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engine import tables
+from engine.commit_identity import own_commits
 from engine.commits import Commit, commits, taken_back_by
 from engine.errors import EngineError
 from engine.history_rows import Subject
@@ -45,10 +46,11 @@ def rebuild(spark: SparkSession, history: History, say: Callable[[str], None] = 
 
 def _rebuild_table(spark: SparkSession, history: History, table: str) -> int:
     every = commits(spark, table)
-    ours = [one for one in every if one.plan_id and one.op_id and one.operation in KINDS]
-    if not ours:
+    named = [one for one in every if one.op_id and one.operation in KINDS]
+    if not named:
         return 0
     detail = tables.table_detail(spark, table)
+    ours = own_commits(spark, detail.path, named, *KINDS.values())
     times = {one.version: one.timestamp for one in tables.table_versions(spark, table, len(every))}
     for one in reversed(ours):
         taken_back = taken_back_by(one, [later for later in every if later.version > one.version])

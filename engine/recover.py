@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from engine.commit_identity import own_commit
 from engine.commits import Commit, commits_since
 from engine.errors import EngineError
 from engine.exactly_once import RUN_CONFS
@@ -161,7 +162,7 @@ def _if_committed(spark: SparkSession, history: History, one: Abandoned, plan: A
     """Tell the ledger of the operation's commit; None where the log has none."""
     planned = plan.target.version if plan else one.checked
     since = commits_of(spark, one, -1 if planned is None else planned)
-    commit = next((c for c in since if c.op_id == one.op_id), None)
+    commit = own_commit(spark, one.table_path, since, one.kind, plan_id=one.plan_id, op_id=one.op_id)
     if commit is None:
         return None
     outcome = _outcome(one, plan, commit, since)

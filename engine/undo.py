@@ -11,17 +11,19 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from engine.commit_identity import is_compaction_of, of_another_table, own_commit
 from engine.commits import Commit, commits_since, current_version, taken_back_by
 from engine.confs import confs_set
 from engine.delta_log import LogFile, list_files, live_rows
-from engine.errors import RefusedError, StalePlanError
-from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, traced
+from engine.errors import EngineError, RefusedError, StalePlanError
+from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, is_conflict, traced
 from engine.names import quote
 from engine.outcome import deviations
 from engine.session_state import tagged, whereabouts
 from engine.spark_errors import is_missing, translate
 from engine.staleness import commit_line
-from engine.values import OnProgress, Outcome, Progress, UndoPlan
+from engine.table_state import table_id
+from engine.values import Deviation, OnProgress, Outcome, Progress, UndoPlan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,8 +61,9 @@ def plan_undo(spark: SparkSession, found: OperationDetail) -> UndoPlan:
         )
     table = _name_of(spark, plan)
     now, since = commits_since(spark, table, at - 1)
-    commit = next((one for one in since if one.version == at), None)
-    if commit is None or commit.plan_id != plan.plan_id:
+    there = [one for one in since if one.version == at]
+    commit = own_commit(spark, plan.target.path, there, plan.kind, plan_id=plan.plan_id)
+    if commit is None:
         raise StalePlanError(
             "ANOTHER_COMMIT",
             f"v{at} of {plan.target.name} is not the commit of this operation: the table is another, or made anew.",
@@ -68,7 +71,7 @@ def plan_undo(spark: SparkSession, found: OperationDetail) -> UndoPlan:
     later = [one for one in since if one.version > at]
     if (taken_back := taken_back_by(commit, later)) is not None:
         raise StalePlanError("ALREADY_UNDONE", f"v{at} is taken back already, by v{taken_back.version}.")
-    here, there = (list_files(spark, plan.target.path, version) for version in (now, at - 1))
+    here, before = (list_files(spark, plan.target.path, version) for version in (now, at - 1))
     return UndoPlan(
         undo_id=hashlib.sha256(f"restore {plan.target.table_id} {now} {at - 1}".encode()).hexdigest()[:32],
         op_id=operation.op_id,
@@ -77,10 +80,10 @@ def plan_undo(spark: SparkSession, found: OperationDetail) -> UndoPlan:
         table_id=plan.target.table_id,
         version=now,
         to_version=at - 1,
-        lost=tuple(commit_line(one) for one in later),
-        promise=promise(here, there),
+        lost=tuple(commit_line(one) for one in later if not is_compaction_of(commit, one)),
+        promise=promise(here, before),
         rows_now=live_rows(here),
-        rows_after=live_rows(there),
+        rows_after=live_rows(before),
     )
 
 
@@ -108,6 +111,12 @@ def undo(
     with tagged(spark, tag):
         say(Progress(phase="check that nothing moved"))
         version = current_version(spark, looked.table)
+        if table_id(spark, looked.table) != looked.table_id:
+            raise StalePlanError(
+                "STALE_UNDO",
+                f"{looked.table} was dropped and made anew since it was looked at.",
+                "What the operation wrote is gone with the table that it wrote to.",
+            )
         if version != looked.version:
             raise StalePlanError(
                 "STALE_UNDO",
@@ -123,15 +132,25 @@ def undo(
             told = translate(error)
             commit = commit_despite(told, error, lambda: commit_of(spark, looked, op_id), history, op_id)
             if commit is None:
-                raise told from error
+                raise (_conflict(looked, told) if is_conflict(told) else told) from error
         else:
             say(Progress(phase=COMPARING))
             with given_up_if_unknown(history, op_id):
                 commit = commit_of(spark, looked, op_id)
-    outcome = _outcome(looked, op_id, commit, round((time.monotonic() - began) * 1000))
+        with given_up_if_unknown(history, op_id):
+            other = of_another_table(spark, looked.table, looked.table_id, commit)
+    outcome = _outcome(looked, op_id, commit, round((time.monotonic() - began) * 1000), other)
     if history:
         history.undone(op_id, outcome)
     return outcome
+
+
+def _conflict(looked: UndoPlan, error: EngineError) -> StalePlanError:
+    return StalePlanError(
+        error.condition,
+        f"Another commit to {looked.table} was faster, and nothing was restored.",
+        "Look again at what would be lost.",
+    )
 
 
 def _restore(spark: SparkSession, looked: UndoPlan, op_id: str) -> None:
@@ -141,7 +160,8 @@ def _restore(spark: SparkSession, looked: UndoPlan, op_id: str) -> None:
 
 def commit_of(spark: SparkSession, looked: UndoPlan, op_id: str) -> Commit | None:
     since = commits_since(spark, looked.table, looked.version)[1]
-    return next((one for one in since if one.plan_id == looked.undo_id and one.op_id == (op_id or None)), None)
+    restores = [one for one in since if one.restored_to == looked.to_version and one.op_id == (op_id or None)]
+    return own_commit(spark, looked.path, restores, "restore", plan_id=looked.undo_id)
 
 
 def promise(here: Iterable[LogFile], there: Iterable[LogFile]) -> dict[str, int]:
@@ -171,8 +191,10 @@ def _name_of(spark: SparkSession, plan: AnyPlan) -> str:
     return f"delta.{quote(plan.target.path)}"
 
 
-def _outcome(looked: UndoPlan, op_id: str, commit: Commit | None, duration_ms: int) -> Outcome:
-    found = deviations(looked.promise, commit, checked=looked.version)
+def _outcome(
+    looked: UndoPlan, op_id: str, commit: Commit | None, duration_ms: int, more: tuple[Deviation, ...]
+) -> Outcome:
+    found = deviations(looked.promise, commit, checked=looked.version) + more
     return Outcome(
         plan_id=looked.undo_id,
         op_id=op_id,
