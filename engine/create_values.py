@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from engine.values import FORMAT_VERSION, Engines, Refused, Remark, Target, Value
+from engine.values import FORMAT_VERSION, Engines, Refused, Remark, Target, Undo, Value
 
 Form = Literal["empty", "as_select", "like", "clone"]
 Mode = Literal["Create", "CreateOrReplace", "Replace"]
@@ -125,6 +125,8 @@ class CreatePlan(Value):
     refused: Refused | None = None
     warnings: tuple[Remark, ...] = ()
     confs: dict[str, str] = Field(default_factory=dict)
+    undo: Undo | None = None
+    """None where nothing is changed, and in the plans of older versions."""
     timings: dict[str, int] = Field(default_factory=dict)
     """Milliseconds by step of the chain."""
 

@@ -18,6 +18,7 @@ from engine.logged_schema import LoggedColumn, logged_schema, logical_names
 from engine.parse import MergeStatement
 from engine.plan_writes import TableTraits
 from engine.target_rules import TargetRules, target_rules
+from engine.version_times import detail_with_time
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,7 +58,7 @@ class DescribedTarget:
 
 
 def describe_detail(spark: SparkSession, statement: MergeStatement) -> Any:
-    return spark.sql(f"DESCRIBE DETAIL {statement.target.text}").collect()[0]
+    return detail_with_time(spark, statement.target.text).collect()[0]
 
 
 def target_files(spark: SparkSession, merge: AnalyzedMerge, columns: tuple[LoggedColumn, ...]) -> tuple[LogFile, ...]:

@@ -39,6 +39,7 @@ from engine.table_state import (
 from engine.tables import table_sql
 from engine.target_rules import CHECK
 from engine.values import OnProgress, Refused, Remark, Target
+from engine.version_times import undo_of_create
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -131,7 +132,7 @@ def _plan(
     target = target_of(looked)
     operation = operation_of(looked)
     source = provided.source
-    return CreatePlan(
+    made = CreatePlan(
         plan_id=_plan_id(typed, target, source, confs, after),
         created_at=now(),
         engines=engines(spark),
@@ -158,6 +159,7 @@ def _plan(
         confs=confs,
         timings=clock.timings,
     )
+    return made.model_copy(update={"undo": undo_of_create(spark, made)})
 
 
 def check_analysis(spark: SparkSession, create: ParsedCreate) -> EngineError | None:

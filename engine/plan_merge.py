@@ -58,6 +58,7 @@ from engine.values import (
     Splice,
     TouchedFiles,
 )
+from engine.version_times import undo_of_merge
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -160,11 +161,14 @@ def _plan(
         looked = run_with_source_lost_retries(spark, prepare, look)
         known = Known(merge, decision, describing.result(), listing, confs)
         made = plan_of(spark, script, params, known, looked, clock)
+        if made.changes_something and not made.refused:
+            undo = undo_of_merge(spark, statement.target.text, merge.version, known.target.detail)
+            return made.model_copy(update={"undo": undo})
     except BaseException as error:
         free_source(spark, view, error)
         drop_staged(spark, staged, error)
         raise
-    return made if made.changes_something and not made.refused else without_staged(spark, made)
+    return without_staged(spark, made)
 
 
 def without_staged(spark: SparkSession, made: Plan) -> Plan:
