@@ -147,7 +147,7 @@ def _gone(version: int, why: str) -> RefusedError:
     return RefusedError(
         NOT_POSSIBLE,
         f"v{version} cannot be restored: {why}.",
-        "VACUUM and the cleanup of the log delete for good. A clone keeps a version only where it was made before.",
+        "VACUUM and the cleanup of the log delete for good: a copy of the table serves only if it was made before.",
     )
 
 

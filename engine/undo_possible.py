@@ -139,15 +139,14 @@ def _cleaned_by(commits: int, version: VersionTime, retention: Retention, now: i
 
 def after_raising(version: VersionTime, retention: Retention, now: int) -> Undo:
     """What Delta refuses by its age, once the properties are raised."""
-    raised = raised_properties(version, retention, now)
     until = _earliest(_cleaned_from(version, retention), now + (retention.files or 0))
     age = now - (version.committed_at or 0)
     return Undo(
         possible=True,
         until=_time(until, now),
         why=f"v{version.version} was committed {span(age)} ago, and Delta refuses to restore what is older than "
-        f"{span(retention.files or 0)} ({RETENTION}); the undo raises that to {raised[0].after} first",
-        raise_retention=raised,
+        f"{span(retention.files or 0)} ({RETENTION})",
+        raise_retention=raised_properties(version, retention, now),
     )
 
 

@@ -43,7 +43,7 @@ def until(plan: AnyPlan) -> str:
     if not found.possible:
         return f"will NOT be possible: {why}"
     if found.raise_retention:
-        return f"refused by retention: {why}"
+        return f"refused by retention: {why}; the undo raises that to {visible(found.raise_retention[0].after)} first"
     if found.until is None:
         return f"possible right after the commit: {why}"
     return f"possible until {local_time(found.until, seconds=False)}: {why}"
@@ -77,7 +77,7 @@ def after(plan: AnyPlan, outcome: Outcome, *, now: datetime | None = None) -> st
         return f"{NO}: {visible(found.why)}"
     if found.raise_retention:
         names = " and ".join(one.name for one in found.raise_retention)
-        return f"refused by retention: `undo` raises {visible(names)} first; {FILES_GONE}"
+        return f"refused by retention: `undo` raises {visible(names)} first, {FILES_GONE}"
     return _still(found, now or datetime.now(timezone.utc))
 
 
@@ -101,28 +101,27 @@ def page(looked: UndoPlan) -> list[str]:
     rows = f"{number(looked.rows_now)} rows now, {number(looked.rows_after)} afterwards"
     back, gone = count(promise["numRestoredFiles"], "file"), count(promise["numRemovedFiles"], "file")
     becomes = looked.version + 1 + bool(looked.raise_retention)
+    returning, going = size(promise["restoredFilesSize"]), size(promise["removedFilesSize"])
     told = [
         f"v{looked.to_version} of {table} comes back, as v{becomes}: {rows}",
-        f"{back} come back ({size(promise['restoredFilesSize'])}), {gone} go ({size(promise['removedFilesSize'])})",
-        "the files that come back are all there" if promise["numRestoredFiles"] else "",
+        f"{back} come back ({returning}), none is missing; {gone} go ({going})",
     ]
     if looked.raise_retention:
-        told += [*raising(looked)]
+        told += raising(looked)
     elif looked.until:
         told.append(f"possible until {local_time(looked.until, seconds=False)}: {visible(looked.why)}")
-    return [line for line in told if line]
+    return told
 
 
 def raising(looked: UndoPlan) -> list[str]:
     """What is raised first, and that it goes with the version."""
-    changes = [
-        f"{visible(one.name)} is raised from {visible(one.before or 'the default')} to {visible(one.after)}"
+    changes = " and ".join(
+        f"{visible(one.name)} from {visible(one.before or 'the default')} to {visible(one.after)}"
         for one in looked.raise_retention
-    ]
+    )
     return [
         f"refused by retention: {visible(looked.why)}",
-        *changes,
-        f"that is a commit (v{looked.version + 1}); the properties of v{looked.to_version} come back with the version",
+        f"v{looked.version + 1} raises {changes}; what v{looked.to_version} has comes back with it",
     ]
 
 

@@ -61,7 +61,7 @@ REFUSED_BY_RETENTION = Undo(
     possible=True,
     until="2099-11-27T12:00:00Z",
     why="v41 was committed 10 days ago, and Delta refuses to restore what is older than 7 days "
-    "(delta.deletedFileRetentionDuration); the undo raises that to interval 12 days first",
+    "(delta.deletedFileRetentionDuration)",
     raise_retention=(RaisedProperty(name="delta.deletedFileRetentionDuration", before=None, after="interval 12 days"),),
 )
 GONE = Undo(
