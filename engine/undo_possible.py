@@ -90,12 +90,21 @@ def milliseconds(interval: str) -> int | None:
 
 
 def undo_of_commit(
-    version: VersionTime, retention: Retention, now: int, *, enforced: bool = True, commits: int | None = None
+    version: VersionTime,
+    retention: Retention,
+    now: int,
+    *,
+    enforced: bool = True,
+    commits: int | None = None,
+    compacts: bool = False,
 ) -> Undo:
     """Whether the commit over ``version`` can be taken back. ``commits`` is the version that this commit is going to
-    make, None where it is made: its files and its log entry are there then."""
+    make, None where it is made: its files and its log entry are there then. ``compacts``: auto-compaction may make
+    the next one at once."""
     if commits is not None and (cleaned := _cleaned_by(commits, version, retention, now)) is not None:
         return cleaned
+    if commits is not None and compacts and (cleaned := _cleaned_by(commits + 1, version, retention, now)) is not None:
+        return Undo(possible=None, why=f"auto-compaction may follow at once: {cleaned.why}")
     if enforced and retention.files is None:
         return Undo(possible=None, why=f"{RETENTION} ({retention.properties[RETENTION]}) is no interval")
     if enforced and version.committed_at is None:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from engine.create_values import CreatePlan
 
+AUTO_OPTIMIZE = "delta.autoOptimize"
+AUTO_COMPACT = "delta.autoOptimize.autoCompact"
+AUTO_COMPACT_CONF = "spark.databricks.delta.autoCompact.enabled"
 IN_COMMIT = "delta.enableInCommitTimestamps"
 
 
@@ -62,8 +65,21 @@ def undo_of_merge(spark: SparkSession, table: str, version: int, detail: Any) ->
 
 def undo_over(spark: SparkSession, newest: VersionTime, properties: Mapping[str, str]) -> Undo:
     """Of the next commit. ``properties`` are those that the table has after it."""
-    enforced = is_enforced(spark)
-    return undo_of_commit(newest, retention_of(properties), now_ms(), enforced=enforced, commits=newest.version + 1)
+    return undo_of_commit(
+        newest,
+        retention_of(properties),
+        now_ms(),
+        enforced=is_enforced(spark),
+        commits=newest.version + 1,
+        compacts=_compacts(spark, properties),
+    )
+
+
+def _compacts(spark: SparkSession, properties: Mapping[str, str]) -> bool:
+    """Whether a commit may be followed by an OPTIMIZE of Delta's own. The conf overrides the property."""
+    set_to = read_confs(spark, (AUTO_COMPACT_CONF,)).get(AUTO_COMPACT_CONF)
+    told = (set_to,) if set_to is not None else (properties.get(AUTO_OPTIMIZE), properties.get(AUTO_COMPACT))
+    return any(one is not None and one.strip().lower() != "false" for one in told)
 
 
 def undo_of_create(spark: SparkSession, plan: CreatePlan) -> Undo | None:

@@ -120,6 +120,11 @@ def test_a_commit_that_is_a_checkpoint_deletes_the_log_of_what_it_changed() -> N
     assert judged(45 * DAY, commits=10, interval="7").possible
     assert judged(45 * DAY, commits=10, cleanup="false").possible
     assert judged(45 * DAY, commits=None).possible, "it is made, and was looked at"
+    # auto-compaction may make the checkpoint
+    at = NOW - 45 * DAY
+    follows = undo_of_commit(VersionTime(8, at, at), retention_of({}), NOW, commits=9, compacts=True)
+    assert follows.possible is None
+    assert "v10 is a checkpoint" in follows.why
     late = judged(45 * DAY, commits=11)
     assert late.until is None, "the next checkpoint deletes it: nothing is promised"
     assert "raise the property before the commit" in judged(45 * DAY, commits=10).why
@@ -197,8 +202,14 @@ def properties(spark: Any, table: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(("days", "raised"), [(10, (RETENTION,)), (45, (RETENTION, LOG_RETENTION))])
 def test_an_old_table_is_taken_back_after_its_property_is_raised(
-    spark: Any, tables: None, history: History, days: int, raised: tuple[str, ...]
+    spark: Any, schema: str, history: History, days: int, raised: tuple[str, ...]
 ) -> None:
+    # what raises the property is a checkpoint: the log is cleaned up by the property as it is raised
+    spark.sql(
+        f"CREATE TABLE t USING delta TBLPROPERTIES ('{CHECKPOINT_INTERVAL}' = '2') AS "
+        "SELECT id, 'old' AS v FROM range(0, 10, 1, 2)"
+    )
+    spark.sql("CREATE TABLE s USING delta AS SELECT * FROM VALUES (1L, 'new'), (20L, 'new') AS s(id, v)")
     make_old(spark, "t", days)
     looked, outcome = merged(spark, history)
     assert looked.undo is not None
