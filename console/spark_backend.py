@@ -387,7 +387,7 @@ class SparkBackend:
         return self._ask(lambda s: plan_undo(s, found))
 
     def undo(self, looked: UndoPlan, *, operation_id: str, on_progress: OnProgress) -> Outcome:
-        from engine.undo import LATER_COMMITS, undo
+        from engine.undo import LATER_COMMITS, RAISE_RETENTION, undo
 
         with self._session().new_session(self._confs) as session:
             return self._watched(
@@ -398,7 +398,7 @@ class SparkBackend:
                     session.spark,
                     looked,
                     history=self._ledger(),
-                    accept=[LATER_COMMITS],
+                    accept=[LATER_COMMITS, RAISE_RETENTION],
                     tag=operation_id,
                     on_progress=say,
                 ),

@@ -96,6 +96,12 @@ def _action(clause: MergeClause) -> str:
     return f"INSERT ({columns}) VALUES ({values})"
 
 
+def check_reading(spark: SparkSession, merge: AnalyzedMerge) -> None:
+    """Raise where our reading of the MERGE is not Spark's."""
+    check_parsed(spark, merge.typed, merge.plan.parsed)
+    check_analyzed(spark, merge)
+
+
 def check_parsed(spark: SparkSession, statement: MergeStatement, parsed: str) -> None:
     """Raise where Spark parses our parts to something else than the statement, whose print is ``parsed``."""
     again = explained(spark, from_parts(statement))

@@ -15,6 +15,7 @@ from engine.values import (
     Refused,
     Remark,
     Target,
+    Undo,
     Value,
     keys_left_out,
 )
@@ -140,6 +141,8 @@ class CreatePlan(Value):
     confs: dict[str, str] = Field(default_factory=dict)
     state: PlanningState | None = None
     """None in a plan of format 1, which recorded none: then nothing is compared."""
+    undo: Undo | None = None
+    """None where nothing is changed, and in the plans of older versions."""
     timings: dict[str, int] = Field(default_factory=dict)
     """Milliseconds by step of the chain."""
 

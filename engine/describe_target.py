@@ -17,6 +17,7 @@ from engine.delta_log import LogFile, list_files
 from engine.logged_schema import LoggedColumn, logged_schema, logical_names
 from engine.plan_writes import TableTraits
 from engine.target_rules import TargetRules, target_rules
+from engine.version_times import detail_with_time
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,8 +58,8 @@ class DescribedTarget:
 
 
 def describe_detail(spark: SparkSession, table: str) -> Any:
-    """The row of DESCRIBE DETAIL."""
-    return spark.sql(f"DESCRIBE DETAIL {table}").collect()[0]
+    """The row of DESCRIBE DETAIL, and the time of the newest version."""
+    return detail_with_time(spark, table).collect()[0]
 
 
 def target_detail(spark: SparkSession, merge: AnalyzedMerge, typed: Future[Any]) -> Any:

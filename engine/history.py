@@ -137,11 +137,11 @@ class History:
         self._store.run(lambda db: _applied(db, op_id, outcome, body))
 
     def begin_undo(self, undo: UndoPlan, *, where: Whereabouts = Whereabouts()) -> str:  # noqa: B008  frozen
-        """A RESTORE that takes an operation back starts: a row of its own, of kind restore. Returns its id."""
+        """A RESTORE or DROP that takes an operation back starts: a row of its own, of that kind. Returns its id."""
 
         def work(db: DuckDBPyConnection) -> str:
             subject = rows.Subject(
-                undo.undo_id, "restore", undo.table, undo.path, undo.table_id, undo.sql, undoes=undo.op_id
+                undo.undo_id, undo.kind, undo.table, undo.path, undo.table_id, ";\n".join(undo.statements), undo.op_id
             )
             row = rows.insert(db, subject, "running", rows.new_id())
             _run(db, row, where, undo.version)

@@ -42,6 +42,7 @@ from engine.table_state import (
 from engine.tables import table_sql
 from engine.target_rules import CHECK
 from engine.values import OnProgress, PlanningState, Refused, Remark, Target
+from engine.version_times import undo_of_create
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -137,7 +138,7 @@ def _plan(
     target = target_of(looked)
     operation = operation_of(looked)
     source = provided.source
-    return CreatePlan(
+    made = CreatePlan(
         plan_id=_plan_id(typed, target, source, confs, after, state),
         created_at=now(),
         engines=engines(spark),
@@ -165,6 +166,7 @@ def _plan(
         state=state,
         timings=clock.timings,
     )
+    return made.model_copy(update={"undo": undo_of_create(spark, made)})
 
 
 def check_analysis(spark: SparkSession, create: ParsedCreate) -> tuple[Explained, EngineError | None]:

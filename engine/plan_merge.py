@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.advice import advise
 from engine.analyze import AnalyzedMerge, aliased, analyze, schema_of
-from engine.check_reading import check_analyzed, check_parsed, read_merge
+from engine.check_reading import check_reading, read_merge
 from engine.check_rows import check_rows, first_of
 from engine.clock import Clock
 from engine.confs import STATS_SKIPPING, confs_set, for_rows
@@ -79,6 +79,7 @@ from engine.values import (
     Splice,
     TouchedFiles,
 )
+from engine.version_times import undo_of_merge
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -151,10 +152,7 @@ def _plan(
         around = submit(lambda: surroundings(spark, others))
         with clock.phase("analyze"):
             merge = analyzed(spark, statement)
-        readings = (
-            judge(lambda: check_parsed(spark, statement, merge.plan.parsed)),
-            judge(lambda: check_analyzed(spark, merge)),
-        )
+        reading = judge(lambda: check_reading(spark, merge))
         detail = submit(lambda: target_detail(spark, merge, typed))
         columns = submit(lambda: target_columns(spark, merge, detail.result()))
         listing = submit(lambda: target_files(spark, merge, columns.result()))
@@ -165,8 +163,7 @@ def _plan(
         state = planning_state(spark, around.result(), read, private=shown.private)
         decision = should_materialize_source(spark, merge, planned)
     with clock.phase("check_reading"):
-        for reading in readings:
-            reading.result()
+        reading.result()
     clock.answer(decision=decision)
     if decision.materialize:
         # to be looked at while the source is frozen, which may take long
@@ -196,11 +193,14 @@ def _plan(
         looked = run_with_source_lost_retries(spark, prepare, look)
         known = Known(merge, decision, describing.result(), listing, confs, state)
         made = plan_of(spark, script, params, known, looked, clock)
+        if made.changes_something and not made.refused:
+            undo = undo_of_merge(spark, made.target.name, merge.version, known.target.detail)
+            return made.model_copy(update={"undo": undo})
     except BaseException as error:
         free_source(spark, view, error)
         drop_staged(spark, staged, error)
         raise
-    return made if made.changes_something and not made.refused else without_staged(spark, made)
+    return without_staged(spark, made)
 
 
 def analyzed(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:

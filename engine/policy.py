@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from engine.errors import RefusedError
@@ -20,6 +21,7 @@ class Policy:
     ``typed_confirmation`` (the table's name is to be typed, so nobody confirms unseen) and ``typed_above`` (the same,
     where more than that share of the files or rows is rewritten, or of the rows deleted) are asked by whoever talks
     with a person. ``reviewed_plans``: only a plan that was saved and then looked at with ``show``.
+    ``require_undo``: only a plan whose commit can be taken back.
     """
 
     read_only: bool = False
@@ -30,6 +32,7 @@ class Policy:
     max_rows_deleted: float | None = None
     forbid_unconditional_deletes: bool = False
     reviewed_plans: bool = False
+    require_undo: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,8 @@ def broken_rules(policy: Policy, plan: AnyPlan, *, reviewed: bool) -> tuple[Brok
         found.append(Broken("forbid_unconditional_deletes", how))
     if policy.reviewed_plans and not reviewed:
         found.append(Broken("reviewed_plans", "the plan was not saved and then looked at with `show PLAN.json`"))
+    if policy.require_undo and (how := _no_undo(plan)):
+        found.append(Broken("require_undo", how))
     return tuple(found)
 
 
@@ -129,3 +134,18 @@ def _deletes_unconditionally(plan: AnyPlan) -> str:
         return "REPLACE removes every row" if plan.files_removed else ""
     bare = any(clause.action_kind == "delete" and clause.condition is None for clause in plan.statement.clauses)
     return "a DELETE clause has no condition" if bare else ""
+
+
+def _no_undo(plan: AnyPlan) -> str:
+    """Why the commit of ``plan`` cannot be taken back, or ""."""
+    if plan.undo is None:
+        return "whether its commit can be taken back is not known: plan again"
+    if plan.undo.possible is None:
+        return f"whether its commit can be taken back is not known: {plan.undo.why}"
+    if not plan.undo.possible:
+        return f"its commit cannot be taken back: {plan.undo.why}"
+    # what was judged of the table's age then says nothing after that time
+    until = plan.undo.until
+    if until is not None and datetime.fromisoformat(until.replace("Z", "+00:00")) <= datetime.now(timezone.utc):
+        return f"that its commit can be taken back was judged until {until}: plan again"
+    return ""

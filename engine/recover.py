@@ -29,6 +29,7 @@ from engine.should_materialize_source import MODE
 from engine.spark_errors import is_missing, translate
 from engine.stage_source import drop_own
 from engine.staleness import Staleness, commit_line
+from engine.table_state import catalog_entry
 from engine.values import Outcome, Plan
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def sentence(found: Recovered) -> str:
     by = "under another host name" if found.elsewhere else "by a program that is gone"
     begun = f"Operation {found.op_id} on {found.table} was begun {by}"
     if found.status == "applied":
-        return f"{begun}: it is committed, as v{found.version}."
+        return f"{begun}: it is {'done' if found.version is None else f'committed, as v{found.version}'}."
     if found.status == "not_committed":
         return f"{begun}: it is not committed, and will not be."
     return f"{begun}, and what became of it cannot be found out yet: {found.why}"
@@ -160,6 +161,8 @@ def _read_log(spark: SparkSession, history: History, one: Abandoned, plan: AnyPl
 
 def _if_committed(spark: SparkSession, history: History, one: Abandoned, plan: AnyPlan | None) -> Recovered | None:
     """Tell the ledger of the operation's commit; None where the log has none."""
+    if one.kind == "drop":
+        return _if_dropped(spark, history, one)
     planned = plan.target.version if plan else one.checked
     since = commits_of(spark, one, -1 if planned is None else planned)
     commit = own_commit(spark, one.table_path, since, one.kind, plan_id=one.plan_id, op_id=one.op_id)
@@ -173,6 +176,17 @@ def _if_committed(spark: SparkSession, history: History, one: Abandoned, plan: A
     else:
         history.undone(one.op_id, outcome)
     return Recovered(one.op_id, one.table, "applied", commit.version, elsewhere=one.elsewhere)
+
+
+def _if_dropped(spark: SparkSession, history: History, one: Abandoned) -> Recovered | None:
+    """Tell the ledger that an undo by DROP is done; None where the table is there."""
+    if catalog_entry(spark, one.table) is not None:
+        return None
+    outcome = Outcome(
+        plan_id=one.plan_id, op_id=one.op_id, table=one.table, verdict="fresh", version=None, read_version=None
+    )
+    history.undone(one.op_id, outcome)
+    return Recovered(one.op_id, one.table, "applied", elsewhere=one.elsewhere)
 
 
 def commits_of(spark: SparkSession, one: Abandoned, version: int) -> tuple[Commit, ...]:

@@ -1,29 +1,40 @@
-"""Take a committed merge back: Delta's RESTORE to the version before it, looked at first.
+"""Take a commit back: Delta's RESTORE to the version before it, or DROP of the table that it made, looked at first.
 
 A RESTORE takes back every commit since as well: those are listed, and must be accepted. Like a MERGE it has no guard
 for the version that it is meant for, so that is checked just before, and what it read is checked after.
+
+Delta may refuse the version by its age alone, while its files are all there. Then the table's property is raised
+first, which must be accepted too. That is a commit of its own, which the RESTORE takes back with the rest: a version's
+properties come back with it. Where the RESTORE fails, the properties are put back by another.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from engine.analyze import schema_of
 from engine.commit_identity import is_compaction_of, of_another_table, own_commit
 from engine.commits import Commit, commits_since, current_version, taken_back_by
 from engine.confs import confs_set
+from engine.create_values import CreatePlan
 from engine.delta_log import LogFile, list_files, live_rows
-from engine.errors import EngineError, RefusedError, StalePlanError
+from engine.errors import CancelledError, EngineError, RefusedError, StalePlanError
 from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, is_conflict, traced
-from engine.names import quote
+from engine.names import quote, string
 from engine.outcome import deviations
+from engine.restore_files import IGNORE_MISSING, missing_files, restored
 from engine.session_state import tagged, whereabouts
-from engine.spark_errors import is_missing, translate
+from engine.spark_errors import collected, is_missing, translate
 from engine.staleness import commit_line
 from engine.table_state import table_id
-from engine.values import Deviation, OnProgress, Outcome, Progress, UndoPlan
+from engine.undo_drop import check_still_ours, is_dropped, plan_drop
+from engine.undo_possible import RETENTION, VersionTime, after_raising, retention_of, undo_of_commit
+from engine.values import Deviation, OnProgress, Outcome, Progress, Undo, UndoPlan
+from engine.version_times import committed_times, is_enforced, now_ms
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,6 +44,11 @@ if TYPE_CHECKING:
 
 LATER_COMMITS = "LATER_COMMITS"
 """What is to be accepted where commits after the operation would be lost."""
+RAISE_RETENTION = "RAISE_RETENTION"
+"""What is to be accepted where a table property has to be raised first."""
+NOT_POSSIBLE = "UNDO_NOT_POSSIBLE"
+"""The error where files or log entries of the version before are gone."""
+BEYOND_RETENTION = "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION"
 RESTORING = "RESTORE"
 """The phase in which Delta restores: only Spark can end it."""
 
@@ -49,18 +65,22 @@ def plan_undo(spark: SparkSession, found: OperationDetail) -> UndoPlan:
     if plan is None or operation.status != "applied" or operation.version is None:
         raise RefusedError(
             "NOT_APPLIED",
-            f"Operation {operation.op_id} committed no merge ({operation.status}): there is nothing to take back.",
+            f"Operation {operation.op_id} committed nothing ({operation.status}): there is nothing to take back.",
             "See what was committed with: deltamerge-console history",
         )
     at = operation.version
     if at == 0:
-        raise RefusedError(
-            "FIRST_VERSION",
-            f"Operation {operation.op_id} made {plan.target.name}: there is no version before it.",
-            f"If the table is to go, DROP TABLE {plan.target.name}.",
-        )
+        if isinstance(plan, CreatePlan):
+            return plan_drop(spark, operation, plan)
+        raise RefusedError("FIRST_VERSION", f"v0 of {plan.target.name} has no version before it to go back to.")
+    return _plan_restore(spark, operation.op_id, plan, at)
+
+
+def _plan_restore(spark: SparkSession, op_id: str, plan: AnyPlan, at: int) -> UndoPlan:
     table = _name_of(spark, plan)
     now, since = commits_since(spark, table, at - 1)
+    if now >= at and all(one.version > at for one in since):
+        raise _gone(at - 1, f"the log holds no entry of v{at} any more")
     there = [one for one in since if one.version == at]
     commit = own_commit(spark, plan.target.path, there, plan.kind, plan_id=plan.plan_id)
     if commit is None:
@@ -71,10 +91,13 @@ def plan_undo(spark: SparkSession, found: OperationDetail) -> UndoPlan:
     later = [one for one in since if one.version > at]
     if (taken_back := taken_back_by(commit, later)) is not None:
         raise StalePlanError("ALREADY_UNDONE", f"v{at} is taken back already, by v{taken_back.version}.")
+    judged = _judged(spark, table, at - 1, now)
     here, before = (list_files(spark, plan.target.path, version) for version in (now, at - 1))
+    if missing := missing_files(spark, plan.target.path, restored(here, before)):
+        raise _gone(at - 1, f"{len(missing):,} of its files are deleted, {missing[0]} among them")
     return UndoPlan(
         undo_id=hashlib.sha256(f"restore {plan.target.table_id} {now} {at - 1}".encode()).hexdigest()[:32],
-        op_id=operation.op_id,
+        op_id=op_id,
         table=table,
         path=plan.target.path,
         table_id=plan.target.table_id,
@@ -84,6 +107,49 @@ def plan_undo(spark: SparkSession, found: OperationDetail) -> UndoPlan:
         promise=promise(here, before),
         rows_now=live_rows(here),
         rows_after=live_rows(before),
+        until=judged.until,
+        why=judged.why,
+        raise_retention=judged.raise_retention,
+    )
+
+
+def _judged(spark: SparkSession, table: str, version: int, now: int) -> Undo:
+    """Whether Delta restores ``version`` of a table that is at ``now``. It is asked itself, by time travel, which is
+    under the same check. Raises RefusedError where the version cannot be made again."""
+    try:
+        schema_of(spark, f"SELECT * FROM {table} VERSION AS OF {version}")
+        refused = False
+    except EngineError as error:
+        refused = error.condition == BEYOND_RETENTION
+        if not refused:
+            raise _gone(version, error.message) if _log_is_gone(error) else error from error
+    detail = collected(spark, f"DESCRIBE DETAIL {table}")[0]
+    committed_at = committed_times(spark, table, now - version + 1).get(version)
+    times = VersionTime(version, committed_at, committed_at)
+    retention = retention_of(dict(detail["properties"] or {}))
+    if not refused:
+        # Delta allows it, whatever our own clock says
+        return undo_of_commit(times, retention, now_ms(), enforced=is_enforced(spark))
+    if committed_at is None:
+        raise RefusedError(
+            BEYOND_RETENTION,
+            f"Delta refuses v{version} by its age ({RETENTION}), and when it was committed is not known.",
+            f"Raise that property, then undo: ALTER TABLE {table} SET TBLPROPERTIES ('{RETENTION}' = '…').",
+        )
+    return after_raising(times, retention, now_ms())
+
+
+def _log_is_gone(error: EngineError) -> bool:
+    return (
+        error.condition in ("DELTA_VERSION_NOT_FOUND", "DELTA_LOG_FILE_NOT_FOUND") or "RECREATABLE" in error.condition
+    )
+
+
+def _gone(version: int, why: str) -> RefusedError:
+    return RefusedError(
+        NOT_POSSIBLE,
+        f"v{version} cannot be restored: {why}.",
+        "VACUUM and the cleanup of the log delete for good: a copy of the table serves only if it was made before.",
     )
 
 
@@ -98,36 +164,23 @@ def undo(
 ) -> Outcome:
     """Do what was looked at, once, and compare it with the commit's metrics.
 
-    Raises RefusedError where later commits would be lost and ``accept`` does not hold LATER_COMMITS, StalePlanError
-    where the table moved since it was looked at; in both cases nothing ran.
+    Raises RefusedError where later commits would be lost and ``accept`` does not hold LATER_COMMITS, or a property has
+    to be raised and it does not hold RAISE_RETENTION; StalePlanError where the table moved since it was looked at. In
+    all these cases nothing ran.
     """
     say = on_progress or (lambda _: None)
-    if looked.lost and LATER_COMMITS not in accept:
-        raise RefusedError(
-            LATER_COMMITS,
-            f"{len(looked.lost)} later commits would be lost too: {'; '.join(looked.lost[:3])}.",
-            f"If that is what you want, undo with --accept {LATER_COMMITS}.",
-        )
+    _refuse(looked, accept)
     with tagged(spark, tag):
         say(Progress(phase="check that nothing moved"))
-        version = current_version(spark, looked.table)
-        if table_id(spark, looked.table) != looked.table_id:
-            raise StalePlanError(
-                "STALE_UNDO",
-                f"{looked.table} was dropped and made anew since it was looked at.",
-                "What the operation wrote is gone with the table that it wrote to.",
-            )
-        if version != looked.version:
-            raise StalePlanError(
-                "STALE_UNDO",
-                f"{looked.table} moved from v{looked.version} to v{version} since it was looked at.",
-                "Look again at what would be lost.",
-            )
+        if looked.kind == "drop":
+            return _dropped(spark, looked, history, say)
+        _check_version(spark, looked, looked.version)
         say(Progress(phase=RESTORING))
         op_id = history.begin_undo(looked, where=whereabouts(spark)) if history else ""
         began = time.monotonic()
         try:
-            _restore(spark, looked, op_id)
+            with raised_retention(spark, looked):
+                _restore(spark, looked, op_id)
         except Exception as error:
             told = translate(error)
             commit = commit_despite(told, error, lambda: commit_of(spark, looked, op_id), history, op_id)
@@ -153,9 +206,104 @@ def _conflict(looked: UndoPlan, error: EngineError) -> StalePlanError:
     )
 
 
+def _refuse(looked: UndoPlan, accept: Sequence[str]) -> None:
+    if looked.lost and LATER_COMMITS not in accept:
+        raise RefusedError(
+            LATER_COMMITS,
+            f"{len(looked.lost)} later commits would be lost too: {'; '.join(looked.lost[:3])}.",
+            f"If that is what you want, undo with --accept {LATER_COMMITS}.",
+        )
+    if looked.raise_retention and RAISE_RETENTION not in accept:
+        raise RefusedError(
+            RAISE_RETENTION,
+            f"Delta refuses v{looked.to_version} by its age; this would be run first: {looked.raising_sql}.",
+            f"If that is what you want, undo with --accept {RAISE_RETENTION}.",
+        )
+
+
+def _check_version(spark: SparkSession, looked: UndoPlan, expected: int) -> None:
+    version = current_version(spark, looked.table)
+    if table_id(spark, looked.table) != looked.table_id:
+        raise StalePlanError(
+            "STALE_UNDO",
+            f"{looked.table} was dropped and made anew since it was looked at.",
+            "What the operation wrote is gone with the table that it wrote to.",
+        )
+    if version != expected:
+        raise StalePlanError(
+            "STALE_UNDO",
+            f"{looked.table} moved from v{expected} to v{version} since it was looked at.",
+            "Look again at what would be lost.",
+        )
+
+
+@contextlib.contextmanager
+def raised_retention(spark: SparkSession, looked: UndoPlan) -> Iterator[None]:
+    """The table's properties raised for the RESTORE in the body, which brings those of its version back. Where the body
+    fails they are put back; its commit carries no id of ours, so that it never passes for the RESTORE."""
+    if not looked.raise_retention:
+        yield
+        return
+    with tagged(spark, looked.undo_id):
+        collected(spark, looked.raising_sql)
+    try:
+        _check_version(spark, looked, looked.version + 1)
+        yield
+    except BaseException:
+        with contextlib.suppress(Exception):
+            _put_back(spark, looked)
+        raise
+
+
+def _put_back(spark: SparkSession, looked: UndoPlan) -> None:
+    now = dict(collected(spark, f"DESCRIBE DETAIL {looked.table}")[0]["properties"] or {})
+    for one in looked.raise_retention:
+        # after a RESTORE that did commit, or another's ALTER, it is no longer ours to change
+        if now.get(one.name) != one.after or now.get(one.name) == one.before:
+            continue
+        change = f"UNSET TBLPROPERTIES ({string(one.name)})"
+        if one.before is not None:
+            change = f"SET TBLPROPERTIES ({string(one.name)} = {string(one.before)})"
+        collected(spark, f"ALTER TABLE {looked.table} {change}")
+
+
 def _restore(spark: SparkSession, looked: UndoPlan, op_id: str) -> None:
-    with tagged(spark, looked.undo_id), confs_set(spark, traced(spark, looked.undo_id, op_id)):
+    # Delta would restore a version without the files that are gone
+    confs = {**traced(spark, looked.undo_id, op_id), IGNORE_MISSING: "false"}
+    with tagged(spark, looked.undo_id), confs_set(spark, confs):
         spark.sql(looked.sql).collect()
+
+
+def _dropped(spark: SparkSession, looked: UndoPlan, history: History | None, say: OnProgress) -> Outcome:
+    check_still_ours(spark, looked)
+    say(Progress(phase=RESTORING))
+    op_id = history.begin_undo(looked, where=whereabouts(spark)) if history else ""
+    began = time.monotonic()
+    try:
+        with tagged(spark, looked.undo_id):
+            collected(spark, looked.sql)
+        say(Progress(phase=COMPARING))
+    except EngineError as error:
+        with given_up_if_unknown(history, op_id):
+            gone = is_dropped(spark, looked.table)
+        if not gone:
+            if history:
+                history.failed(op_id, str(error), "cancelled" if isinstance(error, CancelledError) else "failed")
+            raise
+    with given_up_if_unknown(history, op_id):
+        outcome = Outcome(
+            plan_id=looked.undo_id,
+            op_id=op_id,
+            table=looked.table,
+            verdict="fresh",
+            version=None,
+            read_version=None,
+            kept=is_dropped(spark, looked.table),
+            duration_ms=round((time.monotonic() - began) * 1000),
+        )
+        if history:
+            history.undone(op_id, outcome)
+    return outcome
 
 
 def commit_of(spark: SparkSession, looked: UndoPlan, op_id: str) -> Commit | None:
@@ -182,19 +330,20 @@ def promise(here: Iterable[LogFile], there: Iterable[LogFile]) -> dict[str, int]
 def _name_of(spark: SparkSession, plan: AnyPlan) -> str:
     """The table by its name, or by its path where the name means another in this session."""
     try:
-        if str(spark.sql(f"DESCRIBE DETAIL {plan.target.name}").collect()[0]["id"]) == plan.target.table_id:
+        # a REPLACE gives the table another id, and its log has the one before
+        known = (plan.target.table_id, plan.target.version)
+        if table_id(spark, plan.target.name, known) == plan.target.table_id:
             return plan.target.name
-    except Exception as error:
-        translated = translate(error)
-        if not is_missing(translated):
-            raise translated from error
+    except EngineError as error:
+        if not is_missing(error):
+            raise
     return f"delta.{quote(plan.target.path)}"
 
 
 def _outcome(
     looked: UndoPlan, op_id: str, commit: Commit | None, duration_ms: int, more: tuple[Deviation, ...]
 ) -> Outcome:
-    found = deviations(looked.promise, commit, checked=looked.version) + more
+    found = deviations(looked.promise, commit, checked=looked.version + bool(looked.raise_retention)) + more
     return Outcome(
         plan_id=looked.undo_id,
         op_id=op_id,

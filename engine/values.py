@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_serializer
 
+from engine.names import string
 from engine.plan_checksum import plan_checksum
 
 if TYPE_CHECKING:
@@ -293,7 +294,9 @@ class Splice(Value):
 
 def keys_left_out(plan: Plan | CreatePlan) -> set[str]:
     """The keys that the plan's format does not have."""
-    return {"checksum", *(("state",) if plan.state is None else ())} if plan.format_version == 1 else set()
+    if plan.format_version != 1:
+        return set()
+    return {"checksum", *(name for name in ("state", "undo") if getattr(plan, name) is None)}
 
 
 class PlanningState(Value):
@@ -313,6 +316,28 @@ class PlanningState(Value):
     functions: dict[str, str] = Field(default_factory=dict)
     names: tuple[str, ...] = ()
     temporary: tuple[str, ...] = ()
+
+
+class RaisedProperty(Value):
+    """A table property that an undo raises first. ``before`` is None where the table leaves it at Delta's default."""
+
+    name: str
+    before: str | None
+    after: str
+
+
+class Undo(Value):
+    """Whether the commit of a plan can be taken back. ``possible`` is None where that is not known.
+
+    It stays possible ``until`` that time at least, unless somebody runs a VACUUM that keeps less than the table's
+    properties say; None where no time can be promised. ``raise_retention``: what the undo has to raise, because Delta
+    refuses the version by its age alone.
+    """
+
+    possible: bool | None
+    until: str | None = None
+    why: str
+    raise_retention: tuple[RaisedProperty, ...] = ()
 
 
 class Plan(Value):
@@ -344,6 +369,8 @@ class Plan(Value):
     """None in a plan of format 1, which recorded none: then nothing is compared."""
     splices: tuple[Splice, ...] = ()
     session: SessionRef = SessionRef()
+    undo: Undo | None = None
+    """None where nothing is committed, and in the plans of older versions."""
     timings: dict[str, int] = Field(default_factory=dict)
     """Milliseconds by step of the chain."""
 
@@ -398,15 +425,17 @@ class Outcome(Value):
 
 
 class UndoPlan(Value):
-    """What taking an operation back would do (RestoreTableCommand), looked at and not yet run.
+    """What taking an operation back would do, looked at and not yet run.
 
-    ``version`` is the table's now and ``to_version`` the one that comes back; ``lost`` the commits after the operation,
-    which go too, one line each. ``promise`` holds Delta's metrics of a RESTORE. Rows are live rows, None where the log
-    has no counts.
+    ``restore`` is RestoreTableCommand: ``version`` is the table's now and ``to_version`` the one that comes back;
+    ``lost`` are the commits after the operation, which go too, one line each. ``promise`` holds Delta's metrics of it.
+    Rows are live rows, None where the log has no counts. ``drop`` takes a table away that the operation made (its
+    ``to_version`` is -1); ``files_stay`` says that its files do not go with it.
     """
 
     undo_id: str
     op_id: str
+    kind: Literal["restore", "drop"] = "restore"
     table: str
     path: str
     table_id: str
@@ -416,11 +445,30 @@ class UndoPlan(Value):
     promise: dict[str, int] = Field(default_factory=dict)
     rows_now: int | None = None
     rows_after: int | None = None
+    until: str | None = None
+    why: str = ""
+    raise_retention: tuple[RaisedProperty, ...] = ()
+    files_stay: bool = False
 
     @property
     def sql(self) -> str:
-        """The statement that Delta runs."""
+        """The statement that takes the operation back."""
+        if self.kind == "drop":
+            return f"DROP TABLE {self.table}"
         return f"RESTORE TABLE {self.table} TO VERSION AS OF {self.to_version}"
+
+    @property
+    def raising_sql(self) -> str:
+        """The statement that runs before it and raises the properties, "" where none is raised."""
+        if not self.raise_retention:
+            return ""
+        properties = ", ".join(f"{string(one.name)} = {string(one.after)}" for one in self.raise_retention)
+        return f"ALTER TABLE {self.table} SET TBLPROPERTIES ({properties})"
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """All that is run, in order."""
+        return (self.raising_sql, self.sql) if self.raise_retention else (self.sql,)
 
 
 class Operation(Value):

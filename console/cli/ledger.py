@@ -93,8 +93,8 @@ def _detail(found: OperationDetail, signs: Glyphs) -> list[RenderableType]:
     from rich.padding import Padding
     from rich.text import Text
 
-    from console.cli.view_outcome import promise_and_actual, restore
-    from console.cli.view_plan import BOLD, ERROR, QUIET, facts, to_copy
+    from console.cli.view_outcome import promise_and_actual, taking_back
+    from console.cli.view_plan import BOLD, ERROR, facts, to_copy
 
     one, plan, outcome = found.operation, found.plan, found.outcome
     known = {
@@ -113,8 +113,9 @@ def _detail(found: OperationDetail, signs: Glyphs) -> list[RenderableType]:
     if plan is not None and outcome is not None and outcome.version is not None:
         parts += ["", Text("Promise and actual", BOLD), Padding(promise_and_actual(outcome, plan, signs), (0, 0, 0, 2))]
         kept = f"{signs.ok} kept its promise" if outcome.kept else f"{signs.error} deviated from its promise"
-        parts += [Text(kept, BOLD), Text("to take it back, and all that came after it:", QUIET)]
-        parts.append(to_copy(restore(plan, outcome.version), QUIET))
+        parts.append(Text(kept, BOLD))
+        if one.status == "applied":
+            parts += taking_back(plan, outcome)
     elif plan is not None:
         parts += ["", Text("Promise", BOLD)]
         parts.append(Padding(facts({name: number(value) for name, value in plan.promise.items()}), (0, 0, 0, 2)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from console.cli.view_plan import MAX_FILES, MAX_SAMPLES, estimated, sample_text
 from console.format import count, number, short_id, size
-from console.places import sentences
+from console.places import sentences, undo_sentences
 from console.visible import visible
 from console.widgets.glyphs import UNICODE
 
@@ -65,7 +65,10 @@ def _verdict(plan: Plan) -> Iterator[str]:
         yield f"  - {code(told)} is matched by {count(key.source_rows, 'source row')}"
     if plan.session.staged:
         yield f"- {plain(sentences.staged(plan.session.staged))}"
-    yield f"- undo: {code(sentences.undo(plan))}"
+    if plan.refused is None and plan.changes_something:
+        possible = plan.undo is None or plan.undo.possible is not False
+        statement = f"{code(undo_sentences.undo(plan))}, " if possible else ""
+        yield f"- undo: {statement}{plain(undo_sentences.until(plan))}"
     if found := plan.find_touched_files.conflicts.dedupe:
         body = "\n\n".join((*map(plain, sentences.dedupe(plan)), fenced(found.sql, "sql")))
         yield ""

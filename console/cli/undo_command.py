@@ -1,4 +1,4 @@
-"""``undo``: take a committed merge back, after showing what comes back and what would be lost."""
+"""``undo``: take a commit back, after showing what comes back and what would be lost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from console.cli.exits import DONE
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import Narrator, narrator
 from console.cli.streams import glyphs, print_json, show
-from console.places import sentences
+from console.places import undo_sentences
 from console.visible import visible
 
 if TYPE_CHECKING:
@@ -21,17 +21,20 @@ if TYPE_CHECKING:
     from engine.session.connect import Session
     from engine.values import Outcome, UndoPlan
 
+ACCEPT = "With --yes. LATER_COMMITS: lose those as well. RAISE_RETENTION: raise the table property that refuses it."
+
 
 @click.command()
 @click.argument("op_id", metavar="OP")
 @click.option("--yes", is_flag=True, help="Do it without asking.")
-@click.option("--accept", metavar="CODE", multiple=True, help="LATER_COMMITS: with --yes, lose those as well.")
+@click.option("--accept", metavar="CODE", multiple=True, help=ACCEPT)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @asked
 def undo(invocation: Invocation, op_id: str, yes: bool, accept: tuple[str, ...], as_json: bool) -> int:
-    """Take the merge of operation OP back: RESTORE to the version before it. The beginning of its id will do."""
+    """Take operation OP back: RESTORE to the version before it, or DROP of a table that it made. The beginning of its
+    id will do."""
     from engine.policy import check_writable
-    from engine.undo import LATER_COMMITS, plan_undo
+    from engine.undo import LATER_COMMITS, RAISE_RETENTION, plan_undo
 
     check_writable(invocation.policy)
     found = invocation.history().get(op_id)
@@ -44,13 +47,13 @@ def undo(invocation: Invocation, op_id: str, yes: bool, accept: tuple[str, ...],
             need_person(events=False)
             click.echo("\nUndo? [y/N] ", nl=False, err=True)
             _confirmed(sys.stdin.readline())
-            accept = (*accept, LATER_COMMITS)
+            accept = (*accept, LATER_COMMITS, RAISE_RETENTION)
         outcome = _undo(invocation, session, told, looked, accept)
     if as_json:
         print_json(outcome.model_dump(mode="json"))
     else:
         sign = glyphs().ok if outcome.kept else glyphs().error
-        show(f"{sign} {sentences.restored(outcome, glyphs().dot)}")
+        show(f"{sign} {undo_sentences.done(looked, outcome, glyphs().dot)}")
     return DONE
 
 
@@ -84,9 +87,9 @@ def _page(looked: UndoPlan) -> list[RenderableType]:
 
     from console.cli.view_plan import BOLD, WARNING
 
-    parts: list[RenderableType] = [Text(visible(looked.sql), BOLD)]
-    parts += [Text(f"  {line}") for line in sentences.undo_page(looked)]
+    parts: list[RenderableType] = [Text(sql, BOLD) for sql in undo_sentences.statements(looked)]
+    parts += [Text(f"  {line}") for line in undo_sentences.page(looked)]
     if looked.lost:
-        parts.append(Text(f"{glyphs(error=True).warning} {sentences.lost(looked)}", WARNING))
+        parts.append(Text(f"{glyphs(error=True).warning} {undo_sentences.lost(looked)}", WARNING))
         parts += [Text(f"    {visible(line)}") for line in looked.lost]
     return parts

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from console.cli.markdown import code, fenced, plain
-from console.cli.view_plan import BOLD, ERROR, OK, POINTER, QUIET, WARNING, facts, signed, table
+from console.cli.view_plan import BOLD, ERROR, OK, POINTER, QUIET, WARNING, facts, signed, table, undo
 from console.format import duration, local_time, number, short_id
 from console.places.create_sentences import DOES, changes, committing, headline, marks, rows_written
 from console.visible import visible
@@ -52,6 +52,7 @@ def _verdict(plan: CreatePlan, glyphs: Glyphs) -> Iterator[RenderableType]:
         yield signed(glyphs.points_to, POINTER, rows)
     for step in plan.post_commit:
         yield signed(glyphs.points_to, POINTER, f"then {visible(step)}")
+    yield from undo(plan, glyphs)
     for one in plan.warnings:
         yield signed(glyphs.warning, WARNING, f"[{visible(one.code)}] {visible(one.sentence)} {visible(one.evidence)}")
 

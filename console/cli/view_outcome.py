@@ -20,7 +20,7 @@ from console.cli.view_plan import (
     to_copy,
 )
 from console.format import number
-from console.places import sentences
+from console.places import sentences, undo_sentences
 from console.visible import visible
 from console.widgets.glyphs import Glyphs
 
@@ -44,15 +44,16 @@ def page(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs) -> RenderableType:
         parts.append(Text.assemble((f"{glyphs.warning} ", WARNING), moved))
         parts += [Padding(Text(visible(line), QUIET), (0, 0, 0, 4)) for line in outcome.moved_by]
     if outcome.version is not None and not outcome.already_applied:
-        parts.append(to_copy(f"to take it back: {restore(plan, outcome.version)}", QUIET))
+        parts += taking_back(plan, outcome)
     return Group(*parts)
 
 
-def restore(plan: AnyPlan, version: int) -> str:
-    """The statement that takes the commit of ``version`` back."""
-    if version == 0:
-        return f"DROP TABLE {visible(plan.target.name)}"
-    return f"RESTORE TABLE {visible(plan.target.name)} TO VERSION AS OF {version - 1}"
+def taking_back(plan: AnyPlan, outcome: Outcome) -> list[RenderableType]:
+    """The statement that takes the commit back, and until when it does."""
+    statement, until = undo_sentences.made(plan, outcome)
+    if not statement:
+        return [Text(f"undo is {until}", QUIET)]
+    return [Text("to take it back, and all that comes after it:", QUIET), to_copy(statement, QUIET), Text(until, QUIET)]
 
 
 def _told(value: int | str | None) -> str:

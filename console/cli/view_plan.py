@@ -11,11 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from console.format import count, duration, elide_end, elide_file, local_time, number, short_id, size
-from console.places import sentences
+from console.places import sentences, undo_sentences
 from console.visible import visible
 from console.widgets.glyphs import Glyphs
 
 if TYPE_CHECKING:
+    from engine.plans import AnyPlan
     from engine.values import Cells, Estimate, Plan, Remark, Sample
 
 MAX_FILES = 12
@@ -79,6 +80,16 @@ def _verdict(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
         yield signed(glyphs.points_to, POINTER, f"runs with {new}: {visible(splice.why)}")
     if plan.session.staged:
         yield signed(glyphs.points_to, POINTER, sentences.staged(plan.session.staged))
+    yield from undo(plan, glyphs)
+
+
+def undo(plan: AnyPlan, glyphs: Glyphs) -> Iterator[RenderableType]:
+    """Whether what would be committed can be taken back."""
+    if plan.undo is None:
+        return
+    sure = undo_sentences.is_sure(plan)
+    sign, style = (glyphs.points_to, POINTER) if sure else (glyphs.warning, WARNING)
+    yield signed(sign, style, f"undo {undo_sentences.until(plan)}")
 
 
 def signed(sign: str, style: str, sentence: str) -> RenderableType:

@@ -13,7 +13,7 @@ from textual.widgets import Button, Input
 
 from console.dialogs.dialog import Dialog
 from console.format import count, duration, number, short_id
-from console.places import create_sentences, sentences
+from console.places import create_sentences, sentences, undo_sentences
 from console.visible import visible
 from console.widgets.accept import Accept
 from console.widgets.lines import where_this_is
@@ -108,9 +108,17 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
 
     def _undo(self) -> Head:
         glyphs = self.console_app.glyphs
-        undo = Paragraph(Content(sentences.undo(self._plan)), Content.styled("undo: ", "$foreground-muted"))
+        told: Head = ()
+        if self._plan.undo is None or self._plan.undo.possible is not False:
+            statement = Content(undo_sentences.undo(self._plan))
+            told = (Paragraph(statement, Content.styled("undo: ", "$foreground-muted")),)
+        until = undo_sentences.until_short(self._plan)
+        if undo_sentences.is_sure(self._plan):
+            told = (*told, sentence(f"      {until}", "$foreground-muted"))
+        else:
+            told = (*told, signed(glyphs.warning, "$text-warning", f"undo {until}"))
         edited = "The text was edited since; what is committed is the plan, not the text."
-        return (undo, signed(glyphs.warning, "$text-warning", edited)) if self._edited else (undo,)
+        return (*told, signed(glyphs.warning, "$text-warning", edited)) if self._edited else told
 
     def _versions(self) -> str:
         version, becomes = self._plan.target.version, self.console_app.glyphs.becomes

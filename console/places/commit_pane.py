@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from console.format import duration, short_id
-from console.places import create_sentences, sentences
+from console.places import create_sentences, sentences, undo_sentences
 from console.widgets.glyphs import Glyphs
 from console.widgets.page import Head, Page, sentence, signed
 from console.widgets.page_view import PageView, failure_head
@@ -78,7 +78,10 @@ def outcome_head(plan: AnyPlan, outcome: Outcome, glyphs: Glyphs) -> Head:
         head.append(sentence("Others committed since the plan, without touching what it touches:"))
     head += [sentence(f"  {commit}") for commit in outcome.moved_by]
     if outcome.version is not None and not outcome.already_applied:
-        head.append(sentence(f"undo: {sentences.undo(plan)}"))
+        statement, until = undo_sentences.made(plan, outcome)
+        if statement:
+            head.append(sentence(f"undo: {statement}"))
+        head.append(sentence(until if statement else f"undo is {until}", "$foreground-muted"))
     return tuple(head)
 
 

@@ -57,14 +57,6 @@ def leaving(plan: CreatePlan) -> str:
     )
 
 
-def undo(plan: CreatePlan) -> str:
-    """The statement that takes it back."""
-    name = visible(plan.target.name)
-    if plan.effect != "adopt" and plan.target.version >= 0:
-        return f"RESTORE TABLE {name} TO VERSION AS OF {plan.target.version}"
-    return f"DROP TABLE {name}{'' if plan.managed else ' (the files stay where they are)'}"
-
-
 def as_text(plan: CreatePlan, becomes: str) -> str:
     """The plan for the clipboard."""
     lines = [headline(plan), f"plan {short_id(plan.plan_id)}: {summary(plan)}", visible(plan.because)]

@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 from typing_extensions import override
 
-from console.places import sentences
+from console.places import undo_sentences
 from console.places.history_pages import (
     GROUPINGS,
     Group,
@@ -252,9 +252,9 @@ class HistoryPlace(Place):
     def _ask_undo(self, looked: UndoPlan) -> None:
         from console.dialogs.confirm import ConfirmDialog
 
-        told = [looked.sql, "", *sentences.undo_page(looked)]
+        told = [*undo_sentences.statements(looked), "", *undo_sentences.page(looked)]
         if looked.lost:
-            told += ["", sentences.lost(looked), *(f"  {line}" for line in looked.lost)]
+            told += ["", undo_sentences.lost(looked), *(f"  {line}" for line in looked.lost)]
         dialog = ConfirmDialog(
             f"Undo operation {looked.op_id}",
             "\n".join(told),
@@ -274,10 +274,10 @@ class HistoryPlace(Place):
         def undo() -> Outcome:
             return self.backend.undo(looked, operation_id=operation_id, on_progress=lambda _: None)
 
-        self.ask("undo", undo, self._undone, self._undo_failed)
+        self.ask("undo", undo, partial(self._undone, looked), self._undo_failed)
 
-    def _undone(self, outcome: Outcome) -> None:
-        told = sentences.restored(outcome, self.console_app.glyphs.dot)
+    def _undone(self, looked: UndoPlan, outcome: Outcome) -> None:
+        told = undo_sentences.done(looked, outcome, self.console_app.glyphs.dot)
         self._undo_ended(told, "information" if outcome.kept else "error")
 
     def _undo_failed(self, failure: Failure) -> None:

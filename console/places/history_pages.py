@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from console.format import duration, local_time, parse_time, short_id
-from console.places import sentences
+from console.places import sentences, undo_sentences
 from console.visible import visible
 from console.widgets.glyphs import Glyphs
-from console.widgets.page import Column, Page, Paragraph, Row, Table, sentence, signed
+from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, sentence, signed
 from console.widgets.promise import promise_table
 
 if TYPE_CHECKING:
     from engine.create_values import CreatePlan
-    from engine.plans import OperationDetail
+    from engine.plans import AnyPlan, OperationDetail
     from engine.values import Operation
 
 
@@ -43,9 +43,9 @@ def matches(operation: Operation, words: Sequence[str]) -> bool:
 
 
 def can_be_undone(operation: Operation) -> bool:
-    """Whether it committed something that is not taken back yet, over a version to go back to."""
+    """Whether it committed something that is not taken back yet."""
     kinds = ("merge", "create_table")
-    return operation.kind in kinds and operation.status == "applied" and bool(operation.version)
+    return operation.kind in kinds and operation.status == "applied" and operation.version is not None
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,16 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "") -> 
     if detail.outcome is not None:
         head += [sentence(f"meanwhile: {commit}") for commit in detail.outcome.moved_by]
     if one.status == "applied" and plan is not None:
-        head.append(sentence(f"{undo_key} takes it back: {sentences.undo(plan)}; possible until VACUUM"))
+        head += _undo_lines(detail, plan, undo_key)
     return Page(tuple(head), promise_table(plan, detail.outcome, glyphs))
+
+
+def _undo_lines(detail: OperationDetail, plan: AnyPlan, undo_key: str) -> Head:
+    """The statement that takes it back, and until when it does."""
+    statement, until = undo_sentences.made(plan, detail.outcome)
+    if not statement:
+        return (sentence(f"undo is {until}"),)
+    return (sentence(f"{undo_key} takes it back: {statement}"), sentence(until, "$foreground-muted"))
 
 
 def _create_page(detail: OperationDetail, plan: CreatePlan, glyphs: Glyphs, undo_key: str) -> Page:
@@ -147,10 +155,8 @@ def _create_page(detail: OperationDetail, plan: CreatePlan, glyphs: Glyphs, undo
     head.append(sentence(f"{plan.operation or 'nothing committed'}: {plan.because}"))
     if one.error:
         head.append(signed(glyphs.error, "$text-error", one.error))
-    if one.status == "applied" and one.version:
-        head.append(sentence(f"{undo_key} takes it back: {sentences.undo(plan)}; possible until VACUUM"))
-    elif one.status == "applied":
-        head.append(sentence(f"There is no version before it to go back to; {sentences.undo(plan)} takes it away."))
+    if can_be_undone(one):
+        head += _undo_lines(detail, plan, undo_key)
     return Page(tuple(head), promise_table(plan, detail.outcome, glyphs))
 
 

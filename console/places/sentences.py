@@ -11,7 +11,7 @@ from console.widgets.glyphs import Glyphs
 
 if TYPE_CHECKING:
     from engine.plans import AnyPlan
-    from engine.values import Decision, DerivedConjunct, Outcome, Plan, Progress, Scan, UndoPlan
+    from engine.values import Decision, DerivedConjunct, Outcome, Plan, Progress, Scan
 
 UPDATED = "numTargetRowsUpdated"
 INSERTED = "numTargetRowsInserted"
@@ -176,37 +176,6 @@ def conflict(plan: Plan) -> str:
 def _matched(plan: Plan) -> str:
     rows = plan.find_touched_files.conflicts.true_count
     return f"{count(rows, 'target row')} {'is' if rows == 1 else 'are'} matched"
-
-
-def undo(plan: AnyPlan) -> str:
-    """The statement that takes the commit back."""
-    if plan.kind == "create_table":
-        return create_sentences.undo(plan)
-    return f"RESTORE TABLE {visible(plan.target.name)} TO VERSION AS OF {plan.target.version}"
-
-
-def undo_page(looked: UndoPlan) -> list[str]:
-    """What an undo brings back, a sentence each."""
-    promise = looked.promise
-    rows = f"{number(looked.rows_now)} rows now, {number(looked.rows_after)} afterwards"
-    back, gone = count(promise["numRestoredFiles"], "file"), count(promise["numRemovedFiles"], "file")
-    return [
-        f"v{looked.to_version} of {visible(looked.table)} comes back, as v{looked.version + 1}: {rows}",
-        f"{back} come back ({size(promise['restoredFilesSize'])}), {gone} go ({size(promise['removedFilesSize'])})",
-        f"this is possible until VACUUM deletes the files of v{looked.to_version}",
-    ]
-
-
-def lost(looked: UndoPlan) -> str:
-    """That later commits go too, which is no part of the merge."""
-    return f"{count(len(looked.lost), 'later commit')} would be lost as well:"
-
-
-def restored(result: Outcome, dot: str = "·") -> str:
-    """What an undo did, in one line."""
-    at = f"{visible(result.table)} is at v{'?' if result.version is None else result.version}"
-    kept = "as promised" if result.kept else f"DEVIATED in {count(len(result.deviations), 'number')}"
-    return f"undone, {kept} {dot} {at} {dot} read v{'?' if result.read_version is None else result.read_version}"
 
 
 def why_not_committable(plan: AnyPlan) -> str | None:

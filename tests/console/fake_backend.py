@@ -50,6 +50,7 @@ class FakeBackend:
         self.deviates = False
         self.dead = False
         self.later_commits: tuple[str, ...] = ()
+        self.undo_plan: UndoPlan | None = None
         self.recovered: tuple[str, ...] = ()
         """What is told of operations whose program is gone."""
         self.ledger = samples.a_ledger()
@@ -256,7 +257,7 @@ class FakeBackend:
 
     def plan_undo(self, op_id: str) -> UndoPlan:
         self._enter("plan_undo", op_id)
-        return samples.an_undo(op_id, lost=self.later_commits)
+        return self.undo_plan or samples.an_undo(op_id, lost=self.later_commits)
 
     def undo(self, looked: UndoPlan, *, operation_id: str, on_progress: Report) -> Outcome:
         self._enter("undo", looked.op_id, operation_id, sleep=False)

@@ -24,6 +24,7 @@ from engine.values import (
     Operation,
     Outcome,
     Plan,
+    RaisedProperty,
     Refused,
     Remark,
     RowPage,
@@ -38,6 +39,7 @@ from engine.values import (
     Target,
     TouchedFile,
     TouchedFiles,
+    Undo,
     UndoPlan,
     WritePlan,
 )
@@ -50,6 +52,23 @@ WHEN MATCHED THEN UPDATE SET *
 WHEN NOT MATCHED THEN INSERT *
 """
 FOLDER = "order_date=2026-11-"
+POSSIBLE = Undo(
+    possible=True,
+    until="2099-11-27T12:00:00Z",
+    why="Delta restores versions of up to 7 days (delta.deletedFileRetentionDuration)",
+)
+REFUSED_BY_RETENTION = Undo(
+    possible=True,
+    until="2099-11-27T12:00:00Z",
+    why="v41 was committed 10 days ago, and Delta refuses to restore what is older than 7 days "
+    "(delta.deletedFileRetentionDuration)",
+    raise_retention=(RaisedProperty(name="delta.deletedFileRetentionDuration", before=None, after="interval 12 days"),),
+)
+GONE = Undo(
+    possible=False,
+    why="v42 is a checkpoint, after which Delta deletes log entries older than 30 days "
+    "(delta.logRetentionDuration), that of v41 among them; raise the property before the commit",
+)
 BECAUSE = "the source scans parquet (orders_feed), which may read other rows the second time"
 
 
@@ -164,6 +183,7 @@ def a_plan(sql: str = MERGE_SQL, **changes: object) -> Plan:
         ),
         samples=(a_sample("update", 10_001), a_sample("insert", 99_001), a_sample("delete", 10_777)),
         splices=(Splice(start=35, end=46, text="deltamerge_source_7f3a9c", why="the frozen source in its place"),),
+        undo=POSSIBLE,
         timings={"analyze": 210, "prepare_source": 460, "find_touched_files": 830},
     )
     return plan.model_copy(update=changes)
@@ -348,6 +368,7 @@ def a_create_plan(sql: str = CREATE_SQL, **changes: object) -> CreatePlan:
         files_removed=40,
         bytes_removed=934_000_000,
         operation="CREATE OR REPLACE TABLE",
+        undo=POSSIBLE,
         timings={"analyze": 210},
     )
     return plan.model_copy(update=changes)
@@ -559,6 +580,31 @@ def an_undo(op_id: str, lost: tuple[str, ...] = ()) -> UndoPlan:
         },
         rows_now=2_000_217,
         rows_after=2_000_000,
+        until="2099-11-27T12:00:00Z",
+        why="Delta restores versions of up to 7 days (delta.deletedFileRetentionDuration)",
+    )
+
+
+def a_raising_undo(op_id: str) -> UndoPlan:
+    """The same of a table that was last written ten days before."""
+    found = REFUSED_BY_RETENTION
+    return an_undo(op_id).model_copy(
+        update={"until": found.until, "why": found.why, "raise_retention": found.raise_retention}
+    )
+
+
+def a_dropping_undo(op_id: str) -> UndoPlan:
+    """Taking back the CREATE of an external table."""
+    return UndoPlan(
+        undo_id="d" * 32,
+        op_id=op_id,
+        kind="drop",
+        table="sales.orders",
+        path="/data/orders",
+        table_id="t-1",
+        version=0,
+        to_version=-1,
+        files_stay=True,
     )
 
 

@@ -23,6 +23,29 @@ async def test_enter_on_the_open_dialog_commits_nothing(backend: FakeBackend) ->
         assert not backend.called("apply")
 
 
+async def test_the_dialog_tells_refused_by_retention_from_gone(backend: FakeBackend) -> None:
+    backend.plans = [samples.a_plan(undo=samples.REFUSED_BY_RETENTION)]
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("c")
+        await operator.sees(
+            "undo: RESTORE TABLE sales.orders TO VERSION AS OF 41", "undo refused by retention: v41 was committed 10"
+        )
+        await operator.press("ctrl+y")
+        await operator.sees("refused by retention: `undo` raises delta.deletedFileRetentionDuration first")
+
+
+async def test_an_undo_that_is_not_possible_is_not_offered(backend: FakeBackend) -> None:
+    backend.plans = [samples.a_plan(undo=samples.GONE)]
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("c")
+        await operator.sees("undo will NOT be possible: v42 is a checkpoint")
+        await operator.misses("undo: RESTORE")
+        await operator.press("ctrl+y")
+        await operator.sees("undo is NOT possible: v42 is a checkpoint")
+
+
 async def test_ctrl_y_commits_and_each_promise_stands_beside_what_happened(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.plan(MERGE_SQL)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.plans import OperationDetail
+from tests.console import samples
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
@@ -98,6 +99,32 @@ async def test_ctrl_y_undoes_and_the_ledger_shows_it(backend: FakeBackend) -> No
         await operator.until(lambda: "u takes it back" not in operator.screen)
         await operator.press("u")
         assert len(backend.called("plan_undo")) == 1
+
+
+async def test_an_undo_that_retention_refuses_shows_what_is_raised_first(backend: FakeBackend) -> None:
+    backend.undo_plan = samples.a_raising_undo("0a0a")
+    async with console(backend) as operator:
+        await operator.press("3")
+        await operator.sees("u takes it back")
+        await operator.press("u")
+        await operator.sees(
+            "ALTER TABLE sales.orders SET TBLPROPERTIES",
+            "RESTORE TABLE sales.orders TO VERSION AS OF 41",
+            "refused by retention: v41 was committed 10 days ago",
+            "as v44",
+            "ctrl+y  undo",
+        )
+
+
+async def test_the_files_of_a_dropped_table_are_said_to_stay(backend: FakeBackend) -> None:
+    backend.undo_plan = samples.a_dropping_undo("0a0a")
+    async with console(backend) as operator:
+        await operator.press("3")
+        await operator.sees("u takes it back")
+        await operator.press("u")
+        await operator.sees("DROP TABLE sales.orders", "its files stay in /data/orders")
+        await operator.press("ctrl+y")
+        await operator.sees("sales.orders is dropped")
 
 
 async def test_b_groups_by_table_then_by_day_then_not_at_all(backend: FakeBackend) -> None:

@@ -13,6 +13,7 @@ import pytest
 from engine.apply_plan import apply
 from engine.history import History
 from engine.plan_merge import plan
+from engine.plan_statement import plan as plan_any
 from engine.recover import recover, sentence
 from engine.session.home import ledger_path
 from engine.session.leases import left_sessions
@@ -53,6 +54,24 @@ def test_a_table_that_is_gone_holds_no_commit(session: Any, ledger: History) -> 
     op_id = abandoned(ledger, "default.gone", "file:/nowhere/gone", Whereabouts())
     (found,) = recover(session, ledger)
     assert (found.op_id, found.status) == (op_id, "not_committed")
+
+
+@pytest.mark.parametrize("dropped", [True, False])
+def test_an_undo_by_drop_is_done_where_the_table_is_gone(
+    session: Any, schema: str, ledger: History, dropped: bool
+) -> None:
+    spark = session.spark
+    made = plan_any(spark, f"CREATE TABLE {schema}.n USING delta AS SELECT 1 AS a")
+    created = apply(spark, made, history=ledger)
+    op_id = ledger.begin_undo(plan_undo(spark, ledger.get(created.op_id)))
+    ledger.give_up(op_id)
+    if dropped:
+        spark.sql(f"DROP TABLE {schema}.n")
+    (found,) = recover(session, ledger)
+    assert (found.op_id, found.status) == (op_id, "applied" if dropped else "not_committed")
+    assert ledger.get(created.op_id).operation.status == ("undone" if dropped else "applied")
+    if dropped:
+        assert sentence(found).endswith("it is done.")
 
 
 @pytest.mark.thorough

@@ -50,7 +50,7 @@ def test_a_merge_is_taken_back_exactly_as_promised(spark: Any, history: History,
         apply(spark, made, history=history)
     with pytest.raises(StalePlanError, match="taken back already"):
         plan_undo(spark, history.get(outcome.op_id))
-    with pytest.raises(RefusedError, match="committed no merge"):
+    with pytest.raises(RefusedError, match="committed nothing"):
         plan_undo(spark, history.get(taken.op_id))
     # restored again by hand, the plan's rows are there: it is applied
     spark.sql("RESTORE TABLE t TO VERSION AS OF 1")

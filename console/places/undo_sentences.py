@@ -1,0 +1,146 @@
+"""How a commit is taken back, and until when: as plain text, for the console and the command line."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from console.format import count, local_time, number, parse_time, size
+from console.visible import visible
+
+if TYPE_CHECKING:
+    from engine.plans import AnyPlan
+    from engine.values import Outcome, Undo, UndoPlan
+
+NOT_KNOWN = "until when Delta allows it is not known"
+NO = "NOT possible"
+FILES_GONE = "unless VACUUM or the cleanup of the log was there first"
+
+
+def undo(plan: AnyPlan, version: int | None = None) -> str:
+    """The statement that takes the commit back; ``version`` is the one that it made, where it is made."""
+    name = visible(plan.target.name)
+    if plan.kind == "create_table" and plan.effect in ("create", "adopt"):
+        return f"DROP TABLE {name}{'' if plan.managed else ' (the files stay where they are)'}"
+    before = plan.target.version if version is None else version - 1
+    return f"RESTORE TABLE {name} TO VERSION AS OF {before}"
+
+
+def is_sure(plan: AnyPlan) -> bool:
+    """Whether the statement alone takes the commit back."""
+    found = plan.undo
+    return found is None or (found.possible is True and not found.raise_retention)
+
+
+def until(plan: AnyPlan) -> str:
+    """Until when the commit that a plan would make can be taken back, and why."""
+    found = plan.undo
+    if found is None:
+        return NOT_KNOWN
+    why = visible(found.why)
+    if found.possible is None:
+        return f"not known whether it will be possible: {why}"
+    if not found.possible:
+        return f"will NOT be possible: {why}"
+    if found.raise_retention:
+        return f"refused by retention: {why}; the undo raises that to {visible(found.raise_retention[0].after)} first"
+    if found.until is None:
+        return f"possible right after the commit: {why}"
+    return f"possible until {local_time(found.until, seconds=False)}: {why}"
+
+
+def until_short(plan: AnyPlan) -> str:
+    """The same without why, where there is nothing to think about."""
+    found = plan.undo
+    if found is not None and found.until is not None and is_sure(plan):
+        return f"possible until {local_time(found.until, seconds=False)}"
+    return until(plan)
+
+
+def made(plan: AnyPlan, outcome: Outcome | None, *, now: datetime | None = None) -> tuple[str, str]:
+    """(the statement that takes a commit back, "" where none does; until when it does)."""
+    if outcome is None:
+        return undo(plan), f"{NOT_KNOWN}; `undo` looks"
+    told = after(plan, outcome, now=now)
+    return "" if told.startswith(NO) else undo(plan, outcome.version), told
+
+
+def after(plan: AnyPlan, outcome: Outcome, *, now: datetime | None = None) -> str:
+    """Until when a commit that is made can be taken back, as far as its plan knows."""
+    found = plan.undo
+    if found is None:
+        return f"{NOT_KNOWN}; `undo` looks"
+    if outcome.version is not None and plan.target.version >= 0 and outcome.version - 1 != plan.target.version:
+        # another commit came between, and its age is not the one that was judged
+        return f"v{outcome.version - 1} was committed after the plan was made; `undo` says until when it can be back"
+    if found.possible is False:
+        return f"{NO}: {visible(found.why)}"
+    if found.raise_retention:
+        names = " and ".join(one.name for one in found.raise_retention)
+        return f"refused by retention: `undo` raises {visible(names)} first, {FILES_GONE}"
+    return _still(found, now or datetime.now(timezone.utc))
+
+
+def _still(found: Undo, now: datetime) -> str:
+    end = parse_time(found.until) if found.until else None
+    if found.until is None or end is None:
+        return visible(found.why)
+    if end <= now:
+        ended = local_time(found.until, seconds=False)
+        return f"was possible until {ended}; `undo` looks whether raising the retention helps, {FILES_GONE}"
+    return f"possible until {local_time(found.until, seconds=False)}, {FILES_GONE}"
+
+
+def page(looked: UndoPlan) -> list[str]:
+    """What an undo brings back, a sentence each."""
+    table = visible(looked.table)
+    if looked.kind == "drop":
+        stay = f"its files stay in {visible(looked.path)}" if looked.files_stay else "its files are deleted"
+        return [f"{table} goes, which this operation made and nobody committed to since; {stay}"]
+    promise = looked.promise
+    rows = f"{number(looked.rows_now)} rows now, {number(looked.rows_after)} afterwards"
+    back, gone = count(promise["numRestoredFiles"], "file"), count(promise["numRemovedFiles"], "file")
+    becomes = looked.version + 1 + bool(looked.raise_retention)
+    returning, going = size(promise["restoredFilesSize"]), size(promise["removedFilesSize"])
+    told = [
+        f"v{looked.to_version} of {table} comes back, as v{becomes}: {rows}",
+        f"{back} come back ({returning}), none is missing; {gone} go ({going})",
+    ]
+    if looked.raise_retention:
+        told += raising(looked)
+    elif looked.until:
+        told.append(f"possible until {local_time(looked.until, seconds=False)}: {visible(looked.why)}")
+    return told
+
+
+def raising(looked: UndoPlan) -> list[str]:
+    """What is raised first, and that it goes with the version."""
+    changes = " and ".join(
+        f"{visible(one.name)} from {visible(one.before or 'the default')} to {visible(one.after)}"
+        for one in looked.raise_retention
+    )
+    return [
+        f"refused by retention: {visible(looked.why)}",
+        f"v{looked.version + 1} raises {changes}; what v{looked.to_version} has comes back with it",
+    ]
+
+
+def statements(looked: UndoPlan) -> list[str]:
+    """What is run, in order."""
+    return [visible(sql) for sql in looked.statements]
+
+
+def lost(looked: UndoPlan) -> str:
+    """That later commits go too, which is no part of the operation."""
+    return f"{count(len(looked.lost), 'later commit')} would be lost as well:"
+
+
+def done(looked: UndoPlan, result: Outcome, dot: str = "·") -> str:
+    """What an undo did, in one line."""
+    table = visible(result.table)
+    if looked.kind == "drop":
+        stay = f" {dot} its files stay in {visible(looked.path)}" if looked.files_stay else ""
+        return f"undone, {table} is dropped{stay}" if result.kept else f"{table} is still in the catalog"
+    at = f"{table} is at v{'?' if result.version is None else result.version}"
+    kept = "as promised" if result.kept else f"DEVIATED in {count(len(result.deviations), 'number')}"
+    return f"undone, {kept} {dot} {at} {dot} read v{'?' if result.read_version is None else result.read_version}"

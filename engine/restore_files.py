@@ -1,0 +1,98 @@
+"""Whether the files that a RESTORE brings back are still there.
+
+RESTORE looks for the data files itself (checkSnapshotFilesAvailability), but not under
+``spark.sql.files.ignoreMissingFiles``, and never for deletion vectors: it restores a file whose vector VACUUM deleted,
+and the table cannot be read afterwards.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from engine.delta_log import LogFile
+from engine.input_files import files_of_query
+from engine.names import quote
+from engine.spark_errors import translate
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+IGNORE_MISSING = "spark.sql.files.ignoreMissingFiles"
+AT_ONCE = 500
+Z85 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
+ENCODED_UUID = 20
+_SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*:")
+
+
+def restored(here: Iterable[LogFile], there: Iterable[LogFile]) -> tuple[LogFile, ...]:
+    """The files ``there`` that are not ``here``: what a RESTORE to there adds."""
+    now = {file.key for file in here}
+    return tuple(file for file in there if file.key not in now)
+
+
+def missing_files(spark: SparkSession, table_path: str, files: Sequence[LogFile]) -> tuple[str, ...]:
+    """The paths, data files and deletion vectors, of ``files`` that the file system does not have."""
+    root = table_path.rstrip("/")
+    wanted = {_absolute(root, unquote(file.path)) for file in files}
+    wanted |= {_absolute(root, name) for file in files if (name := vector_file(file.vector))}
+    gone: list[str] = []
+    for folder, paths in groupby(sorted(wanted), key=lambda path: _folder(root, path)):
+        names = [path[len(folder) + 1 :] for path in paths]
+        for at in range(0, len(names), AT_ONCE):
+            gone += _missing(spark, folder, names[at : at + AT_ONCE])
+    return tuple(gone)
+
+
+def vector_file(vector: str) -> str | None:
+    """The path of the file that holds a deletion vector, by its unique id: relative to the table, or absolute; None
+    for none and for one that is inline in the log."""
+    where = re.sub(r"@\d*$", "", vector[1:])
+    if vector.startswith("p"):
+        return unquote(where)
+    if not vector.startswith("u") or len(where) < ENCODED_UUID:
+        return None
+    prefix, encoded = where[:-ENCODED_UUID], where[-ENCODED_UUID:]
+    name = f"deletion_vector_{_decoded(encoded)}.bin"
+    return f"{prefix}/{name}" if prefix else name
+
+
+def _decoded(encoded: str) -> uuid.UUID:
+    """Z85: five characters for four bytes."""
+    found = b""
+    for at in range(0, len(encoded), 5):
+        number = 0
+        for character in encoded[at : at + 5]:
+            number = number * 85 + Z85.index(character)
+        found += number.to_bytes(4, "big")
+    return uuid.UUID(bytes=found)
+
+
+def _absolute(root: str, path: str) -> str:
+    return path if _SCHEME.match(path) or path.startswith("/") else f"{root}/{path}"
+
+
+def _folder(root: str, path: str) -> str:
+    return root if path.startswith(f"{root}/") else path.rpartition("/")[0]
+
+
+def _missing(spark: SparkSession, folder: str, names: Sequence[str]) -> list[str]:
+    # a pattern gives what there is of it; a list of paths gives none if one is not there
+    pattern = f"{_escaped(folder)}/{{{','.join(map(_escaped, names))}}}"
+    try:
+        found = files_of_query(spark, f"SELECT path FROM binaryFile.{quote(pattern)}")
+    except Exception as error:
+        told = translate(error)
+        if told.condition != "PATH_NOT_FOUND":
+            raise told from error
+        found = []
+    there = {unquote(path).rpartition("/")[2] for path in found}
+    return [f"{folder}/{name}" for name in names if name.rpartition("/")[2] not in there]
+
+
+def _escaped(path: str) -> str:
+    return re.sub(r"([\\*?\[\]{},^])", r"\\\1", path)

@@ -1,0 +1,81 @@
+"""Take a CREATE back: DROP of the table that it made, where it made it in an empty place and nobody committed since."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from engine.commits import commits, current_version
+from engine.create_values import CreatePlan
+from engine.errors import EngineError, RefusedError, StalePlanError
+from engine.spark_errors import collected
+from engine.staleness import commit_line
+from engine.table_state import catalog_entry, plain, table_id
+from engine.values import Operation, UndoPlan
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def plan_drop(spark: SparkSession, operation: Operation, plan: CreatePlan) -> UndoPlan:
+    """What dropping the table would do. Raises RefusedError where it is not to be dropped, StalePlanError where it is
+    not the one that the operation made. Looks only."""
+    name = plan.target.name
+    if plan.effect != "create" or plan.in_catalog or plan.target.version >= 0:
+        raise RefusedError("NOT_OURS", f"{name} was there before operation {operation.op_id}: it is not dropped.")
+    if plan.by_path:
+        raise RefusedError(
+            "NOT_IN_CATALOG",
+            f"{name} is in no catalog, and DROP leaves its files where they are.",
+            f"If the table is to go, delete the directory {plan.target.path}.",
+        )
+    entry = catalog_entry(spark, name)
+    if entry is None:
+        raise StalePlanError("ALREADY_UNDONE", f"{name} is in the catalog no more: there is nothing to drop.")
+    if entry.provider != "delta" or plain(entry.location) != plain(plan.target.path):
+        raise _another(name)
+    every = commits(spark, name)
+    if not any(one.version == 0 and one.plan_id == plan.plan_id for one in every):
+        raise _another(name)
+    later = [one for one in every if one.version > 0]
+    if later:
+        raise RefusedError(
+            "COMMITTED_SINCE",
+            f"{name} has commits since it was made ({commit_line(later[-1])}{', …' if len(later) > 1 else ''}): "
+            "DROP would lose them.",
+            f"If the table is to go all the same: DROP TABLE {name}.",
+        )
+    detail = collected(spark, f"DESCRIBE DETAIL {name}")[0]
+    made = str(detail["id"])
+    return UndoPlan(
+        undo_id=hashlib.sha256(f"drop {made} 0".encode()).hexdigest()[:32],
+        op_id=operation.op_id,
+        kind="drop",
+        table=name,
+        path=plan.target.path,
+        table_id=made,
+        version=0,
+        to_version=-1,
+        files_stay=entry.kind != "MANAGED",
+    )
+
+
+def check_still_ours(spark: SparkSession, looked: UndoPlan) -> None:
+    """Raise StalePlanError where the table is not as ``looked`` has it. DROP has no guard: a commit after this is
+    lost with the table."""
+    try:
+        now = (table_id(spark, looked.table), current_version(spark, looked.table))
+    except EngineError as error:
+        raise StalePlanError("STALE_UNDO", f"{looked.table} cannot be looked at: {error.message}") from error
+    if now != (looked.table_id, looked.version):
+        raise StalePlanError(
+            "STALE_UNDO", f"{looked.table} is not as it was looked at any more.", "Look again at what would be lost."
+        )
+
+
+def is_dropped(spark: SparkSession, name: str) -> bool:
+    return catalog_entry(spark, name) is None
+
+
+def _another(name: str) -> StalePlanError:
+    return StalePlanError("ANOTHER_COMMIT", f"{name} is not the table that this operation made.")

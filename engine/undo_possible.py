@@ -1,0 +1,207 @@
+"""Whether a version of a table can be restored, and until when. Pure: Delta's rules over what is known of the table.
+
+SnapshotManagement.enforceTimeTravelWithinDeletedFileRetentionDuration refuses a version that is not the newest and
+whose own commit is older than ``delta.deletedFileRetentionDuration``, to the millisecond, by the newest version's
+properties; its files may all be there. MetadataCleanup deletes log entries after a checkpoint: those that were written
+before the UTC midnight that precedes now less ``delta.logRetentionDuration``. VACUUM deletes the files that a commit
+removed, by default that same ``deletedFileRetentionDuration`` after it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+
+from engine.values import RaisedProperty, Undo
+
+RETENTION = "delta.deletedFileRetentionDuration"
+LOG_RETENTION = "delta.logRetentionDuration"
+LOG_CLEANUP = "delta.enableExpiredLogCleanup"
+CHECKPOINT_INTERVAL = "delta.checkpointInterval"
+ENFORCED = "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration"
+"""The conf that lets Delta restore and read versions of any age where it is false."""
+DEFAULTS = {
+    RETENTION: "interval 1 week",
+    LOG_RETENTION: "interval 30 days",
+    LOG_CLEANUP: "true",
+    CHECKPOINT_INTERVAL: "10",
+}
+
+HOUR = 3_600_000
+DAY = 24 * HOUR
+_UNITS = {"week": 7 * DAY, "day": DAY, "hour": HOUR, "minute": 60_000, "second": 1000, "millisecond": 1}
+_PART = re.compile(r"([+-]?)\s*(\d+)(\.\d{1,9})?\s+(week|day|hour|minute|second|millisecond|microsecond)s?(?:\s+|$)")
+
+
+@dataclass(frozen=True)
+class VersionTime:
+    """When a version was committed, in milliseconds since 1970; None where it is not known.
+
+    ``committed_at`` is Snapshot.timestamp (in-commit where the table has that, else the time of the commit's file),
+    ``written_at`` the time of the commit's file.
+    """
+
+    version: int
+    committed_at: int | None
+    written_at: int | None
+
+
+@dataclass(frozen=True)
+class Retention:
+    """How long a table keeps what an undo needs, in milliseconds; None where a property cannot be read.
+
+    ``cleanup``: log entries are deleted at all.
+    """
+
+    files: int | None
+    log: int | None
+    cleanup: bool
+    checkpoint_interval: int | None
+    properties: Mapping[str, str]
+
+
+def retention_of(properties: Mapping[str, str]) -> Retention:
+    """By the properties of the newest version; those that are not set are Delta's defaults."""
+    of = {**DEFAULTS, **{key: value for key, value in properties.items() if key in DEFAULTS}}
+    interval = of[CHECKPOINT_INTERVAL].strip()
+    return Retention(
+        files=milliseconds(of[RETENTION]),
+        log=milliseconds(of[LOG_RETENTION]),
+        cleanup=of[LOG_CLEANUP].strip().lower() != "false",
+        checkpoint_interval=int(interval) if interval.isdigit() and int(interval) else None,
+        properties=properties,
+    )
+
+
+def milliseconds(interval: str) -> int | None:
+    """``interval 1 week`` in milliseconds (DeltaConfigs.parseCalendarInterval), None for what is no such interval."""
+    text = interval.strip().lower().removeprefix("interval ").strip()
+    total, at = 0.0, 0
+    while at < len(text):
+        part = _PART.match(text, at)
+        if part is None or (part[3] and part[4] != "second"):
+            return None
+        value = float(part[2] + (part[3] or "")) * _UNITS.get(part[4], 0.001)
+        total += -value if part[1] == "-" else value
+        at = part.end()
+    return int(total) if text else None
+
+
+def undo_of_commit(
+    version: VersionTime,
+    retention: Retention,
+    now: int,
+    *,
+    enforced: bool = True,
+    commits: int | None = None,
+    compacts: bool = False,
+) -> Undo:
+    """Whether the commit over ``version`` can be taken back. ``commits`` is the version that this commit is going to
+    make, None where it is made: its files and its log entry are there then. ``compacts``: auto-compaction may make
+    the next one at once."""
+    if commits is not None and (cleaned := _cleaned_by(commits, version, retention, now)) is not None:
+        return cleaned
+    if commits is not None and compacts and (cleaned := _cleaned_by(commits + 1, version, retention, now)) is not None:
+        return Undo(possible=None, why=f"auto-compaction may follow at once: {cleaned.why}")
+    if enforced and retention.files is None:
+        return Undo(possible=None, why=f"{RETENTION} ({retention.properties[RETENTION]}) is no interval")
+    if enforced and version.committed_at is None:
+        return Undo(possible=None, why=f"it is not known when v{version.version} was committed")
+    if enforced and is_refused(version, retention, now):
+        return after_raising(version, retention, now)
+    until = _earliest(
+        version.committed_at + retention.files
+        if enforced and version.committed_at is not None and retention.files is not None
+        else None,
+        _cleaned_from(version, retention),
+        now + retention.files if retention.files is not None else None,
+    )
+    return Undo(possible=True, until=_time(until, now), why=_why(version, retention, now, enforced=enforced))
+
+
+def is_refused(version: VersionTime, retention: Retention, now: int) -> bool:
+    """Whether Delta refuses ``version`` by its age."""
+    if version.committed_at is None or retention.files is None:
+        return False
+    return version.committed_at < now - retention.files
+
+
+def _cleaned_by(commits: int, version: VersionTime, retention: Retention, now: int) -> Undo | None:
+    """The commit writes a checkpoint, after which Delta deletes the log entries that have expired: the version itself
+    among them. None where it does not."""
+    interval = retention.checkpoint_interval
+    if not retention.cleanup or (interval is not None and commits % interval):
+        return None
+    if interval is None or retention.log is None or version.written_at is None:
+        return Undo(possible=None, why=f"it is not known whether the commit deletes the log of v{version.version}")
+    midnight = (now - retention.log) // DAY * DAY
+    if version.written_at > midnight:
+        return None
+    return Undo(
+        possible=False,
+        why=f"v{commits} is a checkpoint, after which Delta deletes log entries older than {span(retention.log)} "
+        f"({LOG_RETENTION}), that of v{version.version} among them; raise the property before the commit",
+    )
+
+
+def after_raising(version: VersionTime, retention: Retention, now: int) -> Undo:
+    """What Delta refuses by its age, once the properties are raised."""
+    until = _earliest(_cleaned_from(version, retention), now + (retention.files or 0))
+    age = now - (version.committed_at or 0)
+    return Undo(
+        possible=True,
+        until=_time(until, now),
+        why=f"v{version.version} was committed {span(age)} ago, and Delta refuses to restore what is older than "
+        f"{span(retention.files or 0)} ({RETENTION})",
+        raise_retention=raised_properties(version, retention, now),
+    )
+
+
+def raised_properties(version: VersionTime, retention: Retention, now: int) -> tuple[RaisedProperty, ...]:
+    """What has to be raised so that Delta restores ``version``, with a day to spare. Delta wants the log to be kept as
+    long as the files."""
+    days = (now - (version.committed_at or 0)) // DAY + 2
+    names = (RETENTION, LOG_RETENTION) if (retention.log or 0) < days * DAY else (RETENTION,)
+    return tuple(
+        RaisedProperty(name=name, before=retention.properties.get(name), after=f"interval {days} days")
+        for name in names
+    )
+
+
+def _why(version: VersionTime, retention: Retention, now: int, *, enforced: bool) -> str:
+    cleaned = _cleaned_from(version, retention)
+    told = "this session lets Delta restore versions of any age"
+    if enforced:
+        told = f"Delta restores versions of up to {span(retention.files or 0)} ({RETENTION})"
+    if cleaned is not None and cleaned <= now:
+        told += f"; the next checkpoint deletes the log entry of v{version.version} ({LOG_RETENTION})"
+    elif retention.cleanup and (cleaned is None):
+        told += "; when its log entry is deleted is not known"
+    return told
+
+
+def _cleaned_from(version: VersionTime, retention: Retention) -> int | None:
+    """From when on a checkpoint may delete the log entry of the version, None for never and for not known."""
+    if not retention.cleanup or retention.log is None or version.written_at is None:
+        return None
+    return version.written_at + retention.log
+
+
+def _earliest(*times: int | None) -> int | None:
+    return min((time for time in times if time is not None), default=None)
+
+
+def _time(until: int | None, now: int) -> str | None:
+    if until is None or until <= now:
+        return None
+    return datetime.fromtimestamp(until // 1000, timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def span(length: int) -> str:
+    """``10 days``, ``36 hours``: whole, rounded down."""
+    count, unit = (length // DAY, "day") if length >= 2 * DAY or length == DAY else (length // HOUR, "hour")
+    if not count:
+        count, unit = length // 60_000, "minute"
+    return f"{count:,} {unit}{'' if count == 1 else 's'}"

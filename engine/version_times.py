@@ -1,0 +1,108 @@
+"""When the versions of a table were committed, and whether the commit of a plan can be taken back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from engine.confs import read_confs
+from engine.names import quote
+from engine.spark_errors import translate
+from engine.undo_possible import ENFORCED, VersionTime, retention_of, undo_of_commit
+from engine.values import Undo
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from engine.create_values import CreatePlan
+
+AUTO_OPTIMIZE = "delta.autoOptimize"
+AUTO_COMPACT = "delta.autoOptimize.autoCompact"
+AUTO_COMPACT_CONF = "spark.databricks.delta.autoCompact.enabled"
+IN_COMMIT = "delta.enableInCommitTimestamps"
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def detail_with_time(spark: SparkSession, table: str) -> DataFrame:
+    """DESCRIBE DETAIL, with the time of the newest commit's file in milliseconds as ``written_at``."""
+    # as a number: a timestamp that is collected is in the time zone of this process, which repeats an hour each year
+    return spark.sql(f"DESCRIBE DETAIL {table}").selectExpr("*", "unix_millis(lastModified) AS written_at")
+
+
+def newest_version_time(spark: SparkSession, table: str, version: int, detail: Any) -> VersionTime:
+    """Of ``version``, the newest when ``detail`` (see :func:`detail_with_time`) was read."""
+    written_at = detail["written_at"]
+    committed_at = written_at
+    if dict(detail["properties"] or {}).get(IN_COMMIT, "").lower() == "true":
+        committed_at = committed_times(spark, table, 1).get(version)
+    return VersionTime(version, committed_at, written_at)
+
+
+def committed_times(spark: SparkSession, table: str, newest: int) -> dict[int, int]:
+    """Version → Snapshot.timestamp in milliseconds, of so many of the newest commits; without those whose log entries
+    are deleted. The times of commit files are only ever moved up, to be later than that of the one before."""
+    try:
+        history = spark.sql(f"DESCRIBE HISTORY {table} LIMIT {newest}")
+        rows = history.selectExpr("version", "unix_millis(timestamp) AS at").collect()
+    except Exception as error:
+        raise translate(error) from error
+    return {int(row["version"]): int(row["at"]) for row in rows}
+
+
+def is_enforced(spark: SparkSession) -> bool:
+    """Whether this session has Delta refuse versions by their age."""
+    return read_confs(spark, (ENFORCED,)).get(ENFORCED, "true").strip().lower() != "false"
+
+
+def undo_of_merge(spark: SparkSession, table: str, version: int, detail: Any) -> Undo:
+    """Of a MERGE into ``table``, which is at ``version``."""
+    return undo_over(spark, newest_version_time(spark, table, version, detail), dict(detail["properties"] or {}))
+
+
+def undo_over(spark: SparkSession, newest: VersionTime, properties: Mapping[str, str]) -> Undo:
+    """Of the next commit. ``properties`` are those that the table has after it."""
+    return undo_of_commit(
+        newest,
+        retention_of(properties),
+        now_ms(),
+        enforced=is_enforced(spark),
+        commits=newest.version + 1,
+        compacts=_compacts(spark, properties),
+    )
+
+
+def _compacts(spark: SparkSession, properties: Mapping[str, str]) -> bool:
+    """Whether a commit may be followed by an OPTIMIZE of Delta's own. The conf overrides the property."""
+    set_to = read_confs(spark, (AUTO_COMPACT_CONF,)).get(AUTO_COMPACT_CONF)
+    told = (set_to,) if set_to is not None else (properties.get(AUTO_OPTIMIZE), properties.get(AUTO_COMPACT))
+    return any(one is not None and one.strip().lower() != "false" for one in told)
+
+
+def undo_of_create(spark: SparkSession, plan: CreatePlan) -> Undo | None:
+    """Of a CREATE, REPLACE or CLONE; None where it changes nothing."""
+    if plan.effect not in ("create", "adopt", "replace"):
+        return None
+    if plan.effect == "adopt":
+        why = "nothing is committed that a RESTORE or DROP takes back: only a catalog entry is made"
+        return Undo(possible=False, why=why)
+    if plan.effect == "create":
+        if plan.by_path:
+            why = "a table without a catalog entry is not dropped: to take it away, delete its directory"
+            return Undo(possible=False, why=why)
+        stay = "" if plan.managed else f"; its files stay at {plan.target.path}"
+        return Undo(possible=True, why=f"DROP takes the new table away while nothing else is committed to it{stay}")
+    table = f"delta.{quote(plan.target.path)}" if plan.by_path or not plan.in_catalog else plan.target.name
+    try:
+        detail = detail_with_time(spark, table).collect()[0]
+    except Exception as error:
+        raise translate(error) from error
+    newest = newest_version_time(spark, table, plan.target.version, detail)
+    after = plan.after.properties if plan.after else {}
+    undo = undo_over(spark, newest, {key: value for key, value in after.items() if value is not None})
+    if plan.in_catalog or plan.by_path:
+        return undo
+    return undo.model_copy(update={"why": f"{undo.why}; the catalog entry that it makes stays"})

@@ -1,0 +1,478 @@
+"""Whether a version can be restored: Delta's rules over numbers, and on real tables whose versions are made old."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.apply_plan import apply
+from engine.commits import commits
+from engine.create_values import CreatePlan
+from engine.errors import EngineError, RefusedError, StalePlanError
+from engine.history import History
+from engine.plan_statement import plan as plan_any
+from engine.policy import Policy, check_policy
+from engine.restore_files import vector_file
+from engine.table_state import catalog_entry
+from engine.undo import LATER_COMMITS, RAISE_RETENTION, plan_undo, undo
+from engine.undo_possible import (
+    CHECKPOINT_INTERVAL,
+    DAY,
+    ENFORCED,
+    HOUR,
+    LOG_CLEANUP,
+    LOG_RETENTION,
+    RETENTION,
+    VersionTime,
+    is_refused,
+    milliseconds,
+    retention_of,
+    span,
+    undo_of_commit,
+)
+from engine.values import Outcome, Plan, Undo
+
+MERGE = "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT *"
+NOW = 1_800_000_000_000  # 2027-01-15T08:00:00Z
+MIDNIGHT = NOW // DAY * DAY
+
+
+def judged(age: int, *, commits: int | None = 8, enforced: bool = True, **properties: str) -> Undo:
+    """Of the commit over a version that is ``age`` milliseconds old."""
+    at = NOW - age
+    names = {"retention": RETENTION, "log": LOG_RETENTION, "cleanup": LOG_CLEANUP, "interval": CHECKPOINT_INTERVAL}
+    table = retention_of({names[key]: value for key, value in properties.items()})
+    return undo_of_commit(VersionTime(7, at, at), table, NOW, enforced=enforced, commits=commits)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("interval 1 week", 7 * DAY),
+        ("1 week", 7 * DAY),
+        ("  INTERVAL 5 WEEKS", 35 * DAY),
+        ("interval 1 week 2 days 3 hours", 9 * DAY + 3 * HOUR),
+        ("interval 7 day 5 day", 12 * DAY),
+        ("interval 1.5 seconds", 1500),
+        ("interval +3 days", 3 * DAY),
+        ("0 seconds", 0),
+        ("interval 1500 microseconds", 1),
+        ("interval 1.5 days", None),
+        ("interval 1 month", None),
+        ("7days", None),
+        ("interval 1 1 days", None),
+        ("", None),
+    ],
+)
+def test_an_interval_is_read_as_delta_reads_it(text: str, expected: int | None) -> None:
+    assert milliseconds(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["interval 1 week", "2 days 3 hours 1.5 seconds", "INTERVAL 36 hours", "1 week -1 day"]
+)
+def test_delta_reads_the_same_interval(classic: Any, text: str) -> None:
+    configs = classic._jvm.org.apache.spark.sql.delta.DeltaConfigs
+    assert configs.getMilliSeconds(configs.parseCalendarInterval(text)) == milliseconds(text)
+
+
+def test_the_boundary_is_a_millisecond() -> None:
+    retention = retention_of({})
+    assert not is_refused(VersionTime(7, NOW - 7 * DAY, None), retention, NOW)
+    assert is_refused(VersionTime(7, NOW - 7 * DAY - 1, None), retention, NOW)
+
+
+def test_a_young_version_can_be_restored_until_its_own_commit_is_too_old() -> None:
+    found = judged(2 * DAY)
+    assert (found.possible, found.until, found.raise_retention) == (True, "2027-01-20T08:00:00Z", ())
+    assert "up to 7 days (delta.deletedFileRetentionDuration)" in found.why
+
+
+def test_an_old_version_is_refused_though_its_files_are_there_and_raising_is_the_remedy() -> None:
+    found = judged(10 * DAY + HOUR)
+    assert found.possible
+    assert [(one.name, one.before, one.after) for one in found.raise_retention] == [
+        (RETENTION, None, "interval 12 days")
+    ]
+    # VACUUM keeps what the commit removes for a week from now on
+    assert found.until == "2027-01-22T08:00:00Z"
+    assert "10 days ago" in found.why
+
+
+def test_the_log_must_be_kept_as_long_as_the_files() -> None:
+    found = judged(45 * DAY, retention="interval 2 days", cleanup="false")
+    assert [(one.name, one.before, one.after) for one in found.raise_retention] == [
+        (RETENTION, "interval 2 days", "interval 47 days"),
+        (LOG_RETENTION, None, "interval 47 days"),
+    ]
+
+
+def test_a_commit_that_is_a_checkpoint_deletes_the_log_of_what_it_changed() -> None:
+    # to the UTC midnight before
+    assert judged(NOW - MIDNIGHT + 30 * DAY, commits=10).possible is False
+    assert judged(NOW - MIDNIGHT + 30 * DAY - 1, commits=10).possible
+    assert judged(45 * DAY, commits=11).possible
+    assert judged(45 * DAY, commits=10, interval="7").possible
+    assert judged(45 * DAY, commits=10, cleanup="false").possible
+    assert judged(45 * DAY, commits=None).possible, "it is made, and was looked at"
+    # auto-compaction may make the checkpoint
+    at = NOW - 45 * DAY
+    follows = undo_of_commit(VersionTime(8, at, at), retention_of({}), NOW, commits=9, compacts=True)
+    assert follows.possible is None
+    assert "v10 is a checkpoint" in follows.why
+    late = judged(45 * DAY, commits=11)
+    assert late.until is None, "the next checkpoint deletes it: nothing is promised"
+    assert "raise the property before the commit" in judged(45 * DAY, commits=10).why
+
+
+def test_without_the_check_age_is_no_matter() -> None:
+    found = judged(10 * DAY, enforced=False)
+    assert (found.possible, found.raise_retention) == (True, ())
+    assert "this session" in found.why
+
+
+def test_what_is_not_known_is_not_promised() -> None:
+    assert judged(DAY, retention="for ever").possible is None
+    assert judged(40 * DAY, commits=10, log="for ever").possible is None
+    unknown = undo_of_commit(VersionTime(7, None, None), retention_of({}), NOW, commits=8)
+    assert unknown.possible is None
+
+
+@pytest.mark.parametrize(
+    ("length", "told"), [(7 * DAY, "7 days"), (DAY, "1 day"), (36 * HOUR, "36 hours"), (0, "0 minutes")]
+)
+def test_a_span_in_words(length: int, told: str) -> None:
+    assert span(length) == told
+
+
+def test_the_file_of_a_deletion_vector() -> None:
+    # an example of the Delta protocol
+    name = "deletion_vector_d2c639aa-8816-431a-aaf6-d3fe2512ff61.bin"
+    assert vector_file("uab^-aqEH.-t@S}K{vb[*k^@4") == f"ab/{name}"
+    assert vector_file("u^-aqEH.-t@S}K{vb[*k^@4") == name
+    assert vector_file("ps3://b/x%20y.bin@4") == "s3://b/x y.bin"
+    assert vector_file("iwi5b=000010000siXQKl0rr91000f55c8Xg0@") is None
+    assert vector_file("") is None
+
+
+# On real tables
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    return History(tmp_path / "history.duckdb")
+
+
+@pytest.fixture
+def tables(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE t USING delta AS SELECT id, 'old' AS v FROM range(0, 10, 1, 2)")
+    spark.sql("CREATE TABLE s USING delta AS SELECT * FROM VALUES (1L, 'new'), (20L, 'new') AS s(id, v)")
+
+
+def directory(spark: Any, table: str) -> Path:
+    return Path(str(spark.sql(f"DESCRIBE DETAIL {table}").collect()[0]["location"]).removeprefix("file:"))
+
+
+def make_old(spark: Any, table: str, days: float) -> None:
+    """All commits of ``table`` so far become ``days`` old: without in-commit timestamps a commit is as old as its
+    file."""
+    for file in sorted((directory(spark, table) / "_delta_log").glob("*.json")):
+        at = time.time() - days * 86_400 + int(file.stem)
+        os.utime(file, (at, at))
+
+
+def merged(spark: Any, history: History) -> tuple[Plan, Outcome]:
+    looked = plan_any(spark, MERGE, rows=0)
+    assert isinstance(looked, Plan)
+    return looked, apply(spark, looked, history=history)
+
+
+def read(spark: Any) -> tuple[int, int]:
+    return tuple(spark.sql("SELECT count(*), count_if(v = 'new') FROM t").collect()[0])  # type: ignore[return-value]
+
+
+def properties(spark: Any, table: str) -> dict[str, str]:
+    return dict(spark.sql(f"DESCRIBE DETAIL {table}").collect()[0]["properties"])
+
+
+@pytest.mark.parametrize(("days", "raised"), [(10, (RETENTION,)), (45, (RETENTION, LOG_RETENTION))])
+def test_an_old_table_is_taken_back_after_its_property_is_raised(
+    spark: Any, schema: str, history: History, days: int, raised: tuple[str, ...]
+) -> None:
+    # what raises the property is a checkpoint: the log is cleaned up by the property as it is raised
+    spark.sql(
+        f"CREATE TABLE t USING delta TBLPROPERTIES ('{CHECKPOINT_INTERVAL}' = '2') AS "
+        "SELECT id, 'old' AS v FROM range(0, 10, 1, 2)"
+    )
+    spark.sql("CREATE TABLE s USING delta AS SELECT * FROM VALUES (1L, 'new'), (20L, 'new') AS s(id, v)")
+    make_old(spark, "t", days)
+    looked, outcome = merged(spark, history)
+    assert looked.undo is not None
+    assert looked.undo.possible
+    assert tuple(one.name for one in looked.undo.raise_retention) == raised
+    with pytest.raises(Exception, match="DELETED_FILE_RETENTION_DURATION"):
+        spark.sql("RESTORE TABLE t TO VERSION AS OF 0").collect()
+
+    found = plan_undo(spark, history.get(outcome.op_id))
+    assert tuple(one.name for one in found.raise_retention) == raised
+    assert found.statements[0].startswith("ALTER TABLE t SET TBLPROPERTIES ('delta.deletedFileRetentionDuration' = ")
+    with pytest.raises(RefusedError, match="by its age") as refused:
+        undo(spark, found, history=history, accept=[LATER_COMMITS])
+    assert refused.value.condition == RAISE_RETENTION
+    assert len(commits(spark, "t")) == 2, "nothing ran"
+
+    taken = undo(spark, found, history=history, accept=[RAISE_RETENTION])
+    assert (taken.version, taken.read_version, taken.kept, taken.deviations) == (3, 2, True, ())
+    assert read(spark) == (10, 0)
+    # the properties of the version came back with it
+    assert not {RETENTION, LOG_RETENTION} & set(properties(spark, "t"))
+    assert history.get(taken.op_id).operation.sql == ";\n".join(found.statements)
+
+
+def test_where_the_restore_fails_the_property_is_put_back(spark: Any, tables: None, history: History) -> None:
+    spark.sql(f"ALTER TABLE t SET TBLPROPERTIES ('{RETENTION}' = 'interval 3 days')")
+    make_old(spark, "t", 5)
+    _, outcome = merged(spark, history)
+    found = plan_undo(spark, history.get(outcome.op_id))
+    (raised,) = found.raise_retention
+    assert (raised.before, raised.after) == ("interval 3 days", "interval 7 days")
+    broken = found.model_copy(update={"to_version": 77})
+    with pytest.raises(EngineError, match="77"):
+        undo(spark, broken, history=history, accept=[RAISE_RETENTION])
+    assert properties(spark, "t")[RETENTION] == "interval 3 days"
+    assert read(spark) == (11, 2)
+    assert [one.status for one in history.list()] == ["failed", "applied"]
+
+
+def test_a_young_table_is_foreseen_as_it_comes(spark: Any, tables: None, history: History) -> None:
+    looked, outcome = merged(spark, history)
+    assert looked.undo is not None
+    assert (looked.undo.possible, looked.undo.raise_retention) == (True, ())
+    found = plan_undo(spark, history.get(outcome.op_id))
+    assert (found.raise_retention, found.until) == ((), looked.undo.until)
+
+
+def test_in_commit_timestamps_count_where_the_table_has_them(spark: Any, tables: None, history: History) -> None:
+    spark.sql("ALTER TABLE t SET TBLPROPERTIES ('delta.enableInCommitTimestamps' = 'true')")
+    make_old(spark, "t", 20)
+    looked, outcome = merged(spark, history)
+    assert looked.undo is not None
+    assert looked.undo.raise_retention == (), "the commit itself says when it was made"
+    found = plan_undo(spark, history.get(outcome.op_id))
+    assert found.raise_retention == ()
+    assert undo(spark, found, history=history).kept
+
+
+def test_a_session_without_the_check_restores_any_age(spark: Any, tables: None, history: History) -> None:
+    make_old(spark, "t", 10)
+    spark.conf.set(ENFORCED, "false")
+    try:
+        looked, outcome = merged(spark, history)
+        assert looked.undo is not None
+        assert looked.undo.raise_retention == ()
+        assert undo(spark, plan_undo(spark, history.get(outcome.op_id)), history=history).kept
+    finally:
+        spark.conf.unset(ENFORCED)
+
+
+def vacuum(spark: Any, table: str) -> None:
+    spark.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
+    try:
+        spark.sql(f"VACUUM {table} RETAIN 0 HOURS").collect()
+    finally:
+        spark.conf.unset("spark.databricks.delta.retentionDurationCheck.enabled")
+
+
+def impossible(spark: Any, history: History, outcome: Outcome, why: str) -> None:
+    with pytest.raises(RefusedError, match=why) as refused:
+        plan_undo(spark, history.get(outcome.op_id))
+    assert refused.value.condition == "UNDO_NOT_POSSIBLE"
+
+
+def test_after_vacuum_it_is_not_possible(spark: Any, tables: None, history: History) -> None:
+    _, outcome = merged(spark, history)
+    vacuum(spark, "t")
+    impossible(spark, history, outcome, "1 of its files are deleted, .*parquet among them")
+    assert [one.status for one in history.list()] == ["applied"]
+
+
+def test_a_deletion_vector_that_vacuum_deleted_is_missed_before_the_table_is_broken(
+    spark: Any, schema: str, tables: None, history: History
+) -> None:
+    spark.sql("DROP TABLE t")
+    spark.sql(
+        "CREATE TABLE t USING delta TBLPROPERTIES ('delta.enableDeletionVectors' = 'true') AS "
+        "SELECT id, 'old' AS v FROM range(0, 10, 1, 1)"
+    )
+    spark.sql("DELETE FROM t WHERE id = 3")
+    _, outcome = merged(spark, history)
+    # the data file is in both versions, its vector is not
+    vacuum(spark, "t")
+    impossible(spark, history, outcome, r"1 of its files are deleted, .*deletion_vector_.*\.bin among them")
+
+
+def test_files_with_odd_names_are_found(spark: Any, schema: str, history: History) -> None:
+    spark.sql(
+        "CREATE TABLE t USING delta PARTITIONED BY (p) AS "
+        "SELECT id, 'old' AS v, concat('a, [x] {', id, '} *é%20 ^') AS p FROM range(3)"
+    )
+    spark.sql("CREATE TABLE s USING delta AS SELECT 1L AS id, 'new' AS v, 'q' AS p")
+    _, outcome = merged(spark, history)
+    found = plan_undo(spark, history.get(outcome.op_id))
+    assert found.promise["numRestoredFiles"] == 1
+    vacuum(spark, "t")
+    impossible(spark, history, outcome, "1 of its files are deleted")
+
+
+def test_a_commit_that_deletes_the_log_before_it_is_foreseen(spark: Any, tables: None, history: History) -> None:
+    spark.sql(f"ALTER TABLE t SET TBLPROPERTIES ('{CHECKPOINT_INTERVAL}' = '2')")
+    make_old(spark, "t", 45)
+    looked = plan_any(spark, MERGE, rows=0)
+    assert looked.undo is not None
+    assert looked.undo.possible is False
+    assert "v2 is a checkpoint" in looked.undo.why
+    with pytest.raises(RefusedError, match="cannot be taken back: v2 is a checkpoint") as refused:
+        check_policy(Policy(require_undo=True), looked, reviewed=False)
+    assert refused.value.condition == "POLICY_REQUIRE_UNDO"
+
+    outcome = apply(spark, looked, history=history)
+    assert outcome.version == 2
+    impossible(spark, history, outcome, "v1 cannot be restored: Cannot time travel Delta table to version 1")
+    # the checkpoint after the next commit deletes the entry of this one too
+    make_old(spark, "t", 45)
+    spark.sql("INSERT INTO t VALUES (7, 'x')")
+    make_old(spark, "t", 45)
+    spark.sql("INSERT INTO t VALUES (8, 'x')")
+    impossible(spark, history, outcome, "the log holds no entry of v2 any more")
+
+
+# CREATE, REPLACE and CLONE
+
+
+def created(spark: Any, history: History, sql: str) -> tuple[CreatePlan, Outcome]:
+    looked = plan_any(spark, sql)
+    assert isinstance(looked, CreatePlan)
+    return looked, apply(spark, looked, history=history)
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["n (id BIGINT) USING delta", "n USING delta AS SELECT id FROM s", "n LIKE s USING delta", "n SHALLOW CLONE s"],
+)
+def test_a_table_that_was_created_is_dropped(spark: Any, tables: None, history: History, form: str) -> None:
+    looked, outcome = created(spark, history, f"CREATE TABLE {form}")
+    assert looked.undo is not None
+    assert looked.undo.possible
+    where = directory(spark, "n")
+    found = plan_undo(spark, history.get(outcome.op_id))
+    assert (found.kind, found.sql, found.files_stay) == ("drop", f"DROP TABLE {looked.target.name}", False)
+    taken = undo(spark, found, history=history)
+    assert (taken.version, taken.kept) == (None, True)
+    assert catalog_entry(spark, "n") is None
+    assert not where.exists()
+    assert [(one.kind, one.status) for one in history.list()] == [("drop", "applied"), ("create_table", "undone")]
+    with pytest.raises(StalePlanError, match="taken back already"):
+        plan_undo(spark, history.get(outcome.op_id))
+
+
+def test_the_files_of_an_external_table_stay(spark: Any, tables: None, history: History, tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    looked, outcome = created(spark, history, f"CREATE TABLE n USING delta LOCATION '{place}' AS SELECT 1 AS a")
+    assert looked.undo is not None
+    assert f"its files stay at {place}" in looked.undo.why
+    found = plan_undo(spark, history.get(outcome.op_id))
+    assert found.files_stay
+    undo(spark, found, history=history)
+    assert catalog_entry(spark, "n") is None
+    assert list(place.glob("*.parquet"))
+
+
+def test_a_table_by_path_is_not_dropped(spark: Any, tables: None, history: History, tmp_path: Path) -> None:
+    looked, outcome = created(spark, history, f"CREATE TABLE delta.`{tmp_path}/p` USING delta AS SELECT 1 AS a")
+    assert looked.undo is not None
+    assert looked.undo.possible is False
+    with pytest.raises(RefusedError, match="in no catalog"):
+        plan_undo(spark, history.get(outcome.op_id))
+
+
+def test_what_was_committed_since_is_not_dropped(spark: Any, tables: None, history: History) -> None:
+    _, outcome = created(spark, history, "CREATE TABLE n USING delta AS SELECT 1 AS a")
+    found = plan_undo(spark, history.get(outcome.op_id))
+    spark.sql("INSERT INTO n VALUES (2)")
+    with pytest.raises(RefusedError, match=r"has commits since it was made \(v1 WRITE") as refused:
+        plan_undo(spark, history.get(outcome.op_id))
+    assert refused.value.condition == "COMMITTED_SINCE"
+    with pytest.raises(StalePlanError, match="not as it was looked at"):
+        undo(spark, found, history=history)
+    assert spark.sql("SELECT count(*) FROM n").collect()[0][0] == 2
+
+
+def test_a_table_that_is_not_ours_is_not_dropped(spark: Any, tables: None, history: History) -> None:
+    _, outcome = created(spark, history, "CREATE TABLE n USING delta AS SELECT 1 AS a")
+    found = plan_undo(spark, history.get(outcome.op_id))
+    spark.sql("DROP TABLE n")
+    with pytest.raises(StalePlanError, match="in the catalog no more"):
+        plan_undo(spark, history.get(outcome.op_id))
+    spark.sql("CREATE TABLE n USING delta AS SELECT 2 AS a")
+    with pytest.raises(StalePlanError, match="not the table that this operation made"):
+        plan_undo(spark, history.get(outcome.op_id))
+    with pytest.raises(StalePlanError, match="not as it was looked at"):
+        undo(spark, found, history=history)
+    assert spark.sql("SELECT a FROM n").collect()[0][0] == 2
+
+
+def test_a_catalog_entry_over_a_table_that_was_there_is_not_dropped(
+    spark: Any, tables: None, history: History, tmp_path: Path
+) -> None:
+    place = tmp_path / uuid.uuid4().hex
+    spark.sql(f"CREATE TABLE delta.`{place}` USING delta AS SELECT 1 AS a")
+    looked, outcome = created(spark, history, f"CREATE TABLE n USING delta LOCATION '{place}'")
+    assert looked.effect == "adopt"
+    assert looked.undo is not None
+    assert looked.undo.possible is False
+    with pytest.raises(RefusedError, match="committed nothing"):
+        plan_undo(spark, history.get(outcome.op_id))
+
+
+REPLACING = ("REPLACE TABLE t (a INT) USING delta", "CREATE OR REPLACE TABLE t USING delta AS SELECT 'x' AS a")
+
+
+@pytest.mark.parametrize("days", [0, 10])
+@pytest.mark.parametrize("sql", REPLACING)
+def test_a_table_that_was_replaced_is_restored(spark: Any, tables: None, history: History, sql: str, days: int) -> None:
+    make_old(spark, "t", days)
+    looked, outcome = created(spark, history, sql)
+    assert looked.undo is not None
+    assert looked.undo.possible
+    assert bool(looked.undo.raise_retention) is bool(days)
+    found = plan_undo(spark, history.get(outcome.op_id))
+    assert (found.kind, found.table, found.to_version) == ("restore", looked.target.name, 0)
+    assert bool(found.raise_retention) is bool(days)
+    taken = undo(spark, found, history=history, accept=[RAISE_RETENTION])
+    assert taken.kept
+    assert read(spark) == (10, 0)
+
+
+def test_an_empty_table_that_was_cloned_over_is_restored(spark: Any, tables: None, history: History) -> None:
+    spark.sql("DELETE FROM t")
+    make_old(spark, "t", 10)
+    _, outcome = created(spark, history, "CREATE OR REPLACE TABLE t SHALLOW CLONE s")
+    assert read(spark) == (2, 2)
+    found = plan_undo(spark, history.get(outcome.op_id))
+    assert (found.kind, found.to_version, len(found.raise_retention)) == ("restore", 1, 1)
+    assert undo(spark, found, history=history, accept=[RAISE_RETENTION]).kept
+    assert read(spark) == (0, 0)
+
+
+def test_a_replaced_table_is_judged_by_the_properties_that_it_gets(spark: Any, tables: None, history: History) -> None:
+    spark.sql(f"ALTER TABLE t SET TBLPROPERTIES ('{RETENTION}' = 'interval 20 days')")
+    make_old(spark, "t", 10)
+    looked, outcome = created(spark, history, "REPLACE TABLE t (a INT) USING delta")
+    assert looked.undo is not None
+    assert looked.undo.raise_retention, "the new table has the default again"
+    assert plan_undo(spark, history.get(outcome.op_id)).raise_retention
