@@ -113,9 +113,9 @@ def _plan(
     overwrite_schema: bool | None,
     clock: Clock,
 ) -> CreatePlan:
-    session = surroundings(spark, session_confs(spark, KEPT_CONFS))
     with clock.phase("analyze"):
         plan, error = check_analysis(spark, create)
+        session = surroundings(spark, session_confs(spark, KEPT_CONFS))
         state = planning_state(spark, session, Read(plan, "", create.query or ""))
     with clock.phase("plan_create_table", "count the rows of the query" if create.query else ""):
         looked = look(spark, create, overwrite_schema, count=error is None)
@@ -134,9 +134,8 @@ def _plan(
         overwrite_schema=overwrite_schema,
     )
     before = around.before
-    removed = before if replaces and before and create.form != "clone" else None
+    removed = before if replaces and create.form != "clone" else None
     target = target_of(looked)
-    operation = operation_of(looked)
     source = provided.source
     made = CreatePlan(
         plan_id=_plan_id(typed, target, source, confs, after, state),
@@ -157,7 +156,7 @@ def _plan(
         files_removed=removed.num_files or 0 if removed else 0,
         bytes_removed=removed.num_bytes or 0 if removed else 0,
         source=source,
-        operation=operation,
+        operation=operation_of(looked),
         post_commit=post_commit(looked),
         promise=promise_of(looked),
         refused=looked.refused,
