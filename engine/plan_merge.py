@@ -53,7 +53,7 @@ from engine.params import fill
 from engine.parse import MergeStatement, Script, parse_script
 from engine.plan_values import engines, plan_id, schema_after, source_value, statement_value, target_value
 from engine.plan_writes import Promise, plan_writes, runs_insert_only
-from engine.planning_state import Read, planning_state, session_confs, surroundings
+from engine.planning_state import Read, Surroundings, planning_state, session_confs, surroundings
 from engine.precomputed_conditions import failing_condition
 from engine.prepare_delta_scan import DeltaScan, merge_reads, prepare_delta_scan
 from engine.prepare_source import PreparedSource, free_source, new_view_name, prepare_source
@@ -147,28 +147,20 @@ def _plan(
     spark.conf.set(PLANNED, "1")
     # before the thread beside sets any for its queries
     confs, others = kept_confs(spark), session_confs(spark, KEPT_CONFS)
-    with beside() as submit, beside() as judge:
-        typed = submit(lambda: describe_detail(spark, statement.target.text))
-        around = submit(lambda: surroundings(spark, others))
-        with clock.phase("analyze"):
-            merge = analyzed(spark, statement)
-        reading = judge(lambda: check_reading(spark, merge))
-        detail = submit(lambda: target_detail(spark, merge, typed))
-        columns = submit(lambda: target_columns(spark, merge, detail.result()))
-        listing = submit(lambda: target_files(spark, merge, columns.result()))
-        describing = submit(lambda: describe_target(spark, merge, detail.result(), columns.result()))
+    begun = begin(spark, statement, others, clock)
+    merge, listing = begun.merge, begun.listing
     with clock.phase("should_materialize_source"):
         planned = source_plan(spark, merge)
         read = Read(merge.plan, None if freeze else planned.analyzed, "" if freeze else statement.sql)
-        state = planning_state(spark, around.result(), read, private=shown.private)
+        state = planning_state(spark, begun.around.result(), read, private=shown.private)
         decision = should_materialize_source(spark, merge, planned)
     with clock.phase("check_reading"):
-        reading.result()
+        begun.reading.result()
     clock.answer(decision=decision)
     if decision.materialize:
         # to be looked at while the source is frozen, which may take long
         with clock.phase("describe_target"):
-            scan = scan_of(spark, merge, None, listing, detail.result(), confs)
+            scan = scan_of(spark, merge, None, listing, begun.detail.result(), confs)
         clock.answer(scan=scan.value())
     view = new_view_name()
     staged = staged_name(spark, statement.target, view) if freeze else None
@@ -180,7 +172,7 @@ def _plan(
 
     def look(attempt: Attempt, source: PreparedSource) -> Looked:
         with clock.phase("describe_target"):
-            known = Known(merge, decision, describing.result(), listing, confs, state)
+            known = Known(merge, decision, begun.describing.result(), listing, confs, state)
         # statistics on: AS_MERGE_READS tells why
         with confs_set(spark, {STATS_SKIPPING: "true"}):
             merge_scan = scan_with_bounds(spark, known, source, shown, clock)
@@ -191,7 +183,7 @@ def _plan(
 
     try:
         looked = run_with_source_lost_retries(spark, prepare, look)
-        known = Known(merge, decision, describing.result(), listing, confs, state)
+        known = Known(merge, decision, begun.describing.result(), listing, confs, state)
         made = plan_of(spark, script, params, known, looked, clock)
         if made.changes_something and not made.refused:
             undo = undo_of_merge(spark, made.target.name, merge.version, known.target.detail)
@@ -201,6 +193,37 @@ def _plan(
         drop_staged(spark, staged, error)
         raise
     return without_staged(spark, made)
+
+
+@dataclass(frozen=True)
+class Begun:
+    """The analyzed MERGE, and what is asked beside: our reading of it, its target, the session around it."""
+
+    merge: AnalyzedMerge
+    reading: Future[None]
+    around: Future[Surroundings]
+    detail: Future[Any]
+    listing: Future[tuple[LogFile, ...]]
+    describing: Future[DescribedTarget]
+
+
+def begin(spark: SparkSession, statement: MergeStatement, others: Mapping[str, str], clock: Clock) -> Begun:
+    """Analyze the MERGE, and have the log read meanwhile. ``others`` are the session's confs."""
+    with beside() as submit, beside() as judge:
+        typed = submit(lambda: describe_detail(spark, statement.target.text))
+        around = submit(lambda: surroundings(spark, others))
+        with clock.phase("analyze"):
+            merge = analyzed(spark, statement)
+        detail = submit(lambda: target_detail(spark, merge, typed))
+        columns = submit(lambda: target_columns(spark, merge, detail.result()))
+        return Begun(
+            merge=merge,
+            reading=judge(lambda: check_reading(spark, merge)),
+            around=around,
+            detail=detail,
+            listing=submit(lambda: target_files(spark, merge, columns.result())),
+            describing=submit(lambda: describe_target(spark, merge, detail.result(), columns.result())),
+        )
 
 
 def analyzed(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
