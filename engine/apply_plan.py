@@ -48,6 +48,7 @@ from engine.splice import frozen_sql, running_sql
 from engine.stage_source import drop_own, is_path, staged_name
 from engine.staleness import Staleness, check_staleness
 from engine.state_changes import changes, session_changed
+from engine.subquery_values import subquery_changes
 from engine.values import OnProgress, Outcome, Plan, Progress
 
 if TYPE_CHECKING:
@@ -112,6 +113,8 @@ def _apply(
     say(Progress(phase="check that nothing moved"))
     with confs_as_planned(spark, plan.confs):
         changed = changes(spark, plan.state, KEPT_CONFS)
+        if plan.state is not None and not changed:
+            changed = subquery_changes(spark, parse_merge(plan.statement.sql), plan.state.subqueries)
     try:
         version, since = commits_since(spark, plan.target.name, plan.target.version)
     except EngineError as error:

@@ -65,6 +65,7 @@ from engine.source_plan import source_plan
 from engine.spark_errors import WITHOUT_CLASS, WRAPPERS, translate
 from engine.splice import source_splice, spliced
 from engine.stage_source import drop_staged, staged_name
+from engine.subquery_values import subquery_values
 from engine.unexpected_rows import unexpected_rows
 from engine.values import (
     Conflicts,
@@ -153,6 +154,7 @@ def _plan(
         planned = source_plan(spark, merge)
         read = Read(merge.plan, None if freeze else planned.analyzed, "" if freeze else statement.sql)
         state = planning_state(spark, begun.around.result(), read, private=shown.private)
+        state = state.model_copy(update={"subqueries": subquery_values(spark, statement)})
         decision = should_materialize_source(spark, merge, planned)
     with clock.phase("check_reading"):
         begun.reading.result()

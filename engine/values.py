@@ -305,7 +305,8 @@ class PlanningState(Value):
     ``catalog`` and ``schema_name`` are the current ones, None where no name depends on them. ``confs`` are those that
     are set, beside the plan's own ``confs``, which apply puts back. ``variables`` by name, as literals of SQL.
     ``views`` and ``functions`` that are read: the SHA-256 of the definition of each. ``names``: what the statement
-    reads by a name alone, ``temporary`` those of them that were temporary views.
+    reads by a name alone, ``temporary`` those of them that were temporary views. ``subqueries``: the SHA-256 of what
+    each subquery in SET and VALUES gave, "" where it gives something else each time.
     """
 
     catalog: str | None = None
@@ -316,6 +317,7 @@ class PlanningState(Value):
     functions: dict[str, str] = Field(default_factory=dict)
     names: tuple[str, ...] = ()
     temporary: tuple[str, ...] = ()
+    subqueries: tuple[str, ...] = ()
 
 
 class RaisedProperty(Value):

@@ -45,6 +45,13 @@ class Case:
 
 VALUE_OF_VIEW = "(SELECT max(x) FROM seen)"
 CASES = {
+    "a subquery over a table that moved": Case(
+        ("CREATE TABLE {s}.others USING delta AS SELECT 5 AS x",),
+        "src",
+        "(SELECT CAST(max(x) AS STRING) FROM {s}.others)",
+        ("INSERT INTO {s}.others VALUES (9)",),
+        "gives something else than when planned",
+    ),
     "a variable that is set": Case(
         ("DECLARE VARIABLE wanted STRING DEFAULT 'five'",),
         "src",

@@ -1,0 +1,64 @@
+"""What the subqueries in SET and VALUES give. They stay live in the statement that runs: a plan keeps what they gave.
+
+Delta takes subqueries that refer to neither side, so each can be asked by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from engine.errors import CancelledError, EngineError, UnreachableError
+from engine.parse import MergeStatement
+from engine.prepare_source import VOLATILE
+from engine.session_definitions import digest
+from engine.spark_errors import collected
+from engine.sql.expressions import read_expression
+from engine.sql_text import function_names, text_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def subqueries(statement: MergeStatement) -> Iterator[str]:
+    """The queries in brackets that the assigned expressions hold, in order."""
+    for clause in statement.clauses:
+        for _, value in clause.assignments:
+            tokens, root = read_expression(value)
+            for node in root.walk():
+                if node.kind == "subquery":
+                    begin = node.start + (node.name == "EXISTS")
+                    yield text_of(value, tokens[begin : node.end])
+
+
+def subquery_values(spark: SparkSession, statement: MergeStatement) -> tuple[str, ...]:
+    """A digest of the rows that each gives now; "" for one that gives others each time. Raises EngineError."""
+    found = []
+    for text in subqueries(statement):
+        if function_names(text) & VOLATILE:
+            found.append("")
+            continue
+        hashed = "sum(CAST(xxhash64(to_json(struct(*), map('ignoreNullFields', 'false'))) AS DECIMAL(38, 0)))"
+        rows = collected(spark, f"{statement.before_select}SELECT count(*), {hashed} FROM {text}")
+        found.append(digest(str(tuple(rows[0]))))
+    return tuple(found)
+
+
+def subquery_changes(spark: SparkSession, statement: MergeStatement, planned: Sequence[str]) -> tuple[str, ...]:
+    """A clause for each subquery that gives something else than ``planned``."""
+    if not any(planned):
+        return ()
+    try:
+        now = subquery_values(spark, statement)
+    except (CancelledError, UnreachableError):
+        raise
+    except EngineError as error:
+        return (f"a subquery cannot be read any more ({error.condition})",)
+    texts = [" ".join(text.split()) for text in subqueries(statement)]
+    if len(now) != len(planned):
+        return ("its subqueries are others",)
+    return tuple(
+        f"the subquery {text} gives something else than when planned"
+        for text, then, current in zip(texts, planned, now, strict=True)
+        if then and then != current
+    )
