@@ -17,7 +17,7 @@ from textual.timer import Timer
 from textual.widgets import TextArea
 
 from console.drafts import Draft, DraftStore
-from console.places.markers import find_markers
+from console.places.markers import markers_of
 from console.places.templates import quoted
 from console.visible import is_visible, visible
 from console.widgets.editor import SqlEditor
@@ -213,7 +213,9 @@ class ComposePane(Vertical, Asking):
     def _text_changed(self) -> None:
         self.error_at = None
         self.editor.mark_error(None, None)
-        self.query_one(Parameters).set_names(find_markers(self.text))
+        names = markers_of(self.text)
+        if names is not None:
+            self.query_one(Parameters).set_names(names)
         self._later()
 
     def _later(self) -> None:

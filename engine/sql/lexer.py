@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from engine.errors import UsageError
 
@@ -34,8 +34,7 @@ PATTERN = re.compile(
 UNCLOSED = {"'": "string", '"': "string", "`": "back-quoted name"}
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """One token: ``text`` as typed, ``[start, end)`` in the statement, ``word`` upper-cased if it is a bare word."""
 
     text: str
