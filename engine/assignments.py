@@ -18,7 +18,7 @@ from engine.parse import MergeClause
 from engine.prepare_source import VOLATILE
 from engine.sql_text import function_names, names_in, substituted, tokenize
 from engine.store_types import can_up_cast, ddl, is_same, plain
-from engine.target_rules import StoreCast, TargetColumn, TargetRules
+from engine.target_rules import StoreCast, TargetColumn, TargetRules, depends_on_zone
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -225,7 +225,9 @@ def _generated(column: TargetColumn, known: Sequence[Assignment]) -> Assignment:
     )
     words = names_in(text)
     used = [a for a in known if a.column.name.lower() in words]
-    origin: Origin = "kept" if used and all(a.origin == "kept" for a in used) else "generated"
+    # in another time zone Delta gives it another value, though the columns that it is generated from stay
+    stays = used and all(a.origin == "kept" for a in used) and not depends_on_zone(text, [a.column for a in known])
+    origin: Origin = "kept" if stays else "generated"
     return Assignment(column, value, origin, unknown=volatile(value), of_target=any(a.of_target for a in used))
 
 

@@ -5,7 +5,8 @@ Delta checks every written row: casts fail first, then CHECK constraints, NOT NU
 nothing costs nothing, the others share one aggregate, over the source's rows alone where no target column is needed.
 
 Copied rows hold what Delta promised of them when they were written or the constraint was added, so they are not
-looked at; the exception is a CHECK over the clock, which a row can break by growing old. Not seen: CHAR and VARCHAR
+looked at; the exceptions are a CHECK over the clock, which a row can break by growing old, and one that depends on the
+session's time zone. Not seen: CHAR and VARCHAR
 values that were written under spark.sql.legacy.charVarcharAsString and are copied without it.
 """
 
@@ -36,7 +37,7 @@ from engine.rows_after import clause_rows, unchanged_rows
 from engine.spark_errors import WITHOUT_CLASS, translate
 from engine.sql_text import names_in
 from engine.store_types import can_up_cast, ddl, holds_integers, is_atomic, is_same
-from engine.target_rules import ANSI, TargetRules
+from engine.target_rules import ANSI, TargetRules, depends_on_zone
 from engine.values import Cells, Refused
 
 if TYPE_CHECKING:
@@ -253,11 +254,12 @@ def _risky(merge: AnalyzedMerge, a: Assignment, rules: TargetRules) -> list[tupl
 
 
 def _constraint_checks(rules: TargetRules, changed: set[str]) -> list[Check]:
-    """The CHECK constraints that name a changed column, or the clock."""
+    """The CHECK constraints that name a changed column, the clock, or what depends on the session's time zone."""
     checks = []
     for name, text in rules.checks.items():
         columns = _named(rules, text)
-        if not volatile(text) and not any(column.lower() in changed for column in columns):
+        kept = not any(column.lower() in changed for column in columns)
+        if kept and not volatile(text) and not depends_on_zone(text, rules.columns):
             continue
         checks.append(
             Check(
@@ -333,7 +335,7 @@ def _named(rules: TargetRules, text: str) -> tuple[str, ...]:
 def _copied_checks(
     merge: AnalyzedMerge, source: PreparedSource, matches: Matches, rules: TargetRules
 ) -> ClauseChecks | None:
-    """The rows that are only copied, against the CHECK constraints that time can break."""
+    """The rows that are only copied, against the CHECK constraints that time, or another time zone, can break."""
     checks = [check for check in _constraint_checks(rules, set()) if check.columns]
     if not checks or not matches.touched:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from engine.logged_schema import LoggedColumn
 from engine.may_raise import may_raise
 from engine.resolve import TARGET, Side
 from engine.should_materialize_source import is_on
+from engine.sql_text import names_in
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,6 +50,18 @@ class TargetColumn:
     generated_as: str | None
     identity: bool
     generation_may_raise: bool = False
+
+
+ZONED = re.compile(r"timestamp|unix|zone|hour|minute|second|now|current", re.IGNORECASE)
+
+
+def depends_on_zone(text: str, columns: Sequence[TargetColumn]) -> bool:
+    """Whether an expression may have another value in another session time zone: it names a TIMESTAMP, or makes one.
+    Then a row that was written in one zone may break in another what it was checked for."""
+    named = names_in(text)
+    types = [column.type.simpleString() for column in columns if column.name.lower() in named]
+    # within a struct, too
+    return ZONED.search(text) is not None or any("timestamp" in one.replace("timestamp_ntz", "") for one in types)
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,10 @@ EXPRESSIONS = st.sampled_from(
 )
 NAMES = st.sampled_from(["orders", "sales.orders", "delta.`/a b/c`", "`on`.`when`", "cat.db.t"])
 SOURCES = st.one_of(
-    NAMES, st.sampled_from(["(SELECT * FROM x -- ON\n WHERE a)", "parquet.`/x`", "(SELECT * FROM feed VERSION AS OF 3)", "f(1, 2)"])
+    NAMES,
+    st.sampled_from(
+        ["(SELECT * FROM x -- ON\n WHERE a)", "parquet.`/x`", "(FROM feed VERSION AS OF 3)", "IDENTIFIER('a.b')"]
+    ),
 )
 ALIASES = st.sampled_from(["", "t", "s", "`my t`"])
 COLUMNS = st.lists(st.sampled_from(["a", "t.b", "`a = b`", "c.d", "e"]), min_size=1, max_size=4, unique=True)

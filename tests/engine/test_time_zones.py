@@ -1,0 +1,52 @@
+"""A table that was written in one session time zone, and is merged into in another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.engine.fidelity import check_merge
+
+TABLE = (
+    "CREATE TABLE tgt (id INT, ts TIMESTAMP, v INT, d DATE GENERATED ALWAYS AS (CAST(ts AS DATE))) USING delta",
+    "INSERT INTO tgt (id, ts, v) SELECT /*+ COALESCE(1) */ id, TIMESTAMP'2024-01-01 20:00:00', id FROM VALUES 1, 2, 3 AS x(id)",
+)
+CONSTRAINTS = {
+    "hour of a time": "hour(ts) >= 20",
+    "a time as a date": "CAST(ts AS DATE) = DATE'2024-01-01'",
+    "a generated date": "d = DATE'2024-01-01'",
+}
+
+
+@pytest.fixture
+def tokyo(spark: Any, schema: str) -> Iterator[Any]:
+    yield lambda: spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
+@pytest.mark.parametrize("matching", [1, 9])
+@pytest.mark.parametrize("vectors", [False, True])
+@pytest.mark.parametrize("name", CONSTRAINTS)
+def test_what_a_row_was_checked_for_may_break_in_another_zone(
+    spark: Any, tokyo: Any, name: str, vectors: bool, matching: int
+) -> None:
+    for statement in TABLE:
+        spark.sql(statement).collect()
+    spark.sql(f"ALTER TABLE tgt ADD CONSTRAINT c CHECK ({CONSTRAINTS[name]})").collect()
+    if vectors:
+        spark.sql("ALTER TABLE tgt SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')").collect()
+    tokyo()
+    source = f"(SELECT {matching} AS id, 7 AS v)"
+    clauses = "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)"
+    check_merge(spark, "tgt", f"MERGE INTO tgt t USING {source} s ON t.id = s.id {clauses}", values=True)
+
+
+def test_copied_rows_are_checked_as_well(spark: Any, tokyo: Any) -> None:
+    for statement in TABLE:
+        spark.sql(statement).collect()
+    spark.sql("ALTER TABLE tgt ADD CONSTRAINT c CHECK (hour(ts) >= 20)").collect()
+    tokyo()
+    merge = "MERGE INTO tgt t USING (SELECT 1 AS id) s ON t.id = s.id WHEN MATCHED THEN DELETE"
+    assert check_merge(spark, "tgt", merge) == "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES"
