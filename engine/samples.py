@@ -199,7 +199,7 @@ def _bounds(merge: AnalyzedMerge, picked: Sequence[Any]) -> list[str]:
 
 def struct_of(columns: Sequence[Column], reference: str) -> str:
     """The columns of one side as a struct of strings."""
-    parts = ", ".join(f"{string(c.name)}, CAST({reference}.{quote(c.name)} AS STRING)" for c in columns)
+    parts = ", ".join(f"{string(c.name)}, {_cell(f'{reference}.{quote(c.name)}', c.type)}" for c in columns)
     return f"named_struct({parts})"
 
 
@@ -207,11 +207,14 @@ def struct_after(columns: tuple[Assignment, ...] | None) -> str:
     """The row that a clause writes as a struct of strings, NULL for a DELETE."""
     if columns is None:
         return "CAST(NULL AS STRING)"
-    parts = ", ".join(
-        f"{string(one.column.name)}, {'CAST(NULL' if one.unknown else f'CAST({one.read_value}'} AS STRING)"
-        for one in columns
-    )
+    cells = [_cell("NULL" if one.unknown else str(one.read_value), one.column.type.simpleString()) for one in columns]
+    parts = ", ".join(f"{string(one.column.name)}, {cell}" for one, cell in zip(columns, cells, strict=True))
     return f"named_struct({parts})"
+
+
+def _cell(value: str, type_: str) -> str:
+    """A value as a text that can be shown: bytes need not be one."""
+    return f"hex({value})" if type_ == "binary" else f"make_valid_utf8(CAST({value} AS STRING))"
 
 
 def _rows(spark: SparkSession, merge: AnalyzedMerge, clause: MergeClause, query: str, writes: Writes) -> list[Sample]:

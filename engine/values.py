@@ -2,7 +2,7 @@
 
 Every value is immutable, strict about unknown keys, and serialises to the JSON of the plan file
 (``format_version`` 2). Sizes are bytes, times ISO 8601 UTC, durations milliseconds. Cells of table
-rows are Spark's own string form (``CAST(x AS STRING)``), or ``None`` for NULL.
+rows are Spark's own string form (``CAST(x AS STRING)``), bytes in hexadecimal, or ``None`` for NULL.
 """
 
 from __future__ import annotations

@@ -170,6 +170,8 @@ def test_the_preview_infers_nothing_from_the_source_that_rounded_bounds_deny(
     source = f"(SELECT * FROM {a_source(spark, 'dec38', key)} WHERE dec38 = {key})"
     looked = same_as_typed(spark, path, "t.dec38 = s.dec38", source, CLAUSES[clauses].format("dec38"), sampled=2)
     assert looked.promise["numTargetRowsInserted"] == 0
+    # samples show every column, bytes that are no text among them
+    assert {sample.before["bin"] for sample in looked.samples if sample.before} <= {"00", "FF", "FF00", "FFFF"}
 
 
 @pytest.mark.parametrize("clauses", some(CLAUSES, ("upsert",)))

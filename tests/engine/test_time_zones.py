@@ -11,7 +11,8 @@ from tests.engine.fidelity import check_merge
 
 TABLE = (
     "CREATE TABLE tgt (id INT, ts TIMESTAMP, v INT, d DATE GENERATED ALWAYS AS (CAST(ts AS DATE))) USING delta",
-    "INSERT INTO tgt (id, ts, v) SELECT /*+ COALESCE(1) */ id, TIMESTAMP'2024-01-01 20:00:00', id FROM VALUES 1, 2, 3 AS x(id)",
+    "INSERT INTO tgt (id, ts, v) SELECT /*+ COALESCE(1) */ id, TIMESTAMP'2024-01-01 20:00:00', id "
+    "FROM VALUES 1, 2, 3 AS x(id)",
 )
 CONSTRAINTS = {
     "hour of a time": "hour(ts) >= 20",
