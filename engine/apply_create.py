@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engine import history_store
+from engine.check_create_reading import check_parsed_create
 from engine.commits import Commit, commits_after
 from engine.confs import confs_set
 from engine.create_values import CreatePlan, TableState
@@ -24,6 +25,7 @@ from engine.parse_create import ParsedCreate, parse_create
 from engine.plan_create_table import Looked, look
 from engine.provided_metadata import with_counted_source
 from engine.session_state import confs_as_planned, run_setup, tagged, whereabouts
+from engine.source_plan import WHOLE
 from engine.spark_errors import translate
 from engine.table_state import DeltaTableNow, delta_table_now
 from engine.values import Deviation, OnProgress, Outcome, Progress
@@ -51,6 +53,8 @@ def apply_create(spark: SparkSession, plan: CreatePlan, history: History | None,
         if plan.effect == "adopt" and looked.around.exists and _is_same_table(plan, looked):
             return _outcome(plan, history, "", None, looked.now, already=True)
         check_fresh(spark, plan, create, looked)
+        with confs_set(spark, WHOLE):
+            check_parsed_create(spark, create)
         op_id = ""
         if history:
             op_id = history.begin(plan, where=whereabouts(spark), checked=plan.target.version, alone_since=since)

@@ -70,6 +70,18 @@ def explain(spark: SparkSession, sql: str) -> Explained:
     )
 
 
+def parsed_plan(spark: SparkSession, sql: str) -> str:
+    """How Spark parses ``sql``, whether or not it can be analyzed. What is no SQL is raised as an EngineError."""
+    try:
+        text = str(spark.sql(f"EXPLAIN EXTENDED {sql}").collect()[0][0])
+    except Exception as error:
+        raise _shifted(translate(error), sql) from error
+    sections = _sections(one_line_names(text, sql))
+    if "Parsed Logical" not in sections:
+        raise _shifted(translate(RuntimeError(text)), sql)
+    return sections["Parsed Logical"]
+
+
 def one_line_names(text: str, sql: str) -> str:
     """``text`` with the line breaks taken out of the literals and names of ``sql``, which plans print as they are."""
     broken = {value for value in quoted_values(sql) if "\n" in value}

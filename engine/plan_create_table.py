@@ -8,22 +8,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.check_create_reading import check_analysis, check_parsed_create, read_create
 from engine.clock import Clock
-from engine.confs import read_confs
+from engine.confs import confs_set, read_confs
 from engine.create_values import CreatePlan, CreateSource, CreateStatement, Effect, Handler, TableState
 from engine.data_frame_write import check_can_be_written, illegal_usage
+from engine.describe_target import beside
 from engine.errors import EngineError, UsageError
-from engine.explain import FAILED, explain
 from engine.foresee_create import CATALOG_MANAGED_DEFAULT, Surroundings, effect_of, foresee_create
 from engine.history_store import now
 from engine.names import quote
+from engine.not_understood import NOT_UNDERSTOOD
 from engine.params import fill
 from engine.parse import Script, parse_script
-from engine.parse_create import ParsedCreate, parse_create
+from engine.parse_create import ParsedCreate
 from engine.plan_values import engines
 from engine.provided_metadata import DEFAULTS, Provided, provided_metadata, with_counted_source
 from engine.session_state import KEPT_CONFS, run_setup, tagged
-from engine.spark_errors import CONDITION, translate
+from engine.source_plan import WHOLE
+from engine.spark_errors import translate
 from engine.state_after import DOWNGRADE, state_after
 from engine.table_state import (
     CatalogEntry,
@@ -88,8 +91,8 @@ def plan_create_table(
     with tagged(spark, tag):
         try:
             script = parse_script(fill(sql, params or {}))
-            create = parse_create(script.statement)
             run_setup(spark, script.setup)
+            create = read_create(spark, script.statement)
             if overwrite_schema is not None:
                 check_can_be_written(create)
             clock = Clock(on_progress or (lambda _: None))
@@ -108,10 +111,22 @@ def _plan(
     overwrite_schema: bool | None,
     clock: Clock,
 ) -> CreatePlan:
-    with clock.phase("analyze"):
-        error = check_analysis(spark, create)
-    with clock.phase("plan_create_table", "count the rows of the query" if create.query else ""):
-        looked = look(spark, create, overwrite_schema, count=error is None)
+    # a print that is cut cannot be compared
+    with confs_set(spark, WHOLE), beside() as judge:
+        with clock.phase("analyze"):
+            printed, error = check_analysis(spark, create)
+        reading = judge(lambda: check_parsed_create(spark, create, printed))
+        try:
+            with clock.phase("plan_create_table", "count the rows of the query" if create.query else ""):
+                looked = look(spark, create, overwrite_schema, count=error is None)
+        except Exception:
+            # what was misread cannot be looked at: that is the error then
+            misread = reading.exception()
+            if isinstance(misread, EngineError) and misread.condition == NOT_UNDERSTOOD:
+                raise misread from None
+            raise
+        with clock.phase("check_reading"):
+            reading.result()
     if error is not None and looked.refused is None:
         raise error
     provided, around, after = looked.provided, looked.around, looked.after
@@ -158,24 +173,6 @@ def _plan(
         confs=confs,
         timings=clock.timings,
     )
-
-
-def check_analysis(spark: SparkSession, create: ParsedCreate) -> EngineError | None:
-    """Have Spark analyze and plan the statement. EXPLAIN takes no CLONE: its parts are asked for one by one.
-
-    An error without a class is returned: EXPLAIN takes another way there than the statement, which Delta judges.
-    """
-    if create.form == "clone":
-        return None
-    try:
-        physical = explain(spark, create.sql).physical.strip()
-    except EngineError as error:
-        if error.condition == RuntimeError.__name__:
-            return error
-        raise
-    if FAILED.match(physical) and CONDITION.search(physical.partition("\n")[0]):
-        raise translate(RuntimeError(physical))
-    return None
 
 
 def look(
