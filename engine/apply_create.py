@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engine import history_store
+from engine.check_create_reading import check_parsed_create
 from engine.commit_identity import own_commit
 from engine.commits import Commit, commits_after
 from engine.confs import confs_set
@@ -63,6 +64,7 @@ def apply_create(spark: SparkSession, plan: CreatePlan, history: History | None,
         if changed:
             raise session_changed(plan.target.name, changed)
         check_fresh(spark, plan, create, looked)
+        check_parsed_create(spark, create)
         op_id = ""
         if history:
             op_id = history.begin(plan, where=whereabouts(spark), checked=plan.target.version, alone_since=since)

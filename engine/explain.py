@@ -92,6 +92,20 @@ def explain(spark: SparkSession, sql: str) -> Explained:
     )
 
 
+def parsed_plan(spark: SparkSession, sql: str) -> str:
+    """How Spark parses ``sql``, whether or not it can be analyzed. What is no SQL is raised as an EngineError."""
+    try:
+        with printed_whole(spark):
+            rows = spark.sql(f"{EXPLAIN}{sql}").collect()
+    except Exception as error:
+        raise _shifted(translate(error, f"{EXPLAIN}{sql}"), sql) from error
+    text = "\n".join(str(row[0]) for row in rows)
+    sections = _sections(one_line_names(text, sql))
+    if "Parsed Logical" not in sections:
+        raise _shifted(refused_while_planning(text, f"{EXPLAIN}{sql}"), sql)
+    return sections["Parsed Logical"]
+
+
 def one_line_names(text: str, sql: str) -> str:
     """``text`` with the line breaks taken out of the literals and names of ``sql``, which plans print as they are."""
     broken = {value for value in quoted_values(sql) if "\n" in value}

@@ -1,40 +1,63 @@
-"""text → ParsedCreate: where the parts of a CREATE or REPLACE TABLE begin and end. Spark is the one that parses it."""
+"""text → ParsedCreate: where the parts of a CREATE or REPLACE TABLE begin and end, by Spark's grammar (SqlBaseParser:
+createTable, replaceTable, createTableLike), a CLONE by Delta's (DeltaSqlBase: clone).
+
+This is a reading: engine.check_create_reading holds it to what Spark parsed.
+"""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engine.create_values import Form, Mode
 from engine.errors import UsageError
-from engine.sql_text import Token, depths, quoted_values, text_of, tokenize
+from engine.names import quote
+from engine.read_columns import ColumnDefinition, partition_column, read_columns
+from engine.read_create_parts import (
+    number_of,
+    read_list,
+    read_name,
+    read_option,
+    read_properties,
+    read_property,
+    read_string,
+)
+from engine.sql.expressions import QUERY_WORDS, NotReadError, Reader, not_read
+from engine.sql.lexer import tokenize
+from engine.sql_text import text_of
 
-QUERY_WORDS = ("SELECT", "WITH", "FROM", "VALUES", "TABLE", "MAP", "REDUCE")
-CONSTRAINT_WORDS = ("CONSTRAINT", "CHECK", "PRIMARY", "FOREIGN", "UNIQUE")
-AFTER_TYPE = ("NOT", "COMMENT", "DEFAULT", "GENERATED", *CONSTRAINT_WORDS)
+__all__ = ["ColumnDefinition", "ParsedCreate", "is_create_table", "parse_create"]
 
-
-@dataclass(frozen=True)
-class ColumnDefinition:
-    """A column as typed: ``type`` is SQL text, ``default`` and ``generated_as`` too."""
-
-    name: str
-    type: str
-    nullable: bool
-    comment: str
-    default: str | None
-    generated_as: str | None
-    identity: bool
+MODES: Mapping[tuple[str, ...], Mode] = {
+    ("CREATE", "TABLE"): "Create",
+    ("CREATE", "OR", "REPLACE", "TABLE"): "CreateOrReplace",
+    ("REPLACE", "TABLE"): "Replace",
+}
+# DeltaSqlBase: the words that cannot name a table in a CLONE
+NO_NAMES_OF_DELTA = frozenset(
+    (
+        *("ADD", "ALTER", "COMMENT", "CONSTRAINT", "CREATE", "DROP", "FALSE", "HISTORY", "IF", "LOCATION", "NOT"),
+        *("NULL", "OR", "REPLACE", "SYSTEM_TIME", "SYSTEM_VERSION", "TBLPROPERTIES", "TIMESTAMP", "TRUE", "VERSION"),
+        "WHERE",
+    )
+)
+BETWEEN_TOKENS_OF_DELTA = re.compile(r"(?:[ \r\n\t]|--[^\r\n]*|/\*(?:[^*]|\*(?!/))*\*/)*")
+TRAVEL = {"VERSION": False, "SYSTEM_VERSION": False, "TIMESTAMP": True, "SYSTEM_TIME": True}
 
 
 @dataclass(frozen=True)
 class ParsedCreate:
-    """A statement and its parts, each as typed.
+    """A statement and its parts.
 
-    ``name`` and ``source`` (of LIKE and CLONE) are SQL text, ``parts`` the parts of the name; ``source_at`` is the time
-    travel of a clone's source. ``columns`` are None where none are given. ``transforms`` are the entries of PARTITIONED
-    BY that are no plain columns, or CLUSTERED BY … BUCKETS.
+    ``name`` and ``source`` (of LIKE and CLONE) are SQL text, ``parts`` and ``source_parts`` the parts of the names;
+    ``source_at`` is the time travel of a clone's source. ``columns`` are None where none are given; ``constraints`` are
+    those beside the columns, as typed. ``partitioned`` are all entries of PARTITIONED BY in order, as SQL:
+    ``partition_by`` those that are plain columns. ``transforms`` are the others, and CLUSTERED BY … BUCKETS, which is
+    ``buckets``. ``lists`` holds what stands in the brackets of a clause, as typed, by the clause's first word.
+
+    ``layout_end`` is the place behind PARTITIONED BY or CLUSTER BY, None where neither is given; ``source_span`` the
+    place of SHALLOW CLONE, its source and time travel.
     """
 
     sql: str
@@ -44,32 +67,48 @@ class ParsedCreate:
     name: str
     parts: tuple[str, ...]
     columns: tuple[ColumnDefinition, ...] | None = None
+    constraints: tuple[str, ...] = ()
     provider: str | None = None
+    partitioned: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
     cluster_by: tuple[str, ...] = ()
+    clustered: tuple[str, ...] = ()
     transforms: tuple[str, ...] = ()
+    buckets: str = ""
     location: str | None = None
     comment: str | None = None
     properties: dict[str, str] = field(default_factory=dict)
     options: dict[str, str] = field(default_factory=dict)
     query: str | None = None
     source: str | None = None
+    source_parts: tuple[str, ...] = ()
     source_at: str = ""
+    source_span: tuple[int, int] | None = None
+    layout_end: int | None = None
+    lists: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def path(self) -> str | None:
         """The path of ``delta.`…` ``, None for a name."""
         return self.parts[1] if len(self.parts) == 2 and self.parts[0].lower() == "delta" else None
 
+    @property
+    def all_constraints(self) -> tuple[str, ...]:
+        """Those of the columns, then those beside them."""
+        return (*(one for column in self.columns or () for one in column.constraints), *self.constraints)
+
+
+Found = dict[str, object]
+
 
 def is_create_table(sql: str) -> bool:
     """Whether a statement is a CREATE or REPLACE TABLE, the only ones beside MERGE that are planned."""
-    words = [token.word for token in tokenize(sql)[:4]]
-    return words[:2] in (["CREATE", "TABLE"], ["REPLACE", "TABLE"]) or words == ["CREATE", "OR", "REPLACE", "TABLE"]
+    words = tuple(token.word for token in tokenize(sql)[:4])
+    return any(words[: len(begin)] == begin for begin in MODES)
 
 
 def parse_create(sql: str) -> ParsedCreate:
-    """The parts of one CREATE or REPLACE TABLE. Raises UsageError for what is not shaped like one."""
+    """The parts of one CREATE or REPLACE TABLE. Raises UsageError, with its place, for what is not shaped like one."""
     tokens = tokenize(sql)
     if not is_create_table(sql):
         raise UsageError(
@@ -77,181 +116,275 @@ def parse_create(sql: str) -> ParsedCreate:
             f"The statement starts with {tokens[0].text if tokens else ''!r}: it is no CREATE or REPLACE TABLE.",
             "Plan a statement of the form CREATE OR REPLACE TABLE name …",
         )
-    words = [token.word for token in tokens]
-    at = words.index("TABLE") + 1
-    modes: dict[str, Mode] = {"CREATE TABLE": "Create", "REPLACE TABLE": "Replace"}
-    mode = modes.get(" ".join(words[:at]), "CreateOrReplace")
-    if_not_exists = words[at : at + 3] == ["IF", "NOT", "EXISTS"]
-    at += 3 if if_not_exists else 0
-    end = _end_of_name(tokens, at)
-    if end == at:
+    try:
+        return ParsedCreate(**_create(sql, Reader(tokens)))  # type: ignore[arg-type]
+    except NotReadError as error:
+        raise not_read(sql, tokens, error) from None
+    except RecursionError:
         raise UsageError(
-            "PARSE_SYNTAX_ERROR", "The statement names no table.", "Write CREATE TABLE name (column type, …)."
-        )
-    head = {
+            "STATEMENT_TOO_DEEP", "The statement is nested too deeply to be read.", "Write it with fewer brackets."
+        ) from None
+
+
+def _create(sql: str, reader: Reader) -> Found:
+    at = next(i for i, token in enumerate(reader.tokens) if token.word == "TABLE") + 1
+    mode = MODES[tuple(token.word for token in reader.tokens[:at])]
+    unless = mode == "Create" and [reader.word(at + i) for i in range(3)] == ["IF", "NOT", "EXISTS"]
+    at += 3 if unless else 0
+    parts, end = read_name(reader, at)
+    head: Found = {
         "sql": sql,
         "mode": mode,
-        "if_not_exists": if_not_exists,
-        "name": text_of(sql, tokens[at:end]),
-        "parts": tuple(token.name for token in tokens[at:end:2]),
+        "if_not_exists": unless,
+        "name": _name_text(sql, reader, at, end, parts),
+        "parts": parts,
     }
-    return _parsed(sql, tokens[end:], head)
+    word = reader.word(end)
+    if word in ("SHALLOW", "DEEP", "CLONE"):
+        return head | _clone(sql, reader, at, end)
+    if word == "LIKE" and mode == "Create":
+        return head | _like(sql, reader, end + 1)
+    if reader.text(end) != "(":
+        return head | _table(sql, reader, end, columns=False)
+    try:
+        return head | _table(sql, reader, end, columns=True)
+    except NotReadError as error:
+        # SELECT and the like may name a column, so that the bracket is a query only if it can hold no columns
+        if not reader.is_query(end):
+            raise error
+        return head | _table(sql, reader, end, columns=False)
 
 
-def _parsed(sql: str, rest: Sequence[Token], head: dict[str, object]) -> ParsedCreate:
-    form: Form = "empty"
-    found: dict[str, object] = {}
-    words = [token.word for token in rest[:3]]
-    if words[:1] == ["LIKE"] or words[1:2] == ["CLONE"] or words[:1] == ["CLONE"]:
-        form = "like" if words[0] == "LIKE" else "clone"
-        begin = words.index("CLONE") + 1 if form == "clone" else 1
-        end = _end_of_name(rest, begin)
-        found["source"] = text_of(sql, rest[begin:end])
-        rest = rest[end:]
-        if form == "clone":
-            travel = next((i for i, t in enumerate(rest) if t.word in ("TBLPROPERTIES", "LOCATION")), len(rest))
-            found["source_at"] = text_of(sql, rest[:travel])
-            rest = rest[travel:]
-    elif rest and rest[0].text == "(" and not (len(rest) > 1 and rest[1].word in QUERY_WORDS):
-        inside, rest = _group(rest)
-        found["columns"] = tuple(
-            _column(sql, part) for part in _elements(inside) if part[0].word not in CONSTRAINT_WORDS
-        )
-    found |= _clauses(sql, rest)
-    return ParsedCreate(form="as_select" if "query" in found else form, **head, **found)  # type: ignore[arg-type]
+def _name_text(sql: str, reader: Reader, at: int, end: int, parts: Sequence[str]) -> str:
+    """A name as typed; IDENTIFIER('…') by what it names, for only SQL takes it."""
+    if reader.text(end - 1) == ")":
+        return ".".join(quote(part) for part in parts)
+    return text_of(sql, reader.tokens[at:end])
 
 
-def _clauses(sql: str, tokens: Sequence[Token]) -> dict[str, object]:
-    """USING, PARTITIONED BY, CLUSTER BY, LOCATION, COMMENT, TBLPROPERTIES, OPTIONS and the query, in any order."""
-    found: dict[str, object] = {}
-    transforms: list[str] = []
-    while tokens:
-        # the tokenizer takes some pairs of words for one
-        word, following = tokens[0].word.partition(" ")[0], tokens[1:]
-        if following and following[0].word == "BY":
-            following = following[1:]
-        if word == "AS" or word in QUERY_WORDS or tokens[0].text == "(":
-            query = following if word == "AS" else tokens
-            return {**found, "transforms": tuple(transforms), "query": sql[query[0].start :] if query else ""}
-        if word == "USING" and following:
-            found["provider"] = following[0].name
-            tokens = following[1:]
-        elif word in ("LOCATION", "COMMENT"):
-            end = next((i for i, token in enumerate(following) if not token.is_string), len(following))
-            found[word.lower()] = _joined(following[:end])
-            tokens = following[end:]
-        elif word in ("TBLPROPERTIES", "OPTIONS"):
-            inside, tokens = _group(following)
-            found["properties" if word == "TBLPROPERTIES" else "options"] = _properties(inside)
-        elif word in ("PARTITIONED", "CLUSTER"):
-            inside, tokens = _group(following)
-            entries = _elements(inside)
-            plain = tuple(_dotted(part) for part in entries if _is_name(part))
-            found["partition_by" if word == "PARTITIONED" else "cluster_by"] = plain
-            transforms += [text_of(sql, part) for part in entries if not _is_name(part)]
-        elif word == "CLUSTERED":
-            transforms.append(text_of(sql, tokens[:2]))
-            _, tokens = _group(following)
-        else:
-            tokens = following
-    return {**found, "transforms": tuple(transforms)}
+def _table(sql: str, reader: Reader, at: int, *, columns: bool) -> Found:
+    """createTable, replaceTable: all behind the name."""
+    found: Found = {"form": "empty"}
+    if columns:
+        found["columns"], found["constraints"], at = read_columns(sql, reader, at)
+    if reader.word(at) == "USING":
+        found["provider"], at = _provider(reader, at + 1)
+    clauses, at = _clauses(sql, reader, at, CLAUSES)
+    if (more := clauses.pop("more_columns", ())) and isinstance(more, tuple):
+        given = found.get("columns")
+        found["columns"] = (*(given if isinstance(given, tuple) else ()), *more)
+    found |= clauses
+    if at == len(reader.tokens):
+        return found
+    begin = at + 1 if reader.word(at) == "AS" else at
+    if not (reader.word(begin) in QUERY_WORDS or reader.is_query(begin)):
+        raise NotReadError(begin, "a query" if begin != at else "a clause or a query")
+    return found | {"form": "as_select", "query": sql[reader.tokens[begin].start : reader.tokens[-1].end]}
 
 
-def _end_of_name(tokens: Sequence[Token], at: int) -> int:
-    """Where a dotted name that begins at ``at`` ends."""
-    if at >= len(tokens) or not (tokens[at].word or tokens[at].text.startswith("`")):
+def _like(sql: str, reader: Reader, at: int) -> Found:
+    parts, end = read_name(reader, at)
+    found: Found = {"form": "like", "source": _name_text(sql, reader, at, end, parts), "source_parts": parts}
+    clauses, behind = _clauses(sql, reader, end, LIKE_CLAUSES)
+    _expect_end(reader, behind)
+    return found | clauses
+
+
+def _clone(sql: str, reader: Reader, begin: int, at: int) -> Found:
+    """clone. Delta reads it by a grammar of its own, clauses in one order."""
+    source = reader.expect(reader.expect(at, "SHALLOW"), "CLONE")
+    parts, end = read_name(reader, source)
+    travel = end
+    end = _behind_travel(reader, end)
+    found: Found = {
+        "form": "clone",
+        "source": text_of(sql, reader.tokens[source:travel]),
+        "source_parts": parts,
+        "source_at": text_of(sql, reader.tokens[travel:end]),
+        "source_span": (reader.tokens[at].start, reader.tokens[end - 1].end),
+    }
+    clauses: Found = {}
+    for word in ("TBLPROPERTIES", "LOCATION"):
+        if reader.word(end) == word:
+            one, end = CLAUSES[word](sql, reader, end + 1)
+            clauses |= one
+    _expect_end(reader, end)
+    _check_as_delta_reads(sql, reader, [*range(begin, at), *range(source, travel)])
+    return found | clauses
+
+
+def _behind_travel(reader: Reader, at: int) -> int:
+    """temporalClause: the place behind VERSION AS OF number or TIMESTAMP AS OF string, if one is there."""
+    begin = at + 1 if reader.word(at) == "FOR" else at
+    if reader.word(begin) not in TRAVEL:
         return at
-    while at + 2 < len(tokens) and tokens[at + 1].text == ".":
-        at += 2
-    return at + 1
+    value = reader.expect(reader.expect(begin + 1, "AS"), "OF")
+    if TRAVEL[reader.word(begin)]:
+        if not reader.is_string(value):
+            raise NotReadError(value, "a timestamp in quotes")
+    elif not number_of(reader, value).isdigit():
+        # Delta's grammar takes a string too, and its command then fails on the quotes
+        raise NotReadError(value, "the number of a version")
+    return value + 1
 
 
-def _group(tokens: Sequence[Token]) -> tuple[Sequence[Token], Sequence[Token]]:
-    """(what is inside the bracket that ``tokens`` begin with, what follows it)."""
-    if not tokens or tokens[0].text != "(":
-        return (), tokens
-    for index, token, depth in depths(tokens):
-        if index and depth == 0 and token.text == ")":
-            return tokens[1:index], tokens[index + 1 :]
-    return tokens[1:], ()
+def _check_as_delta_reads(sql: str, reader: Reader, names: Sequence[int]) -> None:
+    """Refuse what Delta's own lexer takes for something else than Spark's: it has other words, strings and comments."""
+    for at in names:
+        token = reader.tokens[at]
+        if token.word in NO_NAMES_OF_DELTA or not token.word.isascii() or token.text == "(":
+            raise NotReadError(at, "a name that Delta reads bare: put it in back-quotes")
+    end = 0
+    for at, token in enumerate(reader.tokens):
+        doubled = token.is_string and token.text[0] * 2 in token.text[1:-1].replace("\\\\", "")
+        if doubled or (token.is_string and token.text[0] in "rR"):
+            raise NotReadError(at, "a string without doubled quotes, which Delta leaves out of a CLONE")
+        if not BETWEEN_TOKENS_OF_DELTA.fullmatch(sql, end, token.start):
+            raise NotReadError(at, "no nested or continued comment before it: Delta reads neither in a CLONE")
+        end = token.end
+    if not BETWEEN_TOKENS_OF_DELTA.fullmatch(sql, end):
+        raise NotReadError(len(reader.tokens), "no nested or continued comment")
 
 
-def _elements(tokens: Sequence[Token]) -> list[Sequence[Token]]:
-    """The parts between the commas at the outermost level; the angle brackets of types count as brackets."""
-    parts: list[Sequence[Token]] = []
-    begin = angle = 0
-    for index, token, depth in depths(tokens):
-        if depth == 0:
-            angle += _angle(token)
-        if depth == 0 and angle == 0 and token.text == ",":
-            parts.append(tokens[begin:index])
-            begin = index + 1
-    parts.append(tokens[begin:])
-    return [part for part in parts if part]
+def _expect_end(reader: Reader, at: int) -> None:
+    if at != len(reader.tokens):
+        raise NotReadError(at, "the end")
 
 
-def _angle(token: Token) -> int:
-    return 0 if token.is_string or token.text.startswith("`") else token.text.count("<") - token.text.count(">")
+Clause = Callable[[str, Reader, int], tuple[Found, int]]
 
 
-def _column(sql: str, tokens: Sequence[Token]) -> ColumnDefinition:
-    """``name type [NOT NULL] [DEFAULT …] [GENERATED ALWAYS AS (…)|IDENTITY] [COMMENT '…']``."""
-    marks = []
-    angle = 0
-    for index, token, depth in depths(tokens):
-        if index and depth == 0:
-            angle += _angle(token)
-            if angle == 0 and token.word in AFTER_TYPE and tokens[index - 1].word != "BY":
-                marks.append(index)
-    bounds = [*marks, len(tokens)]
-    clauses = {tokens[a].word: tokens[a:b] for a, b in itertools.pairwise(bounds)}
-    generated = clauses.get("GENERATED", ())
-    identity = any(token.word == "IDENTITY" for token in generated)
-    comment = clauses.get("COMMENT", ())
-    default = clauses.get("DEFAULT", ())
-    body = next((i for i, token in enumerate(generated) if token.text == "("), None)
-    return ColumnDefinition(
-        name=tokens[0].name,
-        type=text_of(sql, tokens[1 : bounds[0]]),
-        nullable="NOT" not in clauses,
-        comment=_joined(comment[1:]),
-        default=text_of(sql, default[1:]) if default else None,
-        generated_as=None if identity or body is None else text_of(sql, _group(generated[body:])[0]),
-        identity=identity,
-    )
+def _clauses(sql: str, reader: Reader, at: int, known: Mapping[str, Clause]) -> tuple[Found, int]:
+    """(What the clauses at ``at`` give, the place behind them), each once and in any order."""
+    found: Found = {}
+    seen: set[str] = set()
+    transforms: tuple[str, ...] = ()
+    lists: dict[str, str] = {}
+    while (word := reader.word(at)) in known:
+        if word in seen:
+            raise NotReadError(at, f"one {word} clause")
+        seen.add(word)
+        one, end = known[word](sql, reader, at + 1)
+        more = one.pop("transforms", ())
+        transforms += more if isinstance(more, tuple) else ()
+        if reader.text(end - 1) == ")" and word != "CLUSTERED":
+            open_ = next(i for i, close in reader.closing.items() if close == end - 1)
+            lists[word] = text_of(sql, reader.tokens[open_ + 1 : end - 1])
+        found |= one
+        at = end
+    return found | {"transforms": transforms, "lists": lists}, at
 
 
-def _properties(tokens: Sequence[Token]) -> dict[str, str]:
-    """``key [=] value`` pairs: the key a string or a dotted name, the value a literal."""
-    found = {}
-    for part in _elements(tokens):
-        end = 1 if part[0].is_string else _end_of_name(part, 0)
-        key = _value(part[0]) if part[0].is_string else _dotted(part[:end])
-        value = part[end + 1 :] if end < len(part) and part[end].text in ("=", "==") else part[end:]
-        found[key] = "".join(_value(token) for token in value)
-    return found
+def _provider(reader: Reader, at: int) -> tuple[str, int]:
+    """multipartIdentifier, as Spark keeps it: its text without back-quotes."""
+    if not reader.is_name(at):
+        raise NotReadError(at, "the name of a format")
+    end = reader.dotted(at)
+    return ".".join(token.name for token in reader.tokens[at:end:2]), end
 
 
-def _joined(tokens: Sequence[Token]) -> str:
-    """The value of string literals side by side; a quote that is doubled splits one in two."""
-    parts = [_value(token) for token in tokens]
-    ends = [None, *(token.end for token in tokens)]
-    return "".join(
-        f"{token.text[0]}{part}" if token.start == end else part
-        for token, part, end in zip(tokens, parts, ends, strict=False)
-    )
+def _using(_: str, reader: Reader, at: int) -> tuple[Found, int]:
+    provider, end = _provider(reader, at)
+    return {"provider": provider}, end
 
 
-def _value(token: Token) -> str:
-    """The value of a literal: a string without quotes, TRUE and FALSE in lower case, a number as typed."""
-    if token.is_string:
-        return quoted_values(token.text)[0]
-    return token.word.lower() if token.word in ("TRUE", "FALSE") else token.name
+def _location(_: str, reader: Reader, at: int) -> tuple[Found, int]:
+    value, end = read_string(reader, at)
+    return {"location": value}, end
 
 
-def _is_name(tokens: Sequence[Token]) -> bool:
-    return all((token.text == ".") == bool(index % 2) for index, token in enumerate(tokens)) and not tokens[0].is_string
+def _comment(_: str, reader: Reader, at: int) -> tuple[Found, int]:
+    value, end = read_string(reader, at)
+    return {"comment": value}, end
 
 
-def _dotted(tokens: Sequence[Token]) -> str:
-    return ".".join(token.name for token in tokens[::2])
+def _properties(_: str, reader: Reader, at: int) -> tuple[Found, int]:
+    found, end = read_properties(reader, at, read_property)
+    return {"properties": found}, end
+
+
+def _options(_: str, reader: Reader, at: int) -> tuple[Found, int]:
+    found, end = read_properties(reader, at, read_option)
+    return {"options": found}, end
+
+
+def _partitioned(sql: str, reader: Reader, at: int) -> tuple[Found, int]:
+    """partitionFieldList: columns, transforms, or columns with a type, which are further columns of the table."""
+    places, end = read_list(reader, reader.expect(at, "BY"), _behind_field)
+    entries: list[str] = []
+    plain: list[str] = []
+    others: list[str] = []
+    columns: list[ColumnDefinition] = []
+    for begin, behind in places:
+        names = [token.name for token in reader.tokens[begin:behind:2]]
+        if behind == reader.dotted(begin):
+            entries.append(".".join(map(quote, names)))
+            plain.append(".".join(names))
+        elif reader.text(begin + 1) == "(":
+            entries.append(text_of(sql, reader.tokens[begin:behind]))
+            others.append(entries[-1])
+        else:
+            columns.append(partition_column(sql, reader, begin)[0])
+            entries.append(quote(columns[-1].name))
+            plain.append(columns[-1].name)
+    return {
+        "partitioned": tuple(entries),
+        "partition_by": tuple(plain),
+        "transforms": tuple(others),
+        "more_columns": tuple(columns),
+        "layout_end": reader.tokens[end - 1].end,
+    }, end
+
+
+def _behind_field(reader: Reader, at: int) -> int:
+    """partitionField: the place behind it."""
+    if not reader.is_name(at):
+        raise NotReadError(at, "a column")
+    end = reader.dotted(at)
+    if reader.text(end) in (",", ")"):
+        return end
+    if reader.text(at + 1) == "(":
+        return reader.behind(at + 1)
+    return partition_column("", reader, at)[1]
+
+
+def _cluster(_: str, reader: Reader, at: int) -> tuple[Found, int]:
+    """clusterBySpec."""
+    places, end = read_list(reader, reader.expect(at, "BY"), _behind_name)
+    names = [[token.name for token in reader.tokens[begin:behind:2]] for begin, behind in places]
+    return {
+        "cluster_by": tuple(".".join(one) for one in names),
+        "clustered": tuple(".".join(map(quote, one)) for one in names),
+        "layout_end": reader.tokens[end - 1].end,
+    }, end
+
+
+def _behind_name(reader: Reader, at: int) -> int:
+    if not reader.is_name(at):
+        raise NotReadError(at, "a column")
+    return reader.dotted(at)
+
+
+def _clustered(sql: str, reader: Reader, at: int) -> tuple[Found, int]:
+    """bucketSpec."""
+    _, end = read_list(reader, reader.expect(at, "BY"), _behind_name)
+    if reader.word(end) == "SORTED":
+        end = reader.behind(reader.expect(end + 1, "BY"))
+    number = reader.expect(end, "INTO")
+    if not number_of(reader, number):
+        raise NotReadError(number, "a number of buckets")
+    end = reader.expect(number + 1, "BUCKETS")
+    text = text_of(sql, reader.tokens[at - 1 : end])
+    return {"buckets": text, "transforms": (text,)}, end
+
+
+CLAUSES: Mapping[str, Clause] = {
+    "OPTIONS": _options,
+    "PARTITIONED": _partitioned,
+    "CLUSTER": _cluster,
+    "CLUSTERED": _clustered,
+    "LOCATION": _location,
+    "COMMENT": _comment,
+    "TBLPROPERTIES": _properties,
+}
+LIKE_CLAUSES: Mapping[str, Clause] = {"USING": _using, "LOCATION": _location, "TBLPROPERTIES": _properties}

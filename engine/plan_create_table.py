@@ -8,25 +8,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.check_create_reading import check_analysis, check_parsed_create, read_create
 from engine.clock import Clock
 from engine.confs import read_confs
 from engine.create_values import CreatePlan, CreateSource, CreateStatement, Effect, Handler, TableState
 from engine.data_frame_write import check_can_be_written, illegal_usage
+from engine.describe_target import beside
 from engine.errors import EngineError, UsageError
 from engine.exactly_once import refuse_txn_of_create
-from engine.explain import FAILED, WHILE_PLANNING, Explained, explain
 from engine.foresee import unwritable
 from engine.foresee_create import CATALOG_MANAGED_DEFAULT, Surroundings, effect_of, foresee_create
 from engine.history_store import now
 from engine.names import quote
+from engine.not_understood import NOT_UNDERSTOOD
 from engine.params import fill
 from engine.parse import Script, parse_script
-from engine.parse_create import ParsedCreate, parse_create
+from engine.parse_create import ParsedCreate
 from engine.plan_values import engines
 from engine.planning_state import Read, planning_state, session_confs, surroundings
 from engine.provided_metadata import DEFAULTS, Provided, provided_metadata, with_counted_source
 from engine.session_state import KEPT_CONFS, kept_confs, run_setup, tagged
-from engine.spark_errors import WITHOUT_CLASS, refused_while_planning, translate
+from engine.spark_errors import translate
 from engine.state_after import DOWNGRADE, state_after
 from engine.table_state import (
     CatalogEntry,
@@ -92,8 +94,8 @@ def plan_create_table(
     with tagged(spark, tag):
         try:
             script = parse_script(fill(sql, params or {}))
-            create = parse_create(script.statement)
             run_setup(spark, script.setup)
+            create = read_create(spark, script.statement)
             refuse_txn_of_create(spark, create)
             if overwrite_schema is not None:
                 check_can_be_written(create)
@@ -113,12 +115,23 @@ def _plan(
     overwrite_schema: bool | None,
     clock: Clock,
 ) -> CreatePlan:
-    with clock.phase("analyze"):
-        plan, error = check_analysis(spark, create)
-        session = surroundings(spark, session_confs(spark, KEPT_CONFS))
-        state = planning_state(spark, session, Read(plan, "", create.query or ""))
-    with clock.phase("plan_create_table", "count the rows of the query" if create.query else ""):
-        looked = look(spark, create, overwrite_schema, count=error is None)
+    with beside() as judge:
+        with clock.phase("analyze"):
+            plan, error = check_analysis(spark, create)
+            reading = judge(lambda: check_parsed_create(spark, create, plan.parsed))
+            session = surroundings(spark, session_confs(spark, KEPT_CONFS))
+            state = planning_state(spark, session, Read(plan, "", create.query or ""))
+        try:
+            with clock.phase("plan_create_table", "count the rows of the query" if create.query else ""):
+                looked = look(spark, create, overwrite_schema, count=error is None)
+        except Exception:
+            # what was misread cannot be looked at: that is the error then
+            misread = reading.exception()
+            if isinstance(misread, EngineError) and misread.condition == NOT_UNDERSTOOD:
+                raise misread from None
+            raise
+        with clock.phase("check_reading"):
+            reading.result()
     if error is not None and looked.refused is None:
         raise error
     provided, around, after = looked.provided, looked.around, looked.after
@@ -166,29 +179,6 @@ def _plan(
         timings=clock.timings,
     )
     return made.model_copy(update={"undo": undo_of_create(spark, made)})
-
-
-def check_analysis(spark: SparkSession, create: ParsedCreate) -> tuple[Explained, EngineError | None]:
-    """Have Spark analyze and plan the statement. EXPLAIN takes no CLONE: its parts are asked for one by one.
-
-    An error without a class, or of Spark's own planning, is returned: EXPLAIN takes another way there than the
-    statement, which Delta judges.
-    """
-    nothing = Explained("", "", "", "")
-    if create.form == "clone":
-        return nothing, None
-    try:
-        plan = explain(spark, create.sql)
-    except EngineError as error:
-        if error.outer == WHILE_PLANNING or error.condition in WITHOUT_CLASS:
-            return nothing, error
-        raise
-    physical = plan.physical.strip()
-    if FAILED.match(physical):
-        refused = refused_while_planning(physical, create.sql)
-        if refused.condition not in WITHOUT_CLASS:
-            raise refused
-    return plan, None
 
 
 def look(

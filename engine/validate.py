@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from engine.analyze import analyze, schema_of
 from engine.as_typed import as_typed
+from engine.check_create_reading import check_analysis
 from engine.errors import EngineError, UnreachableError
 from engine.params import fill
 from engine.parse import parse_merge, parse_script
 from engine.parse_create import is_create_table, parse_create
-from engine.plan_create_table import check_analysis
 from engine.plan_statement import check_statement
 from engine.session_state import run_setup
 from engine.should_materialize_source import should_materialize_source

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,6 @@ from console.places.templates import quoted
 if TYPE_CHECKING:
     from engine.create_values import StateColumn, TableState
     from engine.parse_create import ColumnDefinition
-    from engine.sql_text import Token
 
 MODES = {
     "": "CREATE TABLE",
@@ -102,26 +100,24 @@ def read_form(sql: str) -> TableForm | None:
     """What a form can say of a CREATE TABLE, None of other text. ``to_sql`` gives ``sql`` again where that is all."""
     from engine.errors import EngineError
     from engine.parse_create import parse_create
-    from engine.sql_text import tokenize
 
     if not sql.strip():
         return TableForm()
     try:
         parsed = parse_create(sql.strip())
-        tokens = tokenize(sql)
     except EngineError:
         return None
     if parsed.source is not None or parsed.mode == "Replace":
         return None
 
-    by_partition, by_cluster = (_inside(sql, tokens, word) for word in ("PARTITIONED", "CLUSTER"))
+    by_partition, by_cluster = (parsed.lists.get(word, "") for word in ("PARTITIONED", "CLUSTER"))
     return TableForm(
         mode="if_not_exists" if parsed.if_not_exists else "or_replace" if parsed.mode == "CreateOrReplace" else "",
         name=parsed.name,
         columns=tuple(map(_form_column, parsed.columns or ())),
         layout="partitioned" if by_partition else "clustered" if by_cluster else "",
         layout_by=by_partition or by_cluster,
-        properties=_inside(sql, tokens, "TBLPROPERTIES"),
+        properties=parsed.lists.get("TBLPROPERTIES", ""),
         location=parsed.location or "",
         comment=parsed.comment or "",
         query=(parsed.query or "").strip(),
@@ -137,24 +133,6 @@ def _form_column(one: ColumnDefinition | StateColumn) -> FormColumn:
     elif one.default is not None:
         value, expression = "default", one.default
     return FormColumn(one.name, one.type, one.nullable, value, expression, one.comment)
-
-
-def _inside(sql: str, tokens: Sequence[Token], clause: str) -> str:
-    """The text in the brackets of a clause, as typed."""
-    from engine.sql_text import depths
-
-    begin: int | None = None
-    found = False
-    for _, token, depth in depths(tokens):
-        if depth == 0 and token.word == "AS":
-            return ""
-        # the tokenizer takes some pairs of words for one
-        found = found or (depth == 0 and token.word.partition(" ")[0] == clause)
-        if found and token.text == "(" and begin is None:
-            begin = token.end
-        elif found and token.text == ")" and depth == 0 and begin is not None:
-            return sql[begin : token.start].strip()
-    return ""
 
 
 def like(name: str, state: TableState) -> TableForm:

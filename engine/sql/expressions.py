@@ -66,6 +66,7 @@ UNIT_FUNCTIONS = frozenset(
 DATETIME_UNITS = frozenset(
     ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DAYOFYEAR", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
 )
+COLLATED = ("STRING", "CHAR", "CHARACTER", "VARCHAR")
 # functions whose arguments are parted by words: the words that may stand between them
 ARGUMENT_WORDS = {
     "EXTRACT": ("FROM",),
@@ -125,6 +126,9 @@ class Reader:
     def is_name(self, at: int) -> bool:
         return at < len(self.tokens) and self.tokens[at].is_name
 
+    def is_string(self, at: int) -> bool:
+        return at < len(self.tokens) and self.tokens[at].is_string
+
     def expect(self, at: int, text: str) -> int:
         """The place behind ``text``, a sign or a word, which must stand at ``at``."""
         if text not in (self.text(at), self.word(at)):
@@ -174,7 +178,7 @@ class Reader:
             except NotReadError:
                 if self.text(at) == "!":
                     raise
-        if least <= NOT and self.word(at) == "EXISTS" and self._is_query(at + 1):
+        if least <= NOT and self.word(at) == "EXISTS" and self.is_query(at + 1):
             return Node("subquery", at, self.behind(at + 1), name="EXISTS"), AND
         return self._unary(at), max(BINDING.values())
 
@@ -206,7 +210,7 @@ class Reader:
             high = self.value(self.expect(low.end, "AND"))
             return Node("between", at, high.end, (left, low, high), f"{sign}BETWEEN")
         if word == "IN" and self.text(begin + 1) == "(":
-            if self._is_query(begin + 1):
+            if self.is_query(begin + 1):
                 query = Node("subquery", begin + 1, self.behind(begin + 1))
                 return Node("in", at, query.end, (left, query), f"{sign}IN")
             items, end = self._list(begin + 1, self.expression)
@@ -258,7 +262,7 @@ class Reader:
                 index = self.value(left.end + 1)
                 left = Node("subscript", at, self.expect(index.end, "]"), (left, index))
             elif following == "::":
-                left = Node("cast", at, self._type(left.end + 1), (left,))
+                left = Node("cast", at, self.type_end(left.end + 1), (left,))
             elif following == ":" and (self.is_name(left.end + 1) or self.text(left.end + 1) == "["):
                 left = Node("variant", at, self._path(left.end + 1), (left,))
             elif self.word(left.end) == "COLLATE" and self.is_name(left.end + 1):
@@ -312,7 +316,7 @@ class Reader:
         behind = self.behind(at)
         if self.text(behind) == "->":
             return self._lambda(at, range(at + 1, behind - 1, 2), behind)
-        if self._is_query(at):
+        if self.is_query(at):
             return Node("subquery", at, behind)
         items, end = self._list(at, self._aliased)
         return Node("row" if len(items) > 1 else "brackets", at, end, items)
@@ -328,7 +332,7 @@ class Reader:
             raise NotReadError(at, "(" if self.text(at) != "(" else ")")
         return self.closing[at] + 1
 
-    def _is_query(self, at: int) -> bool:
+    def is_query(self, at: int) -> bool:
         """Whether the bracket at ``at`` holds a query: a word that begins one, and what can follow that word."""
         begin = at
         while self.text(begin) == "(":
@@ -459,12 +463,12 @@ class Reader:
     def _cast(self, at: int) -> Node:
         behind = self.behind(at + 1)
         one = self.expression(at + 2)
-        end = self._type(self.expect(one.end, "AS"))
+        end = self.type_end(self.expect(one.end, "AS"))
         if end != behind - 1:
             raise NotReadError(end, ")")
         return Node("cast", at, behind, (one,), self.word(at))
 
-    def _type(self, at: int) -> int:
+    def type_end(self, at: int) -> int:
         """The end of a dataType."""
         if not self.is_name(at):
             raise NotReadError(at, "a type")
@@ -480,13 +484,18 @@ class Reader:
             self.text(end) == "("
             and end in self.closing
             and all(
-                self.tokens[one].is_number or self.tokens[one].text == "," for one in range(end + 1, self.closing[end])
+                self.tokens[one].is_number or self.text(one) == "," or self.word(one) == "ANY"
+                for one in range(end + 1, self.closing[end])
             )
         ):
             end = self.closing[end] + 1
-        if word == "TIMESTAMP" and self.word(end) in ("WITH", "WITHOUT") and self.word(end + 1) in ("LOCAL", "TIME"):
+        if (
+            word in ("TIMESTAMP", "TIME")
+            and self.word(end) in ("WITH", "WITHOUT")
+            and self.word(end + 1) in ("LOCAL", "TIME")
+        ):
             end += 4 if self.word(end + 1) == "LOCAL" else 3
-        return self.dotted(end + 1) if word == "STRING" and self.word(end) == "COLLATE" else end
+        return self.dotted(end + 1) if word in COLLATED and self.word(end) == "COLLATE" else end
 
     def _type_arguments(self, word: str, at: int) -> int:
         end = at + 1
@@ -494,7 +503,7 @@ class Reader:
             if word == "STRUCT":
                 end += 1
                 end = end + 1 if self.text(end) == ":" else end
-            end = self._type(end)
+            end = self.type_end(end)
             if self.word(end) == "NOT" and self.word(end + 1) == "NULL":
                 end += 2
             if self.word(end) == "COMMENT":

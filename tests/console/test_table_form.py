@@ -38,7 +38,7 @@ def test_what_is_half_typed_is_written_as_it_is_and_raises_nothing(form: TableFo
 
 @pytest.mark.parametrize(
     "more",
-    ["-- a comment\n", "OPTIONS (a = 1)\n", "PARTITIONED BY (bucket(4, id)), CLUSTER BY (id)\n"],
+    ["-- a comment\n", "OPTIONS (a = 1)\n", "PARTITIONED BY (bucket(4, id)) CLUSTER BY (id)\n"],
 )
 def test_a_text_that_says_more_than_the_form_does_not_come_back_from_it(more: str) -> None:
     sql = to_sql(FORMS[0]) + more
@@ -52,6 +52,12 @@ def test_a_text_that_says_more_than_the_form_does_not_come_back_from_it(more: st
 )
 def test_no_form_can_say_another_statement(sql: str) -> None:
     assert read_form(sql) is None
+
+
+@pytest.mark.parametrize("name", ["partitioned", "cluster", "tblproperties", "location"])
+def test_a_word_of_a_clause_may_name_the_table_and_a_column(name: str) -> None:
+    form = TableForm(name=name, columns=(FormColumn(name, "INT"), FormColumn("end", "STRING")), comment="c")
+    assert read_form(to_sql(form).replace("`", "")) == form
 
 
 def test_a_table_like_another_has_its_columns_layout_and_properties_but_not_what_delta_keeps_of_that_one() -> None:
