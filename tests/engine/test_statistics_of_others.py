@@ -327,17 +327,18 @@ def test_files_added_are_bounded_where_none_has_statistics(others: tuple[Any, Pa
     """A file without rows is written, and only its statistics would have it dropped."""
     spark, _ = others
     layout, clauses = LAYOUTS[case]
-    spark.sql(f"CREATE OR REPLACE TABLE tgt (id BIGINT, p INT, v STRING) USING delta {layout}")
-    spark.sql("INSERT INTO tgt SELECT id, 1, 'old' FROM range(0, 10, 1, 1)")
+    table = f"tgt_{clauses}_{bool(layout)}"
+    spark.sql(f"CREATE TABLE {table} (id BIGINT, p INT, v STRING) USING delta {layout}")
+    spark.sql(f"INSERT INTO {table} SELECT id, 1, 'old' FROM range(0, 10, 1, 1)")
     spark.sql("CREATE OR REPLACE TABLE src_id USING delta AS SELECT id, 'new' AS v FROM range(10)")
     spark.conf.set(COLLECT, "false")
     try:
-        looked = plan(spark, f"MERGE INTO tgt t USING src_id s ON t.id = s.id {DELETES[clauses]}", rows=0)
+        looked = plan(spark, f"MERGE INTO {table} t USING src_id s ON t.id = s.id {DELETES[clauses]}", rows=0)
         spark.sql(looked.statement.sql).collect()
     finally:
         spark.conf.unset(COLLECT)
     assert looked.confs[COLLECT] == "false"
-    (commit, *_) = commits(spark, "tgt", 1)
+    (commit, *_) = commits(spark, table, 1)
     told = looked.estimates["numTargetFilesAdded"]
     low, high = (told, told) if isinstance(told, int) else (told.low, told.high)
     assert low <= commit.metrics["numTargetFilesAdded"] <= high
