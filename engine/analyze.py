@@ -203,12 +203,14 @@ def _target_of(spark: SparkSession, statement: MergeStatement, analyzed: str) ->
     if any("Delta[" in part for one in relations for part in (one.alias or "", *one.parts)):
         # a name that looks like what is read from the print
         raise not_understood(analyzed, statement.sql)
-    name = CATALOG_TABLE.search(analyzed, 0, found.start())
+    catalog = CATALOG_TABLE.search(analyzed, 0, found.start())
+    # not every session prints the catalog's name
+    name = catalog.group() if catalog else statement.target.text if statement.target.parts else None
     path = found.group(2)
     if path.startswith("...") or "[" in path:
         # a plan prints the last hundred characters of a longer one (TahoeFileIndex.toString)
-        path = _location(spark, name.group() if name else statement.target.text)
-    return int(found.group(1)), path, name.group() if name else f"delta.{quote(path)}"
+        path = _location(spark, name or statement.target.text)
+    return int(found.group(1)), path, name or f"delta.{quote(path)}"
 
 
 def _location(spark: SparkSession, name: str) -> str:

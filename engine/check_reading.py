@@ -36,6 +36,7 @@ ID = re.compile(r"#(\d+)")
 # the seed of rand(), uuid() and the like is drawn anew each time a statement is analyzed
 SEED = re.compile(r"(?<![\w.#])-?\d{9,}(?![\w.])")
 DOUBLE_QUOTED = "spark.sql.ansi.doubleQuotedIdentifiers"
+CHAR_TYPE = "__CHAR_VARCHAR_TYPE_STRING"
 INDEX = "Delta[version="
 
 
@@ -119,7 +120,19 @@ def check_analyzed(spark: SparkSession, merge: AnalyzedMerge) -> None:
     """
     typed, source, target = merge.typed, *merge.sides
     wanted = {part.lower() for part in _named(merge)}
-    columns = [(side, column) for side in (target, source) for column in side.columns if column.lower() in wanted]
+    padded = {
+        (name, field.name)
+        for name, schema in ((target.name, merge.target_type), (source.name, merge.source_type))
+        for field in schema.fields
+        if str(field.metadata.get(CHAR_TYPE, "")).startswith("char")
+    }
+    columns = [
+        (side, column)
+        for side in (target, source)
+        for column in side.columns
+        # Delta fails on a CHAR column in a condition
+        if column.lower() in wanted and (side.name, column) not in padded
+    ]
     qualifiers = {target.name: _qualifier(typed.target, merge.target_name), source.name: _qualifier(typed.source, "")}
     in_both = {name.lower() for name in source.columns} & {name.lower() for name in target.columns}
     anchors = [

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from engine.errors import UsageError
-from engine.sql.expressions import NotReadError, Reader, not_read
+from engine.sql.expressions import Node, NotReadError, Reader, not_read
 from engine.sql.lexer import Token, tokenize
 from engine.sql_text import statement_spans, text_of
 from engine.values import ActionKind, Clause, ClauseKind
@@ -163,8 +163,32 @@ def parse_script(text: str) -> Script:
     return Script(tuple(setup), statement, spans[-1][0])
 
 
-def parse_merge(sql: str) -> MergeStatement:
-    """The parts of one MERGE. Raises a UsageError, with its place, for what is not shaped like one."""
+class _TypingReader(Reader):
+    """Reads what is being typed: an expression that is none yet reaches to what ends its part."""
+
+    def expression(self, at: int) -> Node:
+        try:
+            found = super().expression(at)
+            if self._ends(found.end):
+                return found
+        except NotReadError:
+            pass
+        end = at
+        while not self._ends(end):
+            end = self.closing.get(end, end) + 1
+        if end == at:
+            raise NotReadError(at, "an expression")
+        return Node("name", at, end)
+
+    def _ends(self, at: int) -> bool:
+        return at >= len(self.tokens) or self.text(at) in (",", ")") or self.word(at) in ("THEN", "WHEN")
+
+
+def parse_merge(sql: str, *, typing: bool = False) -> MergeStatement:
+    """The parts of one MERGE. Raises a UsageError, with its place, for what is not shaped like one.
+
+    While ``typing``, expressions may be unfinished, and an action too: such a one has no ``assignments``.
+    """
     tokens = tokenize(sql)
     if not any(token.word == "MERGE" for token in tokens) or tokens[0].word not in ("MERGE", "WITH"):
         first = tokens[0].text if tokens else ""
@@ -174,7 +198,7 @@ def parse_merge(sql: str) -> MergeStatement:
             "Plan a statement of the form MERGE INTO target USING source ON … WHEN …",
         )
     try:
-        return _merge(sql, tokens, Reader(tokens))
+        return _merge(sql, tokens, _TypingReader(tokens) if typing else Reader(tokens))
     except NotReadError as error:
         raise not_read(sql, tokens, error) from None
     except RecursionError:
@@ -272,7 +296,7 @@ def _clause(sql: str, reader: Reader, at: int) -> tuple[MergeClause, int]:
     if written is not None:
         begin = written.end
     action = reader.expect(begin, "THEN")
-    verb, star, assignments, end = _action(reader, action)
+    verb, star, assignments, end = _unfinished(reader, action) or _action(reader, action)
     tokens = reader.tokens
     return MergeClause(
         kind=kind,
@@ -289,6 +313,23 @@ def _clause(sql: str, reader: Reader, at: int) -> tuple[MergeClause, int]:
 
 
 Assignments = list[tuple[Sequence[Token], Sequence[Token]]]
+VERBS: dict[str, ActionKind] = {"UPDATE": "update", "DELETE": "delete", "INSERT": "insert"}
+
+
+def _unfinished(reader: Reader, at: int) -> tuple[ActionKind, bool, Assignments, int] | None:
+    """An action that is being typed, up to the next clause; None for one that can be read."""
+    if not isinstance(reader, _TypingReader) or reader.word(at) not in VERBS:
+        return None
+    try:
+        end = _action(reader, at)[3]
+    except NotReadError:
+        end = -1
+    if end >= len(reader.tokens) or (end > 0 and reader.word(end) == "WHEN"):
+        return None
+    end = at
+    while end < len(reader.tokens) and reader.word(end) != "WHEN":
+        end = reader.closing.get(end, end) + 1
+    return VERBS[reader.word(at)], False, [], min(end, len(reader.tokens))
 
 
 def _action(reader: Reader, at: int) -> tuple[ActionKind, bool, Assignments, int]:

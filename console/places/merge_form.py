@@ -229,7 +229,7 @@ def _parsed(text: str) -> tuple[MergeStatement, int, tuple[str, ...]] | None:
 
     try:
         script = parse_script(text)
-        return parse_merge(script.statement), script.start, script.setup
+        return parse_merge(script.statement, typing=True), script.start, script.setup
     except EngineError:
         return None
 

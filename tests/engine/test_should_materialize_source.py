@@ -12,6 +12,7 @@ from engine.analyze import AnalyzedMerge
 from engine.confs import confs_set
 from engine.explain import Explained
 from engine.parse import parse_merge
+from engine.resolve import sides_of
 from engine.session.connect import connect
 from engine.session.server import stop_server
 from engine.should_materialize_source import should_materialize_source
@@ -90,8 +91,12 @@ def test_the_sentence_names_what_caused_it(shop: Shop) -> None:
 
 def decide(shop: Shop, sql: str) -> Decision:
     """The decision needs nothing of the analysis but where the source stands."""
+    statement = parse_merge(shop.fill(sql))
     merge = AnalyzedMerge(
-        statement=parse_merge(shop.fill(sql)),
+        typed=statement,
+        resolved=statement,
+        statement=statement,
+        target_name="tgt",
         version=0,
         path="",
         target_type=StructType(),
@@ -103,6 +108,9 @@ def decide(shop: Shop, sql: str) -> Decision:
         updates=(),
         columns_used=(),
         plan=Explained("", "", "", ""),
+        sides=sides_of(statement, (), (), case_sensitive=False),
+        not_boolean={},
+        harmless=frozenset(),
     )
     return should_materialize_source(shop.spark, merge)
 
