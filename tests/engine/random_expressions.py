@@ -157,7 +157,15 @@ class Expressions:
         kind = self._random.randrange(12)
         field = self._names.name("field of a type")
         if kind == 0:
-            return ("STRUCT <", field, ": INT ,", self._names.name("field of a type"), "STRING NOT NULL COMMENT", "'<'", ">")
+            return (
+                "STRUCT <",
+                field,
+                ": INT ,",
+                self._names.name("field of a type"),
+                "STRING NOT NULL COMMENT",
+                "'<'",
+                ">",
+            )
         if kind == 1:
             return ("MAP < STRING ,", *("ARRAY < STRUCT <", field, ":", "ARRAY < INT > > >"), ">")
         return (self._one_of(*TYPES),)

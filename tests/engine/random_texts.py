@@ -192,9 +192,7 @@ def content_of(read: MergeStatement, markers: tuple[tuple[int, int], ...]) -> Co
         target=(read.target.text, read.target.alias),
         source=(read.source.text, read.source.alias),
         condition=read.condition,
-        clauses=tuple(
-            (one.kind, one.condition, one.action_kind, one.star, one.assignments) for one in read.clauses
-        ),
+        clauses=tuple((one.kind, one.condition, one.action_kind, one.star, one.assignments) for one in read.clauses),
         markers=markers,
     )
 
@@ -271,7 +269,7 @@ class _Texts:
         return part(*head, *(more if self._random.random() < 0.4 else ()))
 
     def _condition(self) -> Part:
-        if self._seed % 200 == 7:
+        if self._seed % 800 == 7:
             return nested(self._random, self._expressions.boolean(1), DEEP)
         return self._expressions.boolean(self._random.choice((0, 1, 2, 2, 3)))
 
