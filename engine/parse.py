@@ -264,10 +264,9 @@ def _relation(sql: str, reader: Reader, at: int, *, query: bool) -> tuple[Relati
         parts = tuple(token.name for token in reader.tokens[at:end:2])
     else:
         raise NotReadError(at, "the name of a table")
-    behind = end + 1 if reader.word(end) == "AS" else end
-    is_alias = reader.is_name(behind) and reader.word(behind) not in NEVER_ALIAS
-    if behind != end and not is_alias:
-        raise NotReadError(behind, "an alias")
+    # AS before what is no alias is one itself: USING s AS ON (…)
+    behind = end + 1 if reader.word(end) == "AS" and _is_alias(reader, end + 1) else end
+    is_alias = _is_alias(reader, behind)
     body = reader.tokens[at:end]
     last = behind + 1 if is_alias else end
     return Relation(
@@ -278,6 +277,10 @@ def _relation(sql: str, reader: Reader, at: int, *, query: bool) -> tuple[Relati
         end_alias=reader.tokens[last - 1].end,
         parts=parts,
     ), last
+
+
+def _is_alias(reader: Reader, at: int) -> bool:
+    return reader.is_name(at) and reader.word(at) not in NEVER_ALIAS
 
 
 def _clause(sql: str, reader: Reader, at: int) -> tuple[MergeClause, int]:

@@ -210,11 +210,7 @@ class Reader:
             high = self.value(self.expect(low.end, "AND"))
             return Node("between", at, high.end, (left, low, high), f"{sign}BETWEEN")
         if word == "IN" and self.text(begin + 1) == "(":
-            if self.is_query(begin + 1):
-                query = Node("subquery", begin + 1, self.behind(begin + 1))
-                return Node("in", at, query.end, (left, query), f"{sign}IN")
-            items, end = self._list(begin + 1, self.expression)
-            return Node("in", at, end, (left, *items), f"{sign}IN")
+            return self._in(at, left, begin + 1, f"{sign}IN")
         if word in ("RLIKE", "REGEXP"):
             pattern = self.value(begin + 1)
             return Node("like", at, pattern.end, (left, pattern), f"{sign}RLIKE")
@@ -223,6 +219,16 @@ class Reader:
         if word == "IS" and not negated:
             return self._is(at, left, begin)
         return None
+
+    def _in(self, at: int, left: Node, begin: int, name: str) -> Node:
+        try:
+            items, end = self._list(begin, self.expression)
+        except NotReadError:
+            if not self.is_query(begin):
+                raise
+            query = Node("subquery", begin, self.behind(begin))
+            return Node("in", at, query.end, (left, query), name)
+        return Node("in", at, end, (left, *items), name)
 
     def _like(self, at: int, left: Node, begin: int, name: str) -> Node:
         if self.word(begin + 1) in ("ANY", "SOME", "ALL") and self.text(begin + 2) == "(":
@@ -316,10 +322,17 @@ class Reader:
         behind = self.behind(at)
         if self.text(behind) == "->":
             return self._lambda(at, range(at + 1, behind - 1, 2), behind)
-        if self.is_query(at):
+        try:
+            items, end = self._list(at, self._aliased)
+        except NotReadError:
+            if not self.is_query(at):
+                raise
             return Node("subquery", at, behind)
-        items, end = self._list(at, self._aliased)
-        return Node("row" if len(items) > 1 else "brackets", at, end, items)
+        if len(items) > 1:
+            # (SELECT a, b) is a row too: a column called select, named a, and b
+            return Node("row", at, end, items)
+        is_whole = self.text(at + 1) != "(" or any(item.kind == "row" for item in items)
+        return Node("subquery", at, end) if is_whole and self.is_query(at) else Node("brackets", at, end, items)
 
     def _lambda(self, at: int, variables: Sequence[int], arrow: int) -> Node:
         body = self.expression(self.expect(arrow, "->"))
@@ -348,7 +361,14 @@ class Reader:
         if not operator or self.word(begin) in ("WITH", "FROM"):
             return starts or signed
         # SELECT and FROM x reads a column called and; select AND x compares
-        return False
+        return not self._is_expression(at)
+
+    def _is_expression(self, at: int) -> bool:
+        """Whether the bracket at ``at`` holds one expression without a name."""
+        try:
+            return self.expression(at + 1).end == self.closing.get(at)
+        except NotReadError:
+            return False
 
     def _list(self, at: int, item: Callable[[int], Node]) -> tuple[tuple[Node, ...], int]:
         """(the items in the bracket at ``at``, the place behind it)."""

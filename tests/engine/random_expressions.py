@@ -131,7 +131,7 @@ class Expressions:
         if kind == 2:
             return part("( FROM", table, "SELECT", output, "WHERE", condition, ")")
         if kind == 3:
-            return part("( VALUES (", condition, ") , (", self.value(0), ") )")
+            return part("( VALUES 1 ,", condition, ")")
         return part("( ( SELECT", output, "FROM", table, ") UNION ALL SELECT", condition, ")")
 
     def _case(self, depth: int) -> Part:
@@ -157,7 +157,15 @@ class Expressions:
         kind = self._random.randrange(12)
         field = self._names.name("field of a type")
         if kind == 0:
-            return ("STRUCT <", field, ": INT ,", self._names.name("field of a type"), "STRING NOT NULL COMMENT", "'<'", ">")
+            return (
+                "STRUCT <",
+                field,
+                ": INT ,",
+                self._names.name("field of a type"),
+                "STRING NOT NULL COMMENT",
+                "'<'",
+                ">",
+            )
         if kind == 1:
             return ("MAP < STRING ,", *("ARRAY < STRUCT <", field, ":", "ARRAY < INT > > >"), ">")
         return (self._one_of(*TYPES),)
@@ -221,8 +229,9 @@ class Expressions:
 
     def _variant(self, depth: int) -> Part:
         path = Path(":" + self._one_of("year", "v", "`a b`", self._names.name("field")))
-        step = self._one_of("", ". x", "[ 0 ]", "[ 'k' ]", "[ * ] . y")
-        return part(self.column(), path, step)
+        step = self._random.choice(((), (". x",), ("[ 0 ]",), ("[", "'k]'", "]"), ("[ * ] . y",)))
+        before: tuple[Piece, ...] = ("(", self.boolean(depth), ")") if self._random.random() < 0.2 else (self.column(),)
+        return part(*before, path, *step)
 
     def _window(self, depth: int) -> Part:
         over = ("ORDER BY", self.value(depth), "ROWS BETWEEN 1 PRECEDING AND CURRENT ROW")

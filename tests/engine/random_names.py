@@ -61,7 +61,7 @@ STRINGS = (
     "'it\\'s'",
     '"double"',
     '"say ""no"""',
-    "\"it's\"",
+    '"it\'s"',
     "'\"'",
     r"r'\d+'",
     r"R'\'",
@@ -90,7 +90,7 @@ NUMBERS = ("0", "1", "42", "1.5", "1.", "2e3", "1E-3", "7L", "3S", "4Y", "1.5BD"
 
 
 class Names:
-    """Names for a statement: ``word`` mostly where names of ``position`` stand, plain ones elsewhere, odd ones rarely."""
+    """Names for a statement: mostly ``word`` at ``position``, plain ones elsewhere, odd ones rarely."""
 
     def __init__(self, random: Random, words: tuple[str, ...], word: str, position: str) -> None:
         self._random, self._words, self._word, self._position = random, words, word, position

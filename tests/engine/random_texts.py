@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from random import Random
 
-from engine.parse import MergeStatement
+from engine.parse import MergeClause, MergeStatement, Relation
 from engine.values import ActionKind, ClauseKind
 from tests.engine.random_expressions import Expressions, nested
 from tests.engine.random_names import POSITIONS, Names
@@ -115,10 +115,12 @@ class _Composer:
         prefix = put(of.prefix) if of.prefix else (0, 0)
         put("MERGE", *(("WITH SCHEMA EVOLUTION",) if of.evolution else ()), "INTO")
         target = put(of.target)
-        target_alias = put(of.target_alias) if of.target_alias else None
+        if of.target_alias:
+            put(of.target_alias)
         put("USING")
         source = put(of.source)
-        source_alias = put(of.source_alias) if of.source_alias else None
+        if of.source_alias:
+            put(of.source_alias)
         put("ON")
         condition = put(of.condition)
         clauses = [self._clause(clause) for clause in of.clauses]
@@ -192,9 +194,7 @@ def content_of(read: MergeStatement, markers: tuple[tuple[int, int], ...]) -> Co
         target=(read.target.text, read.target.alias),
         source=(read.source.text, read.source.alias),
         condition=read.condition,
-        clauses=tuple(
-            (one.kind, one.condition, one.action_kind, one.star, one.assignments) for one in read.clauses
-        ),
+        clauses=tuple((one.kind, one.condition, one.action_kind, one.star, one.assignments) for one in read.clauses),
         markers=markers,
     )
 
@@ -271,7 +271,7 @@ class _Texts:
         return part(*head, *(more if self._random.random() < 0.4 else ()))
 
     def _condition(self) -> Part:
-        if self._seed % 200 == 7:
+        if self._seed % 800 == 7:
             return nested(self._random, self._expressions.boolean(1), DEEP)
         return self._expressions.boolean(self._random.choice((0, 1, 2, 2, 3)))
 
@@ -313,3 +313,25 @@ class _Texts:
 def random_text(seed: int, words: tuple[str, ...]) -> Text:
     """The statement of ``seed``; the seeds go through every pair of a word and a position."""
     return _Texts(seed, words).draw()
+
+
+def statement_of(content: Content) -> MergeStatement:
+    """A statement of these parts, whose places are not known."""
+    target, source = (
+        Relation(text=text, start=0, end=0, alias=alias, end_alias=0, parts=())
+        for text, alias in (content.target, content.source)
+    )
+    clauses = (
+        MergeClause(kind, condition, "", action, star, assignments, start=0, end_kind=0, condition_start=None, end=0)
+        for kind, condition, action, star, assignments in content.clauses
+    )
+    return MergeStatement(
+        sql="",
+        prefix=content.prefix,
+        target=target,
+        source=source,
+        condition=content.condition,
+        condition_end=0,
+        clauses=tuple(clauses),
+        schema_evolution=content.evolution,
+    )
