@@ -166,9 +166,9 @@ def parse_script(text: str) -> Script:
 class _TypingReader(Reader):
     """Reads what is being typed: an expression that is none yet reaches to what ends its part."""
 
-    def expression(self, at: int) -> Node:
+    def part(self, at: int) -> Node:
         try:
-            found = super().expression(at)
+            found = super().part(at)
             if self._ends(found.end):
                 return found
         except NotReadError:
@@ -216,7 +216,7 @@ def _merge(sql: str, tokens: Sequence[Token], reader: Reader) -> MergeStatement:
     target, at = _relation(sql, reader, reader.expect(at, "INTO"), query=False)
     source, at = _relation(sql, reader, reader.expect(at, "USING"), query=True)
     begin = reader.expect(at, "ON")
-    condition = reader.expression(begin)
+    condition = reader.part(begin)
     at = condition.end
     clauses: list[MergeClause] = []
     while at < len(tokens) or not clauses:
@@ -295,7 +295,7 @@ def _clause(sql: str, reader: Reader, at: int) -> tuple[MergeClause, int]:
         kind = "not_matched_by_source" if by_source else kind
         begin = begin + 2 if by_source else reader.expect(begin + 1, "TARGET")
     kind_end = begin
-    written = reader.expression(begin + 1) if reader.word(begin) == "AND" else None
+    written = reader.part(begin + 1) if reader.word(begin) == "AND" else None
     if written is not None:
         begin = written.end
     action = reader.expect(begin, "THEN")
@@ -358,7 +358,7 @@ def _set(reader: Reader, at: int) -> tuple[Assignments, int]:
         sign = _column(reader, at)
         if reader.text(sign) not in ("=", "=="):
             raise NotReadError(sign, "=")
-        value = reader.expression(sign + 1)
+        value = reader.part(sign + 1)
         found.append((reader.tokens[at:sign], reader.tokens[value.start : value.end]))
         if reader.text(value.end) != ",":
             return found, value.end
@@ -368,7 +368,7 @@ def _set(reader: Reader, at: int) -> tuple[Assignments, int]:
 def _insert(reader: Reader, at: int) -> tuple[Assignments, int]:
     columns, behind = _listed(reader, at, lambda begin: (begin, _column(reader, begin)))
     begin = reader.expect(behind, "VALUES")
-    values, end = _listed(reader, begin, lambda begin: (begin, reader.expression(begin).end))
+    values, end = _listed(reader, begin, lambda begin: (begin, reader.part(begin).end))
     if len(columns) != len(values):
         raise NotReadError(begin, f"{len(columns)} values for {len(columns)} columns")
     tokens = reader.tokens

@@ -139,6 +139,10 @@ class Reader:
         """booleanExpression."""
         return self._once(at, OR)
 
+    def part(self, at: int) -> Node:
+        """An expression that is a part of a statement by itself."""
+        return self.expression(at)
+
     def value(self, at: int) -> Node:
         """valueExpression: no AND, OR, NOT and predicates outside brackets."""
         return self._once(at, VALUE)
