@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from engine.commit_identity import is_compaction_of, own_commit
 from engine.commits import commits, current_version
 from engine.create_values import CreatePlan
 from engine.errors import EngineError, RefusedError, StalePlanError
@@ -35,9 +36,11 @@ def plan_drop(spark: SparkSession, operation: Operation, plan: CreatePlan) -> Un
     if entry.provider != "delta" or plain(entry.location) != plain(plan.target.path):
         raise _another(name)
     every = commits(spark, name)
-    if not any(one.version == 0 and one.plan_id == plan.plan_id for one in every):
+    first = [one for one in every if one.version == 0]
+    mine = own_commit(spark, plan.target.path, first, plan.kind, plan_id=plan.plan_id)
+    if mine is None:
         raise _another(name)
-    later = [one for one in every if one.version > 0]
+    later = [one for one in every if one.version > 0 and not is_compaction_of(mine, one)]
     if later:
         raise RefusedError(
             "COMMITTED_SINCE",
@@ -54,7 +57,7 @@ def plan_drop(spark: SparkSession, operation: Operation, plan: CreatePlan) -> Un
         table=name,
         path=plan.target.path,
         table_id=made,
-        version=0,
+        version=every[0].version,
         to_version=-1,
         files_stay=entry.kind != "MANAGED",
     )
