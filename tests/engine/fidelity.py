@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -45,10 +47,13 @@ def check_merge(spark: Any, table: str, script: str, *, rows: int = 0, values: b
 
     With ``values`` the rows that the merge leaves are computed first, and compared one for one.
     """
+    before_plan = footprint(spark, table)
     try:
         looked = plan(spark, script, rows=rows)
     except EngineError as error:
+        assert footprint(spark, table) == before_plan, "planning writes nothing"
         return same_refusal(spark, script, error)
+    assert footprint(spark, table) == before_plan, "planning writes nothing"
     if looked.refused:
         return same_refusal(spark, script, looked.refused)
     must = {warning.code for warning in looked.warnings} & MUST_ACCEPT
@@ -74,6 +79,18 @@ def check_merge(spark: Any, table: str, script: str, *, rows: int = 0, values: b
     assert apply(spark, looked).already_applied
     assert current_version(spark, table) == now.version, "the same plan twice commits once"
     return "committed"
+
+
+def footprint(spark: Any, table: str) -> tuple[frozenset[tuple[str, int, int]], frozenset[str]]:
+    """What lies in the table's directory, its log included (path, size, time of change), and the schema's tables."""
+    location = str(spark.sql(f"DESCRIBE DETAIL {table}").collect()[0]["location"])
+    files = [one for one in Path(unquote(location.removeprefix("file:"))).rglob("*") if one.is_file()]
+    schema = table.rpartition(".")[0]
+    tables = spark.sql(f"SHOW TABLES{f' IN {schema}' if schema and not schema.startswith('delta') else ''}").collect()
+    return (
+        frozenset((str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in files),
+        frozenset(row["tableName"] for row in tables if not row["isTemporary"]),
+    )
 
 
 def check_commit(looked: Plan, commit: Commit) -> None:
