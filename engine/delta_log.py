@@ -130,7 +130,7 @@ def list_files(spark: SparkSession, path: str, version: int, *, with_stats: bool
 def log_segment(spark: SparkSession, path: str, version: int) -> LogSegment:
     """List ``_delta_log`` and choose the newest complete checkpoint at or before ``version``, and the commits since."""
     directory = f"{path.rstrip('/')}/_delta_log"
-    listed = files_of_query(spark, f"SELECT path FROM binaryFile.{quote(directory)}")
+    listed = files_of_query(spark, f"SELECT path FROM binaryFile.{quote(escaped(directory))}")
     names = sorted(path.rpartition("/")[2] for path in listed)
     checkpoints: dict[int, list[tuple[str, re.Match[str]]]] = {}
     for name in names:
@@ -216,7 +216,12 @@ def log_state(spark: SparkSession, segment: LogSegment, with_stats: bool) -> Log
 
 def all_of(directory: str, names: Iterable[str]) -> str:
     """The path by which Spark reads these files of ``directory`` at once."""
-    return f"{directory}/{{{','.join(names)}}}"
+    return f"{escaped(directory)}/{{{','.join(names)}}}"
+
+
+def escaped(path: str) -> str:
+    """A path that stands for itself where Hadoop takes a pattern."""
+    return re.sub(r"([\\*?\[\]{},^])", r"\\\1", path)
 
 
 def logged_transactions(

@@ -63,7 +63,7 @@ from engine.session_state import KEPT_CONFS, PLANNED, kept_confs, run_setup, ses
 from engine.should_materialize_source import is_on, should_materialize_source
 from engine.source_plan import source_plan
 from engine.spark_errors import WITHOUT_CLASS, WRAPPERS, translate
-from engine.splice import source_splice, spliced
+from engine.splice import named_in_full, source_splice, spliced
 from engine.stage_source import drop_staged, staged_name
 from engine.subquery_values import subquery_values
 from engine.unexpected_rows import unexpected_rows
@@ -165,6 +165,10 @@ def _plan(
             scan = scan_of(spark, merge, None, listing, begun.detail.result(), confs)
         clock.answer(scan=scan.value())
     view = new_view_name()
+    if freeze and named_in_full(merge):
+        raise UsageError(
+            "SOURCE_WITHOUT_ALIAS", "A frozen source needs an alias.", "Write USING name AS s, and s.column."
+        )
     staged = staged_name(spark, statement.target, view) if freeze else None
 
     def prepare(attempt: Attempt) -> PreparedSource:
@@ -376,7 +380,7 @@ def scan_with_bounds(
 
     with clock.phase("prepare_delta_scan"):
         as_typed = scan(merge)
-        if not shown.derive or len(as_typed.after) < 2:
+        if not shown.derive or len(as_typed.after) < 2 or named_in_full(merge):
             return MergeScan(merge, as_typed, as_typed)
         keys = (spark, merge, source.view, source.bounds)
         derived = derive_conjuncts(*keys, target.columns, target.partition_columns)

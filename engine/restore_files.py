@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from engine.delta_log import LogFile
+from engine.delta_log import LogFile, escaped
 from engine.input_files import files_of_query
 from engine.names import quote
 from engine.spark_errors import translate
@@ -82,7 +82,7 @@ def _folder(root: str, path: str) -> str:
 
 def _missing(spark: SparkSession, folder: str, names: Sequence[str]) -> list[str]:
     # a pattern gives what there is of it; a list of paths gives none if one is not there
-    pattern = f"{_escaped(folder)}/{{{','.join(map(_escaped, names))}}}"
+    pattern = f"{escaped(folder)}/{{{','.join(map(escaped, names))}}}"
     try:
         found = files_of_query(spark, f"SELECT path FROM binaryFile.{quote(pattern)}")
     except Exception as error:
@@ -92,7 +92,3 @@ def _missing(spark: SparkSession, folder: str, names: Sequence[str]) -> list[str
         found = []
     there = {unquote(path).rpartition("/")[2] for path in found}
     return [f"{folder}/{name}" for name in names if name.rpartition("/")[2] not in there]
-
-
-def _escaped(path: str) -> str:
-    return re.sub(r"([\\*?\[\]{},^])", r"\\\1", path)

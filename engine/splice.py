@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from engine.analyze import AnalyzedMerge
 from engine.prepare_source import PreparedSource
+from engine.sql.expressions import read_expression
+from engine.sql_text import free_names
 from engine.stage_source import version_of
 from engine.values import Decision, Plan, Splice
 
@@ -22,6 +24,8 @@ def source_splice(
     it is read; else not at all (its tables' versions are
     checked at apply instead)."""
     written = merge.typed.source
+    if named_in_full(merge):
+        return None
     alias = f" AS {written.reference}" if written.reference else ""
     if source.staged:
         hint, name = (f"/*+ {source.hint}({ROWS}) */ ", f" AS {ROWS}") if source.hint else ("", "")
@@ -53,6 +57,24 @@ def source_splice(
             why="the source table at the version that was previewed",
         )
     return None
+
+
+def named_in_full(merge: AnalyzedMerge) -> bool:
+    """Whether the text names the source's columns by more than its last name (``db.s.id``), which nothing that is put
+    in its place can be called. Then the source runs as typed, and apply compares its rows with those of the plan."""
+    source, _ = merge.sides
+    if merge.typed.source.alias is not None or len(source.qualifier) < 2:
+        return False
+    texts = [merge.typed.condition]
+    for clause in merge.typed.clauses:
+        texts += [clause.condition] if clause.condition is not None else []
+        texts += [value for _, value in clause.assignments]
+    return any(
+        source.qualifies(node.names[:length])
+        for text in texts
+        for node in free_names(read_expression(text)[1])
+        for length in range(2, len(node.names))
+    )
 
 
 def spliced(sql: str, splices: Sequence[Splice]) -> str:

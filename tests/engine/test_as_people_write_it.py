@@ -5,11 +5,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from engine.apply_plan import apply
+from engine.errors import StalePlanError
 from engine.parse import parse_script
+from engine.plan_merge import plan
 from engine.session_state import run_setup
 from engine.spark_errors import translate
 from tests.conftest import own_schema
@@ -253,3 +257,48 @@ def test_a_merge_does_what_the_plain_one_does(spark: Any, schemas: tuple[str, st
     refused = plain_merge(spark, schemas[1], merge)
     assert (outcomes[0] in ("committed", "nothing to do")) == (not refused), (outcomes, refused)
     assert rows_of(spark, schemas[0]) == rows_of(spark, schemas[1])
+
+
+UPDATED = [(1, 11), (2, 12), (3, 30)]
+
+
+def kept(spark: Any, table: str, merge: str) -> list[tuple[int, int]]:
+    """(id, v) of the table after the merge, which kept its promise."""
+    assert check_merge(spark, table, merge) == "committed"
+    return sorted((row["id"], row["v"]) for row in spark.sql(f"SELECT id, v FROM {table}").collect())
+
+
+def test_two_tables_of_one_last_name_without_aliases(spark: Any, schemas: tuple[str, str]) -> None:
+    one, other = schemas
+    spark.sql(f"CREATE TABLE {one}.t USING delta AS SELECT * FROM VALUES (1, 10), (2, 20), (3, 30) AS x(id, v)")
+    spark.sql(f"CREATE TABLE {other}.t USING delta AS SELECT * FROM VALUES (1, 11), (2, 12) AS x(id, v)")
+    names = f"{one}.t.id = {other}.t.id WHEN MATCHED THEN UPDATE SET {one}.t.v = {other}.t.v"
+    assert kept(spark, f"{one}.t", f"MERGE INTO {one}.t USING {other}.t ON {names}") == UPDATED
+
+
+@pytest.mark.parametrize("odd", ["a[x]b", "a {1,2} b", "a@v0", "a*?^"])
+def test_a_table_whose_location_looks_like_a_pattern_or_a_version(
+    spark: Any, schema: str, tmp_path: Path, odd: str
+) -> None:
+    place = f"delta.`{tmp_path}/{odd}`"
+    spark.sql(f"CREATE TABLE {place} USING delta AS SELECT * FROM VALUES (1, 10), (2, 20), (3, 30) AS x(id, v)")
+    source = "(SELECT * FROM VALUES (1, 11), (2, 12) AS x(id, v))"
+    merge = f"MERGE INTO {place} AS t USING {source} AS s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v"
+    assert kept(spark, place, merge) == UPDATED
+
+
+@pytest.mark.parametrize("source", ["delta", "parquet"])
+def test_a_source_that_is_named_in_full_is_compared_when_the_plan_is_applied(
+    spark: Any, schemas: tuple[str, str], source: str
+) -> None:
+    one, other = schemas
+    spark.sql(f"CREATE TABLE {one}.t USING delta AS SELECT * FROM VALUES (1, 10), (2, 20), (3, 30) AS x(id, v)")
+    spark.sql(f"CREATE TABLE {other}.s USING {source} AS SELECT * FROM VALUES (1, 11), (2, 12) AS x(id, v)")
+    names = f"{one}.t.id = {other}.s.id WHEN MATCHED THEN UPDATE SET {one}.t.v = {other}.s.v"
+    merge = f"MERGE INTO {one}.t USING {other}.s ON {names}"
+    looked = plan(spark, merge)
+    spark.sql(f"INSERT INTO {other}.s VALUES (3, 13)")
+    with pytest.raises(StalePlanError) as raised:
+        apply(spark, looked)
+    assert raised.value.condition == "SOURCE_CHANGED"
+    assert kept(spark, f"{one}.t", merge) == [(1, 11), (2, 12), (3, 13)]
