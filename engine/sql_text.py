@@ -235,7 +235,20 @@ BEFORE_OPERAND = frozenset(
         *("AND", "OR", "NOT", "ON", "IN", "IS", "LIKE", "ILIKE", "RLIKE", "REGEXP", "ESCAPE", "BETWEEN", "DIV"),
         *("CASE", "WHEN", "THEN", "ELSE", "SELECT", "DISTINCT", "ALL", "ANY", "SOME", "WHERE", "HAVING", "QUALIFY"),
         *("LIMIT", "OFFSET", "BY", "FROM", "FOR", "PLACING", "OF", "INTO", "USING", "AS", "TO", "SET", "VALUES"),
-        *("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ", "INTERVAL", "DEFAULT", "LEVEL", "ROWS", "RANGE"),
+        *(
+            "BOTH",
+            "LEADING",
+            "TRAILING",
+            "DATE",
+            "TIMESTAMP",
+            "TIMESTAMP_NTZ",
+            "TIMESTAMP_LTZ",
+            "INTERVAL",
+            "DEFAULT",
+            "LEVEL",
+            "ROWS",
+            "RANGE",
+        ),
     )
 )
 """Words behind which an operand begins."""

@@ -545,7 +545,7 @@ class Reader:
         return Node("literal", at, at + 1)
 
     def _current(self, at: int) -> Node:
-        if self.text(at + 1) in ("(", "->"):
+        if self.text(self.dotted(at)) == "(" or self.text(at + 1) == "->":
             raise NotReadError(at, "a function without brackets")
         return Node("call", at, at + 1, name=self.tokens[at].name.lower())
 
