@@ -100,13 +100,14 @@ class FoundKey:
 class Asked:
     """What the rows are to fulfil, by the side that it names; ``pairs`` names both. ``by_value``: ``source`` and
     ``target`` say the same of the two sides, else all of it together is asked. ``narrow``: a target row that matches
-    fulfils ``target``."""
+    fulfils ``target``. ``typed``: all of it in the names of the statement."""
 
     source: tuple[str, ...] = ()
     target: tuple[str, ...] = ()
     pairs: tuple[str, ...] = ()
     by_value: bool = False
     narrow: bool = True
+    typed: tuple[str, ...] = ()
 
 
 def find_key(spark: SparkSession, plan: Plan, typed: str, *, private: bool = False, tag: str | None = None) -> FoundKey:
@@ -160,7 +161,7 @@ def _find(spark: SparkSession, plan: Plan, typed: str, private: bool) -> FoundKe
     if found["matched"] or found.get("not_matched_by_source"):
         files = {file.file_hash: file.path for file in list_files(spark, merge.path, merge.version)}
     return FoundKey(
-        asked=asked.target if asked.by_value else (*asked.target, *asked.source, *asked.pairs),
+        asked=asked.typed,
         rows=tuple(_found_row(look, kind, row, files) for kind, rows in found.items() for row in rows[:LIMIT]),
         more=any(len(rows) > LIMIT for rows in found.values()),
     )
@@ -236,6 +237,7 @@ def _by_value(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource,
     return Asked(
         source=tuple(f"{text} <=> {literal}" for text, literal in zip(theirs, literals, strict=True)),
         target=tuple(f"{text} <=> {literal}" for text, literal in zip(ours, literals, strict=True)),
+        typed=tuple(f"{key.target.typed} <=> {literal}" for key, literal in zip(keys, literals, strict=True)),
         by_value=True,
         # '007' and 7 are one key where ON casts one side, and then the target's own literal may not find it
         narrow=all(is_same(one.dataType, other.dataType) for one, other in zip(to_types, from_types, strict=True)),
@@ -254,10 +256,15 @@ def _by_predicate(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSou
     )
     # what is no column of either side is refused in Spark's words
     schema_of(spark, f"SELECT 1 FROM {both} WHERE {' AND '.join(f'({part.text})' for part in parts)}")
+    texts = list(zip(parts, conjuncts(typed), strict=True))
+    target = [(part.text, text) for part, text in texts if not part.source_columns]
+    source = [(part.text, text) for part, text in texts if part.source_columns and not part.target_columns]
+    pairs = [(part.text, text) for part, text in texts if part.source_columns and part.target_columns]
     return Asked(
-        source=tuple(part.text for part in parts if part.source_columns and not part.target_columns),
-        target=tuple(part.text for part in parts if not part.source_columns),
-        pairs=tuple(part.text for part in parts if part.source_columns and part.target_columns),
+        source=tuple(ours for ours, _ in source),
+        target=tuple(ours for ours, _ in target),
+        pairs=tuple(ours for ours, _ in pairs),
+        typed=tuple(text for _, text in (*target, *source, *pairs)),
     )
 
 

@@ -72,4 +72,5 @@ def check_statement(statement: str) -> None:
     if is_create_table(statement):
         parse_create(statement)
     else:
-        parse_merge(statement)
+        # of what stands in its parts Spark is the one that says what is wrong
+        parse_merge(statement, typing=True)
