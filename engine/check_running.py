@@ -12,6 +12,7 @@ from engine.not_understood import not_understood
 from engine.parse import parse_merge
 from engine.prepare_delta_scan import normal
 from engine.splice import running_sql
+from engine.sql_text import and_operands
 from engine.values import Plan
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ def check_running(spark: SparkSession, plan: Plan) -> None:
         if splice.part == "source":
             source = replace(source, text=splice.text, alias=None)
         else:
-            condition = f"({condition}\n){splice.text}"
+            # Spark makes one balanced tree of all that AND joins
+            added = and_operands(f"TRUE{splice.text}")[1:]
+            condition = " AND ".join(f"({one}\n)" for one in (*and_operands(condition), *added))
     wanted = from_parts(replace(typed, source=source, condition=condition))
     running = explain(spark, running_sql(plan))
     found = DELTA_AT.search(running.analyzed)
@@ -46,7 +49,7 @@ def check_running(spark: SparkSession, plan: Plan) -> None:
 def _is_at(printed: str, path: str) -> bool:
     """Whether a path, as a plan prints it, is that one: a longer one is cut at its start, one with a bracket at it."""
     known = normal(path)
-    end = printed.removeprefix("...")
-    return (
-        known.endswith(end) if end != printed else known == normal(printed) or known.startswith(f"{normal(printed)}]")
-    )
+    end = printed.removeprefix("...").strip()
+    if printed.startswith("..."):
+        return known.endswith(end)
+    return known == normal(end) or known.startswith(f"{normal(end)}]")

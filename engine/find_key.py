@@ -257,14 +257,14 @@ def _by_predicate(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSou
     # what is no column of either side is refused in Spark's words
     schema_of(spark, f"SELECT 1 FROM {both} WHERE {' AND '.join(f'({part.text})' for part in parts)}")
     texts = list(zip(parts, conjuncts(typed), strict=True))
-    target = [(part.text, text) for part, text in texts if not part.source_columns]
-    source = [(part.text, text) for part, text in texts if part.source_columns and not part.target_columns]
-    pairs = [(part.text, text) for part, text in texts if part.source_columns and part.target_columns]
+    of_target = [(part.text, text) for part, text in texts if not part.source_columns]
+    of_source = [(part.text, text) for part, text in texts if part.source_columns and not part.target_columns]
+    of_both = [(part.text, text) for part, text in texts if part.source_columns and part.target_columns]
     return Asked(
-        source=tuple(ours for ours, _ in source),
-        target=tuple(ours for ours, _ in target),
-        pairs=tuple(ours for ours, _ in pairs),
-        typed=tuple(text for _, text in (*target, *source, *pairs)),
+        source=tuple(ours for ours, _ in of_source),
+        target=tuple(ours for ours, _ in of_target),
+        pairs=tuple(ours for ours, _ in of_both),
+        typed=tuple(text for _, text in (*of_target, *of_source, *of_both)),
     )
 
 

@@ -49,6 +49,20 @@ def split_top_level(sql: str, separator: str) -> tuple[str, ...]:
     return tuple(text_of(sql, part) for part in parts if part)
 
 
+def and_operands(condition: str) -> tuple[str, ...]:
+    """What the ANDs outside brackets join, as typed."""
+    tokens, root = read_expression(condition)
+    found: list[Node] = []
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if (node.kind, node.name) == ("binary", "AND"):
+            waiting += reversed(node.children)
+        else:
+            found.append(node)
+    return tuple(text_of(condition, tokens[node.start : node.end]) for node in found)
+
+
 def conjuncts(condition: str) -> tuple[str, ...]:
     """The AND parts of a condition, brackets around the whole or around a part opened."""
     tokens, root = read_expression(condition)

@@ -16,7 +16,13 @@ os.environ.setdefault(
     "JDK_JAVA_OPTIONS",
     "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=400m -XX:+UseSerialGC -XX:MetaspaceSize=512m",
 )
-LONGEST = ("test_random_merges.py", "test_should_materialize_source.py", "test_foresee.py", "test_fidelity.py")
+LONGEST = (
+    "test_random_merges.py",
+    "test_as_people_write_it.py",
+    "test_should_materialize_source.py",
+    "test_foresee.py",
+    "test_fidelity.py",
+)
 # The demo, the command line and the terminal are tested with the confs that users get.
 TEST_CONFS = {
     "spark.sql.session.timeZone": "UTC",

@@ -164,8 +164,8 @@ def test_a_table_made_by_a_query_is_ours_whatever_is_committed_after_it(
         f"CREATE TABLE made USING delta {option} TBLPROPERTIES ('delta.autoOptimize.autoCompact' = 'true') "
         "AS SELECT id FROM range(0, 10, 1, 5)"
     )
-    looked = plan_statement(spark, sql)
     with confs_set(spark, COMPACTION):
+        looked = plan_statement(spark, sql)
         outcome = apply(spark, looked, history=history)
     assert [one.operation for one in commits(spark, "made")] == ["OPTIMIZE", "CREATE TABLE AS SELECT"]
     told = [one.metric for one in outcome.deviations]
