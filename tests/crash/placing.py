@@ -81,7 +81,7 @@ def placed(
         except EngineError as error:
             found.error = error
 
-    thread = threading.Thread(target=run)
+    thread = threading.Thread(target=run, daemon=True)
     thread.start()
     barrier = getattr(locks, PHASES[place])().entryBarrier() if place in PHASES else None
     deadline = time.monotonic() + SECONDS
@@ -91,7 +91,7 @@ def placed(
             found.reached = gate.reached.is_set() if barrier is None else barrier.load().ordinal() == REQUESTED
             time.sleep(0.002)
         if found.reached:
-            foreign()
+            _bounded(foreign, place)
     finally:
         gate.opened.set()
         if barrier is not None and barrier.load().ordinal() != PASSED:
@@ -99,3 +99,21 @@ def placed(
         thread.join(SECONDS)
     assert not thread.is_alive()
     return found
+
+
+def _bounded(foreign: Callable[[], None], place: str) -> None:
+    """Run ``foreign``: what ours holds there may keep it waiting, and then a test is to fail rather than hang."""
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            foreign()
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(SECONDS)
+    assert not thread.is_alive(), f"the foreign commit does not come through where {place}"
+    if failures:
+        raise failures[0]
