@@ -102,7 +102,7 @@ def parsed_plan(spark: SparkSession, sql: str) -> str:
     text = "\n".join(str(row[0]) for row in rows)
     sections = _sections(one_line_names(text, sql))
     if "Parsed Logical" not in sections:
-        raise _shifted(refused_while_planning(text, f"{EXPLAIN}{sql}"), sql)
+        raise _shifted(refused_while_planning(text.removeprefix(PLANNING_FAILED), f"{EXPLAIN}{sql}"), sql)
     return sections["Parsed Logical"]
 
 

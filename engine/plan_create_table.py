@@ -118,7 +118,8 @@ def _plan(
     with beside() as judge:
         with clock.phase("analyze"):
             plan, error = check_analysis(spark, create)
-            reading = judge(lambda: check_parsed_create(spark, create, plan.parsed))
+            # what Spark refuses is refused in its words
+            reading = judge(lambda: check_parsed_create(spark, create, plan.parsed) if error is None else None)
             session = surroundings(spark, session_confs(spark, KEPT_CONFS))
             state = planning_state(spark, session, Read(plan, "", create.query or ""))
         try:
