@@ -37,6 +37,8 @@ ID = re.compile(r"#(\d+)")
 SEED = re.compile(r"(?<![\w.#])-?\d{9,}(?![\w.])")
 DOUBLE_QUOTED = "spark.sql.ansi.doubleQuotedIdentifiers"
 CHAR_TYPE = "__CHAR_VARCHAR_TYPE_STRING"
+# Delta fixes what time it is when it analyzes a MERGE
+CLOCK = re.compile(r"(?:\d{4,}-\d{2}-\d{2} )?\d{2}:\d{2}:\d{2}(?:\.\d+)?")
 INDEX = "Delta[version="
 
 
@@ -210,4 +212,4 @@ def alike(text: str) -> str:
 
 def _command(analyzed: str) -> str:
     """What MergeIntoCommand prints behind the target's index: conditions, actions, the schema after."""
-    return alike(analyzed[max(analyzed.find(INDEX), 0) :])
+    return CLOCK.sub("#time", alike(analyzed[max(analyzed.find(INDEX), 0) :]))

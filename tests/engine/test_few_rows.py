@@ -61,7 +61,7 @@ def test_rows_that_have_a_match_are_broadcast_where_they_are_few(shop: Any, rows
     merge, source = prepared(shop, UPSERT, 20 * 16)
     find_touched_files(shop, merge, source, DeltaScan((), (), ()))
     seen = SeenRows(pairs_view(source.view), rows)
-    query = f"SELECT s.* FROM {unmatched_source(merge, source, seen)}"
+    query = f"SELECT {merge.source_reference}.* FROM {unmatched_source(merge, source, seen)}"
     assert sorted(row["id"] for row in shop.sql(query).collect()) == list(range(10, 25))
     with confs_set(shop, {BROADCAST_THRESHOLD: "-1"}):
         (explained,) = shop.sql(f"EXPLAIN {query}").collect()
