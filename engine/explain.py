@@ -64,12 +64,7 @@ def explain(spark: SparkSession, sql: str) -> Explained:
     A parser's refusal is an exception; any other is printed in place of a plan, on classic and Connect alike: inside
     the section that it broke off, or line by line where it is no AnalysisException.
     """
-    try:
-        with printed_whole(spark):
-            rows = spark.sql(f"{EXPLAIN}{sql}").collect()
-    except Exception as error:
-        raise _shifted(translate(error, f"{EXPLAIN}{sql}"), sql) from error
-    text = "\n".join(str(row[0]) for row in rows)
+    text = _printed(spark, sql)
     if text.startswith(PLANNING_FAILED):
         refused = refused_while_planning(text.removeprefix(PLANNING_FAILED), f"{EXPLAIN}{sql}")
         refused.outer = WHILE_PLANNING
@@ -94,16 +89,21 @@ def explain(spark: SparkSession, sql: str) -> Explained:
 
 def parsed_plan(spark: SparkSession, sql: str) -> str:
     """How Spark parses ``sql``, whether or not it can be analyzed. What is no SQL is raised as an EngineError."""
+    text = _printed(spark, sql)
+    sections = _sections(one_line_names(text, sql))
+    if "Parsed Logical" not in sections:
+        raise _shifted(refused_while_planning(text.removeprefix(PLANNING_FAILED), f"{EXPLAIN}{sql}"), sql)
+    return sections["Parsed Logical"]
+
+
+def _printed(spark: SparkSession, sql: str) -> str:
+    """All that EXPLAIN prints. What it raises is raised as an EngineError."""
     try:
         with printed_whole(spark):
             rows = spark.sql(f"{EXPLAIN}{sql}").collect()
     except Exception as error:
         raise _shifted(translate(error, f"{EXPLAIN}{sql}"), sql) from error
-    text = "\n".join(str(row[0]) for row in rows)
-    sections = _sections(one_line_names(text, sql))
-    if "Parsed Logical" not in sections:
-        raise _shifted(refused_while_planning(text.removeprefix(PLANNING_FAILED), f"{EXPLAIN}{sql}"), sql)
-    return sections["Parsed Logical"]
+    return "\n".join(str(row[0]) for row in rows)
 
 
 def one_line_names(text: str, sql: str) -> str:

@@ -51,26 +51,21 @@ def split_top_level(sql: str, separator: str) -> tuple[str, ...]:
 
 def and_operands(condition: str) -> tuple[str, ...]:
     """What the ANDs outside brackets join, as typed."""
-    tokens, root = read_expression(condition)
-    found: list[Node] = []
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        if (node.kind, node.name) == ("binary", "AND"):
-            waiting += reversed(node.children)
-        else:
-            found.append(node)
-    return tuple(text_of(condition, tokens[node.start : node.end]) for node in found)
+    return _joined_by_and(condition, open_brackets=False)
 
 
 def conjuncts(condition: str) -> tuple[str, ...]:
     """The AND parts of a condition, brackets around the whole or around a part opened."""
+    return _joined_by_and(condition, open_brackets=True)
+
+
+def _joined_by_and(condition: str, *, open_brackets: bool) -> tuple[str, ...]:
     tokens, root = read_expression(condition)
     found: list[Node] = []
     waiting = [root]
     while waiting:
         node = waiting.pop()
-        if node.kind == "brackets" or (node.kind, node.name) == ("binary", "AND"):
+        if (node.kind, node.name) == ("binary", "AND") or (open_brackets and node.kind == "brackets"):
             waiting += reversed(node.children)
         else:
             found.append(node)
