@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from engine.confs import read_confs
+from engine.confs import is_on, read_confs
 from engine.errors import EngineError
 from engine.explain import DELTA_AT, Explained, explain
 from engine.final_schema import final_schema
@@ -142,7 +142,7 @@ def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
     target_sql = f"{target_name} VERSION AS OF {version} AS {TARGET}"
     source_sql = aliased(replace(statement.source, alias=SOURCE))
     source_type, target_type = _schemas(spark, statement.before_select, source_sql, target_sql)
-    case_sensitive = read_confs(spark, (CASE_SENSITIVE,)).get(CASE_SENSITIVE, "false").lower() == "true"
+    case_sensitive = is_on(read_confs(spark, (CASE_SENSITIVE,)), CASE_SENSITIVE, "false")
     sides = sides_of(statement, source_type.names, target_type.names, case_sensitive=case_sensitive)
     types = {
         (side.name, field.name): field.dataType

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.confs import read_confs
+from engine.char_types import RAW_TYPE
+from engine.confs import is_on, read_confs
 from engine.errors import EngineError, UsageError
 from engine.explain import Explained, explain
 from engine.names import quote
@@ -36,7 +37,6 @@ ID = re.compile(r"#(\d+)")
 # the seed of rand(), uuid() and the like is drawn anew each time a statement is analyzed
 SEED = re.compile(r"(?<![\w.#])-?\d{9,}(?![\w.])")
 DOUBLE_QUOTED = "spark.sql.ansi.doubleQuotedIdentifiers"
-CHAR_TYPE = "__CHAR_VARCHAR_TYPE_STRING"
 # Delta fixes what time it is when it analyzes a MERGE
 CLOCK = re.compile(r"(?:\d{4,}-\d{2}-\d{2} )?\d{2}:\d{2}:\d{2}(?:\.\d+)?")
 INDEX = "Delta[version="
@@ -44,8 +44,8 @@ INDEX = "Delta[version="
 
 def read_merge(spark: SparkSession, sql: str) -> MergeStatement:
     """Our reading of a MERGE. What is no SQL is refused in Spark's words."""
-    confs = read_confs(spark, (DOUBLE_QUOTED,))
-    if confs.get(DOUBLE_QUOTED, "false").lower() == "true" and any(one.text[0] == '"' for one in tokenize(sql)):
+    is_name = is_on(read_confs(spark, (DOUBLE_QUOTED,)), DOUBLE_QUOTED, "false")
+    if is_name and any(one.text[0] == '"' for one in tokenize(sql)):
         raise EngineError(
             NOT_UNDERSTOOD,
             f"{DOUBLE_QUOTED} is set: what stands in double quotes may be a name, and is read as a text here.",
@@ -126,7 +126,7 @@ def check_analyzed(spark: SparkSession, merge: AnalyzedMerge) -> None:
         (name, field.name)
         for name, schema in ((target.name, merge.target_type), (source.name, merge.source_type))
         for field in schema.fields
-        if str(field.metadata.get(CHAR_TYPE, "")).startswith("char")
+        if str(field.metadata.get(RAW_TYPE, "")).startswith("char")
     }
     columns = [
         (side, column)

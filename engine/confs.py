@@ -57,6 +57,11 @@ def read_confs(spark: SparkSession, keys: Iterable[str]) -> dict[str, str]:
     return {key: str(every[key]) for key in keys if key in every}
 
 
+def is_on(confs: Mapping[str, str], key: str, default: str = "true") -> bool:
+    """Whether a conf is true, in any case and with blanks around it, as Spark takes it."""
+    return confs.get(key, default).strip().lower() == "true"
+
+
 @contextmanager
 def confs_set(spark: SparkSession, confs: Mapping[str, str]) -> Iterator[None]:
     """Set ``confs`` for the body, and put back what was before, whatever happens."""

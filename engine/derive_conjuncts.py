@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge, Expression, Key
+from engine.char_types import RAW_TYPE
 from engine.derive_generated import derive_generated
 from engine.derive_ranges import in_one_of, key_ranges
 from engine.exact_statistics import lower_bound, upper_bound, why_not_exact
@@ -67,7 +68,7 @@ def why_not(merge: AnalyzedMerge, key: Key) -> str:
         if len(names) != 1 or not is_name_of(side.text, names[0]):
             return f"{side.typed} is no plain column"
         field = schema[names[0]]
-        types.append(str(field.metadata.get("__CHAR_VARCHAR_TYPE_STRING", field.dataType.simpleString())))
+        types.append(str(field.metadata.get(RAW_TYPE, field.dataType.simpleString())))
     source, target = ("string" if one.startswith("varchar") else one for one in types)
     if not (source in INTEGERS and target in INTEGERS) and source != target:
         return f"the source's {source} and the target's {target} are compared in a type of neither"

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from engine.analyze import AnalyzedMerge
+from engine.confs import is_on
 from engine.find_touched_files import Matches
 from engine.parse import MergeStatement
-from engine.should_materialize_source import is_on
 from engine.sql_text import dotted_names
 from engine.store_types import is_same
 from engine.table_features import FEATURES, WRITER_FEATURES

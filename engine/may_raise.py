@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 
 from engine.errors import CancelledError, EngineError, UnreachableError, UsageError
 from engine.explain import explain
+from engine.positions import Edit, edited
 from engine.resolve import Side, resolve
 from engine.spark_errors import collected
 from engine.sql.expressions import Node, read_expression
 from engine.sql.lexer import Token
-from engine.sql_text import text_of, with_texts
+from engine.sql_text import text_of
 from engine.store_types import DECIMAL, INTEGRAL, can_up_cast_names, ddl
 
 if TYPE_CHECKING:
@@ -94,8 +95,8 @@ def _neutral(expressions: Sequence[tuple[str, Sequence[Side]]], types: Mapping[t
                 start, end = tokens[node.start].start, tokens[node.end - 1].end
                 called = f"literal{len(literals)}"
                 literals[called] = renamed[start:end]
-                parts.append((start, end, f"CAST('{called}' AS {of[0]})" if of else f"'{called}'"))
-        return with_texts(renamed, parts)
+                parts.append(Edit(start, end, f"CAST('{called}' AS {of[0]})" if of else f"'{called}'"))
+        return edited(renamed, parts)
 
     texts = tuple(neutral(*one) for one in expressions)
     return Neutral(texts, {called: types[column] for column, called in names.items()}, literals)

@@ -13,7 +13,7 @@ from engine.analyze import AnalyzedMerge, aliased, analyze, schema_of
 from engine.check_reading import check_reading, read_merge
 from engine.check_rows import check_rows, first_of
 from engine.clock import Clock
-from engine.confs import STATS_SKIPPING, confs_set, for_rows
+from engine.confs import STATS_SKIPPING, confs_set, for_rows, is_on
 from engine.delta_log import LogFile, live_rows
 from engine.derive_conjuncts import (
     NO_VALUE,
@@ -60,7 +60,7 @@ from engine.prepare_source import PreparedSource, free_source, new_view_name, pr
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
 from engine.samples import sample_rows
 from engine.session_state import KEPT_CONFS, PLANNED, kept_confs, run_setup, session_ref, tagged
-from engine.should_materialize_source import is_on, should_materialize_source
+from engine.should_materialize_source import should_materialize_source
 from engine.source_plan import source_plan
 from engine.spark_errors import WITHOUT_CLASS, WRAPPERS, translate
 from engine.splice import named_in_full, source_splice, spliced

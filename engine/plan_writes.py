@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.analyze import AnalyzedMerge
+from engine.confs import is_on
 from engine.delta_log import partitions_of
 from engine.find_touched_files import BY_SOURCE, FileMatches, Matches
 from engine.parse import MergeStatement
-from engine.should_materialize_source import OPTIMIZE_INSERT_ONLY, is_on
+from engine.should_materialize_source import OPTIMIZE_INSERT_ONLY
 from engine.values import ActionKind, Estimate, TouchedFile, WritePlan
 
 MATCHED_ONLY = "spark.databricks.delta.merge.optimizeMatchedOnlyMerge.enabled"

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 
 from engine.names import quote
 from engine.parse import MergeClause, MergeStatement
+from engine.positions import Edit, edited
 from engine.sql.expressions import Node, read_expression
-from engine.sql_text import free_names, with_texts
+from engine.sql_text import free_names
 from engine.values import ClauseKind
 
 TARGET, SOURCE = "__dm_target", "__dm_source"
@@ -84,20 +85,22 @@ def resolve(
     a column is called, by default its quoted name behind its side's."""
     called = name or (lambda side, column: f"{side.name}.{quote(column)}")
     tokens, root = read_expression(text)
-    parts: list[tuple[int, int, str]] = []
+    parts: list[Edit] = []
     used: dict[str, dict[str, None]] = {SOURCE: {}, TARGET: {}}
     for node in free_names(root):
         end, columns = _columns(root, node, sides)
         for side, column in columns:
             used[side.name][column] = None
         if columns:
-            parts.append((tokens[node.start].start, tokens[end - 1].end, ", ".join(called(*one) for one in columns)))
+            parts.append(
+                Edit(tokens[node.start].start, tokens[end - 1].end, ", ".join(called(*one) for one in columns))
+            )
     if prefix:
         for node in root.walk():
             if node.kind == "subquery":
                 begin = tokens[node.start + 1 if node.name == "EXISTS" else node.start].end
-                parts.append((begin, begin, f"{prefix} "))
-    return Resolved(with_texts(text, parts), tuple(used[SOURCE]), tuple(used[TARGET]))
+                parts.append(Edit(begin, begin, f"{prefix} "))
+    return Resolved(edited(text, parts), tuple(used[SOURCE]), tuple(used[TARGET]))
 
 
 def _columns(root: Node, node: Node, sides: Sequence[Side]) -> tuple[int, list[tuple[Side, str]]]:

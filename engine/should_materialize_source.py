@@ -8,12 +8,11 @@ that, in Delta's order; what the print leaves out Spark is asked. Where it stays
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge
-from engine.confs import read_confs
+from engine.confs import is_on, read_confs
 from engine.errors import CancelledError, UnreachableError
 from engine.explain import Node, tree
 from engine.names import quote
@@ -167,10 +166,6 @@ def should_materialize_source(spark: SparkSession, merge: AnalyzedMerge, source:
         "NOT_MATERIALIZED_AUTO",
         "The source only filters and projects Delta tables, so a second read gives the same rows.",
     )
-
-
-def is_on(confs: Mapping[str, str], key: str, default: str = "true") -> bool:
-    return confs.get(key, default).strip().lower() == "true"
 
 
 def first_non_delta_scan(spark: SparkSession, source: SourcePlan, root: Node) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.analyze import AnalyzedMerge
+from engine.positions import edited
 from engine.prepare_source import PreparedSource
 from engine.sql.expressions import read_expression
 from engine.sql_text import free_names
@@ -79,9 +80,7 @@ def named_in_full(merge: AnalyzedMerge) -> bool:
 
 def spliced(sql: str, splices: Sequence[Splice]) -> str:
     """``sql`` with ``splices`` applied; they may not overlap."""
-    for splice in sorted(splices, key=lambda s: s.start, reverse=True):
-        sql = sql[: splice.start] + splice.text + sql[splice.end :]
-    return sql
+    return edited(sql, splices)
 
 
 def frozen_sql(plan: Plan) -> str:

@@ -7,6 +7,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from engine.positions import Edit, edited
 from engine.sql.expressions import Node, read_expression
 from engine.sql.lexer import CLOSING, OPENING, Token, tokenize
 
@@ -99,13 +100,6 @@ def free_names(node: Node, bound: frozenset[str] = frozenset()) -> Iterator[Node
         yield from free_names(child, inner)
 
 
-def with_texts(sql: str, parts: Sequence[tuple[int, int, str]]) -> str:
-    """``sql`` with the text of each ``[start, end)`` replaced; they may not overlap."""
-    for start, end, text in sorted(parts, reverse=True):
-        sql = sql[:start] + text + sql[end:]
-    return sql
-
-
 def text_of(sql: str, tokens: Sequence[Token]) -> str:
     """The text from the first to the last of ``tokens``, comments between them included."""
     return sql[tokens[0].start : tokens[-1].end] if tokens else ""
@@ -121,8 +115,8 @@ def substituted(sql: str, values: Mapping[str, str]) -> str:
     for node in free_names(root):
         first = tokens[node.start]
         if node.kind == "name" and first.name.lower() in values:
-            parts.append((first.start, first.end, f"({values[first.name.lower()]}\n)"))
-    return with_texts(sql, parts)
+            parts.append(Edit(first.start, first.end, f"({values[first.name.lower()]}\n)"))
+    return edited(sql, parts)
 
 
 def is_name_of(sql: str, column: str) -> bool:

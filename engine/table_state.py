@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.analyze import schema_of
+from engine.char_types import RAW_TYPE
 from engine.commits import current_version
 from engine.create_values import StateColumn, TableState
 from engine.errors import EngineError
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 VIEW = "EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE"
 MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "PATH_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE")
-DECLARED_TYPE = "__CHAR_VARCHAR_TYPE_STRING"
 # a name that no directory has
 NOTHING = "_deltamerge_console_asks"
 TOLD_BY_THE_LOG = ("generatedColumns", "identityColumns")
@@ -117,7 +117,7 @@ def columns_of(schema: StructType) -> tuple[StateColumn, ...]:
     return tuple(
         StateColumn(
             name=field.name,
-            type=str(field.metadata.get(DECLARED_TYPE) or field.dataType.simpleString()),
+            type=str(field.metadata.get(RAW_TYPE) or field.dataType.simpleString()),
             nullable=field.nullable,
             comment=str(field.metadata.get("comment") or ""),
             default=field.metadata.get("CURRENT_DEFAULT"),

@@ -15,6 +15,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from engine.char_types import RAW_TYPE
 from engine.errors import EngineError, UsageError
 from engine.names import quote, string
 from engine.spark_errors import translate
@@ -328,7 +329,7 @@ def _columns(spark: SparkSession, table: str, partitions: tuple[str, ...] = ()) 
             Column(
                 name=field.name,
                 # CHAR and VARCHAR are strings to Spark; what was declared is kept beside.
-                type=metadata.get("__CHAR_VARCHAR_TYPE_STRING") or field.dataType.simpleString(),
+                type=metadata.get(RAW_TYPE) or field.dataType.simpleString(),
                 nullable=field.nullable,
                 comment=metadata.get("comment") or "",
                 is_partition=field.name.lower() in in_partition,

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from engine.analyze import AnalyzedMerge
 from engine.char_types import raw_type
-from engine.confs import read_confs
+from engine.confs import is_on, read_confs
 from engine.logged_schema import LoggedColumn
 from engine.may_raise import may_raise
 from engine.resolve import TARGET, Side
-from engine.should_materialize_source import is_on
 from engine.sql_text import names_in
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.errors import UsageError
+from engine.positions import place_of
 from engine.sql.lexer import Token, closing_brackets, tokenize
 
 Kind = Literal[
@@ -618,12 +619,12 @@ def read_expression(sql: str) -> tuple[tuple[Token, ...], Node]:
 
 def not_read(sql: str, tokens: Sequence[Token], error: NotReadError) -> UsageError:
     """What is wrong with the text, and where."""
-    at = tokens[error.at].start if error.at < len(tokens) else len(sql)
+    line, column = place_of(sql, tokens[error.at].start if error.at < len(tokens) else len(sql))
     near = f"near {tokens[error.at].text[:40]!r}" if error.at < len(tokens) else "at the end"
     return UsageError(
         "PARSE_SYNTAX_ERROR",
         f"The statement cannot be read {near}: expected {error.expected}.",
         "Correct the statement at that place.",
-        line=sql.count("\n", 0, at) + 1,
-        column=at - sql.rfind("\n", 0, at),
+        line=line,
+        column=column,
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from engine.errors import UsageError
+from engine.positions import place_of
 
 OPENING = {"(": ")", "[": "]", "{": "}"}
 CLOSING = frozenset(OPENING.values())
@@ -89,8 +90,7 @@ def _end_of_comment(sql: str, start: int) -> int:
 
 
 def _not_sql(what: str, sql: str, start: int) -> UsageError:
-    line = sql.count("\n", 0, start) + 1
-    column = start - sql.rfind("\n", 0, start)
+    line, column = place_of(sql, start)
     return UsageError(
         "PARSE_SYNTAX_ERROR",
         f"The text is not SQL: a {what} is not closed.",
