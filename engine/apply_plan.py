@@ -363,7 +363,7 @@ def _recorded(
         if history:
             history.failed(op_id, f"Another apply of this plan was faster: v{commit.version}.", "not_committed")
         return already_applied(plan, commit, history)
-    other = of_another_table(spark, plan.target.name, plan.target.table_id, commit)
+    other = of_another_table(spark, plan.target.name, plan.target.table_id, commit.version) if commit else ()
     outcome = outcome_of(plan, op_id, state, commit, round((time.monotonic() - began) * 1000), other)
     if history:
         history.applied(op_id, outcome)

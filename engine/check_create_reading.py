@@ -7,16 +7,16 @@ unseen. Spark explains both, and the two parsed prints are compared whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from engine.check_reading import alike
 from engine.create_values import Mode
-from engine.errors import EngineError, UsageError
+from engine.errors import EngineError
 from engine.explain import FAILED, WHILE_PLANNING, Explained, explain, parsed_plan
 from engine.names import quote, string
-from engine.not_understood import NOT_UNDERSTOOD, not_understood
-from engine.parse_create import ParsedCreate, parse_create
+from engine.not_understood import not_understood, read_as, unless_refused
+from engine.parse_create import ParsedCreate, is_create_table, parse_create
 from engine.read_columns import ColumnDefinition
 from engine.spark_errors import WITHOUT_CLASS, refused_while_planning
 from engine.sql.lexer import tokenize
@@ -30,24 +30,13 @@ HEADS: Mapping[Mode, str] = {
     "Replace": "REPLACE TABLE",
 }
 DUPLICATE = "DUPLICATE_CLAUSES"
-HINT = "Nothing is promised of it. Write it in another way, with quoted names and plain literals."
 
 
 def read_create(spark: SparkSession, sql: str) -> ParsedCreate:
     """Our reading of a CREATE. What is no SQL is refused in Spark's words."""
-    try:
+    if not is_create_table(sql):
         return parse_create(sql)
-    except UsageError as error:
-        if error.condition == "NOT_A_CREATE":
-            raise
-        explain(spark, sql)
-        raise EngineError(
-            NOT_UNDERSTOOD,
-            f"Spark reads the statement, this program does not: {error.message}",
-            HINT,
-            line=error.line,
-            column=error.column,
-        ) from error
+    return read_as(spark, sql, parse_create)
 
 
 def check_analysis(spark: SparkSession, create: ParsedCreate) -> tuple[Explained, EngineError | None]:
@@ -150,19 +139,9 @@ def check_parsed_create(spark: SparkSession, create: ParsedCreate, printed: str 
 
 
 def _hold(spark: SparkSession, theirs: str, ours: str) -> None:
-    again = _unless_refused(lambda: parsed_plan(spark, ours))
+    again = unless_refused(lambda: parsed_plan(spark, ours))
     if not theirs or alike(theirs) != alike(again):
         raise not_understood(theirs, again)
-
-
-def _unless_refused(ask: Callable[[], str]) -> str:
-    """The print, or STATEMENT_NOT_UNDERSTOOD where Spark refuses what was put together here."""
-    try:
-        return ask()
-    except EngineError as error:
-        if error.condition in ("CANCELLED", "SPARK_UNREACHABLE"):
-            raise
-        raise EngineError(NOT_UNDERSTOOD, f"Spark refuses the statement as it was read here: {error}", HINT) from error
 
 
 def _check_layout(spark: SparkSession, create: ParsedCreate, end: int) -> None:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from engine.char_types import RAW_TYPE
 from engine.confs import is_on, read_confs
-from engine.errors import EngineError, UsageError
-from engine.explain import Explained, explain
+from engine.errors import EngineError
+from engine.explain import explain
 from engine.names import quote
-from engine.not_understood import NOT_UNDERSTOOD, not_understood
+from engine.not_understood import NOT_UNDERSTOOD, not_understood, read_as, unless_refused
 from engine.parse import MergeClause, MergeStatement, Relation, parse_merge
 from engine.sql.expressions import read_expression
 from engine.sql.lexer import tokenize
@@ -51,17 +51,7 @@ def read_merge(spark: SparkSession, sql: str) -> MergeStatement:
             f"{DOUBLE_QUOTED} is set: what stands in double quotes may be a name, and is read as a text here.",
             "Write names in back-quotes and texts in single quotes.",
         )
-    try:
-        return parse_merge(sql)
-    except UsageError as error:
-        explain(spark, sql)
-        raise EngineError(
-            NOT_UNDERSTOOD,
-            f"Spark reads the statement, this program does not: {error.message}",
-            "Nothing is promised of it. Write it in another way, with qualified and quoted names.",
-            line=error.line,
-            column=error.column,
-        ) from error
+    return read_as(spark, sql, parse_merge)
 
 
 def from_parts(statement: MergeStatement) -> str:
@@ -107,7 +97,7 @@ def check_reading(spark: SparkSession, merge: AnalyzedMerge) -> None:
 
 def check_parsed(spark: SparkSession, statement: MergeStatement, parsed: str) -> None:
     """Raise where Spark parses our parts to something else than the statement, whose print is ``parsed``."""
-    again = explained(spark, from_parts(statement))
+    again = unless_refused(lambda: explain(spark, from_parts(statement)))
     if alike(parsed) != alike(again.parsed):
         raise not_understood(parsed, again.parsed)
     if _kind_is_hidden(statement):
@@ -146,7 +136,8 @@ def check_analyzed(spark: SparkSession, merge: AnalyzedMerge) -> None:
     begin, end = typed.condition_end - len(typed.condition), typed.condition_end
     asked = f"{typed.sql[:begin]}(({typed.condition}\n) AND ({theirs})){typed.sql[end:]}"
     resolved = replace(merge.resolved, condition=f"({merge.resolved.condition}\n) AND ({ours})")
-    prints = [_command(explained(spark, sql).analyzed) for sql in (asked, from_parts(resolved))]
+    plans = unless_refused(lambda: [explain(spark, sql) for sql in (asked, from_parts(resolved))])
+    prints = [_command(plan.analyzed) for plan in plans]
     if prints[0] != prints[1]:
         raise not_understood(*prints)
 
@@ -169,19 +160,6 @@ def _qualifier(relation: Relation, table: str) -> str:
     """What qualifies a side's columns in the text as typed, with a dot; "" where nothing does."""
     name = relation.alias or (relation.text if relation.parts else table)
     return f"{name}." if name else ""
-
-
-def explained(spark: SparkSession, sql: str) -> Explained:
-    try:
-        return explain(spark, sql)
-    except EngineError as error:
-        if error.condition in ("CANCELLED", "SPARK_UNREACHABLE"):
-            raise
-        raise EngineError(
-            NOT_UNDERSTOOD,
-            f"Spark refuses the statement as it was read here: {error}",
-            "Nothing is promised of it. Write it in another way, with qualified and quoted names.",
-        ) from error
 
 
 def _kind_is_hidden(statement: MergeStatement) -> bool:

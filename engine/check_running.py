@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.check_reading import alike, explained, from_parts
+from engine.check_reading import alike, from_parts
 from engine.errors import EngineError
 from engine.explain import DELTA_AT, explain
-from engine.not_understood import not_understood
+from engine.not_understood import not_understood, unless_refused
 from engine.parse import parse_merge
 from engine.prepare_delta_scan import normal
 from engine.splice import running_sql
@@ -41,7 +41,7 @@ def check_running(spark: SparkSession, plan: Plan) -> None:
             f"{typed.target.text} is now the table at {where}, and {plan.target.path} was planned. Nothing ran.",
             "Plan again, in the session that applies.",
         )
-    again = explained(spark, wanted)
+    again = unless_refused(lambda: explain(spark, wanted))
     if alike(running.parsed) != alike(again.parsed):
         raise not_understood(running.parsed, again.parsed)
 

@@ -63,13 +63,12 @@ def is_compaction_of(commit: Commit, one: Commit) -> bool:
     return one.operation == OPTIMIZE and commit.plan_id is not None and ids == (commit.plan_id, commit.op_id)
 
 
-def of_another_table(spark: SparkSession, name: str, table_id: str, commit: Commit | None) -> tuple[Deviation, ...]:
-    """What tells that ``commit`` went into another table than ``table_id``, which was dropped and made anew between
-    the last look and the statement: neither MERGE nor RESTORE takes a table's id. Raises EngineError."""
-    if commit is None:
-        return ()
+def of_another_table(spark: SparkSession, name: str, table_id: str, version: int) -> tuple[Deviation, ...]:
+    """What tells that a commit went into another table than the one that had ``table_id`` at ``version``, which was
+    dropped and made anew between the last look and the statement: neither MERGE nor RESTORE takes a table's id.
+    Raises EngineError."""
     try:
-        actual = now_id(spark, name, (table_id, commit.version))
+        actual = now_id(spark, name, (table_id, version))
     except EngineError as error:
         if is_missing(error):
             return ()  # dropped since

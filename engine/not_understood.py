@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from engine.errors import EngineError
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from engine.errors import CancelledError, EngineError, UnreachableError, UsageError
+from engine.explain import explain
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Answer = TypeVar("Answer")
 
 NOT_UNDERSTOOD = "STATEMENT_NOT_UNDERSTOOD"
 LONGEST = 300
+HINT = "Nothing is promised of it. Write it in another way, with qualified and quoted names."
 
 
 def not_understood(theirs: str, ours: str) -> EngineError:
@@ -16,5 +26,30 @@ def not_understood(theirs: str, ours: str) -> EngineError:
     return EngineError(
         NOT_UNDERSTOOD,
         f"Spark reads the statement as …{shown[0]}… and this program as …{shown[1]}…",
-        "Nothing is promised of it. Write it in another way, with qualified and quoted names.",
+        HINT,
     )
+
+
+def unless_refused(ask: Callable[[], Answer]) -> Answer:
+    """What Spark answers about a statement that was put together here; its refusal is one of our reading."""
+    try:
+        return ask()
+    except (CancelledError, UnreachableError):
+        raise
+    except EngineError as error:
+        raise EngineError(NOT_UNDERSTOOD, f"Spark refuses the statement as it was read here: {error}", HINT) from error
+
+
+def read_as(spark: SparkSession, sql: str, parse: Callable[[str], Answer]) -> Answer:
+    """Our reading of ``sql``. What is no SQL is refused in Spark's words, what Spark alone can read in ours."""
+    try:
+        return parse(sql)
+    except UsageError as error:
+        explain(spark, sql)
+        raise EngineError(
+            NOT_UNDERSTOOD,
+            f"Spark reads the statement, this program does not: {error.message}",
+            HINT,
+            line=error.line,
+            column=error.column,
+        ) from error

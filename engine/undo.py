@@ -95,12 +95,13 @@ def _plan_restore(spark: SparkSession, op_id: str, plan: AnyPlan, at: int) -> Un
     here, before = (list_files(spark, plan.target.path, version) for version in (now, at - 1))
     if missing := missing_files(spark, plan.target.path, restored(here, before)):
         raise _gone(at - 1, f"{len(missing):,} of its files are deleted, {missing[0]} among them")
+    now_id = table_id(spark, table)  # a REPLACE gave the table another than the plan has
     return UndoPlan(
-        undo_id=hashlib.sha256(f"restore {plan.target.table_id} {now} {at - 1}".encode()).hexdigest()[:32],
+        undo_id=hashlib.sha256(f"restore {now_id} {now} {at - 1}".encode()).hexdigest()[:32],
         op_id=op_id,
         table=table,
         path=plan.target.path,
-        table_id=plan.target.table_id,
+        table_id=now_id,
         version=now,
         to_version=at - 1,
         lost=tuple(commit_line(one) for one in later if not is_compaction_of(commit, one)),
@@ -191,7 +192,8 @@ def undo(
             with given_up_if_unknown(history, op_id):
                 commit = commit_of(spark, looked, op_id)
         with given_up_if_unknown(history, op_id):
-            other = of_another_table(spark, looked.table, looked.table_id, commit)
+            # a RESTORE brings the id of its version back, which before a REPLACE is another
+            other = of_another_table(spark, looked.table, looked.table_id, looked.version) if commit else ()
     outcome = _outcome(looked, op_id, commit, round((time.monotonic() - began) * 1000), other)
     if history:
         history.undone(op_id, outcome)
