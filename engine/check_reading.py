@@ -189,5 +189,8 @@ def alike(text: str) -> str:
 
 
 def _command(analyzed: str) -> str:
-    """What MergeIntoCommand prints behind the target's index: conditions, actions, the schema after."""
-    return CLOCK.sub("#time", alike(analyzed[max(analyzed.find(INDEX), 0) :]))
+    """What MergeIntoCommand prints behind the target's index: conditions, actions, the schema after.
+
+    In small letters: columns are known by their ids, and their names print as typed, ID#1 for the column id.
+    """
+    return CLOCK.sub("#time", alike(analyzed[max(analyzed.find(INDEX), 0) :])).lower()

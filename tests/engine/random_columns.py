@@ -66,7 +66,7 @@ class _Merges:
         self._tables = tables
         aliases = random.choice((("t", "s"), ("s", "t"), ("end", "when"), ("target", "source"), (None, None)))
         self._aliases = dict(zip(BOTH, aliases, strict=True))
-        names = (quote(alias) if alias else table for alias, table in zip(aliases, tables, strict=True))
+        names = (quote(self._cased(alias)) if alias else table for alias, table in zip(aliases, tables, strict=True))
         self._qualifiers = dict(zip(BOTH, names, strict=True))
 
     def draw(self) -> Merge:
@@ -76,7 +76,7 @@ class _Merges:
             if self._random.random() < 0.3 and kind != "matched":
                 continue
             condition = self._boolean(scope, 2)
-            assigned = [(quote(one), self._int(scope, 1)) for one in self._random.sample(INTS, 2)]
+            assigned = [(quote(self._cased(one)), self._int(scope, 1)) for one in self._random.sample(INTS, 2)]
             said += [condition, *(value for _, value in assigned)]
             lines += [HEADS[kind], "AND", condition.typed, "THEN", _action(kind, assigned)]
         relations = {
@@ -126,12 +126,17 @@ class _Merges:
 
     def _column(self, side: str, scope: Sequence[str]) -> Said:
         name = self._random.choice(columns_of(side))
-        field = f".{quote(self._random.choice(FIELDS))}" if name in STRUCTS else ""
+        field = f".{quote(self._cased(self._random.choice(FIELDS)))}" if name in STRUCTS else ""
         is_bare = (name == OWN[side] or len(scope) == 1) and self._random.random() < 0.5
         # what a struct's field could also be is written in full: t.id is the side's column, if the side is called t
         is_bare = is_bare and name not in STRUCTS
-        typed = quote(name) if is_bare else f"{self._qualifiers[side]}.{quote(name)}"
+        cased = quote(self._cased(name))
+        typed = cased if is_bare else f"{self._qualifiers[side]}.{cased}"
         return Said(typed + field, f"{NAMES[side]}.{quote(name)}{field}")
+
+    def _cased(self, name: str) -> str:
+        """A name in the letters that somebody types: their case does not matter."""
+        return name.upper() if self._random.random() < 0.2 else name
 
 
 def _joined(*pieces: Said | str) -> Said:

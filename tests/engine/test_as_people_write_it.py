@@ -204,6 +204,12 @@ MERGES: dict[str, tuple[tuple[str, ...], str]] = {
         ),
         "MERGE INTO tgt t USING src s ON t.id = s.id WHEN MATCHED THEN UPDATE SET _metadata = s._metadata",
     ),
+    "names in capital letters": (
+        PAIR,
+        "MERGE INTO TGT T USING SRC S ON T.ID = S.Id WHEN MATCHED AND T.ST.A IS NOT NULL THEN UPDATE SET V = S.V, "
+        "T.F = S.F, ST.B = upper(S.ST.B) WHEN NOT MATCHED THEN INSERT (ID, F) VALUES (S.ID, lower(S.F)) "
+        "WHEN NOT MATCHED BY SOURCE AND T.V > 0 THEN UPDATE SET F = 'Left'",
+    ),
     "a struct column named as the other side": (
         (
             "CREATE TABLE tgt (id INT, s STRUCT<id: INT>, v INT) USING delta",
