@@ -174,6 +174,7 @@ def _outcome(
         read_version=commit.read_version if commit else None,
         already_applied=already,
         kept=not found,
+        promise=plan.promise,
         metrics=commit.metrics if commit else {},
         deviations=found,
         duration_ms=round((time.monotonic() - began) * 1000) if began is not None else 0,

@@ -323,6 +323,7 @@ def already_applied(plan: Plan, commit: Commit, history: History | None) -> Outc
         read_version=commit.read_version,
         already_applied=True,
         kept=not deviations(plan.promise, commit),
+        promise=plan.promise,
         metrics=commit.metrics,
         deviations=deviations(plan.promise, commit),
     )

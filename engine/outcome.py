@@ -28,6 +28,7 @@ def outcome_of(
         version=commit.version if commit else None,
         read_version=commit.read_version if commit else None,
         kept=commit is not None and not found,
+        promise=plan.promise,
         metrics=commit.metrics if commit else {},
         deviations=found,
         moved_by=state.moved_by,

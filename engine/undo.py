@@ -354,6 +354,7 @@ def _outcome(
         version=commit.version if commit else None,
         read_version=commit.read_version if commit else None,
         kept=commit is not None and not found,
+        promise=looked.promise,
         metrics=commit.metrics if commit else {},
         deviations=found,
         duration_ms=duration_ms,

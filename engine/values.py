@@ -419,6 +419,8 @@ class Outcome(Value):
     read_version: int | None
     already_applied: bool = False
     kept: bool = True
+    promise: dict[str, int] = Field(default_factory=dict)
+    """What the commit was held to, by metric. Empty where nothing was, and in ledgers of older versions."""
     metrics: dict[str, int] = Field(default_factory=dict)
     deviations: tuple[Deviation, ...] = ()
     moved_by: tuple[str, ...] = ()

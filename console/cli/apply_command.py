@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.exits import DONE
+from console.cli.exits import outcome_code
 from console.cli.inputs import STDIN, is_plan_file, pairs, read_plan, read_script, read_text
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import Narrator, narrator
@@ -51,7 +51,7 @@ def apply(
         from console.cli.view_outcome import page
 
         show(page(outcome, plan, glyphs()))
-    return DONE
+    return outcome_code(outcome)
 
 
 def _apply_file(

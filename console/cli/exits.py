@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from engine.errors import EngineError
+    from engine.values import Outcome
 
 DONE: Final = 0
 FAILED: Final = 1
@@ -13,6 +14,7 @@ CHANGES: Final = 2
 UNREACHABLE: Final = 3
 STALE: Final = 5
 REFUSED: Final = 6
+DEVIATED: Final = 7
 USAGE: Final = 64
 CANCELLED: Final = 130
 
@@ -29,6 +31,11 @@ def exit_code(error: EngineError) -> int:
         (errors.CancelledError, CANCELLED),
     )
     return next((code for kind, code in codes if isinstance(error, kind)), FAILED)
+
+
+def outcome_code(outcome: Outcome) -> int:
+    """The exit code for what was committed: a broken promise is no success."""
+    return DONE if outcome.kept else DEVIATED
 
 
 class ToldError(Exception):

@@ -66,16 +66,15 @@ def _list(found: list[Operation], signs: Glyphs) -> RenderableType:
 
     from console.cli.view_plan import table
 
-    rows = table("id", "started", "status", "table", "version", "kept", right=("version",))
+    rows = table("id", "started", "status", "table", "version", right=("version",))
     for column in (0, 1, 2):
         rows.columns[column].no_wrap = True
     for one in found:
-        kept = {None: "", True: f"{signs.ok} kept", False: f"{signs.error} deviated"}[one.kept]
         version = "" if one.version is None else f"v{one.version}"
         started = local_time(one.started_at, seconds=False)
-        rows.add_row(one.op_id, started, _status(one, signs), Text(visible(one.table)), version, kept)
+        rows.add_row(one.op_id, started, _status(one, signs), Text(visible(one.table)), version)
         if one.error:
-            rows.add_row("", "", "", Text(visible(one.error), "dim"), "", "")
+            rows.add_row("", "", "", Text(visible(one.error), "dim"), "")
     return rows
 
 
@@ -86,6 +85,8 @@ def _status(one: Operation, signs: Glyphs) -> RenderableType:
 
     style = {"applied": OK, "failed": ERROR, "running": WARNING, "not_committed": ERROR}.get(one.status, QUIET)
     sign = {"applied": signs.ok, "failed": signs.error, "not_committed": signs.error}.get(one.status, signs.dot)
+    if one.status == "applied" and one.kept is False:
+        return Text(f"{signs.error} applied, DEVIATED", ERROR)
     return Text(f"{sign} {one.status}", style)
 
 
@@ -93,7 +94,7 @@ def _detail(found: OperationDetail, signs: Glyphs) -> list[RenderableType]:
     from rich.padding import Padding
     from rich.text import Text
 
-    from console.cli.view_outcome import promise_and_actual, taking_back
+    from console.cli.view_outcome import promise_and_actual, taking_back, verdict
     from console.cli.view_plan import BOLD, ERROR, facts, to_copy
 
     one, plan, outcome = found.operation, found.plan, found.outcome
@@ -110,10 +111,11 @@ def _detail(found: OperationDetail, signs: Glyphs) -> list[RenderableType]:
     parts: list[RenderableType] = [_status(one, signs), facts(known)]
     if one.error:
         parts.append(Text.assemble((f"{signs.error} ", ERROR), visible(one.error, lines=True)))
+    promise = {} if outcome is None else outcome.promise or (plan.promise if plan is not None else {})
+    if outcome is not None and outcome.version is not None and (promise or outcome.deviations):
+        told = "kept its promise" if outcome.kept else "DEVIATED from its promise"
+        parts += ["", verdict(outcome, told, signs), Padding(promise_and_actual(outcome, promise, signs), (0, 0, 0, 2))]
     if plan is not None and outcome is not None and outcome.version is not None:
-        parts += ["", Text("Promise and actual", BOLD), Padding(promise_and_actual(outcome, plan, signs), (0, 0, 0, 2))]
-        kept = f"{signs.ok} kept its promise" if outcome.kept else f"{signs.error} deviated from its promise"
-        parts.append(Text(kept, BOLD))
         if one.status == "applied":
             parts += taking_back(plan, outcome)
     elif plan is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from console.cli.apply_command import need_person
-from console.cli.exits import DONE
+from console.cli.exits import outcome_code
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import Narrator, narrator
 from console.cli.streams import glyphs, print_json, show
@@ -52,9 +52,10 @@ def undo(invocation: Invocation, op_id: str, yes: bool, accept: tuple[str, ...],
     if as_json:
         print_json(outcome.model_dump(mode="json"))
     else:
-        sign = glyphs().ok if outcome.kept else glyphs().error
-        show(f"{sign} {undo_sentences.done(looked, outcome, glyphs().dot)}")
-    return DONE
+        from console.cli.view_outcome import undo_page
+
+        show(undo_page(looked, outcome, glyphs()))
+    return outcome_code(outcome)
 
 
 def _confirmed(answer: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -26,7 +27,7 @@ from console.widgets.glyphs import Glyphs
 
 if TYPE_CHECKING:
     from engine.plans import AnyPlan
-    from engine.values import Outcome
+    from engine.values import Outcome, UndoPlan
 
 
 def page(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs) -> RenderableType:
@@ -35,10 +36,8 @@ def page(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs) -> RenderableType:
         if plan.kind == "create_table" and plan.changes_something:
             return Text(f"{glyphs.ok} {visible(plan.target.name)} is in the catalog; nothing was committed.")
         return Text("Nothing to commit: the plan changes nothing.")
-    parts: list[RenderableType] = [promise_and_actual(outcome, plan, glyphs), Text("")]
-    kept = outcome.kept or outcome.already_applied
-    sign, style = (glyphs.ok, OK) if kept else (glyphs.error, ERROR)
-    parts.append(Text.assemble((f"{sign} ", style), (sentences.outcome(outcome, plan, glyphs.dot), BOLD)))
+    parts = [verdict(outcome, sentences.outcome(outcome, plan, glyphs.dot), glyphs)]
+    parts += ["", promise_and_actual(outcome, plan.promise, glyphs), ""]
     if outcome.verdict == "disjoint":
         moved = "The table moved since the plan, in rows that this merge does not touch:"
         parts.append(Text.assemble((f"{glyphs.warning} ", WARNING), moved))
@@ -46,6 +45,20 @@ def page(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs) -> RenderableType:
     if outcome.version is not None and not outcome.already_applied:
         parts += taking_back(plan, outcome)
     return Group(*parts)
+
+
+def undo_page(looked: UndoPlan, outcome: Outcome, glyphs: Glyphs) -> RenderableType:
+    """The outcome of an undo."""
+    parts = [verdict(outcome, undo_sentences.done(looked, outcome, glyphs.dot), glyphs)]
+    if looked.promise:
+        parts += ["", promise_and_actual(outcome, looked.promise, glyphs)]
+    return Group(*parts)
+
+
+def verdict(outcome: Outcome, told: str, glyphs: Glyphs) -> RenderableType:
+    """Whether it is as promised, in one line. A broken promise is in the colour of errors."""
+    sign, sign_style, style = (glyphs.ok, OK, BOLD) if outcome.kept else (glyphs.error, ERROR, ERROR)
+    return Text.assemble((f"{sign} ", sign_style), (told, style))
 
 
 def taking_back(plan: AnyPlan, outcome: Outcome) -> list[RenderableType]:
@@ -60,10 +73,10 @@ def _told(value: int | str | None) -> str:
     return visible(value) if isinstance(value, str) else number(value)
 
 
-def promise_and_actual(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs) -> RenderableType:
+def promise_and_actual(outcome: Outcome, promise: Mapping[str, int], glyphs: Glyphs) -> RenderableType:
     """metric | promised | actual. What deviates beside the metrics (the version read) has a row too."""
     found = table("metric", "promised", "actual", "", right=("promised", "actual"))
-    promised = {**plan.promise, **{one.metric: one.promised for one in outcome.deviations}}
+    promised = {**promise, **{one.metric: one.promised for one in outcome.deviations}}
     actual = {**outcome.metrics, **{one.metric: one.actual for one in outcome.deviations}}
     deviating = {one.metric for one in outcome.deviations}
     zeros = 0

@@ -81,13 +81,18 @@ def list_page(listed: Listed, total: int, glyphs: Glyphs, by: str = "") -> Page:
     columns = [
         Column("started"),
         Column("table"),
-        Column("status"),
+        Column("status", failed=lambda at: is_deviating(listed[at])),
         Column("at", align="right", value=lambda at: _version(listed[at])),
         Column("plan"),
         Column("error", fit="end"),
     ]
     empty = "Nothing matches the filter." if total else "Nothing was planned or committed yet."
     return Page(table=Table(columns, rows, empty))
+
+
+def is_deviating(one: Operation | Group) -> bool:
+    """Whether it was committed and broke its promise."""
+    return not isinstance(one, Group) and one.status == "applied" and one.kept is False
 
 
 def _version(one: Operation | Group) -> int | None:
@@ -177,7 +182,7 @@ def _status(operation: Operation, glyphs: Glyphs) -> str:
         "running": glyphs.points_to,
     }.get(operation.status, glyphs.off)
     if operation.status == "applied" and operation.kept is not None:
-        return f"{sign} applied, kept" if operation.kept else f"{glyphs.error} applied, DEVIATED"
+        return f"{glyphs.error} applied, DEVIATED" if is_deviating(operation) else f"{sign} applied, kept"
     return f"{sign} {words}"
 
 

@@ -193,10 +193,12 @@ def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
 
     if result.already_applied and result.version is None:
         return "was applied already: nothing changed now"
+    kept = "kept its promise" if result.kept else f"DEVIATED in {count(len(result.deviations), 'number')}"
     if result.already_applied:
-        return f"was committed already, as v{number(result.version)}: nothing changed now"
+        told = f"was committed already, as v{number(result.version)}: nothing changed now"
+        return told if result.kept else f"{kept} {dot} {told}"
     parts = [
-        "kept its promise" if result.kept else f"DEVIATED in {count(len(result.deviations), 'number')}",
+        kept,
         f"{visible(plan.target.name)} is at v{'?' if result.version is None else result.version}",
         f"read v{'?' if result.read_version is None else result.read_version}",
         duration(result.duration_ms),

@@ -142,5 +142,6 @@ def done(looked: UndoPlan, result: Outcome, dot: str = "·") -> str:
         stay = f" {dot} its files stay in {visible(looked.path)}" if looked.files_stay else ""
         return f"undone, {table} is dropped{stay}" if result.kept else f"{table} is still in the catalog"
     at = f"{table} is at v{'?' if result.version is None else result.version}"
-    kept = "as promised" if result.kept else f"DEVIATED in {count(len(result.deviations), 'number')}"
-    return f"undone, {kept} {dot} {at} {dot} read v{'?' if result.read_version is None else result.read_version}"
+    kept = "undone, as promised" if result.kept else f"DEVIATED in {count(len(result.deviations), 'number')}, undone"
+    read = f"read v{'?' if result.read_version is None else result.read_version}"
+    return f"{kept} {dot} {at} {dot} {read}"

@@ -20,7 +20,7 @@ from textual.strip import Strip
 from console.format import elide_end, elide_file
 from console.visible import visible
 from console.widgets.glyphs import UNICODE, Glyphs
-from console.widgets.page import Column, Order, Row, Table, order_of
+from console.widgets.page import Column, Order, Table, order_of
 from console.work import Asking
 
 PADDING = 1
@@ -41,9 +41,10 @@ class Grid(ScrollView, Asking, can_focus=True):
         "A table. The arrow keys move, home and end go to its ends, enter opens the row. A click on the name of a "
         "column sorts by it, a second one the other way round."
     )
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"grid--header", "grid--cursor", "grid--hover"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"grid--header", "grid--cursor", "grid--hover", "grid--failed"}
     DEFAULT_CSS = """
     Grid { height: 1fr; text-wrap: nowrap; }
+    Grid > .grid--failed { color: $text-error; text-style: bold; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", "open", show=False, id="grid.open", tooltip="Open the row"),
@@ -122,7 +123,7 @@ class Grid(ScrollView, Asking, can_focus=True):
         key = (self.number_of(row), look, left, width, self.has_focus, tuple(self._widths), self.app.theme)
         if key not in self._lines:
             style = self.get_component_rich_style(f"grid--{look}") if look else self.rich_style
-            cells = self._cells(self.table.rows[self.number_of(row)], style)
+            cells = self._cells(self.number_of(row), style, selected=bool(look))
             self._lines[key] = Strip(cells).crop_extend(left, left + width, style).apply_style(style)
         return self._lines[key]
 
@@ -141,8 +142,11 @@ class Grid(ScrollView, Asking, can_focus=True):
             return label
         return f"{label}{self._glyphs.descending if self.order.descending else self._glyphs.ascending}"
 
-    def _cells(self, row: Row, style: Style) -> list[Segment]:
+    def _cells(self, number: int, style: Style, *, selected: bool) -> list[Segment]:
         segments = []
+        row = self.table.rows[number]
+        # over the cursor's background its own colour is the one that is read
+        failed = style + Style(bold=True) if selected else self.get_component_rich_style("grid--failed")
         pad = " " * PADDING
         null = style + Style(dim=True, italic=True)
         for at, (cell, column) in enumerate(zip(row, self.table.columns, strict=True)):
@@ -153,7 +157,8 @@ class Grid(ScrollView, Asking, can_focus=True):
                 self._natural[at] = cell_len(text)
                 self.call_later(self._widen)
             shown = _aligned(text, column, size, self._ellipsis)
-            segments.append(Segment(f"{pad}{shown}{pad}", null if cell is None else style))
+            own = null if cell is None else failed if column.failed and column.failed(number) else style
+            segments.append(Segment(f"{pad}{shown}{pad}", own))
         return segments
 
     # How wide it is

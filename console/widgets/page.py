@@ -62,6 +62,8 @@ class Column:
     fit: Literal["file", "end"] | None = None
     value: Callable[[int], float | str | None] | None = None
     beyond: bool = False
+    failed: Callable[[int], bool] | None = None
+    """Whether the cell of a row, by its number, is shown in the colour of errors."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from console.format import count, number
 from console.visible import visible
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from engine.plans import AnyPlan
     from engine.values import Outcome
 
+DEVIATED: Final = "DEVIATED"
+
 
 def promise_table(plan: AnyPlan | None, outcome: Outcome | None, glyphs: Glyphs) -> Table:
     """The numbers that were promised and those that the commit reports."""
@@ -23,17 +25,17 @@ def promise_table(plan: AnyPlan | None, outcome: Outcome | None, glyphs: Glyphs)
         Column("metric"),
         Column("promised", align="right", fit=fit),
         Column("actual", align="right", fit=fit),
-        Column(""),
+        Column("", failed=lambda at: DEVIATED in (rows[at][-1] or "")),
     ]
-    promised = dict(plan.promise) if plan is not None else {}
+    promised = dict(plan.promise) if plan is not None else dict(outcome.promise) if outcome is not None else {}
     actual = dict(outcome.metrics) if outcome is not None else {}
     deviating = {one.metric for one in outcome.deviations} if outcome is not None else set()
     rows: list[Row] = [] if plan is None or plan.kind == "merge" else _parts(plan, outcome, glyphs)
     for metric, value in promised.items():
-        if outcome is None or outcome.already_applied:
+        if outcome is None:
             word = ""
         elif metric in deviating or actual.get(metric, value) != value:
-            word = f"{glyphs.error} DEVIATED"
+            word = f"{glyphs.error} {DEVIATED}"
         elif metric in actual:
             word = f"{glyphs.ok} kept"
         else:
@@ -68,8 +70,8 @@ def _parts(plan: CreatePlan, outcome: Outcome | None, glyphs: Glyphs) -> list[Ro
     for name, value in promised.items():
         if (found := deviating.get(name)) is not None:
             actual = "" if found.actual is None else str(found.actual)
-            rows.append((name, *map(visible, (str(found.promised), actual)), f"{glyphs.error} DEVIATED"))
+            rows.append((name, *map(visible, (str(found.promised), actual)), f"{glyphs.error} {DEVIATED}"))
         elif value:
-            known = outcome is not None and not outcome.already_applied
+            known = outcome is not None
             rows.append((name, visible(value), visible(value) if known else "", f"{glyphs.ok} kept" if known else ""))
     return rows

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from engine.plan_file import read_plan_file
 from tests.cli.running import Shell
 from tests.conftest import TEST_CONFS
 
@@ -96,6 +97,22 @@ def test_plan_show_apply_history(shell: Shell, spark: Any, target: str, merge: P
     text = shell("show-op", entries[0]["op_id"]).out
     assert "kept its promise" in text
     assert f"RESTORE TABLE {target}.t TO VERSION AS OF 1" in text
+
+
+def test_a_broken_promise_exits_7_and_is_said_first(shell: Shell, merge: Path, tmp_path: Path) -> None:
+    file, other = tmp_path / "p.json", tmp_path / "other.json"
+    assert shell("plan", merge, "-o", file).code == 0
+    plan = read_plan_file(file)
+    wrong = plan.model_copy(update={"promise": {**plan.promise, "numTargetRowsUpdated": 3}})
+    other.write_text(wrong.to_json())
+    ran = shell("apply", other, "--yes")
+    assert ran.code == 7, ran.err
+    assert ran.out.splitlines()[0].startswith("✖ DEVIATED in 1 number · ")
+    assert ["numTargetRowsUpdated", "3", "2", "✖", "deviates"] in [line.split() for line in ran.out.splitlines()]
+    again = shell("apply", other, "--yes")
+    assert again.code == 7
+    assert again.out.startswith("✖ DEVIATED in 1 number · was committed already")
+    assert "applied, DEVIATED" in shell("history", "--table", plan.target.name).out
 
 
 def test_a_frozen_plan_outlives_its_session(

@@ -65,7 +65,7 @@ def test_show_op(shell: Shell, ledger: History) -> None:
     assert ["numTargetRowsUpdated", "900", "900", "✔"] in rows
     assert ["numTargetRowsCopied", "49,100", "1", "✖", "deviates"] in rows
     assert ["readVersion", "7", "6", "✖", "deviates"] in rows
-    assert "deviated from its promise" in text
+    assert "DEVIATED from its promise" in text
     assert "RESTORE TABLE spark_catalog.demo.orders TO VERSION AS OF 7" in text
     assert "MERGE INTO demo.orders" in text
 

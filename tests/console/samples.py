@@ -400,6 +400,7 @@ def a_created(plan: CreatePlan, *, deviates: bool = False) -> Outcome:
         version=plan.target.version + 1,
         read_version=max(plan.target.version, 0),
         kept=not deviates,
+        promise=plan.promise,
         metrics=plan.promise,
         deviations=deviations,
         duration_ms=1_900,
@@ -428,6 +429,7 @@ def an_outcome(plan: AnyPlan, *, deviates: bool = False) -> Outcome:
         version=plan.target.version + 1,
         read_version=plan.target.version,
         kept=not deviates,
+        promise=plan.promise,
         metrics=metrics,
         deviations=deviations,
         duration_ms=6_200,
@@ -617,6 +619,7 @@ def a_restore(looked: UndoPlan) -> Outcome:
         verdict="fresh",
         version=looked.version + 1,
         read_version=looked.version,
+        promise=looked.promise,
         metrics=looked.promise,
     )
 
