@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -159,6 +159,8 @@ class DeltaMergeApp(App[None], Asking):
         """The open merges by number, and the table each goes into, as far as it was looked at."""
         self.merges_signal: Signal[int] = Signal(self, "merges")
         self._merge = 1
+        self.clock: Callable[[], float] = monotonic
+        """Seconds. What waits for an operator's eye waits by it."""
         self._last_input = monotonic()
         self._jobs: dict[str, Job] = {}
         self._initial = initial or ("merge" if open_sql else "tables")

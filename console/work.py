@@ -1,7 +1,8 @@
 """Long work, off the UI thread: ask in a thread, answer by message, drop what came too late.
 
-``exclusive`` stops no thread, so an answer carries the ticket it was asked with; only the newest
-ticket of a group is delivered. Threads are daemons: a backend that hangs never keeps the terminal.
+``exclusive`` stops no thread, so an answer carries the ticket it was asked with, and what it was asked of: only the
+newest ticket of a group is delivered, and only where the same is still shown. Threads are daemons: a backend that
+hangs never keeps the terminal.
 """
 
 from __future__ import annotations
@@ -72,13 +73,29 @@ def failure_of(error: BaseException) -> Failure:
     )
 
 
+@dataclass(frozen=True)
+class Asked:
+    """A question that is under way."""
+
+    group: str
+    ticket: int
+    of: Callable[[], object]
+    was: object
+    """What ``of`` told when it was asked."""
+    ended: Callable[[], None]
+
+    @property
+    def still_holds(self) -> bool:
+        """Whether what it was asked of is still shown."""
+        return bool(self.of() == self.was)
+
+
 class Answered(Message, bubble=False):
     """What came back from a thread. ``deliver`` runs on the UI thread, unless it came too late."""
 
-    def __init__(self, group: str, ticket: int, deliver: Callable[[], None]) -> None:
+    def __init__(self, asked: Asked, deliver: Callable[[], None]) -> None:
         super().__init__()
-        self.group = group
-        self.ticket = ticket
+        self.asked = asked
         self.deliver = deliver
 
 
@@ -105,13 +122,17 @@ class Asking(DOMNode):
         call: Callable[[], T],
         done: Callable[[T], None],
         failed: Callable[[Failure], None] | None = None,
+        *,
+        of: Callable[[], object] = lambda: None,
+        ended: Callable[[], None] = lambda: None,
     ) -> None:
         """Run ``call`` in a thread of ``group``; then ``done`` or ``failed`` with what came out.
 
-        A later ``ask`` of the same group makes the answer to this one stale.
+        A later ``ask`` of the same group makes the answer to this one stale. So does ``of``, which tells what is asked
+        about (a table, a version, a view), where it tells another thing by then. ``ended`` runs in either case.
         """
-        ticket = next(_TICKETS)
-        self._newest_tickets()[group] = ticket
+        asked = Asked(group, next(_TICKETS), of, of(), ended)
+        self._newest_tickets()[group] = asked.ticket
 
         def work() -> None:
             deliver: Callable[[], None]
@@ -120,7 +141,7 @@ class Asking(DOMNode):
             except Exception as error:
                 deliver = partial(self._deliver_failure, group, failure_of(error), failed)
             with suppress(RuntimeError):  # the app is gone
-                self.post_message(Answered(group, ticket, deliver))
+                self.post_message(Answered(asked, deliver))
 
         self.run_worker(_in_thread(work, group), name=group, group=group, exclusive=True, exit_on_error=False)
 
@@ -145,9 +166,12 @@ class Asking(DOMNode):
     @on(Answered)
     def _on_answered(self, event: Answered) -> None:
         event.stop()
-        if self._newest_tickets().get(event.group) == event.ticket:
-            del self._newest_tickets()[event.group]
-            event.deliver()
+        asked = event.asked
+        asked.ended()
+        if self._newest_tickets().get(asked.group) == asked.ticket:
+            del self._newest_tickets()[asked.group]
+            if asked.still_holds:
+                event.deliver()
 
 
 async def _in_thread(work: Callable[[], None], name: str) -> None:

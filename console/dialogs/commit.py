@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Button, Input
 
-from console.dialogs.dialog import Dialog
+from console.dialogs.writing import WritingDialog
 from console.format import count, duration, number, short_id
 from console.places import create_sentences, sentences, undo_sentences
 from console.visible import visible
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from engine.policy import Broken
 
 
-class CommitDialog(Dialog["tuple[str, ...]"]):
+class CommitDialog(WritingDialog["tuple[str, ...]"]):
     """Gives back the codes of the warnings that were accepted, or None where nothing is to be done."""
 
     AUTO_FOCUS = "#refuse"
@@ -72,28 +72,30 @@ class CommitDialog(Dialog["tuple[str, ...]"]):
 
     def compose_buttons(self) -> Iterable[Widget]:
         yield Button("Cancel", id="refuse")
-        yield Button(
-            Content(self.console_app.told("{commit.confirm}  commit")),
-            id="commit",
-            disabled=bool(self._codes) or self._typed is not None,
-        )
+        yield Button(Content(self.confirm_label()), id="confirm")
+
+    def confirm_label(self) -> str:
+        return self.console_app.told("{commit.confirm}  commit")
+
+    def may_confirm(self) -> bool:
+        return self._all_accepted() and self._is_typed()
 
     @on(Accept.Changed)
     @on(Input.Changed, "#typed")
     def _changed(self) -> None:
-        self.query_one("#commit", Button).disabled = not (self._all_accepted() and self._is_typed())
+        self._draw_button()
 
     @on(Button.Pressed, "#refuse")
     def action_refuse(self) -> None:
         self.dismiss(None)
 
-    @on(Button.Pressed, "#commit")
+    @on(Button.Pressed, "#confirm")
     def action_commit(self) -> None:
         if not self._all_accepted():
             self.notify("Each warning has to be accepted first.", severity="warning")
         elif not self._is_typed():
             self.notify("The table's name has to be typed first.", severity="warning")
-        else:
+        elif self.was_readable:
             self.dismiss(self._codes)
 
     def _all_accepted(self) -> bool:

@@ -11,11 +11,11 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Button, Static
 
-from console.dialogs.dialog import Dialog
+from console.dialogs.writing import WritingDialog
 from console.visible import visible
 
 
-class ConfirmDialog(Dialog[bool]):
+class ConfirmDialog(WritingDialog[bool]):
     """One sentence, a button that refuses, and one that confirms."""
 
     AUTO_FOCUS = "#refuse"
@@ -39,7 +39,10 @@ class ConfirmDialog(Dialog[bool]):
 
     def compose_buttons(self) -> Iterable[Widget]:
         yield Button(Content(self._refuse), id="refuse")
-        yield Button(Content(f"{self.console_app.told('{confirm.yes}')}  {self._confirm}"), id="confirm")
+        yield Button(Content(self.confirm_label()), id="confirm")
+
+    def confirm_label(self) -> str:
+        return f"{self.console_app.told('{confirm.yes}')}  {self._confirm}"
 
     @on(Button.Pressed, "#refuse")
     def action_refuse(self) -> None:
@@ -47,4 +50,5 @@ class ConfirmDialog(Dialog[bool]):
 
     @on(Button.Pressed, "#confirm")
     def action_confirm(self) -> None:
-        self.dismiss(True)
+        if self.was_readable:
+            self.dismiss(True)

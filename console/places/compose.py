@@ -260,7 +260,13 @@ class ComposePane(Vertical, Asking):
             return
         self._learn_names(sql)
         backend = self.console_app.backend
-        self.ask("validate", lambda: backend.validate(sql, params), self._validated, self.show_failure)
+        self.ask(
+            "validate",
+            lambda: backend.validate(sql, params),
+            self._validated,
+            self.show_failure,
+            of=lambda: (self.text, self.params),
+        )
 
     # Completion
 

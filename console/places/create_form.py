@@ -160,11 +160,15 @@ class FormPane(Vertical):
     @on(PageView.RowReached)
     def _column_reached(self, event: PageView.RowReached) -> None:
         event.stop()
+        if event.is_old:
+            return
         self.at = event.row
 
     @on(PageView.RowOpened)
     def _column_opened(self, event: PageView.RowOpened) -> None:
         event.stop()
+        if event.is_old:
+            return
         self.at = event.row
         self.post_message(self.ColumnOpened())
 

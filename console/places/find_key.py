@@ -56,16 +56,19 @@ def _look(place: MergePlace, plan: Plan, typed: str | None) -> None:
     place.preview.show_asked("key", Page((sentence(f"Looking for {typed}…", "$foreground-muted"),)))
 
     def found(key: FoundKey) -> None:
-        place.console_app.end(operation_id)
-        if place.plan is plan:
-            place.preview.show_asked("key", key_page(plan, key, place.console_app.glyphs))
+        place.preview.show_asked("key", key_page(plan, key, place.console_app.glyphs))
 
     def failed(failure: Failure) -> None:
-        place.console_app.end(operation_id)
-        if place.plan is plan:
-            place.preview.show_asked("key", Page(failure_head(failure, place.console_app.glyphs.error)))
+        place.preview.show_asked("key", Page(failure_head(failure, place.console_app.glyphs.error)))
 
-    place.ask("find_key", lambda: place.backend.find_key(plan, typed, operation_id=operation_id), found, failed)
+    place.ask(
+        "find_key",
+        lambda: place.backend.find_key(plan, typed, operation_id=operation_id),
+        found,
+        failed,
+        of=lambda: place.plan_id,
+        ended=lambda: place.console_app.end(operation_id),
+    )
 
 
 def key_page(plan: Plan, key: FoundKey, glyphs: Glyphs) -> Page:

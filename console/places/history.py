@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -82,6 +82,8 @@ class HistoryPlace(Place):
         self.grouping = ""
         self.detail: OperationDetail | None = None
         self.view = "promise"
+        self._row = 0
+        """Where the cursor of the list is."""
         self._rest: Timer | None = None
         self._filtering: Timer | None = None
         self._is_old = False
@@ -139,7 +141,7 @@ class HistoryPlace(Place):
     def _list(self) -> None:
         words = self.query_one("#filter", Input).value.split()
         found = [one for one in self.operations if matches(one, words)]
-        self.listed = grouped(found, self.grouping)
+        self.listed, self._row = grouped(found, self.grouping), 0
         self.list_view.show(list_page(self.listed, len(self.operations), self.console_app.glyphs, self.grouping))
         if self.view == "plots":
             self._plot()
@@ -150,28 +152,54 @@ class HistoryPlace(Place):
     @on(PageView.RowReached, "#list")
     def _reached(self, event: PageView.RowReached) -> None:
         event.stop()
+        if event.is_old:
+            return
+        self._row = event.row
         if self._rest is not None:
             self._rest.stop()
-        self._rest = self.set_timer(REST_SECONDS, partial(self._look_at, event.row))
+        self._rest = self.set_timer(REST_SECONDS, self._look)
+        self.refresh_bindings()
 
     @on(PageView.RowOpened, "#list")
     def _opened(self, event: PageView.RowOpened) -> None:
         event.stop()
-        self._look_at(event.row)
-        self.detail_view.focus_page()
+        if not event.is_old:
+            self._row = event.row
+            self._look()
+            self.detail_view.focus_page()
 
     @on(PageView.RowOpened, "#detail")
     def _detail_opened(self, event: PageView.RowOpened) -> None:
         event.stop()
         self.open_row(event, "One row")
 
-    def _look_at(self, row: int) -> None:
-        # of a group the newest operation is shown
-        one = next((one for one in self.listed[row:] if not isinstance(one, Group)), None)
+    @property
+    def selected(self) -> Operation | None:
+        """The operation under the cursor; of a group the newest."""
+        return next((one for one in self.listed[self._row :] if not isinstance(one, Group)), None)
+
+    @property
+    def _op_id(self) -> str:
+        return self.selected.op_id if self.selected is not None else ""
+
+    @property
+    def _detail_of_selected(self) -> OperationDetail | None:
+        """None as long as what is shown below is another row's."""
+        shown = self.detail
+        return shown if shown is not None and shown.operation.op_id == self._op_id else None
+
+    def _look(self) -> None:
+        one = self.selected
         if one is None or (self.detail is not None and self.detail.operation == one):
             return
         op_id = one.op_id
-        self.ask("operation", lambda: self.backend.operation(op_id), self._show, self.detail_view.fail)
+        self.ask(
+            "operation",
+            lambda: self.backend.operation(op_id),
+            self._show,
+            self.detail_view.fail,
+            of=lambda: self._op_id,
+        )
 
     def _show(self, detail: OperationDetail) -> None:
         self.detail = detail
@@ -195,11 +223,7 @@ class HistoryPlace(Place):
             known = [one for one in self.backend.outcomes(LIMIT) if one.operation.op_id in wanted]
             return plots_page(known, glyphs)
 
-        self.ask("plots", plots, self._plotted, self.detail_view.fail)
-
-    def _plotted(self, page: Page) -> None:
-        if self.view == "plots":
-            self.detail_view.show(page)
+        self.ask("plots", plots, self.detail_view.show, self.detail_view.fail, of=lambda: self.view)
 
     def action_group(self) -> None:
         self.grouping = GROUPINGS[(GROUPINGS.index(self.grouping) + 1) % len(GROUPINGS)]
@@ -210,12 +234,14 @@ class HistoryPlace(Place):
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in ("cycle", "view", "edit_again", "copy_sql"):
+        if action in ("cycle", "view"):
             return self.detail is not None
+        if action in ("edit_again", "copy_sql"):
+            return self.selected is not None
         if action == "plan_again":
-            return self.detail is not None and self.detail.operation.kind == "merge"
+            return self.selected is not None and self.selected.kind == "merge"
         if action == "undo":
-            return self.detail is not None and can_be_undone(self.detail.operation)
+            return self.selected is not None and can_be_undone(self.selected)
         return True
 
     def action_view(self, view: str) -> None:
@@ -234,20 +260,28 @@ class HistoryPlace(Place):
         self.query_one("#filter", Input).focus()
 
     def action_back(self) -> None:
+        if self.is_asking("plan_undo"):
+            self.forget("plan_undo")
+            self.notify("Nothing is undone.")
+            return
         self.list_view.focus_page()
 
     def action_copy_sql(self) -> None:
-        if self.detail is not None:
-            self.copy(self.detail.operation.sql, "the SQL")
+        if self.selected is not None:
+            self.copy(self.selected.sql, "the SQL")
 
     # Undo
 
     def action_undo(self) -> None:
-        if self.detail is None or self._undoing:
+        if self.selected is None or self._undoing:
             return
-        op_id = self.detail.operation.op_id
-        self.notify("Looking at what would come back…")
-        self.ask("plan_undo", lambda: self.backend.plan_undo(op_id), self._ask_undo, self._undo_failed)
+        op_id = self.selected.op_id
+        self.notify(self.told("Looking at what would come back… {history.back} leaves it."))
+        self.ask("plan_undo", lambda: self.backend.plan_undo(op_id), self._ask_undo, self._undo_failed, of=self._here)
+
+    def _here(self) -> object:
+        """Who has gone elsewhere meanwhile does not want it any more."""
+        return self.is_current, self._op_id
 
     def _ask_undo(self, looked: UndoPlan) -> None:
         from console.dialogs.confirm import ConfirmDialog
@@ -292,8 +326,17 @@ class HistoryPlace(Place):
             place.ledger_changed()
 
     def action_plan_again(self) -> None:
-        if (detail := self.detail) is None:
-            return
+        if self.selected is not None:
+            self._with_detail(self.selected, self._plan_again)
+
+    def _with_detail(self, one: Operation, use: Callable[[OperationDetail], None]) -> None:
+        """Go on with the whole of an operation, which may not have been read yet."""
+        if (detail := self._detail_of_selected) is not None:
+            use(detail)
+        else:
+            self.ask("use", lambda: self.backend.operation(one.op_id), use, self.detail_view.fail, of=self._here)
+
+    def _plan_again(self, detail: OperationDetail) -> None:
         from console.places.saved import SECRET_LEFT_OUT, draft_of, lacks_secrets
 
         place: MergePlace = self.console_app.go_to("merge")  # type: ignore[assignment]
@@ -310,11 +353,12 @@ class HistoryPlace(Place):
         place.call_after_refresh(plan)
 
     def action_edit_again(self) -> None:
-        if self.detail is None:
-            return
+        if self.selected is not None:
+            self._with_detail(self.selected, self._edit_again)
+
+    def _edit_again(self, detail: OperationDetail) -> None:
         from console.places.saved import draft_of
 
-        sql = draft_of(self.detail).sql
-        kind = self.detail.operation.kind
+        sql, kind = draft_of(detail).sql, detail.operation.kind
         place = cast("StatementPlace", self.console_app.go_to("create" if kind == "create_table" else "merge"))
         place.call_after_refresh(place.use_text, sql)

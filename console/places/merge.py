@@ -301,6 +301,7 @@ class MergePlace(FormedPlace):
             lambda: spark_page(self.backend.explain_merge(plan)),
             self._spark_plan_told,
             self.preview.page.fail,
+            of=lambda: (self.plan_id, self.preview.view),
         )
 
     def _spark_plan_told(self, page: Page) -> None:

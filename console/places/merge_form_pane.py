@@ -170,11 +170,15 @@ class MergeFormPane(Vertical):
     @on(PageView.RowReached)
     def _clause_reached(self, event: PageView.RowReached) -> None:
         event.stop()
+        if event.is_old:
+            return
         self.at = event.row
 
     @on(PageView.RowOpened)
     def _clause_opened(self, event: PageView.RowOpened) -> None:
         event.stop()
+        if event.is_old:
+            return
         self.at = event.row
         self.post_message(self.ClauseOpened())
 

@@ -96,4 +96,10 @@ def _with_sides(place: MergePlace, form: MergeForm, use: Callable[[Sides], None]
         columns, of_source = (() if name.startswith("(") else catalog.try_columns(name) for name in names)
         return made(columns, of_source)
 
-    place.ask("sides", look, use, lambda _: use(Sides(target=form.target)))
+    place.ask(
+        "sides",
+        look,
+        use,
+        lambda _: use(Sides(target=form.target)),
+        of=lambda: (place.is_current, place.view, place.pane.text),
+    )

@@ -65,7 +65,7 @@ class Place(Screen[None], Asking):
         """Show a row of a page in full, to be read and copied cell by cell."""
         from console.dialogs.row import RowDialog, row_lines
 
-        if (table := event.view.page.table) is not None and event.row < len(table.rows):
+        if not event.is_old and (table := event.view.page.table) is not None and event.row < len(table.rows):
             self.app.push_screen(RowDialog(title, row_lines(table, table.rows[event.row])))
 
     async def action_press(self, action: str) -> None:

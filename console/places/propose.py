@@ -72,7 +72,13 @@ def _source_chosen(place: Place, target: str, source: str | None) -> None:
         columns = catalog.load_columns(target)
         return sides(target, columns, source, catalog.load_columns(source)) if source else sides(target, columns, None)
 
-    place.ask("propose", look, partial(_use, place), partial(_use_names_only, place, target, source))
+    place.ask(
+        "propose",
+        look,
+        partial(_use, place),
+        partial(_use_names_only, place, target, source),
+        of=lambda: place.is_current,
+    )
 
 
 def _use_names_only(place: Place, target: str, source: str, failure: Failure) -> None:

@@ -196,7 +196,7 @@ class StatementPlace(Place):
             self.projection = projection
 
         # a ledger that cannot be read says so where it is needed
-        self.ask("projection", look, found, lambda _: None)
+        self.ask("projection", look, found, lambda _: None, of=lambda: self.plan_id)
 
     def _plan_failed(self, failure: Failure) -> None:
         self._end()
@@ -249,6 +249,11 @@ class StatementPlace(Place):
             return self.told("Spark is lost: {app.restart_spark} starts it again. The plan is kept.")
         return sentences.why_not_committable(plan)
 
+    @property
+    def plan_id(self) -> str:
+        """Of the plan that is shown, "" where there is none."""
+        return self.plan.plan_id if self.plan is not None else ""
+
     def _edited(self) -> bool:
         return self.plan is not None and self._typed() != self._planned_text
 
@@ -280,6 +285,7 @@ class StatementPlace(Place):
             "settled",
             lambda: next((one for one in self.backend.history(limit=RECENT) if one.plan_id == plan.plan_id), None),
             lambda found: self.commit_pane.show_failure(plan, failure, found),
+            of=lambda: self.plan_id,
         )
 
     def _commit_ended(self, summary: str, *, kept: bool) -> None:
@@ -449,6 +455,8 @@ class StatementPlace(Place):
     @on(PageView.RowOpened)
     def _open_row(self, event: PageView.RowOpened) -> None:
         event.stop()
+        if event.is_old:
+            return
         plan = self.plan
         if plan is None or plan.kind != "merge" or (self.view, self.preview.view) != ("preview", "rows"):
             self.open_row(event, "One row" if plan is None else plan.target.name)

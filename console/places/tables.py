@@ -167,11 +167,21 @@ class TablesPlace(Place):
         if self.table_list.is_starting:
             self.page.say(f"Spark is starting; {name} is shown as soon as it is up.")
             self.ask(
-                "remembered", lambda: self.backend.remembered_versions(name), self._show_remembered, lambda _: None
+                "remembered",
+                lambda: self.backend.remembered_versions(name),
+                self._show_remembered,
+                lambda _: None,
+                of=lambda: (self._name_shown, self.detail),
             )
             return
         self.page.say(f"Looking at {name}…")
-        self.ask("detail", lambda: self.backend.table_detail(name), self._described, self._failed)
+        self.ask(
+            "detail",
+            lambda: self.backend.table_detail(name),
+            self._described,
+            self._failed,
+            of=lambda: self._name_shown,
+        )
 
     def _show_remembered(self, versions: list[TableVersion]) -> None:
         from console.places.table_pages import versions_table
@@ -187,6 +197,10 @@ class TablesPlace(Place):
         self._draw_name()
         self.action_view(self.view)
         self.refresh_bindings()
+
+    @property
+    def _name_shown(self) -> str:
+        return self.shown.name if self.shown is not None else ""
 
     def _failed(self, failure: Failure) -> None:
         self.page.fail(failure)
@@ -226,7 +240,13 @@ class TablesPlace(Place):
             return
         build = VIEWS[view][1]
         self.page.say("Asking Spark…")
-        self.ask("view", lambda: build(self.backend, shown, detail), partial(self._built, view), self._failed)
+        self.ask(
+            "view",
+            lambda: build(self.backend, shown, detail),
+            partial(self._built, view),
+            self._failed,
+            of=lambda: (self.shown, self.detail, self.view),
+        )
 
     def _built(self, view: str, page: Page) -> None:
         self._pages[view] = page
@@ -259,7 +279,7 @@ class TablesPlace(Place):
     def _row_opened(self, event: PageView.RowOpened) -> None:
         event.stop()
         page = self._pages.get(self.view)
-        if page is None or page.table is None or self.shown is None:
+        if event.is_old or page is None or page.table is None or self.shown is None:
             return
         if self.view == "versions":
             self.open_table(self.shown.name, int(page.table.rows[event.row][0] or 0))

@@ -52,8 +52,9 @@ class FileMapView(ScrollView, can_focus=True):
     class Reached(Message):
         """The cursor has come to a file."""
 
-        def __init__(self, file: int) -> None:
+        def __init__(self, files: FileMap, file: int) -> None:
             super().__init__()
+            self.files = files
             self.file = file
 
     class Opened(Reached):
@@ -125,7 +126,7 @@ class FileMapView(ScrollView, can_focus=True):
             self.refresh_line(before // self._per_line)
             self.refresh_line(line)
             if self.has_focus:
-                self.post_message(self.Reached(file))
+                self.post_message(self.Reached(self.files, file))
 
     def watch_mode(self) -> None:
         self.refresh()
@@ -143,7 +144,7 @@ class FileMapView(ScrollView, can_focus=True):
         self.cursor = file if file >= 0 else self.files.count - 1
 
     def action_open(self) -> None:
-        self.post_message(self.Opened(self.cursor))
+        self.post_message(self.Opened(self.files, self.cursor))
 
     def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)

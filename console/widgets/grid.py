@@ -67,9 +67,16 @@ class Grid(ScrollView, Asking, can_focus=True):
     cursor: reactive[int] = reactive(0)
     hovered: reactive[int] = reactive(-1)
 
-    class RowMessage(Message):
-        def __init__(self, row: int) -> None:
+    class OfTable(Message):
+        """Says of which table it speaks: another may be shown when it is read."""
+
+        def __init__(self, table: Table) -> None:
             super().__init__()
+            self.table = table
+
+    class RowMessage(OfTable):
+        def __init__(self, table: Table, row: int) -> None:
+            super().__init__(table)
             self.row = row
 
     class RowSelected(RowMessage):
@@ -78,11 +85,11 @@ class Grid(ScrollView, Asking, can_focus=True):
     class RowHighlighted(RowMessage):
         """The cursor has come to a row."""
 
-    class Sorted(Message):
+    class Sorted(OfTable):
         """The rows are in another order now."""
 
-        def __init__(self, order: Order | None) -> None:
-            super().__init__()
+        def __init__(self, table: Table, order: Order | None) -> None:
+            super().__init__(table)
             self.order = order
 
     def __init__(
@@ -103,7 +110,7 @@ class Grid(ScrollView, Asking, can_focus=True):
     def on_mount(self) -> None:
         self._resize_content()
         if self.table.rows:
-            self.post_message(self.RowHighlighted(self.number_of(self.cursor)))
+            self.post_message(self.RowHighlighted(self.table, self.number_of(self.cursor)))
 
     def on_resize(self) -> None:
         # it may begin below, and there is no height to scroll in before
@@ -217,15 +224,15 @@ class Grid(ScrollView, Asking, can_focus=True):
         numbers = self.table.columns[at].align == "right"
         down = numbers if descending is None else descending
         # many rows take a moment, in which the console stays awake
-        self.ask("sort", lambda: order_of(self.table, at, descending=down), self._sorted)
+        self.ask("sort", lambda: order_of(self.table, at, descending=down), self._sorted, of=lambda: id(self.table))
 
     def _sorted(self, order: Order | None) -> None:
         self.order = order
         self._widen()
         self.cursor = 0
-        self.post_message(self.Sorted(order))
+        self.post_message(self.Sorted(self.table, order))
         if self.table.rows:
-            self.post_message(self.RowHighlighted(self.number_of(0)))
+            self.post_message(self.RowHighlighted(self.table, self.number_of(0)))
 
     def _column_at(self, x: int) -> int | None:
         end = -self.scroll_offset.x
@@ -249,7 +256,7 @@ class Grid(ScrollView, Asking, can_focus=True):
             return
         self._bring_in_sight(row)
         self.refresh()
-        self.post_message(self.RowHighlighted(self.number_of(row)))
+        self.post_message(self.RowHighlighted(self.table, self.number_of(row)))
 
     def watch_hovered(self) -> None:
         self.refresh()
@@ -277,7 +284,7 @@ class Grid(ScrollView, Asking, can_focus=True):
 
     def action_open(self) -> None:
         if self.row_count:
-            self.post_message(self.RowSelected(self.number_of(self.cursor)))
+            self.post_message(self.RowSelected(self.table, self.number_of(self.cursor)))
 
     def on_click(self, event: events.Click) -> None:
         if event.y == 0 and (at := self._column_at(event.x)) is not None:

@@ -44,29 +44,29 @@ class PageView(Vertical):
     PageView > Grid { height: 1fr; max-height: 100%; }
     """
 
-    class RowOpened(Message):
+    class RowMessage(Message):
+        """About a row of the table that was shown when it was sent."""
+
+        def __init__(self, view: PageView, row: int) -> None:
+            super().__init__()
+            self.view = view
+            self.row = row
+            self._page = view.page
+
+        @property
+        def control(self) -> PageView:
+            return self.view
+
+        @property
+        def is_old(self) -> bool:
+            """Whether another page is shown by now: its row of that number is another."""
+            return self.view.page is not self._page
+
+    class RowOpened(RowMessage):
         """Enter was pressed on a row of the table."""
 
-        def __init__(self, view: PageView, row: int) -> None:
-            super().__init__()
-            self.view = view
-            self.row = row
-
-        @property
-        def control(self) -> PageView:
-            return self.view
-
-    class RowReached(Message):
+    class RowReached(RowMessage):
         """The cursor has come to a row of the table."""
-
-        def __init__(self, view: PageView, row: int) -> None:
-            super().__init__()
-            self.view = view
-            self.row = row
-
-        @property
-        def control(self) -> PageView:
-            return self.view
 
     def __init__(self, text: str = "", id: str | None = None) -> None:
         super().__init__(id=id)
@@ -121,14 +121,18 @@ class PageView(Vertical):
 
     def on_grid_row_selected(self, event: Grid.RowSelected) -> None:
         event.stop()
-        self.post_message(self.RowOpened(self, event.row))
+        if event.table is self.page.table:
+            self.post_message(self.RowOpened(self, event.row))
 
     def on_grid_sorted(self, event: Grid.Sorted) -> None:
         event.stop()
-        self._order = event.order
+        if event.table is self.page.table:
+            self._order = event.order
 
     def on_grid_row_highlighted(self, event: Grid.RowHighlighted) -> None:
         event.stop()
+        if event.table is not self.page.table:
+            return
         for files in self.query("FileMapView"):
             files.cursor = event.row  # type: ignore[attr-defined]
         self.post_message(self.RowReached(self, event.row))
@@ -140,7 +144,8 @@ class PageView(Vertical):
 
     def on_file_map_view_opened(self, event: FileMapView.Opened) -> None:
         event.stop()
-        self.post_message(self.RowOpened(self, event.file))
+        if event.files is self.page.files:
+            self.post_message(self.RowOpened(self, event.file))
 
     def _draw_soon(self) -> None:
         # one swap at a time, and it draws the newest page

@@ -101,9 +101,22 @@ class Operator:
         await self.sees("Decision")
 
 
+class Clock:
+    """What dialogs wait by: at each look a second has gone by, unless it stands."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.stands = False
+
+    def __call__(self) -> float:
+        self.seconds += 0.0 if self.stands else 1.0
+        return self.seconds
+
+
 @asynccontextmanager
 async def console(backend: FakeBackend, size: tuple[int, int] = (80, 24), **options: object) -> AsyncIterator[Operator]:
     """A console on the backend, open until the block ends."""
     app = DeltaMergeApp(backend, home=backend.home, **options)  # type: ignore[arg-type]
+    app.clock = Clock()
     async with app.run_test(size=size, notifications=True) as pilot:
         yield Operator(pilot, app)

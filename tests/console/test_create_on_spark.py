@@ -14,7 +14,7 @@ from engine.history import History
 from engine.session.home import ledger_path
 from tests.conftest import TEST_CONFS, own_schema
 from tests.console import drive
-from tests.console.drive import Operator
+from tests.console.drive import Clock, Operator
 
 
 @pytest.mark.thorough
@@ -29,6 +29,7 @@ async def test_a_table_is_created_cloned_and_explored(
         ).collect()
         backend = SparkBackend("local[2]", spark_home, TEST_CONFS)
         app = DeltaMergeApp(backend, home=spark_home)
+        app.clock = Clock()
         async with app.run_test(size=(140, 50), notifications=True) as pilot:
             operator = Operator(pilot, app)
             await operator.warm()

@@ -7,7 +7,7 @@ import pytest
 from console.commands import all_commands, bindings_of
 from console.keymap import all_bindings
 from console.places.specs import PLACES
-from tests.console.drive import ORDERS, Operator, console
+from tests.console.drive import ORDERS, Clock, Operator, console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
 
@@ -60,6 +60,7 @@ def test_the_palette_has_every_action_that_a_key_has(backend: FakeBackend) -> No
     from console.app import DeltaMergeApp
 
     app = DeltaMergeApp(backend, home=backend.home)
+    app.clock = Clock()
     app._screen_stacks = {"tables": [app.get_default_screen()]}
     titles = " / ".join(f"{command.title} {command.help}" for command in all_commands(app))
     owners = all_bindings()

@@ -17,7 +17,7 @@ from textual.pilot import Pilot
 
 from console.app import DeltaMergeApp
 from tests.console import samples
-from tests.console.drive import ORDERS, Operator
+from tests.console.drive import ORDERS, Clock, Operator
 from tests.console.fake_backend import FakeBackend
 
 Scene = Callable[[Operator], Awaitable[None]]
@@ -163,6 +163,7 @@ def test_picture(
     monkeypatch.setattr("console.app.datetime", FixedClock)
     Path(backend.home, "settings.toml").write_text(f'theme = "{theme}"\n')
     app = DeltaMergeApp(backend, home=backend.home)
+    app.clock = Clock()
     app.animation_level = "none"
 
     async def play(pilot: Pilot[None]) -> None:
