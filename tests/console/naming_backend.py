@@ -1,0 +1,95 @@
+"""A backend whose every answer says what it answers, and comes when the test lets it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from engine.layout_advice import LayoutAdvice
+from engine.plans import OperationDetail
+from engine.values import Column, DataFile, RowPage, TableDetail, TableVersion
+from tests.console import samples
+from tests.console.fake_backend import FakeBackend
+
+FREE = ("connect", "list_schemas", "list_tables", "remember_tables", "remembered_tables", "history", "outcomes")
+PATIENCE_SECONDS = 20.0
+
+
+def tag(name: str, view: str, version: int | None = None) -> str:
+    """The mark of an answer about a table."""
+    return f"<{name}|{view}|{version}>"
+
+
+@dataclass
+class Call:
+    """One question that waits for the test."""
+
+    method: str
+    arguments: Sequence[object]
+    may_go: threading.Event = field(default_factory=threading.Event)
+
+
+class NamingBackend(FakeBackend):
+    """``waiting``: the calls that are not answered yet, in the order in which they came."""
+
+    waiting: list[Call]
+
+    def _enter(self, method: str, *arguments: object, needs_spark: bool = True, sleep: bool = True) -> None:
+        super()._enter(method, *arguments, needs_spark=needs_spark, sleep=sleep)
+        if method in FREE:
+            return
+        call = Call(method, arguments)
+        with self._lock:
+            self.waiting.append(call)
+        call.may_go.wait(PATIENCE_SECONDS)
+
+    def answer(self, at: int) -> None:
+        """Let one of those that wait go; any number is of one of them."""
+        with self._lock:
+            if self.waiting:
+                self.waiting.pop(at % len(self.waiting)).may_go.set()
+
+    def table_detail(self, name: str) -> TableDetail:
+        made = super().table_detail(name)
+        column = Column(name=tag(name, "columns"), type="int")
+        properties = {"mark": tag(name, "properties")}
+        return made.model_copy(update={"columns": (column,), "partition_columns": (), "properties": properties})
+
+    def table_versions(self, name: str, limit: int = 100) -> list[TableVersion]:
+        made = super().table_versions(name, limit)
+        return [one.model_copy(update={"operation": tag(name, "versions")}) for one in made]
+
+    def table_files(self, name: str, limit: int = 10_000) -> list[DataFile]:
+        made = super().table_files(name, limit)
+        # the statistics are of the files too
+        return [one.model_copy(update={"path": tag(name, "files"), "partition": {}}) for one in made]
+
+    def describe_table(self, name: str) -> tuple[tuple[str, str, str], ...]:
+        super().describe_table(name)
+        return ((tag(name, "describe"), "", ""),)
+
+    def table_rows(
+        self, name: str, limit: int = 100, version: int | None = None, percent: float | None = None
+    ) -> RowPage:
+        super().table_rows(name, limit, version, percent)
+        column = Column(name="mark", type="string")
+        return RowPage(columns=(column,), rows=((tag(name, "rows", version),),) * 3, more=True)
+
+    def table_advice(self, name: str) -> tuple[LayoutAdvice, ...]:
+        super().table_advice(name)
+        return (LayoutAdvice("SMALL_FILES", tag(name, "advice"), "", ""),)
+
+    def operation(self, op_id: str) -> OperationDetail:
+        found = super().operation(op_id)
+        sql = f"<{op_id}>"
+        return found.model_copy(update={"operation": found.operation.model_copy(update={"sql": sql})})
+
+
+def a_long_ledger() -> list[samples.Operation]:
+    """Operations that can be undone, each with text of its own."""
+    first = samples.a_ledger()[0]
+    return [
+        first.model_copy(update={"op_id": f"op{number}", "sql": f"<op{number}>", "version": 50 - number})
+        for number in range(4)
+    ]
