@@ -9,12 +9,12 @@ from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.color import Color
 from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import TextAreaTheme
 
 from console.visible import is_visible
+from console.widgets.theme_colour import theme_colour
 
 if TYPE_CHECKING:
     from textual.theme import Theme
@@ -82,8 +82,7 @@ class SqlText(TextArea):
         variables = self.app.theme_variables
         styles: dict[str, Style] = {}
         for token, name in _SYNTAX.items():
-            color = Color.parse(variables[name])
-            styles[token] = Style(color=color.rich_color, italic=token == "comment" or None)
+            styles[token] = Style(color=theme_colour(variables, name), italic=token == "comment" or None)
         name = f"sql-{theme.name}"
         self.register_theme(TextAreaTheme(name=name, syntax_styles=styles))
         self.theme = name
@@ -93,7 +92,7 @@ class SqlText(TextArea):
         line = Text(one_cell_each(self.document.get_line(line_index), plain=plain), end="", no_wrap=True)
         if self._error_at is not None and self._error_at[0] == line_index:
             _, start, end = self._error_at
-            color = Color.parse(self.app.theme_variables["text-error"]).rich_color
+            color = theme_colour(self.app.theme_variables, "text-error")
             line.stylize(Style(color=color, underline=True, bold=True), start, max(end, start + 1))
         return line
 

@@ -8,7 +8,6 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.color import Color
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -17,6 +16,7 @@ from textual.strip import Strip
 
 from console.format import number
 from console.widgets.page import FileMap
+from console.widgets.theme_colour import theme_colour
 
 # from quiet to loud; the letter says the same
 _COLOURS = ("foreground-muted", "text-secondary", "text-primary", "text-accent", "text-warning", "text-error")
@@ -97,9 +97,7 @@ class FileMapView(ScrollView, can_focus=True):
 
     def _style(self, kind: int, base: Style) -> Style:
         name = _COLOURS[min(kind, len(_COLOURS) - 1)]
-        colour = Color.parse(self.app.theme_variables[name])
-        ground = Color.parse(self.app.theme_variables["background"])
-        return base + Style(color=(ground + colour).rich_color, bold=kind >= 3)
+        return base + Style(color=theme_colour(self.app.theme_variables, name), bold=kind >= 3)
 
     def _legend(self, base: Style) -> list[Segment]:
         mode = self.files.modes[self.mode]

@@ -91,17 +91,17 @@ class TableTree(Tree[object]):
         above, name = self._place_of(group)
         label = visible(name) + ("/" if group.is_directory and not group.name.endswith("/") else "")
         counted = "" if tables is None else f" ({len(tables)})"
-        text = Text.assemble(label, (counted, "dim"))
+        text = Text.assemble(label, counted)
         node = above.add(text, data=group, expand=bool(self._words) or group.expanded)
         if tables is None:
             node.add_leaf(
-                Text("loading", style="dim italic") if not group.error else Text(visible(group.error)),
+                Text("loading", style="italic") if not group.error else Text(visible(group.error)),
                 data=None,
             )
         for table in tables or ():
             node.add_leaf(self._label(group, table), data=table)
         if tables is not None and not tables:
-            node.add_leaf(Text("no tables", style="dim italic"), data=None)
+            node.add_leaf(Text("no tables", style="italic"), data=None)
 
     def _place_of(self, group: Group) -> tuple[TreeNode[object], str]:
         """The node that a group goes under, and what it is called there: under its catalog, if another."""
@@ -124,7 +124,7 @@ class TableTree(Tree[object]):
             name = table.path.removeprefix(group.name).lstrip("/") or table.table
         text = Text(visible(name))
         if table.is_delta is False:
-            text.append(" not Delta", style="dim italic")
+            text.append(" not Delta", style="italic")
         return text
 
     def _put_cursor(self, chosen: object) -> None:

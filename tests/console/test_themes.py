@@ -6,12 +6,14 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from rich.color import ColorSystem
 from textual.color import Color, rgb_to_lab
 from textual.theme import Theme
 
+from console.places.specs import PLACES
 from console.themes import check_variables, load_themes
 from console.widgets.glyphs import locale_speaks_utf8
-from tests.console.drive import console
+from tests.console.drive import ORDERS, Operator, console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
 
@@ -98,6 +100,50 @@ def test_the_measure_of_colour_blindness_finds_red_against_green() -> None:
 @pytest.mark.parametrize("name", THEMES)
 def test_our_own_themes_stand_the_check_that_an_operators_themes_must_stand(name: str) -> None:
     check_variables(name, THEMES[name])
+
+
+DRAWN = set("\u2500\u2502\u256d\u256e\u2570\u256f\u25b8\u25be\u2588\u2581\u2501\u258c ")
+"""Lines and bars: nothing to be read."""
+
+
+def told_faintly(operator: Operator, system: ColorSystem) -> list[str]:
+    """The texts on the screen whose contrast is below 4.5 in the colours of a terminal."""
+    faint = []
+    for strip in operator.app.screen._compositor.render_strips():
+        for text, style, _ in strip:
+            if style is None or style.color is None or style.bgcolor is None or set(text) <= DRAWN:
+                continue
+            found = [Color(*one.downgrade(system).get_truecolor()) for one in (style.color, style.bgcolor)]
+            if contrast(*found) < 4.5:
+                faint.append(f"{text.strip()!r} {contrast(*found):.1f} ({style})")
+    return faint
+
+
+@pytest.mark.parametrize("name", THEMES)
+async def test_every_text_of_every_place_can_be_read_in_true_colour_and_in_256(backend: FakeBackend, name: str) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        operator.app.theme = name
+        await operator.plan(MERGE_SQL)
+        for place in PLACES:
+            operator.app.go_to(place.name)
+            await operator.pilot.pause()
+            for system in (ColorSystem.TRUECOLOR, ColorSystem.EIGHT_BIT):
+                assert not told_faintly(operator, system)
+
+
+async def test_every_place_opens_in_every_theme(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("1", *ORDERS, "enter")
+        await operator.sees("decimal(12,2)")
+        await operator.press(*["right_square_bracket"] * 5)
+        await operator.sees("size: ")
+        for name in operator.app.available_themes:
+            operator.app.theme = name
+            for place in PLACES:
+                operator.app.go_to(place.name)
+                await operator.pilot.pause()
+        assert {"ansi-dark", "ansi-light", "nord", *THEMES} <= set(operator.app.available_themes)
 
 
 BAD_THEMES = {
