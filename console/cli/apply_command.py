@@ -184,4 +184,5 @@ def commit(invocation: Invocation, session: Session, told: Narrator, plan: AnyPl
     outcome = work.run()
     if work.was_asked_to_stop and outcome.version is not None:
         told.say("too late to cancel: it was committed")
+    told.committed(outcome)
     return outcome

@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.exits import (
-    CANCELLED,
-    DONE,
-    FAILED,
-    USAGE,
-    CrashError,
-    PipeClosedError,
-    ToldError,
-    exit_code,
-)
+from console.cli.exits import CANCELLED, DONE, FAILED, USAGE, CrashError, PipeClosedError
+from console.cli.failures import Failed, ToldError, failed_by
 from console.cli.title import hide_secrets_in_title
 from console.visible import visible
 
@@ -26,6 +18,8 @@ if TYPE_CHECKING:
     from engine.errors import EngineError
 
 PROGRAM = "deltamerge-console"
+JSON = "--json"
+CANCELLED_BY_KEY = Failed(CANCELLED, "CANCELLED", "The work was cancelled.")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -52,35 +46,39 @@ def run(arguments: Sequence[str] | None) -> int:
         result = cli.main(args=arguments, prog_name=PROGRAM, standalone_mode=False)
         sys.stdout.flush()
         return result if isinstance(result, int) else DONE
-    except click.ClickException as error:
-        return _usage(error)
-    except (KeyboardInterrupt, click.Abort):
-        tell("cancelled")
-        return CANCELLED
-    except ToldError as told:
-        return told.code
-    except CrashError as crash:
-        tell(f"[UNEXPECTED] {crash}", f"Details are in {crash.log}." if crash.log else "")
-        return FAILED
     except (BrokenPipeError, PipeClosedError):
         raise
-    except Exception as error:
-        from engine.errors import EngineError
+    except ToldError as told:
+        failed = told.failed
+    except (Exception, KeyboardInterrupt) as error:
+        failed = _told(error)
+    if JSON in (sys.argv[1:] if arguments is None else arguments):
+        from console.cli.streams import print_json
 
-        if not isinstance(error, EngineError):
-            raise
-        return refused(error)
+        print_json(failed.document())
+    return failed.code
 
 
-def refused(error: EngineError) -> int:
-    """Tell what the engine refuses: ``[CONDITION] message``, then what to do."""
-    from engine.errors import CancelledError
+def _told(error: BaseException) -> Failed:
+    """Tell a person what went wrong. What nobody foresaw is raised again."""
+    from engine.errors import CancelledError, EngineError
 
+    if isinstance(error, click.Abort | KeyboardInterrupt):
+        tell("cancelled")
+        return CANCELLED_BY_KEY
+    if isinstance(error, click.ClickException):
+        return _usage(error)
+    if isinstance(error, CrashError):
+        hint = f"Details are in {error.log}." if error.log else ""
+        tell(f"[UNEXPECTED] {error}", hint)
+        return Failed(FAILED, "UNEXPECTED", str(error), hint)
+    if not isinstance(error, EngineError):
+        raise error
     if isinstance(error, CancelledError):
         tell("cancelled", error.hint)
     else:
         tell(with_place(error), error.hint)
-    return exit_code(error)
+    return failed_by(error)
 
 
 def with_place(error: EngineError) -> str:
@@ -97,8 +95,9 @@ def tell(line: str, hint: str = "") -> None:
         click.echo(visible(redact(text)), err=True)
 
 
-def _usage(error: click.ClickException) -> int:
+def _usage(error: click.ClickException) -> Failed:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else PROGRAM
-    tell(error.format_message(), f"Try '{command} --help'.")
-    return USAGE
+    hint = f"Try '{command} --help'."
+    tell(error.format_message(), hint)
+    return Failed(USAGE, "USAGE", error.format_message(), hint)

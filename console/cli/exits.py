@@ -38,14 +38,6 @@ def outcome_code(outcome: Outcome) -> int:
     return DONE if outcome.kept else DEVIATED
 
 
-class ToldError(Exception):
-    """The reason has been told already (as an event); only the exit code is left to give."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
-        self.code = code
-
-
 class CrashError(Exception):
     """Something that nobody foresaw: its traceback is in the file ``log`` (None: it could not be written)."""
 

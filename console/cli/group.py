@@ -21,7 +21,8 @@ from console.cli import (
     server_command,
     undo_command,
 )
-from console.cli.exits import CrashError, PipeClosedError, ToldError
+from console.cli.exits import CrashError, PipeClosedError
+from console.cli.failures import ToldError
 from console.cli.inputs import pairs
 from console.cli.invocation import Invocation
 from console.cli.opening import open_console

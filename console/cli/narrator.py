@@ -13,12 +13,14 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from console.cli.exits import ToldError, exit_code
+from console.cli.exits import CANCELLED
+from console.cli.failures import Failed, ToldError, failed_by
 from console.format import size
 from console.visible import visible
 
 if TYPE_CHECKING:
-    from engine.values import Progress
+    from engine.plans import AnyPlan
+    from engine.values import Outcome, Progress
 
 EVENTS_AT_MOST_EVERY_SECONDS = 0.2
 
@@ -39,6 +41,12 @@ class Narrator:
         if progress.phase and progress.phase != self._phase:
             self._phase = progress.phase
             self._write(f"… {visible(progress.phase)}")
+
+    def planned(self, plan: AnyPlan) -> None:
+        """What was planned: a person reads it on stdout."""
+
+    def committed(self, outcome: Outcome) -> None:
+        """What was committed: a person reads it on stdout."""
 
     def pause(self) -> None:
         """Leave the terminal to a question."""
@@ -115,7 +123,8 @@ class BarNarrator(Narrator):
 
 
 class EventNarrator(Narrator):
-    """NDJSON, one event in each line: ``event`` is narration, progress, done, cancelled or error."""
+    """NDJSON, one event in each line: ``event`` is narration, progress, plan, outcome, done, cancelled or
+    error."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -134,6 +143,23 @@ class EventNarrator(Narrator):
         self._phase, self._last = progress.phase, now
         self._event("progress", **progress.model_dump(exclude_none=True))
 
+    def planned(self, plan: AnyPlan) -> None:
+        """A plan event: its id, a sentence, what is warned of, what Delta would refuse, the promised metrics."""
+        from console.places.sentences import summary
+
+        self._event(
+            "plan",
+            plan_id=plan.plan_id,
+            summary=summary(plan),
+            warnings=[one.model_dump(mode="json") for one in plan.warnings],
+            refused=plan.refused.model_dump(mode="json") if plan.refused is not None else None,
+            promise=plan.promise,
+        )
+
+    def committed(self, outcome: Outcome) -> None:
+        """An outcome event: what ``apply --json`` prints."""
+        self._event("outcome", **outcome.model_dump(mode="json"))
+
     def _event(self, event: str, **fields: Any) -> None:
         from engine.history_store import now
 
@@ -149,13 +175,13 @@ class EventNarrator(Narrator):
             self._event("done")
         elif isinstance(error, CancelledError | KeyboardInterrupt):
             self._event("cancelled")
-            raise ToldError(130) from error
+            raise ToldError(Failed(CANCELLED, "CANCELLED", "The work was cancelled.")) from error
         elif isinstance(error, EngineError):
             # stderr stays NDJSON to its end: the error is an event, not a line beside them
-            code = exit_code(error)
+            failed = failed_by(error)
             told = {"condition": error.condition, "message": redact(error.message), "hint": redact(error.hint)}
-            self._event("error", **told, line=error.line, column=error.column, exit=code)
-            raise ToldError(code) from error
+            self._event("error", **told, line=error.line, column=error.column, exit=failed.code)
+            raise ToldError(failed) from error
 
 
 def narrator(events: bool = False) -> Narrator:

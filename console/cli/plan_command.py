@@ -130,6 +130,7 @@ def make_plan(
     except EngineError as error:
         # the plan is what was asked for; that it is not in the ledger is told, and harms nothing yet
         told.say(f"the plan is not in the history: {error}")
+    told.planned(found)
     return found
 
 

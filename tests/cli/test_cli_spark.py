@@ -163,8 +163,12 @@ def test_params_json_and_events(shell: Shell, target: str, tmp_path: Path) -> No
     assert ran.code == 0, ran.err
     assert ran.json["promise"]["numTargetRowsDeleted"] == 1
     events = [json.loads(line) for line in ran.err.splitlines()]
-    assert {"progress", "done"} <= {event["event"] for event in events}
+    assert {"progress", "plan", "done"} <= {event["event"] for event in events}
     assert events[-1]["event"] == "done"
+    (planned,) = (event for event in events if event["event"] == "plan")
+    assert (planned["plan_id"], planned["promise"]) == (ran.json["plan_id"], ran.json["promise"])
+    assert "deletes 1" in planned["summary"]
+    assert planned["warnings"] == ran.json["warnings"]
 
     ran = shell("plan", "-", "--events", stdin=b"MERGE INTO no.such t USING s ON 1=1 WHEN MATCHED THEN DELETE")
     assert ran.code == 1
@@ -178,7 +182,7 @@ def test_stale(shell: Shell, spark: Any, target: str, merge: Path, tmp_path: Pat
     spark.sql(f"UPDATE {target}.t SET v = 7 WHERE k = 1")
     ran = shell("apply", file, "--yes", "--json")
     assert ran.code == 5
-    assert ran.out == ""
+    assert ran.json["error"]["condition"] == "STALE_PLAN"
     assert ran.err.splitlines()[-2].startswith("[STALE_PLAN] ")
     assert latest(spark, target) == 2
 

@@ -49,7 +49,7 @@ def test_file_that_holds_no_merge(
     file.write_bytes(content)
     ran = shell(*command, file, "--json")
     assert ran.code == 64
-    assert ran.out == ""
+    assert ran.json["error"]["condition"] == condition
     message, hint = ran.err.splitlines()
     assert message.startswith(f"[{condition}] ")
     assert hint
@@ -96,7 +96,7 @@ def test_stdin(shell: Shell) -> None:
 def test_wrong_usage(shell: Shell, arguments: tuple[str, ...]) -> None:
     ran = shell(*arguments)
     assert ran.code == 64
-    assert ran.out == ""
+    assert ran.out == "" or ran.json["error"]["condition"] == "USAGE"
     assert "Traceback" not in ran.err
     assert len(ran.err.splitlines()) == 2
 
