@@ -117,6 +117,11 @@ def local_time(text: str | None, *, zone: bool = False, seconds: bool = True) ->
     return f"{shown} {local.strftime('%Z')}" if zone else shown
 
 
+def to_the_second(text: str) -> str:
+    """An ISO 8601 time without the parts of its seconds, in its own zone."""
+    return re.sub(r"(:\d\d)\.\d+", r"\1", text)
+
+
 def local_clock(text: str | None) -> str:
     """Only the time of day, in the reader's zone."""
     return local_time(text)[-8:] if text and parse_time(text) else local_time(text)

@@ -194,8 +194,8 @@ def parse_merge(sql: str, *, typing: bool = False) -> MergeStatement:
         first = tokens[0].text if tokens else ""
         raise UsageError(
             "NOT_A_MERGE",
-            f"The statement starts with {first!r}: it is no MERGE.",
-            "Plan a statement of the form MERGE INTO target USING source ON … WHEN …",
+            f"The statement starts with {first[:40]!r}: there is nothing to plan.",
+            "A plan is of MERGE INTO target USING source ON … WHEN …, or of CREATE or REPLACE TABLE.",
         )
     try:
         return _merge(sql, tokens, _TypingReader(tokens) if typing else Reader(tokens))

@@ -209,10 +209,11 @@ def _conflict(looked: UndoPlan, error: EngineError) -> StalePlanError:
 
 
 def _refuse(looked: UndoPlan, accept: Sequence[str]) -> None:
+    more = "1 later commit" if len(looked.lost) == 1 else f"{len(looked.lost):,} later commits"
     if looked.lost and LATER_COMMITS not in accept:
         raise RefusedError(
             LATER_COMMITS,
-            f"{len(looked.lost)} later commits would be lost too: {'; '.join(looked.lost[:3])}.",
+            f"{more} would be lost too: {'; '.join(looked.lost[:3])}.",
             f"If that is what you want, undo with --accept {LATER_COMMITS}.",
         )
     if looked.raise_retention and RAISE_RETENTION not in accept:

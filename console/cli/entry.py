@@ -97,6 +97,10 @@ def tell(line: str, hint: str = "") -> None:
 
 def _usage(error: click.ClickException) -> Failed:
     context = getattr(error, "ctx", None)
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        # the help itself, of several lines
+        click.echo(error.format_message(), err=True)
+        return Failed(USAGE, "USAGE", f"{error.ctx.command_path} needs a command.")
     command = context.command_path if context is not None else PROGRAM
     hint = f"Try '{command} --help'."
     tell(error.format_message(), hint)

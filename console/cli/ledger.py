@@ -11,6 +11,7 @@ from console.cli.exits import DONE
 from console.cli.invocation import Invocation, asked
 from console.cli.streams import glyphs, print_json, show
 from console.format import local_time, number
+from console.places.sentences import read
 from console.visible import visible
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _detail(found: OperationDetail, signs: Glyphs) -> list[RenderableType]:
         "version": "" if one.version is None else f"v{one.version}",
     }
     if outcome is not None and outcome.read_version is not None:
-        known["read"] = f"v{outcome.read_version} ({outcome.verdict})"
+        known["read"] = f"{read(outcome.read_version).removeprefix('read ')} ({outcome.verdict})"
     parts: list[RenderableType] = [_status(one, signs), facts(known)]
     if one.error:
         parts.append(Text.assemble((f"{signs.error} ", ERROR), visible(one.error, lines=True)))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from console.cli.view_plan import MAX_FILES, MAX_SAMPLES, estimated, sample_text
-from console.format import count, number, short_id, size
+from console.format import count, number, short_id, size, to_the_second
 from console.places import sentences, undo_sentences
 from console.visible import visible
 from console.widgets.glyphs import UNICODE
@@ -43,7 +43,7 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield from _files(plan)
     yield from _samples(plan)
     yield from _details("Statement", fenced("\n;\n".join((*plan.statement.setup, plan.statement.sql)), "sql"))
-    made = f"{plan.created_at}, Spark {plan.engines.spark}, Delta {plan.engines.delta}"
+    made = f"{to_the_second(plan.created_at)}, Spark {plan.engines.spark}, Delta {plan.engines.delta}"
     maker = f"deltamerge-console {plain(plan.engines.deltamerge)}"
     yield f"Plan {code(short_id(plan.plan_id))}, made {plain(made)} by {maker}."
 
@@ -53,16 +53,16 @@ def _verdict(plan: Plan) -> Iterator[str]:
         yield f"- ❌ **cannot be committed**: {code(plan.refused.condition)} {plain(plan.refused.message)}"
         if plan.refused.hint:
             yield f"  {plain(plan.refused.hint)}"
+        yield from _conflicts(plan)
     else:
         yield f"- ✅ **{sentences.counts(plan)}**"
-        yield f"- {plain(sentences.rewrite(plan))}"
+        loud = "⚠️ " if sentences.rewrites_all(plan) else ""
+        yield f"- {loud}{plain(sentences.rewrite(plan))}"
     sign = "⚠️ " if plan.decision.materialize else ""
     yield f"- {sign}{plain(sentences.decision(plan.decision))}"
     if plan.refused is None:
         yield f"- {plain(sentences.conflict(plan))}"
-    for key in plan.find_touched_files.conflicts.keys[:MAX_SAMPLES]:
-        told = ", ".join(f"{name}={value}" for name, value in key.key.items())
-        yield f"  - {code(told)} is matched by {count(key.source_rows, 'source row')}"
+        yield from _conflicts(plan)
     if plan.session.staged:
         yield f"- {plain(sentences.staged(plan.session.staged))}"
     if plan.refused is None and plan.changes_something:
@@ -73,6 +73,12 @@ def _verdict(plan: Plan) -> Iterator[str]:
         body = "\n\n".join((*map(plain, sentences.dedupe(plan)), fenced(found.sql, "sql")))
         yield ""
         yield from _details("The source without duplicates", body)
+
+
+def _conflicts(plan: Plan) -> Iterator[str]:
+    for key in plan.find_touched_files.conflicts.keys[:MAX_SAMPLES]:
+        told = ", ".join(f"{name}={value}" for name, value in key.key.items())
+        yield f"  - {code(told)} is matched by {count(key.source_rows, 'source row')}"
 
 
 def _remarks(title: str, remarks: Sequence[Remark]) -> Iterator[str]:

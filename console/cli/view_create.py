@@ -11,7 +11,7 @@ from rich.text import Text
 
 from console.cli.markdown import code, fenced, plain
 from console.cli.view_plan import BOLD, ERROR, OK, POINTER, QUIET, WARNING, facts, signed, table, undo
-from console.format import duration, local_time, number, short_id
+from console.format import duration, local_time, number, short_id, to_the_second
 from console.places.create_sentences import DOES, changes, committing, headline, marks, rows_written
 from console.visible import visible
 from console.widgets.glyphs import Glyphs
@@ -87,7 +87,7 @@ def markdown(plan: CreatePlan) -> str:
         lines += [f"| {name} | {code(value)} |" for name, value in changes(plan, "→").items() if value]
         lines += [f"| column {code(column.name)} | {code(column.type)} |" for column in plan.after.columns]
     statement = "\n;\n".join((*plan.statement.setup, plan.statement.sql))
-    made = f"{plan.created_at}, Spark {plan.engines.spark}, Delta {plan.engines.delta}"
+    made = f"{to_the_second(plan.created_at)}, Spark {plan.engines.spark}, Delta {plan.engines.delta}"
     return "\n".join(
         [*lines, "", fenced(statement, "sql"), "", f"Plan {code(short_id(plan.plan_id))}, made {made}.", ""]
     )

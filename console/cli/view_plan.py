@@ -66,7 +66,8 @@ def _verdict(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
             yield _more(plan.refused.hint)
     else:
         yield signed(glyphs.ok, OK, sentences.counts(plan, glyphs.dot))
-        yield signed(glyphs.points_to, POINTER, sentences.rewrite(plan))
+        loud = (glyphs.warning, WARNING) if sentences.rewrites_all(plan) else (glyphs.points_to, POINTER)
+        yield signed(*loud, sentences.rewrite(plan))
     sign, style = (glyphs.warning, WARNING) if decided.materialize else (glyphs.ok, OK)
     yield signed(sign, style, sentences.decision(plan.decision))
     if decided.avoid:
@@ -80,7 +81,8 @@ def _verdict(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
         yield signed(glyphs.points_to, POINTER, f"runs with {new}: {visible(splice.why)}")
     if plan.session.staged:
         yield signed(glyphs.points_to, POINTER, sentences.staged(plan.session.staged))
-    yield from undo(plan, glyphs)
+    if not refused:
+        yield from undo(plan, glyphs)
 
 
 def undo(plan: AnyPlan, glyphs: Glyphs) -> Iterator[RenderableType]:

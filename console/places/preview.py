@@ -74,7 +74,9 @@ def _of_merge(plan: Plan, glyphs: Glyphs) -> Head:
     )
     stopped = line(*bad, sentences.conflict(plan), "bold $text-error")
     counted = f"{sentences.counts(plan, glyphs.dot)}  ({glyphs.exact} exact)"
-    lines = [line(*good, counted, "bold"), line(glyphs.points_to, "$text-primary", sentences.rewrite(plan))]
+    everything = sentences.rewrites_all(plan)
+    loud = (glyphs.warning, "$text-warning") if everything else (glyphs.points_to, "$text-primary")
+    lines = [line(*good, counted, "bold"), line(*loud, sentences.rewrite(plan))]
     if plan.refused is not None:
         lines = [stopped]
     lines.append(line(*(mind if plan.decision.materialize else good), sentences.decision(plan.decision)))

@@ -200,10 +200,23 @@ def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
     parts = [
         kept,
         f"{visible(plan.target.name)} is at v{'?' if result.version is None else result.version}",
-        f"read v{'?' if result.read_version is None else result.read_version}",
+        read(result.read_version),
         duration(result.duration_ms),
     ]
     return f" {dot} ".join(parts)
+
+
+def read(version: int | None) -> str:
+    """Which version a commit read; the one that makes a table reads none."""
+    if version is None:
+        return "read v?"
+    return f"read v{version}" if version >= 0 else "read no version: the table is new"
+
+
+def rewrites_all(plan: Plan) -> bool:
+    """Whether each file of the table is written anew, where there are several."""
+    files = len(plan.find_touched_files.files)
+    return 1 < files == plan.target.num_files and not plan.write.deletion_vectors
 
 
 def as_text(plan: AnyPlan, glyphs: Glyphs) -> str:

@@ -6,6 +6,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from console.format import count, local_time, number, parse_time, size
+from console.places.sentences import read
 from console.visible import visible
 
 if TYPE_CHECKING:
@@ -143,5 +144,4 @@ def done(looked: UndoPlan, result: Outcome, dot: str = "·") -> str:
         return f"undone, {table} is dropped{stay}" if result.kept else f"{table} is still in the catalog"
     at = f"{table} is at v{'?' if result.version is None else result.version}"
     kept = "undone, as promised" if result.kept else f"DEVIATED in {count(len(result.deviations), 'number')}, undone"
-    read = f"read v{'?' if result.read_version is None else result.read_version}"
-    return f"{kept} {dot} {at} {dot} {read}"
+    return f"{kept} {dot} {at} {dot} {read(result.read_version)}"

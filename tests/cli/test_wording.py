@@ -1,0 +1,73 @@
+"""What is said of a plan, a commit and a command is said where it belongs, in whole words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from console.cli import markdown
+from console.format import to_the_second
+from console.places.sentences import read, rewrites_all
+from engine.errors import RefusedError
+from engine.undo import undo
+from engine.values import Plan
+from tests.cli.running import Shell
+from tests.console.samples import a_plan, a_refused_plan, an_undo
+from tests.engine.plans import make_plan
+
+
+def with_files(touched: int, of: int) -> Plan:
+    plan = make_plan()
+    found = plan.find_touched_files.model_copy(update={"files": plan.find_touched_files.files * touched})
+    target = plan.target.model_copy(update={"num_files": of})
+    return plan.model_copy(update={"find_touched_files": found, "target": target})
+
+
+@pytest.mark.parametrize(("touched", "of", "is_loud"), [(3, 3, True), (2, 3, False), (1, 1, False), (0, 0, False)])
+def test_a_merge_that_rewrites_every_file_warns(touched: int, of: int, is_loud: bool) -> None:
+    plan = with_files(touched, of)
+    assert rewrites_all(plan) is is_loud
+    assert ("- ⚠️ rewrites" in markdown.page(plan)) is is_loud
+
+
+def test_markdown_of_a_refused_plan_offers_no_undo_and_keeps_the_rivals_below_the_refusal() -> None:
+    plan: Any = a_refused_plan()
+    lines = markdown.page(plan).splitlines()
+    assert not any("undo" in line for line in lines)
+    assert "undo" in markdown.page(a_plan())
+    first = next(at for at, line in enumerate(lines) if line.startswith("- "))
+    rivals = [at for at, line in enumerate(lines) if "is matched by" in line]
+    assert rivals
+    assert rivals == list(range(rivals[0], rivals[-1] + 1))
+    assert all(line.startswith("  ") for line in lines[first + 1 : rivals[-1] + 1])
+
+
+def test_a_summary_of_a_refused_plan_offers_no_undo(shell: Shell, tmp_path: Any) -> None:
+    file = tmp_path / "p.json"
+    file.write_text(a_refused_plan().to_json())
+    assert "undo" not in shell("show", file).out
+
+
+def test_server_without_a_command_prints_its_help(shell: Shell) -> None:
+    ran = shell("server")
+    assert ran.code == 64
+    assert "\\n" not in ran.err
+    assert [line.split()[0] for line in ran.err.splitlines() if line.startswith("  st")] == ["start", "status", "stop"]
+
+
+@pytest.mark.parametrize(
+    ("lost", "told"), [(("v43 WRITE",), "1 later commit would"), (("v43 WRITE", "v44 WRITE"), "2 later commits would")]
+)
+def test_later_commits_are_counted_in_words(lost: tuple[str, ...], told: str) -> None:
+    with pytest.raises(RefusedError, match=told):
+        undo(None, an_undo("1", lost))  # type: ignore[arg-type]  it is refused before Spark is asked
+
+
+def test_the_commit_that_makes_a_table_read_no_version() -> None:
+    assert [read(None), read(7), read(-1)] == ["read v?", "read v7", "read no version: the table is new"]
+
+
+def test_a_time_for_people_has_no_fractions() -> None:
+    assert to_the_second("2026-11-20T12:04:11.123Z") == "2026-11-20T12:04:11Z"
+    assert to_the_second("2026-11-20T12:04:11Z") == "2026-11-20T12:04:11Z"
