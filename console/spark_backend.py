@@ -258,6 +258,7 @@ class SparkBackend:
     ) -> AnyPlan:
         from engine.errors import EngineError
         from engine.plan_statement import plan
+        from engine.policy import with_verdicts
 
         session = self._session().new_session(self._confs)
         done = False
@@ -280,6 +281,7 @@ class SparkBackend:
         finally:
             if not done:
                 session.close()
+        result = with_verdicts(self.policy, result)
         self._keep(result.plan_id, session)
         try:
             self._ledger().record_planned(result)

@@ -12,6 +12,7 @@ from engine.values import (
     Checksum,
     Engines,
     PlanningState,
+    PolicyVerdict,
     Refused,
     Remark,
     Target,
@@ -143,6 +144,8 @@ class CreatePlan(Value):
     """None in a plan of format 1, which recorded none: then nothing is compared."""
     undo: Undo | None = None
     """None where nothing is changed, and in the plans of older versions."""
+    policy: tuple[PolicyVerdict, ...] = ()
+    """The rules in force where it was planned. Applying checks those that are in force then."""
     timings: dict[str, int] = Field(default_factory=dict)
     """Milliseconds by step of the chain."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from engine.errors import RefusedError
+from engine.values import PolicyVerdict
 
 if TYPE_CHECKING:
     from engine.plans import AnyPlan
@@ -62,6 +64,34 @@ def broken_rules(policy: Policy, plan: AnyPlan, *, reviewed: bool) -> tuple[Brok
     return tuple(found)
 
 
+ASKING = ("typed_confirmation", "typed_above", "reviewed_plans")
+"""Rules that ask a person for something."""
+
+
+def with_verdicts(policy: Policy, plan: AnyPlan) -> AnyPlan:
+    """``plan`` with what each rule in force says of it, in the order of Policy."""
+    return plan.model_copy(update={"policy": tuple(_verdicts(policy, plan))})
+
+
+def _verdicts(policy: Policy, plan: AnyPlan) -> Iterator[PolicyVerdict]:
+    said = {one.rule: one.how for one in broken_rules(policy, plan, reviewed=False)}
+    if (typed := to_be_typed(policy, plan)) is not None and plan.changes_something:
+        said[typed.rule] = typed.how
+    shares = {f"max_{share.what}_{share.done}": share.value for share in _shares(plan)}
+    known = [value for value in shares.values() if value is not None]
+    shares["typed_above"] = max(known) if len(known) == len(shares) else None
+    for rule, setting in asdict(policy).items():
+        if setting is None or setting is False:
+            continue
+        limit = None if setting is True else float(setting)
+        verdict: Literal["allowed", "asks", "refused"] = "refused"
+        if rule not in said:
+            verdict = "allowed"
+        elif rule in ASKING:
+            verdict = "asks"
+        yield PolicyVerdict(rule=rule, limit=limit, value=shares.get(rule), verdict=verdict, how=said.get(rule, ""))
+
+
 def to_be_typed(policy: Policy, plan: AnyPlan) -> Broken | None:
     """The rule by which the table's name is to be typed before ``plan`` is applied, or None: a yes will do."""
     if policy.typed_confirmation:
@@ -97,6 +127,13 @@ class _Share:
     done: str
     part: int | None
     whole: int | None
+
+    @property
+    def value(self) -> float | None:
+        """The share, from 0 to 1."""
+        if self.part == 0:
+            return 0.0
+        return None if self.part is None or not self.whole else min(self.part / self.whole, 1.0)
 
     def above(self, most: float) -> str:
         """How it is more than ``most``, or "" where it is not."""

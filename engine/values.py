@@ -253,6 +253,20 @@ class Remark(Value):
     evidence: str = ""
 
 
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class PolicyVerdict(Value):
+    """What one rule of the policy says of a plan. ``limit`` and ``value`` are shares from 0 to 1, None where the rule
+    has none, or it is not known. ``asks``: a person has to do something before the commit."""
+
+    rule: str
+    limit: Share | None = None
+    value: Share | None = None
+    verdict: Literal["allowed", "asks", "refused"]
+    how: str = ""
+
+
 class Sample(Value):
     """One row before and after. Inserted rows have no ``before``, deleted ones no ``after``.
 
@@ -296,7 +310,7 @@ def keys_left_out(plan: Plan | CreatePlan) -> set[str]:
     """The keys that the plan's format does not have."""
     if plan.format_version != 1:
         return set()
-    return {"checksum", *(name for name in ("state", "undo") if getattr(plan, name) is None)}
+    return {"checksum", *(name for name in ("state", "undo", "policy") if not getattr(plan, name))}
 
 
 class PlanningState(Value):
@@ -373,6 +387,8 @@ class Plan(Value):
     session: SessionRef = SessionRef()
     undo: Undo | None = None
     """None where nothing is committed, and in the plans of older versions."""
+    policy: tuple[PolicyVerdict, ...] = ()
+    """The rules in force where it was planned. Applying checks those that are in force then."""
     timings: dict[str, int] = Field(default_factory=dict)
     """Milliseconds by step of the chain."""
 

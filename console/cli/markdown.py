@@ -13,6 +13,7 @@ from console.visible import visible
 from console.widgets.glyphs import UNICODE
 
 if TYPE_CHECKING:
+    from engine.plans import AnyPlan
     from engine.values import Plan, Remark
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+!|~@&$])")
@@ -63,6 +64,8 @@ def _verdict(plan: Plan) -> Iterator[str]:
     if plan.refused is None:
         yield f"- {plain(sentences.conflict(plan))}"
         yield from _conflicts(plan)
+    if plan.refused is None:
+        yield from policy_lines(plan)
     if plan.session.staged:
         yield f"- {plain(sentences.staged(plan.session.staged))}"
     if plan.refused is None and plan.changes_something:
@@ -73,6 +76,11 @@ def _verdict(plan: Plan) -> Iterator[str]:
         body = "\n\n".join((*map(plain, sentences.dedupe(plan)), fenced(found.sql, "sql")))
         yield ""
         yield from _details("The source without duplicates", body)
+
+
+def policy_lines(plan: AnyPlan) -> list[str]:
+    """What the policy has against it."""
+    return [f"- {'❌' if is_refused else '⚠️'} {plain(told)}" for is_refused, told in sentences.policy(plan)]
 
 
 def _conflicts(plan: Plan) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from console.cli.exits import CHANGES, DONE, FAILED
+from console.cli.exits import CHANGES, DONE, FAILED, REFUSED
 from console.cli.inputs import STDIN, Script, pairs, read_plan, read_script
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import Narrator, narrator
@@ -40,6 +40,9 @@ def planning_options(command: Command) -> Command:
 @click.option("-o", "output", type=click.Path(path_type=Path), metavar="P.json", help="Save the plan, to be applied.")
 @click.option("--freeze", is_flag=True, help="Keep the source in a Delta table beside the target till -o is applied.")
 @click.option("--no-prune", is_flag=True, help="Derive no condition from the source's keys.")
+@click.option(
+    "--check-policy", is_flag=True, help="Exit 6 where the policy refuses it. The plan is saved all the same."
+)
 @click.option("--detailed-exitcode", is_flag=True, help="Exit 2 when the plan changes something.")
 @click.option("--rows", default=5, show_default=True, type=click.IntRange(0, 1000), help="Sample rows of each clause.")
 @planning_options
@@ -51,6 +54,7 @@ def plan(
     freeze: bool,
     no_prune: bool,
     detailed_exitcode: bool,
+    check_policy: bool,
     rows: int,
     params: tuple[str, ...],
     as_json: bool,
@@ -87,6 +91,8 @@ def plan(
             print_next(next_step(invocation, found, file, params, output))
     if found.refused:
         return FAILED
+    if check_policy and any(one.verdict == "refused" for one in found.policy):
+        return REFUSED
     return CHANGES if detailed_exitcode and found.changes_something else DONE
 
 
@@ -104,6 +110,7 @@ def make_plan(
     from console.cli.interruptible import Interruptible
     from engine.errors import CancelledError, EngineError
     from engine.plan_statement import plan as plan_statement
+    from engine.policy import with_verdicts
 
     work = Interruptible(
         session,
@@ -124,6 +131,7 @@ def make_plan(
     if work.was_asked_to_stop:
         with dropped_if_lost(session, found):
             raise CancelledError("CANCELLED", "The work was cancelled.", "Nothing was written.")
+    found = with_verdicts(invocation.policy, found)
     try:
         with dropped_if_lost(session, found, but=(EngineError,)):
             invocation.history().record_planned(found)

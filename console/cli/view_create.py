@@ -9,8 +9,8 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from console.cli.markdown import code, fenced, plain
-from console.cli.view_plan import BOLD, ERROR, OK, POINTER, QUIET, WARNING, facts, signed, table, undo
+from console.cli.markdown import code, fenced, plain, policy_lines
+from console.cli.view_plan import BOLD, ERROR, OK, POINTER, QUIET, WARNING, facts, policy, signed, table, undo
 from console.format import duration, local_time, number, short_id, to_the_second
 from console.places.create_sentences import DOES, changes, committing, headline, marks, rows_written
 from console.visible import visible
@@ -52,6 +52,7 @@ def _verdict(plan: CreatePlan, glyphs: Glyphs) -> Iterator[RenderableType]:
         yield signed(glyphs.points_to, POINTER, rows)
     for step in plan.post_commit:
         yield signed(glyphs.points_to, POINTER, f"then {visible(step)}")
+    yield from policy(plan, glyphs)
     yield from undo(plan, glyphs)
     for one in plan.warnings:
         yield signed(glyphs.warning, WARNING, f"[{visible(one.code)}] {visible(one.sentence)} {visible(one.evidence)}")
@@ -81,6 +82,7 @@ def markdown(plan: CreatePlan) -> str:
         lines += [f"- ✅ **{DOES[plan.effect]}** ({plan.handler}); {plain(committing(plan))}"]
         lines += [f"- {plain(plan.because)}"]
         lines += [f"- {rows_written(plan)}"] if rows_written(plan) else []
+        lines += policy_lines(plan)
         lines += [f"- ⚠️ {code(one.code)} {plain(one.sentence)} {plain(one.evidence)}" for one in plan.warnings]
     if plan.after is not None:
         lines += ["", "| | |", "| --- | --- |"]

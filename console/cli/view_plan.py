@@ -82,7 +82,14 @@ def _verdict(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
     if plan.session.staged:
         yield signed(glyphs.points_to, POINTER, sentences.staged(plan.session.staged))
     if not refused:
+        yield from policy(plan, glyphs)
         yield from undo(plan, glyphs)
+
+
+def policy(plan: AnyPlan, glyphs: Glyphs) -> Iterator[RenderableType]:
+    """What the policy has against it."""
+    for is_refused, told in sentences.policy(plan):
+        yield signed(*((glyphs.error, ERROR) if is_refused else (glyphs.warning, WARNING)), told)
 
 
 def undo(plan: AnyPlan, glyphs: Glyphs) -> Iterator[RenderableType]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
@@ -56,9 +57,17 @@ class Verdict(Sentences):
 def verdict(plan: AnyPlan, glyphs: Glyphs, *, edited: str) -> Head:
     """The first lines: what to know before anything else. ``edited`` says that the text is another by now, or is ""."""
     lines = create_pages.verdict(plan, glyphs) if plan.kind == "create_table" else _of_merge(plan, glyphs)
+    if plan.refused is None:
+        lines = (*lines, *_of_policy(plan, glyphs))
     if not edited:
         return lines
     return (*lines, signed(f"  {glyphs.warning}", "$text-warning", edited, "$text-warning"))
+
+
+def _of_policy(plan: AnyPlan, glyphs: Glyphs) -> Iterator[Paragraph]:
+    for is_refused, told in sentences.policy(plan):
+        sign, style = (glyphs.error, "$text-error") if is_refused else (glyphs.warning, "$text-warning")
+        yield signed(f"  {sign}", style, told, style)
 
 
 def _of_merge(plan: Plan, glyphs: Glyphs) -> Head:

@@ -206,6 +206,16 @@ def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
     return f" {dot} ".join(parts)
 
 
+def policy(plan: AnyPlan) -> list[tuple[bool, str]]:
+    """What the policy says against a plan: whether it refuses it, and a sentence."""
+    said = {"refused": "the policy refuses it", "asks": "the policy asks for more"}
+    return [
+        (one.verdict == "refused", f"{said[one.verdict]} ({visible(one.rule)}): {visible(one.how)}")
+        for one in plan.policy
+        if one.verdict in said
+    ]
+
+
 def read(version: int | None) -> str:
     """Which version a commit read; the one that makes a table reads none."""
     if version is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.widgets import Input
 
 from engine.plan_file import read_plan_file
+from engine.policy import Policy, with_verdicts
 from tests.console import samples
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend
@@ -180,3 +181,12 @@ async def test_the_plan_is_copied_as_markdown(backend: FakeBackend) -> None:
         await operator.press("Y")
         await operator.sees("Copied the plan as Markdown.")
         assert operator.app.clipboard.startswith("### MERGE into `sales.orders` at version 41")
+
+
+async def test_what_the_policy_has_against_it_stands_in_the_verdict(backend: FakeBackend) -> None:
+    plan = with_verdicts(Policy(max_files_rewritten=0.01, typed_confirmation=True), samples.a_plan())
+    backend.plans = [plan]
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.sees("the policy refuses it (max_files_rewritten): 2 of 40 files would be rewritten")
+        await operator.sees("the policy asks for more (typed_confirmation)")

@@ -50,6 +50,8 @@ def any_value(kind: type[Value]) -> st.SearchStrategy[Any]:
 
 for subclass in Value.__subclasses__():
     st.register_type_strategy(subclass, any_value)
+# the only floats of a plan are shares
+st.register_type_strategy(float, st.floats(0, 1))
 
 
 @given(st.from_type(Plan))

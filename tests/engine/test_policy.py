@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from engine.errors import RefusedError
-from engine.policy import Policy, broken_rules, check_policy, check_writable, to_be_typed
+from engine.plan_checksum import checksum_of
+from engine.plan_file import read_plan
+from engine.policy import Policy, broken_rules, check_policy, check_writable, to_be_typed, with_verdicts
 from engine.values import Clause, Plan
 from tests.engine.plans import make_plan
 
@@ -105,3 +108,28 @@ def test_a_refusal_names_the_rule() -> None:
     assert raised.value.message == (
         "The policy forbids it (max_files_rewritten): 1 of 40 files would be rewritten, and at most 1% may be."
     )
+
+
+def test_a_plan_says_what_each_rule_in_force_has_against_it() -> None:
+    policy = Policy(typed_above=0.02, max_files_rewritten=0.01, max_rows_deleted=0.5, reviewed_plans=True)
+    found = with_verdicts(policy, a_plan()).policy
+    assert [(one.rule, one.limit, one.value, one.verdict) for one in found] == [
+        ("typed_above", 0.02, 0.025, "asks"),
+        ("max_files_rewritten", 0.01, 0.025, "refused"),
+        ("max_rows_deleted", 0.5, 0.0, "allowed"),
+        ("reviewed_plans", None, None, "asks"),
+    ]
+    assert "1 of 40 files would be rewritten" in found[1].how
+    assert with_verdicts(Policy(), a_plan()).policy == ()
+
+
+def test_what_is_not_known_is_told_as_not_known() -> None:
+    (found,) = with_verdicts(Policy(max_rows_rewritten=0.9), a_plan(num_rows=None)).policy
+    assert (found.value, found.verdict) == (None, "refused")
+
+
+def test_a_plan_file_of_before_the_verdicts_is_read() -> None:
+    document = json.loads(a_plan().to_json())
+    del document["policy"]
+    document["checksum"] = checksum_of(document)
+    assert read_plan(json.dumps(document)).policy == ()
