@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual import on
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
-from textual.events import Event, InputEvent
+from textual.events import Event, InputEvent, Key
 from textual.message import Message
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
@@ -116,6 +116,8 @@ class DeltaMergeApp(App[None], Asking):
             show=False,
             id="app.cancel_work",
             tooltip="Cancel what Spark is doing for this console",
+            # a text would take it, with nothing to copy
+            priority=True,
         ),
         Binding(
             "ctrl+q",
@@ -209,6 +211,9 @@ class DeltaMergeApp(App[None], Asking):
     async def on_event(self, event: Event) -> None:
         if isinstance(event, InputEvent):
             self._last_input = monotonic()
+        if isinstance(event, Key) and event.key.startswith("alt+"):
+            # some terminals send a letter with it, which is none that was typed
+            event.character = None
         await super().on_event(event)
 
     def _collect_garbage(self) -> None:
@@ -285,6 +290,8 @@ class DeltaMergeApp(App[None], Asking):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "cycle_merge":
             return len(self.merges) > 1
+        if action == "cancel_work":
+            return not self._has_selection
         return self.status.spark == "lost" if action == "restart_spark" else True
 
     def action_restart_spark(self) -> None:
@@ -380,6 +387,8 @@ class DeltaMergeApp(App[None], Asking):
     def action_cycle_merge(self, step: int) -> None:
         numbers = sorted(self.merges)
         self.action_merge(numbers[(numbers.index(self._merge) + step) % len(numbers)])
+        # the key that came here goes on, and is not typed into the SQL
+        self.screen_stack[0].set_focus(None)
 
     async def close_merge(self, number: int) -> None:
         """Forget a merge; the first one always stays."""
@@ -403,6 +412,11 @@ class DeltaMergeApp(App[None], Asking):
         self.add_mode(merge_mode(number), make)
 
     # Leaving and cancelling
+
+    @property
+    def _has_selection(self) -> bool:
+        """Whether there is text to copy."""
+        return bool(getattr(self.focused, "selected_text", ""))
 
     def action_cancel_work(self) -> None:
         if not self._jobs:

@@ -39,7 +39,9 @@ class ClauseDialog(Dialog[FormClause]):
         "clause, esc leaves it as it was."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+y,enter", "accept", "take", id="clause.accept", tooltip="Take the clause as it is written here"),
+        Binding(
+            "ctrl+y,enter", "accept", "use it", id="clause.accept", tooltip="Take the clause as it is written here"
+        ),
     ]
 
     def __init__(
@@ -75,7 +77,7 @@ class ClauseDialog(Dialog[FormClause]):
 
     def compose_buttons(self) -> Iterable[Widget]:
         yield Button("Cancel", id="refuse")
-        yield Button(Content(self.console_app.told("{clause.accept}  take")), id="accept")
+        yield Button(Content(self.console_app.told("{clause.accept}  use it")), id="accept")
 
     def on_mount(self) -> None:
         if not self._clause.by_columns:

@@ -28,6 +28,10 @@ class Dialog(ModalScreen[Result], Asking):
 
     CSS_PATH = "dialog.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
+        # a dialog hides the bindings of the console
+        Binding(
+            "f1", "app.help", "help", show=False, id="dialog.help", tooltip="What this dialog is for, and its keys"
+        ),
         Binding("escape", "refuse", "Close", show=False, id="dialog.close", tooltip="Close, changing nothing"),
     ]
 

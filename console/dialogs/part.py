@@ -19,9 +19,9 @@ class PartDialog(Dialog[str]):
     """Gives back the text, or None where it stays as it was. ``complaint`` of a text is why it cannot be taken."""
 
     AUTO_FOCUS = "#part"
-    HELP = "A part of the statement. Only this part of the SQL is replaced; esc leaves the text, and again closes."
+    HELP = "A part of the statement. Only this part of the SQL is replaced; esc closes and leaves it as it was."
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+y", "accept", "take", id="full.accept", priority=True, tooltip="Take the part as it is"),
+        Binding("ctrl+y", "accept", "use it", id="full.accept", priority=True, tooltip="Take the part as it is"),
     ]
 
     def __init__(self, title: str, text: str, complaint: Callable[[str], str]) -> None:
@@ -39,7 +39,7 @@ class PartDialog(Dialog[str]):
 
     def compose_buttons(self) -> Iterable[Widget]:
         yield Button("Cancel", id="refuse")
-        yield Button(Content(self.console_app.told("{full.accept}  take")), id="accept")
+        yield Button(Content(self.console_app.told("{full.accept}  use it")), id="accept")
 
     def on_mount(self) -> None:
         editor = self.query_one(SqlEditor)
@@ -54,6 +54,7 @@ class PartDialog(Dialog[str]):
         if not complaint:
             self.dismiss(text)
 
+    @on(SqlEditor.Left)
     @on(Button.Pressed, "#refuse")
     def _refused(self) -> None:
         self.dismiss(None)
