@@ -86,7 +86,7 @@ class History:
     # Writing
 
     def record_planned(self, plan: AnyPlan) -> str:
-        """Remember ``plan`` as planned and return the new operation's id (12 hex digits).
+        """Remember ``plan`` as planned, or as refused, and return the new operation's id (12 hex digits).
 
         A plan that is planned already and was not begun keeps its row: the same id comes back.
         """
@@ -94,7 +94,8 @@ class History:
         body = rows.packed(plan)  # made before the lock is taken: others are waiting there
 
         def work(db: DuckDBPyConnection) -> str:
-            return rows.planned_row(db, plan.plan_id) or _insert(db, plan, body, "planned", rows.new_id())
+            status = "planned" if plan.refused is None else "refused"
+            return rows.planned_row(db, plan.plan_id) or _insert(db, plan, body, status, rows.new_id())
 
         return self._store.run(work)
 
@@ -131,8 +132,8 @@ class History:
         return self._store.run(work)
 
     def applied(self, op_id: str, outcome: Outcome) -> None:
-        """The operation committed (or was found committed): status applied, with its outcome. One that was undone
-        meanwhile stays undone."""
+        """The operation committed (or was found committed): status applied, with its outcome. One that was undone or
+        overwritten meanwhile stays so."""
         body = rows.packed(outcome)
         self._store.run(lambda db: _applied(db, op_id, outcome, body))
 
@@ -150,13 +151,15 @@ class History:
         return self._store.run(work)
 
     def undone(self, op_id: str, outcome: Outcome) -> None:
-        """The restore ``op_id`` committed: it is applied, and what it takes back is undone, both or neither."""
+        """The restore ``op_id`` committed: it is applied, what it takes back is undone, and what was committed to that
+        table in between is overwritten, all or nothing."""
         body = rows.packed(outcome)
 
         def work(db: DuckDBPyConnection) -> None:
             _applied(db, op_id, outcome, body)
             (undoes,) = db.execute("SELECT undoes FROM operation WHERE op_id = ?", [op_id]).fetchone() or (None,)
             if undoes is not None:
+                rows.overwrite(db, undoes, op_id)
                 rows.update(db, undoes, {"status": "undone"})
 
         self._store.run(work)
@@ -167,7 +170,7 @@ class History:
         """
 
         def work(db: DuckDBPyConnection) -> None:
-            if rows.status_of(db, op_id) not in ("applied", "undone"):
+            if rows.status_of(db, op_id) not in rows.COMMITTED:
                 rows.update(db, op_id, {"status": status, "error": redact(error), "finished_at": now()})
 
         self._store.run(work)
@@ -224,8 +227,8 @@ class History:
         """The newest ``limit`` operations that committed, newest first, with what they did and without their plans."""
 
         def work(db: DuckDBPyConnection) -> Details:
-            where = "WHERE status IN ('applied', 'undone') AND version IS NOT NULL ORDER BY seq DESC LIMIT ?"
-            found = rows.operations(db, where, [max(0, limit)])
+            where = "WHERE list_contains(?, status) AND version IS NOT NULL ORDER BY seq DESC LIMIT ?"
+            found = rows.operations(db, where, [list(rows.COMMITTED), max(0, limit)])
             ids = [one.op_id for one in found]
             query = "SELECT op_id, body FROM document WHERE kind = 'outcome' AND list_contains(?, op_id)"
             bodies = dict(db.execute(query, [ids]).fetchall()) if ids else {}
@@ -381,7 +384,7 @@ def _insert(db: DuckDBPyConnection, plan: AnyPlan, body: bytes, status: str, op_
 
 def _applied(db: DuckDBPyConnection, op_id: str, outcome: Outcome, body: bytes) -> None:
     changes = {"version": outcome.version, "kept": outcome.kept, "finished_at": now(), "error": None}
-    if rows.status_of(db, op_id) != "undone":
+    if rows.status_of(db, op_id) not in rows.GONE:
         changes["status"] = "applied"
     rows.update(db, op_id, changes)
     rows.store_document(db, op_id, "outcome", body)

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 NEXT_SEQ = "(SELECT coalesce(max(seq), 0) + 1 FROM operation)"
+GONE = ("undone", "overwritten")
+COMMITTED = ("applied", *GONE)
+"""The statuses of what Delta has committed."""
 _COLUMNS = "op_id, plan_id, kind, table_name, sql, status, version, started_at, finished_at, kept, error"
 
 
@@ -80,6 +83,17 @@ def operations(db: DuckDBPyConnection, rest: str, values: Sequence[object]) -> l
     return [Operation.model_validate(dict(zip(names, row, strict=True))) for row in rows]
 
 
+def overwrite(db: DuckDBPyConnection, undone: str, restore: str) -> None:
+    """What was committed to the table after ``undone`` and before ``restore`` is gone with it."""
+    db.execute(
+        "UPDATE operation SET status = 'overwritten' FROM operation AS first, operation AS last"
+        " WHERE first.op_id = ? AND last.op_id = ? AND operation.status = 'applied'"
+        " AND operation.table_path = first.table_path AND operation.kind NOT IN ('restore', 'drop')"
+        " AND operation.version > first.version AND operation.version < last.version",
+        [undone, restore],
+    )
+
+
 def store_document(db: DuckDBPyConnection, op_id: str, kind: str, body: bytes) -> None:
     db.execute("DELETE FROM document WHERE op_id = ? AND kind = ?", [op_id, kind])
     db.execute("INSERT INTO document VALUES (?, ?, ?)", [op_id, kind, body])
@@ -87,7 +101,7 @@ def store_document(db: DuckDBPyConnection, op_id: str, kind: str, body: bytes) -
 
 def planned_row(db: DuckDBPyConnection, plan_id: str, op_id: str | None = None) -> str | None:
     row = db.execute(
-        "SELECT op_id FROM operation WHERE plan_id = ? AND status = 'planned'"
+        "SELECT op_id FROM operation WHERE plan_id = ? AND status IN ('planned', 'refused')"
         " AND (?::VARCHAR IS NULL OR op_id = ?) ORDER BY seq DESC LIMIT 1",
         [plan_id, op_id, op_id],
     ).fetchone()

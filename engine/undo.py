@@ -62,6 +62,10 @@ def plan_undo(spark: SparkSession, found: OperationDetail) -> UndoPlan:
     operation, plan = found.operation, found.plan
     if operation.status == "undone":
         raise StalePlanError("ALREADY_UNDONE", f"Operation {operation.op_id} is taken back already.")
+    if operation.status == "overwritten":
+        raise StalePlanError(
+            "ALREADY_UNDONE", f"Operation {operation.op_id} is gone already, with a RESTORE to a version before it."
+        )
     if plan is None or operation.status != "applied" or operation.version is None:
         raise RefusedError(
             "NOT_APPLIED",

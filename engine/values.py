@@ -24,7 +24,11 @@ Accuracy = Literal["exact", "estimated", "unknown"]
 ClauseKind = Literal["matched", "not_matched", "not_matched_by_source"]
 ActionKind = Literal["update", "delete", "insert"]
 Verdict = Literal["fresh", "disjoint", "stale"]
-OperationStatus = Literal["planned", "running", "applied", "failed", "cancelled", "not_committed", "undone"]
+OperationStatus = Literal[
+    "planned", "refused", "running", "applied", "failed", "cancelled", "not_committed", "undone", "overwritten"
+]
+"""``refused``: the plan says that Delta would raise. ``undone``: committed, and taken back. ``overwritten``: committed,
+and gone with a RESTORE that took back an earlier operation."""
 Cells = dict[str, str | None]
 # of a file alone: it is computed when a plan is written, and checked and forgotten when one is read
 Checksum = Annotated[str | None, AfterValidator(lambda _: None)]

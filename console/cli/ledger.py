@@ -11,7 +11,7 @@ from console.cli.exits import DONE
 from console.cli.invocation import Invocation, asked
 from console.cli.streams import glyphs, print_json, show
 from console.format import local_time, number
-from console.places.sentences import read
+from console.places.sentences import kind, read
 from console.visible import visible
 
 if TYPE_CHECKING:
@@ -67,15 +67,15 @@ def _list(found: list[Operation], signs: Glyphs) -> RenderableType:
 
     from console.cli.view_plan import table
 
-    rows = table("id", "started", "status", "table", "version", right=("version",))
-    for column in (0, 1, 2):
+    rows = table("id", "started", "kind", "status", "table", "version", right=("version",))
+    for column in (0, 1, 2, 3):
         rows.columns[column].no_wrap = True
     for one in found:
         version = "" if one.version is None else f"v{one.version}"
         started = local_time(one.started_at, seconds=False)
-        rows.add_row(one.op_id, started, _status(one, signs), Text(visible(one.table)), version)
+        rows.add_row(one.op_id, started, kind(one.kind), _status(one, signs), Text(visible(one.table)), version)
         if one.error:
-            rows.add_row("", "", "", Text(visible(one.error), "dim"), "")
+            rows.add_row("", "", "", "", Text(visible(one.error), "dim"), "")
     return rows
 
 
@@ -84,8 +84,10 @@ def _status(one: Operation, signs: Glyphs) -> RenderableType:
 
     from console.cli.view_plan import ERROR, OK, QUIET, WARNING
 
-    style = {"applied": OK, "failed": ERROR, "running": WARNING, "not_committed": ERROR}.get(one.status, QUIET)
-    sign = {"applied": signs.ok, "failed": signs.error, "not_committed": signs.error}.get(one.status, signs.dot)
+    bad, mind = (signs.error, ERROR), (signs.warning, WARNING)
+    looks = {"applied": (signs.ok, OK), "running": (signs.dot, WARNING), "failed": bad, "not_committed": bad}
+    looks |= {"refused": bad, "undone": mind, "overwritten": mind}
+    sign, style = looks.get(one.status, (signs.dot, QUIET))
     if one.status == "applied" and one.kept is False:
         return Text(f"{signs.error} applied, DEVIATED", ERROR)
     return Text(f"{sign} {one.status}", style)
@@ -119,6 +121,9 @@ def _detail(found: OperationDetail, signs: Glyphs) -> list[RenderableType]:
     if plan is not None and outcome is not None and outcome.version is not None:
         if one.status == "applied":
             parts += taking_back(plan, outcome)
+    elif plan is not None and plan.refused is not None:
+        parts.append(Text.assemble((f"{signs.error} ", ERROR), f"[{visible(plan.refused.condition)}] "))
+        parts.append(Text(visible(plan.refused.message, lines=True)))
     elif plan is not None:
         parts += ["", Text("Promise", BOLD)]
         parts.append(Padding(facts({name: number(value) for name, value in plan.promise.items()}), (0, 0, 0, 2)))

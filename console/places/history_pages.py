@@ -81,6 +81,7 @@ def list_page(listed: Listed, total: int, glyphs: Glyphs, by: str = "") -> Page:
     columns = [
         Column("started"),
         Column("table"),
+        Column("kind"),
         Column("status", failed=lambda at: is_deviating(listed[at])),
         Column("at", align="right", value=lambda at: _version(listed[at])),
         Column("plan"),
@@ -104,6 +105,7 @@ def _operation_row(one: Operation, glyphs: Glyphs, *, member: bool) -> Row:
     return (
         f"  {started}" if member else started,
         visible(one.table),
+        sentences.kind(one.kind),
         _status(one, glyphs),
         "" if one.version is None else f"v{one.version}",
         short_id(one.plan_id),
@@ -115,7 +117,8 @@ def _group_row(group: Group, by: str, glyphs: Glyphs) -> Row:
     statuses = Counter("applied" if one.status == "applied" else "other" for one in group.operations)
     told = f"{statuses['applied']} of {len(group.operations)} applied"
     name = f"{glyphs.points_to} {visible(group.name)}"
-    return (glyphs.points_to, visible(group.name), told, "", "", "") if by == "table" else (name, "", told, "", "", "")
+    rest = ("", told, "", "", "")
+    return (glyphs.points_to, visible(group.name), *rest) if by == "table" else (name, "", *rest)
 
 
 def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "") -> Page:
@@ -133,7 +136,10 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "") -> 
     )
     head = [Paragraph(title), sentence(_when(one), "$foreground-muted")]
     if plan is not None:
-        head.append(sentence(f"promised: {sentences.counts(plan, glyphs.dot)}; {sentences.rewrite(plan)}"))
+        if plan.refused is None:
+            head.append(sentence(f"promised: {sentences.counts(plan, glyphs.dot)}; {sentences.rewrite(plan)}"))
+        else:
+            head.append(signed(glyphs.error, "$text-error", sentences.conflict(plan)))
         head.append(sentence(sentences.decision(plan.decision), "$foreground-muted"))
     if one.error:
         head.append(signed(glyphs.error, "$text-error", one.error))
@@ -179,6 +185,8 @@ def _status(operation: Operation, glyphs: Glyphs) -> str:
         "not_committed": glyphs.error,
         "cancelled": glyphs.warning,
         "undone": glyphs.warning,
+        "overwritten": glyphs.warning,
+        "refused": glyphs.error,
         "running": glyphs.points_to,
     }.get(operation.status, glyphs.off)
     if operation.status == "applied" and operation.kept is not None:

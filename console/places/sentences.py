@@ -206,6 +206,11 @@ def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
     return f" {dot} ".join(parts)
 
 
+def kind(of: str) -> str:
+    """What an operation is, in the word of its statement: merge, create, restore, drop."""
+    return visible(of.removesuffix("_table"))
+
+
 def policy(plan: AnyPlan) -> list[tuple[bool, str]]:
     """What the policy says against a plan: whether it refuses it, and a sentence."""
     said = {"refused": "the policy refuses it", "asks": "the policy asks for more"}

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from engine.errors import EngineError
+from engine.errors import EngineError, StalePlanError
 from engine.history import History
 from engine.session_state import Whereabouts
-from engine.values import TableRef, TableVersion, UndoPlan
+from engine.undo import plan_undo
+from engine.values import Refused, TableRef, TableVersion, UndoPlan
+from tests.console.samples import an_undo
 from tests.engine.plans import SQL, make_outcome, make_plan
 
 
@@ -220,3 +223,37 @@ def test_duckdb_is_imported_by_the_first_call_only() -> None:
 
     code = "import sys, engine.history as h; h.History('x'); sys.exit('duckdb' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_refused_plan_is_listed_as_refused(ledger: History) -> None:
+    refused = Refused(condition="DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE", message="ambiguous")
+    op_id = ledger.record_planned(make_plan(refused=refused))
+    assert ledger.record_planned(make_plan(refused=refused)) == op_id
+    assert [one.status for one in ledger.list()] == ["refused"]
+
+
+def test_a_restore_undoes_one_and_overwrites_what_came_after(ledger: History) -> None:
+    def committed(plan_id: str, version: int, **changes: Any) -> str:
+        op_id = ledger.begin(make_plan(plan_id, **changes))
+        ledger.applied(op_id, make_outcome(op_id, plan_id).model_copy(update={"version": version}))
+        return op_id
+
+    before, wrong, later = committed("p1", 7), committed("p2", 8), committed("p3", 9)
+    failed = ledger.begin(make_plan("p4"))
+    ledger.failed(failed, "[X] no")
+    path = ledger.get(wrong).plan.target.path  # type: ignore[union-attr]
+    restore = ledger.begin_undo(an_undo(wrong).model_copy(update={"path": path}))
+    ledger.undone(restore, make_outcome(restore).model_copy(update={"version": 10}))
+    after = committed("p5", 11)
+    statuses = {one.op_id: one.status for one in ledger.list()}
+    assert [statuses[one] for one in (before, wrong, later, failed, restore, after)] == [
+        "applied", "undone", "overwritten", "failed", "applied", "applied",
+    ]  # fmt: skip
+    # they were committed, whatever became of them
+    assert {one.operation.op_id for one in ledger.outcomes()} == {before, wrong, later, restore, after}
+    # who finds out late that it committed brings nothing back
+    ledger.applied(later, make_outcome(later).model_copy(update={"version": 9}))
+    ledger.failed(later, "[X] late")
+    assert ledger.get(later).operation.status == "overwritten"
+    with pytest.raises(StalePlanError, match="gone already"):
+        plan_undo(None, ledger.get(later))  # type: ignore[arg-type]  the ledger alone knows
