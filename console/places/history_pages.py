@@ -84,8 +84,8 @@ def list_page(listed: Listed, total: int, glyphs: Glyphs, by: str = "") -> Page:
         Column("kind"),
         Column("status", failed=lambda at: is_deviating(listed[at])),
         Column("at", align="right", value=lambda at: _version(listed[at])),
-        Column("plan"),
         Column("error", fit="end"),
+        Column("plan", beyond=True),
     ]
     empty = "Nothing matches the filter." if total else "Nothing was planned or committed yet."
     return Page(table=Table(columns, rows, empty))
@@ -108,8 +108,8 @@ def _operation_row(one: Operation, glyphs: Glyphs, *, member: bool) -> Row:
         sentences.kind(one.kind),
         _status(one, glyphs),
         "" if one.version is None else f"v{one.version}",
-        short_id(one.plan_id),
         sentences.one_line(one.error or ""),
+        short_id(one.plan_id),
     )
 
 
