@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MAX_KEYS = 20
 MAX_RIVALS = 4
+MOST_ORDERS = 4
+"""Columns that are tried as the one that tells the latest row: each costs a sort."""
 VERSION_NAME = re.compile(
     r"(^|_)(version|ver|revision|rev|sequence|seq|seqno|lsn|scn|offset|_commit_version)($|_)", re.IGNORECASE
 )
@@ -123,10 +125,11 @@ def dedupe(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, vi
     written = merge.typed.source
     prefix = f"{written.reference}." if written.reference else ""
     frozen = {column.name for column in source.columns}
-    latest = order_column(merge.source_schema, {name for e in merge.on for name in e.source_columns})
     rest = [c.name for c in source.columns if not UNORDERABLE.search(c.type)]
-    order = [f"{quote(latest.name)} DESC"] if latest else [quote(name) for name in rest]
     by, typed_by = (", ".join(getattr(key, name) for key in keys) for name in ("text", "typed"))
+    ranked = order_columns(merge.source_schema, {name for e in merge.on for name in e.source_columns})
+    latest = _deciding(spark, ranked, frozen, by, f"{numbered(source)} AS {merge.source_reference}")
+    order = [f"{quote(latest.name)} DESC"] if latest else [quote(name) for name in rest]
     window, typed_window = (
         f"PARTITION BY {keyed} ORDER BY {', '.join(start + one for one in order) or keyed}"
         for keyed, start in ((by, ""), (typed_by, prefix))
@@ -193,8 +196,25 @@ def partition_keys(merge: AnalyzedMerge) -> tuple[PartitionKey, ...]:
     return tuple(dict.fromkeys([*equalities, *conditions]))
 
 
-def order_column(columns: Sequence[Column], keys: set[str]) -> Column | None:
-    """The column that most likely tells the latest row: a version, then a time by its name, then any time, a date."""
+def _deciding(spark: SparkSession, ranked: Sequence[Column], frozen: set[str], by: str, rows: str) -> Column | None:
+    """The likeliest column under which fewest keys ``by`` have several rows at the top. What is not ``frozen`` cannot
+    be counted: it is taken where it is the likeliest and none of the others decides."""
+    asked = [column for column in ranked if column.name in frozen][:MOST_ORDERS]
+    if not asked:
+        return next(iter(ranked), None)
+    windows = [f"OVER (PARTITION BY {by} ORDER BY {quote(column.name)} DESC)" for column in asked]
+    places = ", ".join(
+        f"row_number() {window} AS place{at}, rank() {window} AS level{at}" for at, window in enumerate(windows)
+    )
+    ties = ", ".join(f"count_if(place{at} = 2 AND level{at} = 1)" for at in range(len(asked)))
+    counts = tuple(spark.sql(f"SELECT {ties} FROM (SELECT {places} FROM {rows})").collect()[0])
+    at = counts.index(min(counts))
+    return ranked[0] if counts[at] and ranked[0].name not in frozen else asked[at]
+
+
+def order_columns(columns: Sequence[Column], keys: set[str]) -> list[Column]:
+    """The columns that may tell the latest row, the likeliest first: a version, then a time by its name, then any time,
+    a date."""
     others = [column for column in columns if column.name not in keys]
     times = [column for column in others if column.type.startswith("timestamp")]
     dates = [column for column in others if column.type == "date"]
@@ -206,7 +226,7 @@ def order_column(columns: Sequence[Column], keys: set[str]) -> Column | None:
         dates,
         [c for c in others if COUNTING.match(c.type) and TIME_NAME.search(c.name)],
     )
-    return next((found[0] for found in ranked if found), None)
+    return list(dict.fromkeys(column for found in ranked for column in found))
 
 
 def _analyzes(spark: SparkSession, query: str) -> bool:

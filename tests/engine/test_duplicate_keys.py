@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.apply_plan import apply
-from engine.duplicate_keys import MAX_KEYS, MAX_RIVALS, order_column
+from engine.duplicate_keys import MAX_KEYS, MAX_RIVALS, order_columns
 from engine.errors import EngineError, RefusedError
 from engine.plan_merge import plan
 from engine.values import Column, Plan
@@ -169,8 +169,22 @@ def test_without_an_equality_in_on_no_dedupe_is_offered(shop: Any) -> None:
     ],
 )
 def test_the_column_that_tells_the_latest_row(columns: dict[str, str], expected: str | None) -> None:
-    found = order_column([Column(name=name, type=type_) for name, type_ in columns.items()], {"id"})
-    assert (found.name if found else None) == expected
+    found = order_columns([Column(name=name, type=type_) for name, type_ in columns.items()], {"id"})
+    assert (found[0].name if found else None) == expected
+
+
+def test_the_column_that_decides_is_taken_though_another_is_likelier(shop: Any) -> None:
+    rows = ("(1L, 'a', TIMESTAMP'2024-01-02', DATE'2024-01-05')", "(1L, 'b', TIMESTAMP'2024-01-02', DATE'2024-01-04')")
+    uses_both = UPSERT.replace("s.v W", "concat(s.v, s.updated_at, s.shipped_on) W")
+    looked = plan(shop, merge(values(*rows, columns="id, v, updated_at, shipped_on"), clauses=uses_both))
+    found = looked.find_touched_files.conflicts.dedupe
+    assert found is not None
+    assert (found.order_by, found.choice) == ("shipped_on", "Of each key the row with the greatest shipped_on stays.")
+    tied = plan(shop, merge(values(rows[0], rows[0], columns="id, v, updated_at, shipped_on"), clauses=uses_both))
+    found = tied.find_touched_files.conflicts.dedupe
+    assert found is not None
+    assert found.order_by == "updated_at"
+    assert "tie for it in 1 of the keys" in found.choice
 
 
 def test_duplicates_that_only_delete_are_counted_once_and_let_pass(shop: Any) -> None:
