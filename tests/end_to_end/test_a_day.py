@@ -82,6 +82,7 @@ def test_a_day(spark: Any, spark_home: Path, schema: str, terminal: Terminal) ->
     terminal.sees("not accepted yet")
     terminal.send(SHIFT_TAB + " ")
     terminal.misses("not accepted yet")
+    terminal.sees("ctrl+y  commit")
     terminal.send(CTRL_Y)
     terminal.sees("rehearsal is at v0")
 
@@ -91,7 +92,7 @@ def test_a_day(spark: Any, spark_home: Path, schema: str, terminal: Terminal) ->
     terminal.send(DOWN)
     terminal.sees("numTargetRowsUpdated")
     terminal.send("u")
-    terminal.sees("Undo operation")
+    terminal.sees("ctrl+y  undo")
     terminal.send(CTRL_Y)
     terminal.sees("orders is at v3")
     terminal.send(CTRL_Q)
@@ -112,6 +113,7 @@ def test_a_day(spark: Any, spark_home: Path, schema: str, terminal: Terminal) ->
 def commit(terminal: Terminal) -> None:
     """From the preview to what became of it."""
     terminal.send("c")
-    terminal.sees("Cancel")
+    # it serves as soon as the dialog could be read
+    terminal.sees("ctrl+y  commit")
     terminal.send(CTRL_Y)
     terminal.sees("kept its promise")

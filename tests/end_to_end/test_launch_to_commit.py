@@ -56,7 +56,8 @@ def test_from_launch_to_commit(spark: Any, spark_home: Path, orders: str, termin
     assert commits(spark, f"{orders}.orders")[0].operation == "CREATE TABLE AS SELECT"
 
     terminal.send("c")
-    terminal.sees("Commit plan")
+    # it serves as soon as the dialog could be read
+    terminal.sees("ctrl+y  commit")
     terminal.send(CTRL_Y)
     terminal.sees("kept its promise")
     terminal.send("3")
