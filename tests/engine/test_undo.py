@@ -64,7 +64,7 @@ def test_later_commits_that_would_be_lost_are_named_and_must_be_accepted(
     spark.sql("INSERT INTO t VALUES (99, 'later')")
     looked = plan_undo(spark, history.get(outcome.op_id))
     assert [line.split()[:2] for line in looked.lost] == [["v2", "WRITE"]]
-    with pytest.raises(RefusedError, match="1 later commits would be lost too: v2 WRITE"):
+    with pytest.raises(RefusedError, match="1 later commit would be lost too: v2 WRITE"):
         undo(spark, looked, history=history)
     spark.sql("INSERT INTO t VALUES (100, 'even later')")
     with pytest.raises(StalePlanError, match="moved from v2 to v3 since it was looked at"):
