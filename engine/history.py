@@ -397,7 +397,7 @@ def _run(db: DuckDBPyConnection, op_id: str, where: Whereabouts, checked: int | 
 
 
 def _unsettled(db: DuckDBPyConnection) -> Abandonments:
-    from engine.session.processes import is_running
+    from engine.processes import is_running
 
     found = db.execute(
         "SELECT op_id, plan_id, kind, table_name, table_path, endpoint, session_id, user_id, checked, undoes,"

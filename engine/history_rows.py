@@ -65,7 +65,7 @@ def insert(db: DuckDBPyConnection, subject: Subject, status: str, op_id: str) ->
 
 def owner() -> dict[str, object]:
     """The columns that name this process."""
-    from engine.session.processes import start_time
+    from engine.processes import start_time
 
     return {"host": socket.gethostname(), "pid": os.getpid(), "process": start_time(os.getpid())}
 
@@ -110,7 +110,7 @@ def planned_row(db: DuckDBPyConnection, plan_id: str, op_id: str | None = None) 
 
 def refuse_rival(db: DuckDBPyConnection, plan_id: str, since: str) -> None:
     """Raise RefusedError where a process of this machine applies the same plan, or has since that time."""
-    from engine.session.processes import is_running
+    from engine.processes import is_running
 
     found = db.execute(
         "SELECT status, pid, process, finished_at FROM operation WHERE plan_id = ? AND host = ?"

@@ -137,7 +137,7 @@ def write_plan(path: Path, plan: AnyPlan) -> None:
 
 def _remove_left(folder: Path) -> None:
     """Remove half plan files of processes that are gone: they were killed while they wrote."""
-    from engine.session.processes import start_time
+    from engine.processes import start_time
 
     for left in folder.glob(f".*{_HALF}"):
         pid = left.name.removesuffix(_HALF).rpartition(".")[2]

@@ -12,7 +12,7 @@ import os
 import threading
 from pathlib import Path
 
-from engine.session import processes
+from engine import processes
 from engine.session.logs import write_private
 
 _SESSIONS = ".sessions"

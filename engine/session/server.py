@@ -26,9 +26,9 @@ from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from engine import processes
 from engine.errors import EngineError, UnreachableError
 from engine.session import confs as settings
-from engine.session import processes
 from engine.session.home import jars_directory, prepare_home
 from engine.session.jars import Progress, delta_jars
 from engine.session.java import Java, find_java, spark_environment, spark_submit

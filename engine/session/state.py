@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from engine.session import processes
+from engine import processes
 
 STATE_FILE = "server.json"
 LOCK_FILE = "server.lock"

@@ -24,7 +24,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from engine.session import processes
+from engine import processes
 from engine.session.leases import live_leases
 from engine.session.state import LOCK_FILE, STATE_FILE
 

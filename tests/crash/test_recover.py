@@ -155,8 +155,8 @@ def test_the_next_command_settles_it_and_says_so(counted: Counted, capsys: pytes
 @pytest.mark.thorough
 def test_a_server_killed_with_its_client_is_asked_through_the_next(tmp_path: Path) -> None:
     """The driver dies in the middle of a MERGE, and the client with it: the next server's log tells."""
+    from engine.processes import wait_gone
     from engine.session.connect import connect
-    from engine.session.processes import wait_gone
     from engine.session.server import find_server, stop_server
 
     home = tmp_path / "home"
