@@ -1,7 +1,7 @@
 """What the console asks of the engine: one protocol, one real implementation, one fake for UI tests.
 
 Every method blocks and is called from a worker thread, never from the UI thread. All of them raise
-``engine.errors.EngineError``; nothing else is expected to come out.
+``engine.model.errors.EngineError``; nothing else is expected to come out.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Protocol
 from engine.policy import Policy
 
 if TYPE_CHECKING:
-    from engine.create_values import TableState
     from engine.explain import Explained
     from engine.find_key import FoundKey
     from engine.layout_advice import LayoutAdvice
-    from engine.plans import AnyPlan, OperationDetail
-    from engine.scan_explorer import QueryScan, ScanExplained
-    from engine.values import (
+    from engine.model.create_values import TableState
+    from engine.model.plans import AnyPlan, OperationDetail
+    from engine.model.values import (
         Column,
         DataFile,
         Operation,
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
         UndoPlan,
         Validation,
     )
+    from engine.scan_explorer import QueryScan, ScanExplained
 
 # the values are only named here: pydantic is not to be imported before the first frame
 OnProgress = Callable[["Progress"], None]

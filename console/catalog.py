@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from console.backend import Backend
-    from engine.values import Column, TableRef
+    from engine.model.values import Column, TableRef
 
 SCHEMAS_LIMIT = 100
 
@@ -39,7 +39,7 @@ class Catalog:
 
     def load_tables(self) -> list[TableRef]:
         """The tables of the first hundred schemas. A schema that cannot be listed is left out. Raises EngineError."""
-        from engine.errors import EngineError, UnreachableError
+        from engine.model.errors import EngineError, UnreachableError
 
         if self._tables is None:
             found: list[TableRef] = []
@@ -65,7 +65,7 @@ class Catalog:
 
     def try_columns(self, name: str) -> tuple[Column, ...]:
         """The same, but what Spark does not know has no columns, and is not asked again."""
-        from engine.errors import EngineError
+        from engine.model.errors import EngineError
 
         try:
             return self.load_columns(name)

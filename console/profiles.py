@@ -135,6 +135,6 @@ def _read(home: Path) -> dict[str, Any]:
 
 
 def _unusable(message: str) -> Exception:
-    from engine.errors import UsageError
+    from engine.model.errors import UsageError
 
     return UsageError("BAD_PROFILE", message, "Name one with --profile, or leave it out.")

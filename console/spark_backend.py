@@ -15,15 +15,13 @@ from console.backend import OnProgress
 from engine.policy import Policy
 
 if TYPE_CHECKING:
-    from engine.create_values import TableState
     from engine.explain import Explained
     from engine.find_key import FoundKey
     from engine.history import History
     from engine.layout_advice import LayoutAdvice
-    from engine.plans import AnyPlan, OperationDetail
-    from engine.scan_explorer import QueryScan, ScanExplained
-    from engine.session.connect import Session, TaskProgress
-    from engine.values import (
+    from engine.model.create_values import TableState
+    from engine.model.plans import AnyPlan, OperationDetail
+    from engine.model.values import (
         Column,
         DataFile,
         Operation,
@@ -36,6 +34,8 @@ if TYPE_CHECKING:
         UndoPlan,
         Validation,
     )
+    from engine.scan_explorer import QueryScan, ScanExplained
+    from engine.session.connect import Session, TaskProgress
 
 T = TypeVar("T")
 KEPT_PLANS = 4
@@ -78,8 +78,8 @@ class SparkBackend:
     # Session
 
     def connect(self, on_progress: OnProgress) -> tuple[str, ...]:
+        from engine.model.values import Progress
         from engine.session.connect import connect
-        from engine.values import Progress
 
         self._main = connect(
             self._target,
@@ -90,7 +90,7 @@ class SparkBackend:
         return self._recover(self._main, lambda text: on_progress(Progress(phase=text)))
 
     def _recover(self, session: Session, say: Callable[[str], None]) -> tuple[str, ...]:
-        from engine.errors import EngineError
+        from engine.model.errors import EngineError
         from engine.recover import recover, sentence
 
         try:
@@ -137,7 +137,7 @@ class SparkBackend:
             "home": str(self.home),
         }
         settings: dict[str, str] = self._ask(lambda s: dict(s.conf.getAll))
-        from engine.secrets import redact_confs
+        from engine.model.secrets import redact_confs
 
         for key, value in sorted(redact_confs(settings).items()):
             if key.startswith(("spark.databricks.delta", "spark.sql.", "spark.driver.memory", "spark.master")):
@@ -175,7 +175,7 @@ class SparkBackend:
 
     def table_versions(self, name: str, limit: int = 100) -> list[TableVersion]:
         from engine import tables
-        from engine.errors import EngineError
+        from engine.model.errors import EngineError
 
         versions = self._ask(lambda s: tables.table_versions(s, name, limit))
         # browsing goes on where they cannot be remembered; the history says what ails it
@@ -215,7 +215,7 @@ class SparkBackend:
         return self._ask(lambda s: tables.describe_table(s, name))
 
     def table_state(self, name: str) -> TableState:
-        from engine.errors import EngineError
+        from engine.model.errors import EngineError
         from engine.table_state import delta_table_now
 
         found = self._ask(lambda s: delta_table_now(s, name))
@@ -256,7 +256,7 @@ class SparkBackend:
     def plan(
         self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: OnProgress
     ) -> AnyPlan:
-        from engine.errors import EngineError
+        from engine.model.errors import EngineError
         from engine.plan_statement import plan
         from engine.policy import with_verdicts
 
@@ -343,7 +343,7 @@ class SparkBackend:
         )
 
     def save_plan(self, plan: AnyPlan, path: Path) -> None:
-        from engine.plan_file import write_plan
+        from engine.model.plan_file import write_plan
 
         write_plan(path, plan)
         with self._lock:
@@ -415,7 +415,7 @@ class SparkBackend:
         return self._history
 
     def _session(self) -> Session:
-        from engine.errors import UnreachableError
+        from engine.model.errors import UnreachableError
 
         if self._main is None:
             raise UnreachableError("SPARK_UNREACHABLE", "Spark is not up yet.", "Wait a moment, or restart it.")
@@ -459,9 +459,9 @@ class SparkBackend:
         self, session: Session, operation_id: str, on_progress: OnProgress, work: Callable[[OnProgress], T]
     ) -> T:
         """Run ``work`` with Spark's task counts joined to its phases, cancellable under ``operation_id``."""
-        from engine.errors import CancelledError
         from engine.exactly_once import COMPARING
-        from engine.values import Progress
+        from engine.model.errors import CancelledError
+        from engine.model.values import Progress
 
         phase = Progress(phase="")
 

@@ -48,7 +48,7 @@ class Failure:
 
 def failure_of(error: BaseException) -> Failure:
     """What to show of an exception that came out of the backend."""
-    from engine.errors import CancelledError, EngineError, StalePlanError, UnreachableError
+    from engine.model.errors import CancelledError, EngineError, StalePlanError, UnreachableError
 
     if isinstance(error, EngineError):
         return Failure(
@@ -61,7 +61,7 @@ def failure_of(error: BaseException) -> Failure:
             cancelled=isinstance(error, CancelledError),
             stale=isinstance(error, StalePlanError),
         )
-    from engine.secrets import redact
+    from engine.model.secrets import redact
 
     trace = redact("".join(traceback.format_exception(error)))
     _LOGGER.error("unexpected error\n%s", trace)

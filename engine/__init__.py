@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from engine.apply_plan import apply
-    from engine.errors import EngineError
     from engine.history import History
+    from engine.model.errors import EngineError
+    from engine.model.values import Plan
     from engine.plan_statement import plan
     from engine.session.connect import connect
-    from engine.values import Plan
 
 __all__ = ["EngineError", "History", "Plan", "apply", "connect", "plan"]
 
@@ -21,9 +21,9 @@ _HOMES = {
     "apply": "engine.apply_plan",
     "connect": "engine.session.connect",
     "plan": "engine.plan_statement",
-    "EngineError": "engine.errors",
+    "EngineError": "engine.model.errors",
     "History": "engine.history",
-    "Plan": "engine.values",
+    "Plan": "engine.model.values",
 }
 
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from engine.confs import is_on, read_confs
-from engine.errors import EngineError
 from engine.explain import DELTA_AT, Explained, explain
 from engine.final_schema import final_schema
 from engine.may_raise import may_raise
+from engine.model.errors import EngineError
+from engine.model.values import Column
 from engine.names import quote
 from engine.not_understood import not_understood
 from engine.parse import MergeStatement, Relation
@@ -23,7 +24,6 @@ from engine.resolve import SOURCE, TARGET, Side, is_boolean, resolve, resolve_me
 from engine.spark_errors import translate
 from engine.sql_text import conjuncts, equality
 from engine.store_types import ddl, plain
-from engine.values import Column
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -16,10 +16,11 @@ from engine.check_create_reading import check_parsed_create
 from engine.commit_identity import own_commit
 from engine.commits import Commit, commits_after
 from engine.confs import confs_set
-from engine.create_values import CreatePlan, TableState
 from engine.data_frame_write import write_data_frame
-from engine.errors import EngineError, StalePlanError
 from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, once, refuse_txn_of_create, traced
+from engine.model.create_values import CreatePlan, TableState
+from engine.model.errors import EngineError, StalePlanError
+from engine.model.values import Deviation, OnProgress, Outcome, Progress
 from engine.names import quote
 from engine.outcome import deviations
 from engine.parse_create import ParsedCreate, parse_create
@@ -29,7 +30,6 @@ from engine.session_state import KEPT_CONFS, confs_as_planned, run_setup, tagged
 from engine.spark_errors import translate
 from engine.state_changes import changes, session_changed
 from engine.table_state import DeltaTableNow, delta_table_now
-from engine.values import Deviation, OnProgress, Outcome, Progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,9 +15,7 @@ from engine.check_running import check_running
 from engine.commit_identity import of_another_table, own_commit
 from engine.commits import Commit, commits_since, taken_back_by
 from engine.confs import confs_set
-from engine.create_values import CreatePlan
 from engine.derive_conjuncts import derive_again
-from engine.errors import ConflictError, EngineError, RefusedError, SessionChangedError, StalePlanError
 from engine.exactly_once import (
     COMPARING,
     commit_despite,
@@ -28,6 +26,9 @@ from engine.exactly_once import (
     traced,
 )
 from engine.logged_schema import logged_schema
+from engine.model.create_values import CreatePlan
+from engine.model.errors import ConflictError, EngineError, RefusedError, SessionChangedError, StalePlanError
+from engine.model.values import OnProgress, Outcome, Plan, Progress
 from engine.outcome import deviations, outcome_of
 from engine.parse import parse_merge
 from engine.policy import Policy, check_policy
@@ -49,7 +50,6 @@ from engine.stage_source import drop_own, is_path, staged_name
 from engine.staleness import Staleness, check_staleness
 from engine.state_changes import changes, session_changed
 from engine.subquery_values import subquery_changes
-from engine.values import OnProgress, Outcome, Plan, Progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from engine.errors import EngineError
+from engine.model.errors import EngineError
 from engine.params import markers
 from engine.positions import Edited, before_edits, edited, offset_of, place_of
 from engine.sql_text import statement_spans

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from engine.check_reading import alike
-from engine.create_values import Mode
-from engine.errors import EngineError
 from engine.explain import FAILED, WHILE_PLANNING, Explained, explain, parsed_plan
+from engine.model.create_values import Mode
+from engine.model.errors import EngineError
 from engine.names import quote, string
 from engine.not_understood import not_understood, read_as, unless_refused
 from engine.parse_create import ParsedCreate, is_create_table, parse_create

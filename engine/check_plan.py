@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import re
 
-from engine.create_values import CreatePlan
-from engine.errors import EngineError
+from engine.model.create_values import CreatePlan
+from engine.model.errors import EngineError
+from engine.model.plans import AnyPlan
+from engine.model.values import DerivedConjunct, Plan, Splice
 from engine.names import quote
 from engine.parse import MergeStatement, parse_merge, parse_script
 from engine.parse_create import parse_create
 from engine.plan_create_table import ARBITRARY, DEFAULT_SOURCE
 from engine.planning_state import names_are_safe
-from engine.plans import AnyPlan
 from engine.provided_metadata import DEFAULTS
 from engine.session_state import KEPT_CONFS
 from engine.splice import ROWS
 from engine.stage_source import staged_of, version_of
 from engine.state_after import DOWNGRADE
-from engine.values import DerivedConjunct, Plan, Splice
 
 PLAN_ID = re.compile(r"[0-9a-f]{32}")
 SOURCE_VIEW = re.compile(r"deltamerge_source_[0-9a-f]{12}")

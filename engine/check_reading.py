@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 from engine.char_types import RAW_TYPE
 from engine.confs import is_on, read_confs
-from engine.errors import EngineError
 from engine.explain import explain
+from engine.model.errors import EngineError
+from engine.model.values import ClauseKind
 from engine.names import quote
 from engine.not_understood import NOT_UNDERSTOOD, not_understood, read_as, unless_refused
 from engine.parse import MergeClause, MergeStatement, Relation, parse_merge
 from engine.sql.expressions import read_expression
 from engine.sql.lexer import tokenize
-from engine.values import ClauseKind
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -20,7 +20,6 @@ from engine.analyze import AnalyzedMerge
 from engine.assignments import Assignment, ClauseAssignments, kept, never_failing, volatile
 from engine.char_types import fits, lengths
 from engine.confs import confs_set, for_rows
-from engine.errors import EngineError
 from engine.find_touched_files import (
     CLAUSE,
     FILE,
@@ -31,6 +30,8 @@ from engine.find_touched_files import (
     source_relation,
     takes_rows,
 )
+from engine.model.errors import EngineError
+from engine.model.values import Cells, Refused
 from engine.names import quote
 from engine.prepare_source import PreparedSource
 from engine.rows_after import clause_rows, unchanged_rows
@@ -38,7 +39,6 @@ from engine.spark_errors import WITHOUT_CLASS, translate
 from engine.sql_text import names_in
 from engine.store_types import can_up_cast, ddl, holds_integers, is_atomic, is_same
 from engine.target_rules import ANSI, TargetRules, depends_on_zone
-from engine.values import Cells, Refused
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

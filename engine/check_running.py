@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.check_reading import alike, from_parts
-from engine.errors import EngineError
 from engine.explain import DELTA_AT, explain
+from engine.model.errors import EngineError
+from engine.model.values import Plan
 from engine.not_understood import not_understood, unless_refused
 from engine.parse import parse_merge
 from engine.prepare_delta_scan import normal
 from engine.splice import running_sql
 from engine.sql_text import and_operands
-from engine.values import Plan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

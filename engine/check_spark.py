@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
-from engine.errors import EngineError
+from engine.model.errors import EngineError
 from engine.names import quote
 from engine.session.confs import CATALOG, EXTENSION
 from engine.session.jars import DELTA_PACKAGE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import EngineError
+from engine.model.errors import EngineError
 from engine.spark_errors import translate
 
 if TYPE_CHECKING:

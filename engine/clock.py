@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from engine.values import Decision, OnProgress, Progress, Scan
+from engine.model.values import Decision, OnProgress, Progress, Scan
 
 
 class Clock:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from engine.commits import Commit
 from engine.delta_log import logged_transactions
-from engine.errors import EngineError
 from engine.exactly_once import APP, APP_VERSION
+from engine.model.errors import EngineError
+from engine.model.values import Deviation
 from engine.spark_errors import is_missing
 from engine.table_state import table_id as now_id
-from engine.values import Deviation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

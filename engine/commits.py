@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import EngineError
 from engine.explain import DELTA_AT, explain
+from engine.model.errors import EngineError
 from engine.spark_errors import translate
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.errors import UsageError
+from engine.model.errors import UsageError
+from engine.model.values import Refused
 from engine.names import quote
 from engine.parse_create import ParsedCreate
-from engine.values import Refused
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engine import log_cache
-from engine.errors import EngineError
 from engine.input_files import files_of_query
 from engine.log_cache import LogState, Stamp
+from engine.model.errors import EngineError
+from engine.model.values import Cells, DataFile
 from engine.names import quote, string
 from engine.spark_errors import collected, translate
-from engine.values import Cells, DataFile
 
 if TYPE_CHECKING:
     from pyarrow import Table

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.demo_sql import FORMAT, STATEMENTS, Scale, Table, tables
-from engine.errors import EngineError
+from engine.model.errors import EngineError
+from engine.model.values import OnProgress, Progress
 from engine.names import quote
 from engine.session_state import tagged
 from engine.spark_errors import translate
 from engine.tables import table_sql
-from engine.values import OnProgress, Progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

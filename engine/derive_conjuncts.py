@@ -24,10 +24,10 @@ from engine.derive_ranges import in_one_of, key_ranges
 from engine.exact_statistics import lower_bound, upper_bound, why_not_exact
 from engine.literals import INTEGERS, MAX_VALUES, few_literals, one_of, printed, within
 from engine.logged_schema import LoggedColumn
+from engine.model.values import DerivedConjunct, Splice
 from engine.resolve import resolve
 from engine.spark_errors import collected
 from engine.sql_text import is_name_of
-from engine.values import DerivedConjunct, Splice
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.analyze import AnalyzedMerge, aliased
-from engine.errors import CancelledError, EngineError, UnreachableError
 from engine.find_touched_files import FILE, SOURCE_ROW, TARGET_ROW, Matches
+from engine.model.errors import CancelledError, EngineError, UnreachableError
+from engine.model.values import Cells, Column, ConflictKey, Conflicts, Dedupe
 from engine.names import quote
 from engine.prepare_source import PreparedSource
 from engine.spark_errors import translate
-from engine.values import Cells, Column, ConflictKey, Conflicts, Dedupe
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

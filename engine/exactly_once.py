@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine.commits import Commit, user_metadata
 from engine.confs import read_confs
-from engine.errors import CancelledError, EngineError, RefusedError
+from engine.model.errors import CancelledError, EngineError, RefusedError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.errors import EngineError
+from engine.model.errors import EngineError
 from engine.printed_whole import printed_whole
 from engine.spark_errors import refused_while_planning, translate
 from engine.sql_text import quoted_values

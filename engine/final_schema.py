@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engine.errors import EngineError
+from engine.model.errors import EngineError
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructField, StructType

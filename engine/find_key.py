@@ -17,7 +17,6 @@ from engine.assignments import assignments
 from engine.confs import confs_set, for_rows
 from engine.delta_log import list_files
 from engine.describe_target import describe_detail, target_columns
-from engine.errors import EngineError, UsageError
 from engine.find_touched_files import (
     BY_SOURCE_CLAUSE,
     CLAUSE,
@@ -30,6 +29,8 @@ from engine.find_touched_files import (
     target_relation,
     with_insert_clause,
 )
+from engine.model.errors import EngineError, UsageError
+from engine.model.values import Cells, ClauseKind, Plan, Sample
 from engine.names import string
 from engine.parse import parse_merge
 from engine.prepare_delta_scan import merge_reads
@@ -49,7 +50,6 @@ from engine.sql_text import (
 )
 from engine.store_types import ddl, is_same
 from engine.target_rules import target_rules
-from engine.values import Cells, ClauseKind, Plan, Sample
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from engine.create_values import Effect, StateColumn, TableState
+from engine.model.create_values import Effect, StateColumn, TableState
+from engine.model.values import Refused
 from engine.parse_create import ParsedCreate
 from engine.provided_metadata import Provided, normal_key, unknown_property
 from engine.table_features import BY_LOWER_NAME, FEATURE_PREFIX, is_protocol_property
 from engine.table_state import CatalogEntry, plain
-from engine.values import Refused
 
 INVALID_CHARACTERS = re.compile(r"[ ,;{}()\n\t=]")
 UNSUPPORTED_TYPES = re.compile(r"\b(interval|collate)\b")

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge, Expression
 from engine.derive_generated import GROWING, computed
-from engine.errors import CancelledError, EngineError, UnreachableError
 from engine.find_touched_files import Matches
 from engine.logged_schema import LoggedColumn
+from engine.model.errors import CancelledError, EngineError, UnreachableError
+from engine.model.values import Remark
 from engine.names import quote
 from engine.prepare_delta_scan import DeltaScan, kept_files, where
 from engine.resolve import resolve
 from engine.sql.expressions import read_expression
 from engine.sql_text import is_name_of, names_in, text_of
-from engine.values import Remark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -3,7 +3,7 @@
 Several consoles and CI jobs share it (see ``engine.history_store`` for how). It also remembers the
 tables and table histories it has seen, so that browsing shows something before Spark is up.
 
-Nothing secret is stored: texts go through ``engine.secrets.redact`` on their way in.
+Nothing secret is stored: texts go through ``engine.model.secrets.redact`` on their way in.
 Every method may raise EngineError ``LEDGER_LOCKED``, ``LEDGER_NEWER``, ``LEDGER_NOT_WRITABLE``,
 ``LEDGER_DISK_FULL`` or ``LEDGER_FAILED``; none leaves half a record.
 """
@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from engine import history_rows as rows
-from engine.errors import EngineError
 from engine.history_store import Store, now
-from engine.plans import AnyPlan, OperationDetail
-from engine.secrets import redact
+from engine.model.errors import EngineError
+from engine.model.plans import AnyPlan, OperationDetail
+from engine.model.secrets import redact
+from engine.model.values import Operation, Outcome, TableRef, TableVersion, UndoPlan
 from engine.session_state import Whereabouts
-from engine.values import Operation, Outcome, TableRef, TableVersion, UndoPlan
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from engine.errors import EngineError, RefusedError
 from engine.history_store import now
-from engine.secrets import redact, redact_document
-from engine.values import Operation, Value
+from engine.model.errors import EngineError, RefusedError
+from engine.model.secrets import redact, redact_document
+from engine.model.values import Operation, Value
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -18,8 +18,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from engine.errors import EngineError
 from engine.history_lock import LockTimeoutError, locked
+from engine.model.errors import EngineError
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -15,12 +15,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from engine.delta_log import LogFile, live_rows, statistics_of
+from engine.model.values import Plan
 from engine.names import quote, string
 from engine.parse import parse_merge
 from engine.spark_errors import translate
 from engine.table_files import logged_files
 from engine.tables import name_parts
-from engine.values import Plan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

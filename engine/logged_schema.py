@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.delta_log import BY_COLUMN, LogFile, LogSegment, all_of, log_segment
-from engine.errors import EngineError
+from engine.model.errors import EngineError
 from engine.names import quote
 from engine.spark_errors import translate
 

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.errors import CancelledError, EngineError, UnreachableError, UsageError
 from engine.explain import explain
+from engine.model.errors import CancelledError, EngineError, UnreachableError, UsageError
 from engine.positions import Edit, edited
 from engine.resolve import Side, resolve
 from engine.spark_errors import collected

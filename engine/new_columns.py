@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.describe_target import DescribedTarget
 from engine.foresee_create import CDC_COLUMNS, INVALID_CHARACTERS, UNSUPPORTED_TYPES
-from engine.values import Refused
+from engine.model.values import Refused
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.commits import Commit
+from engine.model.values import Deviation, Outcome, Plan
 from engine.staleness import Staleness
-from engine.values import Deviation, Outcome, Plan
 
 
 def outcome_of(

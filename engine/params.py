@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from engine.errors import UsageError
+from engine.model.errors import UsageError
 from engine.positions import Edit, edited
 from engine.sql_text import parameter_markers
 

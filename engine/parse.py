@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from engine.errors import UsageError
+from engine.model.errors import UsageError
+from engine.model.values import ActionKind, Clause, ClauseKind
 from engine.sql.expressions import Node, NotReadError, Reader, not_read
 from engine.sql.lexer import Token, tokenize
 from engine.sql_text import statement_spans, text_of
-from engine.values import ActionKind, Clause, ClauseKind
 
 SETUP_WORDS = (
     "SET",

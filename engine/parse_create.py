@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from engine.create_values import Form, Mode
-from engine.errors import UsageError
+from engine.model.create_values import Form, Mode
+from engine.model.errors import UsageError
 from engine.names import quote
 from engine.read_columns import ColumnDefinition, partition_column, read_columns
 from engine.read_create_parts import (

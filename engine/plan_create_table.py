@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 from engine.check_create_reading import check_analysis, check_parsed_create, read_create
 from engine.clock import Clock
 from engine.confs import read_confs
-from engine.create_values import CreatePlan, CreateSource, CreateStatement, Effect, Handler, TableState
 from engine.data_frame_write import check_can_be_written, illegal_usage
 from engine.describe_target import beside
-from engine.errors import EngineError, UsageError
 from engine.exactly_once import refuse_txn_of_create
 from engine.foresee import unwritable
 from engine.foresee_create import CATALOG_MANAGED_DEFAULT, Surroundings, effect_of, foresee_create
 from engine.history_store import now
+from engine.model.create_values import CreatePlan, CreateSource, CreateStatement, Effect, Handler, TableState
+from engine.model.errors import EngineError, UsageError
+from engine.model.values import OnProgress, PlanningState, Refused, Remark, Target
 from engine.names import quote
 from engine.not_understood import NOT_UNDERSTOOD
 from engine.params import fill
@@ -43,7 +44,6 @@ from engine.table_state import (
 )
 from engine.tables import table_sql
 from engine.target_rules import CHECK
-from engine.values import OnProgress, PlanningState, Refused, Remark, Target
 from engine.version_times import undo_of_create
 
 if TYPE_CHECKING:

@@ -34,7 +34,6 @@ from engine.describe_target import (
     target_files,
 )
 from engine.duplicate_keys import find_conflicts
-from engine.errors import EngineError, UsageError
 from engine.exactly_once import refuse_operator_txn
 from engine.explain import explain
 from engine.find_touched_files import Matches, find_seen_rows, find_touched_files
@@ -48,6 +47,20 @@ from engine.foresee import (
     unwritable,
 )
 from engine.generated_columns import generated_predicate
+from engine.model.errors import EngineError, UsageError
+from engine.model.values import (
+    Conflicts,
+    Decision,
+    DerivedConjunct,
+    OnProgress,
+    Plan,
+    PlanningState,
+    Refused,
+    Sample,
+    Scan,
+    Splice,
+    TouchedFiles,
+)
 from engine.new_columns import new_columns
 from engine.params import fill
 from engine.parse import MergeStatement, Script, parse_script
@@ -67,19 +80,6 @@ from engine.splice import named_in_full, source_splice, spliced
 from engine.stage_source import drop_staged, staged_name
 from engine.subquery_values import subquery_values
 from engine.unexpected_rows import unexpected_rows
-from engine.values import (
-    Conflicts,
-    Decision,
-    DerivedConjunct,
-    OnProgress,
-    Plan,
-    PlanningState,
-    Refused,
-    Sample,
-    Scan,
-    Splice,
-    TouchedFiles,
-)
 from engine.version_times import undo_of_merge
 
 if TYPE_CHECKING:

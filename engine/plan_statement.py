@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from engine.as_typed import as_typed
-from engine.errors import EngineError, UsageError
+from engine.model.errors import EngineError, UsageError
 from engine.params import fill
 from engine.parse import parse_merge, parse_script
 from engine.parse_create import is_create_table, parse_create
@@ -16,8 +16,8 @@ from engine.plan_merge import plan as plan_merge
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from engine.create_values import CreatePlan
-    from engine.values import OnProgress, Plan
+    from engine.model.create_values import CreatePlan
+    from engine.model.values import OnProgress, Plan
 
 
 def plan(

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from engine.analyze import AnalyzedMerge, columns_of
 from engine.delta_log import live_rows
+from engine.model.values import ColumnAfter, Engines, PlanningState, Source, Statement, Target
 from engine.parse import MergeStatement, Script
 from engine.prepare_delta_scan import DeltaScan
 from engine.prepare_source import PreparedSource
 from engine.tables import name_parts
-from engine.values import ColumnAfter, Engines, PlanningState, Source, Statement, Target
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

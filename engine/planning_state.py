@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from engine.confs import is_connect
 from engine.explain import Explained, tree
-from engine.secrets import is_secret_name
+from engine.model.secrets import is_secret_name
+from engine.model.values import PlanningState
 from engine.session_definitions import (
     NAME,
     NAMES,
@@ -28,7 +29,6 @@ from engine.session_definitions import (
     view_definition,
 )
 from engine.state_confs import has_meaning
-from engine.values import PlanningState
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Literal
 
-from engine.errors import RefusedError
+from engine.model.errors import RefusedError
 
 if TYPE_CHECKING:
-    from engine.plans import AnyPlan
-    from engine.values import PolicyVerdict
+    from engine.model.plans import AnyPlan
+    from engine.model.values import PolicyVerdict
 
 HINT = "The rule is in the policy of this profile, in settings.toml."
 
@@ -75,7 +75,7 @@ def with_verdicts(policy: Policy, plan: AnyPlan) -> AnyPlan:
 
 def _verdicts(policy: Policy, plan: AnyPlan) -> Iterator[PolicyVerdict]:
     # a plan has it loaded; who only has rules does not wait for pydantic
-    from engine.values import PolicyVerdict
+    from engine.model.values import PolicyVerdict
 
     said = {one.rule: one.how for one in broken_rules(policy, plan, reviewed=False)}
     if (typed := to_be_typed(policy, plan)) is not None and plan.changes_something:

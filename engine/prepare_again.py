@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from engine.analyze import analyze
 from engine.commits import commits_since
 from engine.confs import read_confs
-from engine.errors import EngineError, StalePlanError
+from engine.model.errors import EngineError, StalePlanError
+from engine.model.values import OnProgress, Plan, Progress
 from engine.parse import parse_merge
 from engine.prepare_source import get_merge_source, prepare_source
 from engine.run_with_source_lost_retries import Attempt
@@ -16,7 +17,6 @@ from engine.spark_errors import is_missing
 from engine.stage_source import version_of
 from engine.staleness import Staleness
 from engine.table_state import table_id
-from engine.values import OnProgress, Plan, Progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -19,8 +19,8 @@ from engine.confs import AS_MERGE_READS, STATS_SKIPPING, confs_set, without_rule
 from engine.delta_log import LogFile, partitions_of
 from engine.exact_statistics import is_odd_partition, why_not_exact
 from engine.input_files import files_of_query
+from engine.model.values import Scan
 from engine.spark_errors import translate
-from engine.values import Scan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

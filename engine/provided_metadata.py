@@ -15,10 +15,10 @@ from engine.analyze import columns_of as sql_columns
 from engine.analyze import schema_of
 from engine.commits import current_version
 from engine.confs import read_confs
-from engine.create_values import CreateSource, ProvidedMetadata, StateColumn, TableState
 from engine.delta_log import list_files
-from engine.errors import UsageError
 from engine.logged_schema import logged_metadata
+from engine.model.create_values import CreateSource, ProvidedMetadata, StateColumn, TableState
+from engine.model.errors import UsageError
 from engine.names import quote
 from engine.parse_create import ParsedCreate
 from engine.prepare_source import VOLATILE, source_fingerprint

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from engine.errors import UsageError
+from engine.model.errors import UsageError
 from engine.sql.expressions import NotReadError, Reader
 from engine.sql.lexer import tokenize
 from engine.sql_text import quoted_values

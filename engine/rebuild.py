@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from engine import tables
 from engine.commit_identity import own_commits
 from engine.commits import Commit, commits, taken_back_by
-from engine.errors import EngineError
 from engine.history_rows import Subject
-from engine.values import Outcome
+from engine.model.errors import EngineError
+from engine.model.values import Outcome
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

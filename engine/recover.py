@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from engine.commit_identity import own_commit
 from engine.commits import Commit, commits_since
-from engine.errors import EngineError
 from engine.exactly_once import RUN_CONFS
 from engine.history import Abandoned
+from engine.model.errors import EngineError
+from engine.model.plans import AnyPlan
+from engine.model.values import Outcome, Plan
 from engine.names import quote
 from engine.outcome import outcome_of
-from engine.plans import AnyPlan
 from engine.prepare_source import free_source
 from engine.rebuild import rebuild
 from engine.session.server import answers
@@ -30,7 +31,6 @@ from engine.spark_errors import is_missing, translate
 from engine.stage_source import drop_own
 from engine.staleness import Staleness, commit_line
 from engine.table_state import catalog_entry
-from engine.values import Outcome, Plan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.confs import read_confs
-from engine.errors import EngineError
+from engine.model.errors import EngineError
 from engine.spark_errors import HINTS
 
 if TYPE_CHECKING:

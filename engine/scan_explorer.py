@@ -18,9 +18,10 @@ from engine.commits import current_version
 from engine.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set, read_confs
 from engine.delta_log import LogFile, list_files, partitions_of
 from engine.describe_target import beside
-from engine.errors import EngineError
 from engine.explain import explain
 from engine.logged_schema import logged_schema
+from engine.model.errors import EngineError
+from engine.model.values import Accuracy, Column
 from engine.names import quote, string
 from engine.prepare_delta_scan import files_among, input_files, input_names
 from engine.resolve import SOURCE, Side, resolve
@@ -28,7 +29,6 @@ from engine.skipping import FileEvidence, file_evidence
 from engine.spark_errors import translate
 from engine.sql_text import conjuncts, tokenize
 from engine.tables import name_parts
-from engine.values import Accuracy, Column
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

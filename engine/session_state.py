@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.confs import confs_set, is_connect, read_confs
+from engine.model.values import SessionRef
 from engine.spark_errors import translate
-from engine.values import SessionRef
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

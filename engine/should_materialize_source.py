@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge
 from engine.confs import is_on, read_confs
-from engine.errors import CancelledError, UnreachableError
 from engine.explain import Node, tree
+from engine.model.errors import CancelledError, UnreachableError
+from engine.model.values import Decision
 from engine.names import quote
 from engine.source_plan import (
     RELATION,
@@ -27,7 +28,6 @@ from engine.source_plan import (
 )
 from engine.spark_errors import translate
 from engine.sql_text import called_functions, quoted_values
-from engine.values import Decision
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

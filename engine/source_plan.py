@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge
 from engine.confs import STATS_SKIPPING, confs_set, without_rules
-from engine.errors import CancelledError, EngineError, UnreachableError
 from engine.explain import Explained, Node, explain, one_line_names, tree
+from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.names import quote
 from engine.sql_text import called_functions
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.errors import CancelledError, EngineError, UnreachableError
+from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.positions import place_in
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.analyze import AnalyzedMerge
+from engine.model.values import Decision, Plan, Splice
 from engine.positions import edited
 from engine.prepare_source import PreparedSource
 from engine.sql.expressions import read_expression
 from engine.sql_text import free_names
 from engine.stage_source import version_of
-from engine.values import Decision, Plan, Splice
 
 ROWS = "deltamerge_rows"
 """What a hint calls the table that the source is staged in."""

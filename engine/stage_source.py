@@ -10,13 +10,13 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from engine.checkpoint import out_of_disk
-from engine.errors import UnreachableError
+from engine.model.errors import UnreachableError
+from engine.model.values import Plan
 from engine.names import quote, string
 from engine.parse import Relation
 from engine.session_state import untagged
 from engine.spark_errors import translate
 from engine.table_state import qualified_name, table_id
-from engine.values import Plan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from engine.confs import read_confs
-from engine.create_values import StateColumn, TableState
+from engine.model.create_values import StateColumn, TableState
 from engine.provided_metadata import Provided, session_defaults
 from engine.table_features import (
     FEATURE_PREFIX,

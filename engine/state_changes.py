@@ -6,12 +6,12 @@ import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from engine.errors import CancelledError, SessionChangedError, UnreachableError
+from engine.model.errors import CancelledError, SessionChangedError, UnreachableError
+from engine.model.secrets import MASK, is_secret_name
+from engine.model.values import PlanningState
 from engine.planning_state import session_confs, surroundings
-from engine.secrets import MASK, is_secret_name
 from engine.session_definitions import DIGEST, digest, function_definition, variables_now, view_definition
 from engine.spark_errors import translate
-from engine.values import PlanningState
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from engine.errors import CancelledError, EngineError, UnreachableError
+from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.parse import MergeStatement
 from engine.prepare_source import VOLATILE
 from engine.session_definitions import digest

@@ -20,10 +20,11 @@ from engine.analyze import schema_of
 from engine.commit_identity import is_compaction_of, of_another_table, own_commit
 from engine.commits import Commit, commits_since, current_version, taken_back_by
 from engine.confs import confs_set
-from engine.create_values import CreatePlan
 from engine.delta_log import LogFile, list_files, live_rows
-from engine.errors import CancelledError, EngineError, RefusedError, StalePlanError
 from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, is_conflict, traced
+from engine.model.create_values import CreatePlan
+from engine.model.errors import CancelledError, EngineError, RefusedError, StalePlanError
+from engine.model.values import Deviation, OnProgress, Outcome, Progress, Undo, UndoPlan
 from engine.names import quote, string
 from engine.outcome import deviations
 from engine.restore_files import IGNORE_MISSING, missing_files, restored
@@ -33,14 +34,13 @@ from engine.staleness import commit_line
 from engine.table_state import table_id
 from engine.undo_drop import check_still_ours, is_dropped, plan_drop
 from engine.undo_possible import RETENTION, VersionTime, after_raising, retention_of, undo_of_commit
-from engine.values import Deviation, OnProgress, Outcome, Progress, Undo, UndoPlan
 from engine.version_times import committed_times, is_enforced, now_ms
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from engine.history import History
-    from engine.plans import AnyPlan, OperationDetail
+    from engine.model.plans import AnyPlan, OperationDetail
 
 LATER_COMMITS = "LATER_COMMITS"
 """What is to be accepted where commits after the operation would be lost."""

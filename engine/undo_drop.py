@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from engine.commit_identity import is_compaction_of, own_commit
 from engine.commits import commits, current_version
-from engine.create_values import CreatePlan
-from engine.errors import EngineError, RefusedError, StalePlanError
+from engine.model.create_values import CreatePlan
+from engine.model.errors import EngineError, RefusedError, StalePlanError
+from engine.model.values import Operation, UndoPlan
 from engine.spark_errors import collected
 from engine.staleness import commit_line
 from engine.table_state import catalog_entry, plain, table_id
-from engine.values import Operation, UndoPlan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -24,12 +24,12 @@ from engine.find_touched_files import (
     target_relation,
     unmatched_source,
 )
+from engine.model.values import Refused, WritePlan
 from engine.names import quote
 from engine.parse import MergeClause
 from engine.prepare_source import PreparedSource
 from engine.spark_errors import collected
 from engine.store_types import plain
-from engine.values import Refused, WritePlan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

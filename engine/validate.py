@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from engine.analyze import analyze, schema_of
 from engine.as_typed import as_typed
 from engine.check_create_reading import check_analysis
-from engine.errors import EngineError, UnreachableError
+from engine.model.errors import EngineError, UnreachableError
+from engine.model.values import Validation
 from engine.params import fill
 from engine.parse import parse_merge, parse_script
 from engine.parse_create import is_create_table, parse_create
@@ -17,7 +18,6 @@ from engine.session_state import run_setup
 from engine.should_materialize_source import should_materialize_source
 from engine.spark_errors import translate
 from engine.sql_text import tokenize
-from engine.values import Validation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine.confs import read_confs
+from engine.model.values import Undo
 from engine.names import quote
 from engine.spark_errors import translate
 from engine.undo_possible import ENFORCED, VersionTime, retention_of, undo_of_commit
-from engine.values import Undo
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from engine.create_values import CreatePlan
+    from engine.model.create_values import CreatePlan
 
 AUTO_OPTIMIZE = "delta.autoOptimize"
 AUTO_COMPACT = "delta.autoOptimize.autoCompact"

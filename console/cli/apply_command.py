@@ -17,10 +17,10 @@ from console.cli.streams import glyphs, paper, print_json, show
 from console.visible import visible
 
 if TYPE_CHECKING:
-    from engine.plans import AnyPlan
+    from engine.model.plans import AnyPlan
+    from engine.model.values import Outcome
     from engine.policy import Broken
     from engine.session.connect import Session
-    from engine.values import Outcome
 
 
 @click.command()
@@ -91,7 +91,7 @@ def _confirm(
     from console.cli import view_create
     from console.cli.view_plan import summary
     from engine.apply_plan import refuse
-    from engine.errors import RefusedError
+    from engine.model.errors import RefusedError
     from engine.policy import check_policy, to_be_typed
 
     told.pause()
@@ -121,7 +121,7 @@ def _confirm(
 
 def _typed(plan: AnyPlan, rule: Broken, yes: bool, events: bool) -> None:
     """A rule of the policy: only who types the table's name commits, so no --yes will do."""
-    from engine.errors import RefusedError
+    from engine.model.errors import RefusedError
     from engine.policy import refusal
 
     if yes:
@@ -133,7 +133,7 @@ def _typed(plan: AnyPlan, rule: Broken, yes: bool, events: bool) -> None:
 
 
 def need_person(events: bool, file: str = "") -> None:
-    from engine.errors import RefusedError
+    from engine.model.errors import RefusedError
 
     if events or file == STDIN or not sys.stdin.isatty():
         raise RefusedError("NOT_CONFIRMED", "Nobody is there to confirm the plan.", "Apply with --yes.")
@@ -141,7 +141,7 @@ def need_person(events: bool, file: str = "") -> None:
 
 def _attach(invocation: Invocation, plan: AnyPlan, told: Narrator) -> Session:
     """The plan's own session, where its frozen source is; a new one where that is gone."""
-    from engine.errors import UnreachableError
+    from engine.model.errors import UnreachableError
 
     if plan.kind == "create_table":
         return invocation.connect(told.say)  # it froze nothing in a session

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from console.widgets.glyphs import Glyphs
+    from engine.model.values import TableDetail, TableRef, TableVersion
     from engine.session.connect import Session
-    from engine.values import TableDetail, TableRef, TableVersion
 
 VERSIONS = 5
 

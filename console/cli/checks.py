@@ -39,7 +39,7 @@ def check_all(home: Path) -> list[Check]:
         try:
             checks += [Check(name, *found) for found in look(home)]
         except Exception as error:
-            from engine.errors import EngineError
+            from engine.model.errors import EngineError
 
             hint = error.hint if isinstance(error, EngineError) else ""
             checks.append(Check(name, "fail", " ".join(str(error).split()) or type(error).__name__, hint))
@@ -49,7 +49,7 @@ def check_all(home: Path) -> list[Check]:
 def check_session(connect: Callable[[], AbstractContextManager[Session]]) -> list[Check]:
     """What ``engine.check_spark`` finds at the Spark that is meant, or why it cannot be asked."""
     from engine.check_spark import check_spark
-    from engine.errors import EngineError
+    from engine.model.errors import EngineError
 
     try:
         with connect() as session:

@@ -15,7 +15,7 @@ from console.cli.title import hide_secrets_in_title
 from console.visible import visible
 
 if TYPE_CHECKING:
-    from engine.errors import EngineError
+    from engine.model.errors import EngineError
 
 PROGRAM = "deltamerge-console"
 JSON = "--json"
@@ -61,7 +61,7 @@ def run(arguments: Sequence[str] | None) -> int:
 
 def _told(error: BaseException) -> Failed:
     """Tell a person what went wrong. What nobody foresaw is raised again."""
-    from engine.errors import CancelledError, EngineError
+    from engine.model.errors import CancelledError, EngineError
 
     if isinstance(error, click.Abort | KeyboardInterrupt):
         tell("cancelled")
@@ -89,7 +89,7 @@ def with_place(error: EngineError) -> str:
 
 def tell(line: str, hint: str = "") -> None:
     """One line on stderr, and a second of what to do. Neither can move the terminal's cursor or leak a token."""
-    from engine.secrets import redact
+    from engine.model.secrets import redact
 
     for text in filter(None, (line, hint)):
         click.echo(visible(redact(text)), err=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from engine.errors import EngineError
-    from engine.values import Outcome
+    from engine.model.errors import EngineError
+    from engine.model.values import Outcome
 
 DONE: Final = 0
 FAILED: Final = 1
@@ -21,7 +21,7 @@ CANCELLED: Final = 130
 
 def exit_code(error: EngineError) -> int:
     """The exit code for what the engine refuses."""
-    from engine import errors
+    from engine.model import errors
 
     codes = (
         (errors.UnreachableError, UNREACHABLE),

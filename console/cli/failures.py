@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from console.cli.exits import exit_code
 
 if TYPE_CHECKING:
-    from engine.errors import EngineError
+    from engine.model.errors import EngineError
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Failed:
 
     def document(self) -> dict[str, Any]:
         """What ``--json`` prints: ``error`` with condition, message, hint, and position, null where there is none."""
-        from engine.secrets import redact
+        from engine.model.secrets import redact
 
         position = None if self.line is None else {"line": self.line, "column": self.column}
         message, hint = redact(self.message), redact(self.hint)

@@ -35,7 +35,7 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        from engine.errors import EngineError
+        from engine.model.errors import EngineError
 
         try:
             return super().invoke(ctx)
@@ -53,7 +53,7 @@ def keep_traceback(invocation: Invocation | None, error: BaseException) -> str |
     """Append the traceback to ``<home>/logs/console.log`` (0600). The path, or None where that cannot be written."""
     if invocation is None:
         return None
-    from engine.secrets import redact
+    from engine.model.secrets import redact
 
     log = invocation.place / "logs" / "console.log"
     text = redact("".join(traceback.format_exception(error)))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from engine.plans import AnyPlan
+    from engine.model.plans import AnyPlan
 
 MAX_BYTES = 16 * 1024 * 1024
 STDIN = "-"
@@ -50,7 +50,7 @@ def read_script(name: str, params: Mapping[str, str]) -> Script:
 
 def read_text(name: str) -> str:
     """The text of a file or of stdin (``-``). Raises UsageError."""
-    from engine.errors import UsageError
+    from engine.model.errors import UsageError
 
     shown = "stdin" if name == STDIN else name
     try:
@@ -88,8 +88,8 @@ def is_plan_file(name: str, text: str) -> bool:
 
 def read_plan(name: str) -> AnyPlan:
     """The plan in a file. What is wrong with it is an EngineError; a file that is not there, a UsageError."""
-    from engine.errors import UsageError
-    from engine.plan_file import read_plan_file
+    from engine.model.errors import UsageError
+    from engine.model.plan_file import read_plan_file
 
     path = Path(name)
     if not path.is_file():

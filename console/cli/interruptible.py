@@ -20,8 +20,8 @@ from console.backend import OnProgress
 from console.cli.narrator import Narrator
 
 if TYPE_CHECKING:
+    from engine.model.values import Progress
     from engine.session.connect import Session, TaskProgress
-    from engine.values import Progress
 
 T = TypeVar("T")
 
@@ -112,7 +112,7 @@ class Interruptible(Generic[T]):
 
     def _give_up(self) -> None:
         """Close the session under the work, which ends whatever runs in it; a little later this process exits."""
-        from engine.errors import CancelledError
+        from engine.model.errors import CancelledError
 
         self._session.close()
         self._finished.wait(2.0)
@@ -121,7 +121,7 @@ class Interruptible(Generic[T]):
             self._error = CancelledError("CANCELLED", "The work was cancelled.", hint)
 
     def _say(self, progress: Progress) -> None:
-        from engine.errors import CancelledError
+        from engine.model.errors import CancelledError
 
         with self._step:
             self._phase = progress.phase
@@ -133,7 +133,7 @@ class Interruptible(Generic[T]):
         self._narrator.progress(progress)
 
     def _tasks(self, told: TaskProgress) -> None:
-        from engine.values import Progress
+        from engine.model.values import Progress
 
         step = Progress(phase=self._phase, done=told.tasks_done, total=told.tasks, bytes_read=told.bytes_read)
         self._narrator.progress(step)

@@ -69,7 +69,7 @@ class Invocation:
 
     def _recover(self, session: Session, say: Callable[[str], None]) -> None:
         from console.cli.entry import tell
-        from engine.errors import EngineError
+        from engine.model.errors import EngineError
         from engine.recover import recover, sentence
 
         try:

@@ -13,8 +13,8 @@ from console.visible import visible
 from console.widgets.glyphs import UNICODE
 
 if TYPE_CHECKING:
-    from engine.plans import AnyPlan
-    from engine.values import Plan, Remark
+    from engine.model.plans import AnyPlan
+    from engine.model.values import Plan, Remark
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+!|~@&$])")
 _BACKTICKS = re.compile(r"`+")

@@ -19,8 +19,8 @@ from console.format import size
 from console.visible import visible
 
 if TYPE_CHECKING:
-    from engine.plans import AnyPlan
-    from engine.values import Outcome, Progress
+    from engine.model.plans import AnyPlan
+    from engine.model.values import Outcome, Progress
 
 EVENTS_AT_MOST_EVERY_SECONDS = 0.2
 
@@ -168,8 +168,8 @@ class EventNarrator(Narrator):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        from engine.errors import CancelledError, EngineError
-        from engine.secrets import redact
+        from engine.model.errors import CancelledError, EngineError
+        from engine.model.secrets import redact
 
         if error is None:
             self._event("done")

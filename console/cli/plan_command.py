@@ -18,7 +18,7 @@ from console.cli.streams import show as print_parts
 from console.visible import visible
 
 if TYPE_CHECKING:
-    from engine.plans import AnyPlan
+    from engine.model.plans import AnyPlan
     from engine.session.connect import Session
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -74,7 +74,7 @@ def plan(
         try:
             found = make_plan(invocation, session, told, script, rows=rows, prune=not no_prune, freeze=freeze)
             if output is not None:
-                from engine.plan_file import write_plan
+                from engine.model.plan_file import write_plan
 
                 with dropped_if_lost(session, found):
                     write_plan(output, found)
@@ -108,7 +108,7 @@ def make_plan(
 ) -> AnyPlan:
     """Plan in ``session``, where ctrl-c reaches it, and remember the plan in the ledger."""
     from console.cli.interruptible import Interruptible
-    from engine.errors import CancelledError, EngineError
+    from engine.model.errors import CancelledError, EngineError
     from engine.plan_statement import plan as plan_statement
     from engine.policy import with_verdicts
 

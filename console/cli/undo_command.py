@@ -18,8 +18,8 @@ from console.visible import visible
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from engine.model.values import Outcome, UndoPlan
     from engine.session.connect import Session
-    from engine.values import Outcome, UndoPlan
 
 ACCEPT = "With --yes. LATER_COMMITS: lose those as well. RAISE_RETENTION: raise the table property that refuses it."
 
@@ -59,7 +59,7 @@ def undo(invocation: Invocation, op_id: str, yes: bool, accept: tuple[str, ...],
 
 
 def _confirmed(answer: str) -> None:
-    from engine.errors import RefusedError
+    from engine.model.errors import RefusedError
 
     if answer.strip().lower() not in ("y", "yes"):
         raise RefusedError("NOT_CONFIRMED", "The undo was not confirmed.", "Nothing was written.")

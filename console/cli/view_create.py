@@ -17,7 +17,7 @@ from console.visible import visible
 from console.widgets.glyphs import Glyphs
 
 if TYPE_CHECKING:
-    from engine.create_values import CreatePlan, TableState
+    from engine.model.create_values import CreatePlan, TableState
 
 
 def summary(plan: CreatePlan, glyphs: Glyphs) -> RenderableType:

@@ -26,8 +26,8 @@ from console.visible import visible
 from console.widgets.glyphs import Glyphs
 
 if TYPE_CHECKING:
-    from engine.plans import AnyPlan
-    from engine.values import Outcome, UndoPlan
+    from engine.model.plans import AnyPlan
+    from engine.model.values import Outcome, UndoPlan
 
 
 def page(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs) -> RenderableType:

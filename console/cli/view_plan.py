@@ -16,8 +16,8 @@ from console.visible import visible
 from console.widgets.glyphs import Glyphs
 
 if TYPE_CHECKING:
-    from engine.plans import AnyPlan
-    from engine.values import Cells, Estimate, Plan, Remark, Sample
+    from engine.model.plans import AnyPlan
+    from engine.model.values import Cells, Estimate, Plan, Remark, Sample
 
 MAX_FILES = 12
 MAX_SAMPLES = 20

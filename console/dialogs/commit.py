@@ -22,7 +22,7 @@ from console.widgets.sentences import Sentences
 
 if TYPE_CHECKING:
     from console.places.projection import Projection
-    from engine.plans import AnyPlan
+    from engine.model.plans import AnyPlan
     from engine.policy import Broken
 
 

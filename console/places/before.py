@@ -11,9 +11,9 @@ from console.widgets.glyphs import Glyphs
 from console.widgets.page import Column, Page, Row, Table, sentence
 
 if TYPE_CHECKING:
-    from engine.create_values import CreatePlan
-    from engine.plans import AnyPlan
-    from engine.values import Plan
+    from engine.model.create_values import CreatePlan
+    from engine.model.plans import AnyPlan
+    from engine.model.values import Plan
 
 
 def before_page(before: AnyPlan, plan: AnyPlan, glyphs: Glyphs) -> Page:

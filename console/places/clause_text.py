@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from engine.model.values import ActionKind, ClauseKind
     from engine.parse import MergeClause
     from engine.sql_text import Token
-    from engine.values import ActionKind, ClauseKind
 
 HEADS: dict[ClauseKind, str] = {
     "matched": "WHEN MATCHED",

@@ -13,7 +13,7 @@ from console.widgets.glyphs import Glyphs
 from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, facts, sentence, signed
 
 if TYPE_CHECKING:
-    from engine.create_values import CreatePlan, TableState
+    from engine.model.create_values import CreatePlan, TableState
 
 Build = Callable[["CreatePlan", Glyphs], Page]
 

@@ -8,7 +8,7 @@ from console.format import count, number, short_id, size
 from console.visible import visible
 
 if TYPE_CHECKING:
-    from engine.create_values import CreatePlan, StateColumn, TableState
+    from engine.model.create_values import CreatePlan, StateColumn, TableState
 
 DOES = {
     "create": "creates the table",

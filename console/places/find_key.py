@@ -20,7 +20,7 @@ from console.work import Failure
 if TYPE_CHECKING:
     from console.places.merge import MergePlace
     from engine.find_key import ClauseTest, FoundKey, FoundRow
-    from engine.values import Clause, Plan
+    from engine.model.values import Clause, Plan
 
 KINDS = {
     "matched": "WHEN MATCHED",

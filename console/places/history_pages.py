@@ -17,9 +17,9 @@ from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, sent
 from console.widgets.promise import promise_table
 
 if TYPE_CHECKING:
-    from engine.create_values import CreatePlan
-    from engine.plans import AnyPlan, OperationDetail
-    from engine.values import Operation
+    from engine.model.create_values import CreatePlan
+    from engine.model.plans import AnyPlan, OperationDetail
+    from engine.model.values import Operation
 
 
 GROUPINGS = ("", "table", "day")

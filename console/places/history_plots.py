@@ -16,7 +16,7 @@ from console.widgets.glyphs import Glyphs
 from console.widgets.page import Column, Page, Paragraph, Row, Table, sentence
 
 if TYPE_CHECKING:
-    from engine.plans import OperationDetail
+    from engine.model.plans import OperationDetail
 
 NEWEST = 48
 """Operations in one line of levels: what an 80 columns wide terminal has room for."""

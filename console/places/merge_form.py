@@ -22,8 +22,8 @@ from console.places.clause_text import (
 from console.places.templates import Sides, upsert
 
 if TYPE_CHECKING:
+    from engine.model.values import ClauseKind
     from engine.parse import MergeStatement, Relation
-    from engine.values import ClauseKind
 
 Part = Literal["target", "target_alias", "source", "source_alias", "condition"]
 NEVER_EMPTY: tuple[Part, ...] = ("target", "source", "condition")
@@ -224,7 +224,7 @@ def comments_between(text: str, at: int, to: int) -> bool:
 
 def _parsed(text: str) -> tuple[MergeStatement, int, tuple[str, ...]] | None:
     """The MERGE, where it begins in ``text``, and the statements before it."""
-    from engine.errors import EngineError
+    from engine.model.errors import EngineError
     from engine.parse import parse_merge, parse_script
 
     try:

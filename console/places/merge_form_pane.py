@@ -22,7 +22,7 @@ from console.widgets.part_box import PartBox
 from console.widgets.sentences import Sentences
 
 if TYPE_CHECKING:
-    from engine.values import TableRef
+    from engine.model.values import TableRef
 
 PARTS: dict[Part, str] = {
     "target": "schema.table, or delta.`/path`",

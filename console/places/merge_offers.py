@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from console.places.clause_text import FormClause
     from console.places.merge import MergePlace
     from console.places.merge_form import MergeForm, Part
-    from engine.values import Column
+    from engine.model.values import Column
 
 
 def offer(place: MergePlace, form: MergeForm, part: Part) -> None:

@@ -22,8 +22,8 @@ from console.widgets.sentences import Sentences
 if TYPE_CHECKING:
     from console.app import DeltaMergeApp
     from console.places.place import Place
-    from engine.plans import AnyPlan
-    from engine.values import Plan
+    from engine.model.plans import AnyPlan
+    from engine.model.values import Plan
 
 
 EDITED = "The text was edited since this plan: {merge.replan} plans it again."

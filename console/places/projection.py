@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from console.places.sentences import COPIED, INSERTED, UPDATED
 
 if TYPE_CHECKING:
-    from engine.plans import OperationDetail
-    from engine.values import Plan
+    from engine.model.plans import OperationDetail
+    from engine.model.values import Plan
 
 WRITTEN = (INSERTED, UPDATED, COPIED)
 COMMITS = 10

@@ -12,7 +12,7 @@ from console.work import Failure
 
 if TYPE_CHECKING:
     from console.places.place import Place
-    from engine.plans import AnyPlan
+    from engine.model.plans import AnyPlan
 
 
 def ask_where_to_save(place: Place, plan: AnyPlan) -> None:

@@ -15,8 +15,8 @@ from console.places.sentences import one_line
 if TYPE_CHECKING:
     from console.places.merge import MergePlace
     from console.work import Failure
-    from engine.plans import OperationDetail
-    from engine.values import Operation
+    from engine.model.plans import OperationDetail
+    from engine.model.values import Operation
 
 FOLDER = "merges"
 SECRET_LEFT_OUT = "A secret was left out of the history: complete the text where *** stands, then plan it."
@@ -117,7 +117,7 @@ def draft_of(detail: OperationDetail) -> Draft:
 
 def lacks_secrets(draft: Draft) -> bool:
     """Whether the history's copy has the mark of a secret in it: run as it is, it would write that mark."""
-    from engine.secrets import MASK
+    from engine.model.secrets import MASK
 
     return any(MASK in text for text in (draft.sql, *draft.params.values()))
 

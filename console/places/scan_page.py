@@ -12,9 +12,9 @@ from console.widgets.page import Column, FileMap, Head, LazyRows, MapMode, Page,
 
 if TYPE_CHECKING:
     from console.backend import Backend
+    from engine.model.values import TableDetail
     from engine.scan_explorer import QueryScan, ScanExplained, Size
     from engine.skipping import Evidence, FileEvidence
-    from engine.values import TableDetail
 
 ASK = (
     "Type what would stand after WHERE in a SELECT of this table, or a whole query (e goes there); enter asks Delta "

@@ -10,8 +10,8 @@ from console.visible import visible
 from console.widgets.glyphs import Glyphs
 
 if TYPE_CHECKING:
-    from engine.plans import AnyPlan
-    from engine.values import Decision, DerivedConjunct, Outcome, Plan, Progress, Scan
+    from engine.model.plans import AnyPlan
+    from engine.model.values import Decision, DerivedConjunct, Outcome, Plan, Progress, Scan
 
 UPDATED = "numTargetRowsUpdated"
 INSERTED = "numTargetRowsInserted"

@@ -29,8 +29,8 @@ from console.work import Failure
 
 if TYPE_CHECKING:
     from console.places.projection import Projection
-    from engine.plans import AnyPlan
-    from engine.values import Outcome
+    from engine.model.plans import AnyPlan
+    from engine.model.values import Outcome
 
 RECENT = 50
 PLANNING = "Spark plans this text. Planning writes nothing."

@@ -11,7 +11,7 @@ from console.visible import visible
 from console.widgets.page import Column, Page, Row, Table, sentence
 
 if TYPE_CHECKING:
-    from engine.values import DataFile, TableDetail
+    from engine.model.values import DataFile, TableDetail
 
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 TOLD = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from console.places.templates import quoted
 
 if TYPE_CHECKING:
-    from engine.create_values import StateColumn, TableState
+    from engine.model.create_values import StateColumn, TableState
     from engine.parse_create import ColumnDefinition
 
 MODES = {
@@ -98,7 +98,7 @@ def _column(column: FormColumn) -> str:
 
 def read_form(sql: str) -> TableForm | None:
     """What a form can say of a CREATE TABLE, None of other text. ``to_sql`` gives ``sql`` again where that is all."""
-    from engine.errors import EngineError
+    from engine.model.errors import EngineError
     from engine.parse_create import parse_create
 
     if not sql.strip():

@@ -18,7 +18,7 @@ from console.widgets.page import Column, FileMap, Head, LazyRows, MapMode, Page,
 
 if TYPE_CHECKING:
     from console.backend import Backend
-    from engine.values import Cells, DataFile, TableDetail, TableVersion
+    from engine.model.values import Cells, DataFile, TableDetail, TableVersion
 
 _OUR_PLAN = re.compile(r"deltamerge-console/(\w+)")
 FILES_LIMIT = 100_000

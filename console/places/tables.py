@@ -27,7 +27,7 @@ from console.work import Failure
 
 if TYPE_CHECKING:
     from console.places.table_shown import Shown
-    from engine.values import TableDetail, TableVersion
+    from engine.model.values import TableDetail, TableVersion
 
 VIEW_NAMES = (
     ("columns", "Columns"),

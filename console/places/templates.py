@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from console.visible import visible
 
 if TYPE_CHECKING:
-    from engine.values import Column
+    from engine.model.values import Column
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w*")
 _KEY_NAMES = ("id", "key", "pk", "uuid", "guid")

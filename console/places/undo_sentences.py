@@ -10,8 +10,8 @@ from console.places.sentences import read
 from console.visible import visible
 
 if TYPE_CHECKING:
-    from engine.plans import AnyPlan
-    from engine.values import Outcome, Undo, UndoPlan
+    from engine.model.plans import AnyPlan
+    from engine.model.values import Outcome, Undo, UndoPlan
 
 NOT_KNOWN = "until when Delta allows it is not known"
 NO = "NOT possible"

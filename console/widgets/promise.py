@@ -10,9 +10,9 @@ from console.widgets.glyphs import Glyphs
 from console.widgets.page import Column, Row, Table
 
 if TYPE_CHECKING:
-    from engine.create_values import CreatePlan
-    from engine.plans import AnyPlan
-    from engine.values import Outcome
+    from engine.model.create_values import CreatePlan
+    from engine.model.plans import AnyPlan
+    from engine.model.values import Outcome
 
 DEVIATED: Final = "DEVIATED"
 

@@ -15,7 +15,7 @@ from console.widgets.lines import OneLine
 
 if TYPE_CHECKING:
     from console.places.place import Place
-    from engine.values import Progress
+    from engine.model.values import Progress
 
 BAR_WIDTH = 24
 MINIMUM_BAR_WIDTH = 8

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.errors import EngineError, UnreachableError
+from engine.model.errors import EngineError, UnreachableError
 from engine.session import confs as settings
 from engine.session.home import jars_directory, prepare_home
 from engine.session.jars import Progress, delta_jars

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from engine.errors import UsageError
+from engine.model.errors import UsageError
 from engine.session.java import driver_memory
 from engine.session.logs import write_private
 

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from engine.confs import is_connect
-from engine.errors import EngineError, UnreachableError, UsageError
+from engine.model.errors import EngineError, UnreachableError, UsageError
 from engine.session import confs as settings
 from engine.session.failures import condition_of, connect_error, first_line
 from engine.session.home import default_home, prepare_home

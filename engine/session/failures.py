@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from engine.errors import EngineError, UnreachableError
+from engine.model.errors import EngineError, UnreachableError
 
 #: Error conditions that say: this Connect session is not on the server any more.
 _SESSION_GONE = (

@@ -7,7 +7,7 @@ import stat
 import tempfile
 from pathlib import Path
 
-from engine.errors import EngineError
+from engine.model.errors import EngineError
 
 APP = "deltamerge-console"
 

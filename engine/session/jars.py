@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from engine.errors import UnreachableError
+from engine.model.errors import UnreachableError
 from engine.session.java import Java, spark_environment, spark_submit
 from engine.session.truststore import proxy_options, system_certificates, write_truststore
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.errors import UnreachableError
+from engine.model.errors import UnreachableError
 
 SUPPORTED = (17, 21)
 

@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from engine.errors import UnreachableError
+from engine.model.errors import UnreachableError
 
 _KEPT = 3
 

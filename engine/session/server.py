@@ -27,7 +27,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from engine import processes
-from engine.errors import EngineError, UnreachableError
+from engine.model.errors import EngineError, UnreachableError
 from engine.session import confs as settings
 from engine.session.home import jars_directory, prepare_home
 from engine.session.jars import Progress, delta_jars

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.errors import UsageError
+from engine.model.errors import UsageError
 from engine.positions import place_of
 from engine.sql.lexer import Token, closing_brackets, tokenize
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from engine.errors import UsageError
+from engine.model.errors import UsageError
 from engine.positions import place_of
 
 OPENING = {"(": ")", "[": "]", "{": "}"}

@@ -47,10 +47,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     from engine import log_cache
-    from engine.errors import EngineError
+    from engine.model.errors import EngineError
+    from engine.model.values import Progress
     from engine.plan_merge import plan
     from engine.scan_explorer import explore
-    from engine.values import Progress
 
     measured: dict[str, list[float]] = {}
 

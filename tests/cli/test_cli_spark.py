@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from engine.plan_file import read_plan_file
+from engine.model.plan_file import read_plan_file
 from tests.cli.running import Shell
 from tests.conftest import TEST_CONFS
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from console.cli.exits import DEVIATED, DONE, outcome_code
 from engine.history import History
-from engine.values import Deviation, Outcome
+from engine.model.values import Deviation, Outcome
 from tests.cli.running import Shell
 from tests.console.samples import a_restore, an_undo
-from tests.engine.plans import make_outcome, make_plan
+from tests.engine.model.plans import make_outcome, make_plan
 
 
 def test_the_exit_code_of_an_outcome() -> None:

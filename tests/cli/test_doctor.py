@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import UnreachableError
+from engine.model.errors import UnreachableError
 from tests.cli.running import Shell
 
 

@@ -14,8 +14,8 @@ import pytest
 from console.cli import interruptible
 from console.cli.interruptible import Interruptible
 from console.cli.narrator import EventNarrator, Narrator
-from engine.errors import CancelledError
-from engine.values import Progress
+from engine.model.errors import CancelledError
+from engine.model.values import Progress
 
 
 class FakeSession:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from console.cli.failures import failed_by
-from engine.errors import EngineError, StalePlanError
+from engine.model.errors import EngineError, StalePlanError
 from tests.cli.running import Shell
 
 KEYS = ["condition", "message", "hint", "position"]

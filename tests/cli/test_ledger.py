@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from engine.history import History
-from engine.values import Deviation
+from engine.model.values import Deviation
 from tests.cli.running import Shell
-from tests.engine.plans import make_outcome, make_plan
+from tests.engine.model.plans import make_outcome, make_plan
 
 KEYS = ["op_id", "plan_id", "kind", "table", "sql", "status", "version", "started_at", "finished_at", "kept", "error"]
 

@@ -9,12 +9,12 @@ import pytest
 from console.cli import markdown
 from console.format import to_the_second
 from console.places.sentences import read, rewrites_all
-from engine.errors import RefusedError
+from engine.model.errors import RefusedError
+from engine.model.values import Plan
 from engine.undo import undo
-from engine.values import Plan
 from tests.cli.running import Shell
 from tests.console.samples import a_plan, a_refused_plan, an_undo
-from tests.engine.plans import make_plan
+from tests.engine.model.plans import make_plan
 
 
 def with_files(touched: int, of: int) -> Plan:

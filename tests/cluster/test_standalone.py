@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from engine.apply_plan import REWRITING, apply
-from engine.errors import StalePlanError
+from engine.model.errors import StalePlanError
+from engine.model.values import Outcome, Plan, Progress
 from engine.plan_merge import plan
 from engine.session.connect import connect
 from engine.session.server import stop_server
-from engine.values import Outcome, Plan, Progress
 from tests.cluster.standalone import Cluster, kill_worker, standalone
 from tests.conftest import TEST_CONFS
 

@@ -7,15 +7,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from engine.create_values import TableState
-from engine.errors import CancelledError, EngineError, UnreachableError
 from engine.explain import Explained
 from engine.find_key import FoundKey
 from engine.layout_advice import LayoutAdvice
-from engine.plans import AnyPlan, OperationDetail
-from engine.policy import Policy
-from engine.scan_explorer import QueryScan, ScanExplained
-from engine.values import (
+from engine.model.create_values import TableState
+from engine.model.errors import CancelledError, EngineError, UnreachableError
+from engine.model.plans import AnyPlan, OperationDetail
+from engine.model.values import (
     Column,
     DataFile,
     Operation,
@@ -29,6 +27,8 @@ from engine.values import (
     UndoPlan,
     Validation,
 )
+from engine.policy import Policy
+from engine.scan_explorer import QueryScan, ScanExplained
 from tests.console import samples
 
 Report = Callable[[Progress], None]
@@ -229,7 +229,7 @@ class FakeBackend:
         return samples.an_outcome(plan, deviates=self.deviates)
 
     def save_plan(self, plan: AnyPlan, path: Path) -> None:
-        from engine.plan_file import write_plan
+        from engine.model.plan_file import write_plan
 
         self._enter("save_plan", plan.plan_id, path, needs_spark=False)
         write_plan(path, plan)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from engine.create_values import CreatePlan, CreateStatement, StateColumn, TableState
 from engine.explain import Explained
 from engine.find_key import ClauseTest, FoundKey, FoundRow
-from engine.plans import AnyPlan
-from engine.scan_explorer import QueryScan, ScanExplained, Size
-from engine.skipping import ColumnFacts, Evidence, FileEvidence
-from engine.values import (
+from engine.model.create_values import CreatePlan, CreateStatement, StateColumn, TableState
+from engine.model.plans import AnyPlan
+from engine.model.values import (
     Clause,
     Column,
     ConflictKey,
@@ -43,6 +41,8 @@ from engine.values import (
     UndoPlan,
     WritePlan,
 )
+from engine.scan_explorer import QueryScan, ScanExplained, Size
+from engine.skipping import ColumnFacts, Evidence, FileEvidence
 
 MERGE_SQL = """MERGE INTO sales.orders AS t
 USING orders_feed AS s

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.errors import EngineError, StalePlanError
+from engine.model.errors import EngineError, StalePlanError
 from engine.policy import Policy
 from tests.console import samples
 from tests.console.drive import console

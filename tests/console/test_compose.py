@@ -11,7 +11,7 @@ import pytest
 from console.app import DeltaMergeApp
 from console.drafts import Draft, DraftStore
 from console.widgets.parameters import Parameters
-from engine.errors import EngineError
+from engine.model.errors import EngineError
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL

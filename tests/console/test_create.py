@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from console.places.table_form import to_sql
-from engine.errors import EngineError
-from engine.values import Operation, TableRef
+from engine.model.errors import EngineError
+from engine.model.values import Operation, TableRef
 from tests.console import samples
 from tests.console.drive import ORDERS, Operator, console
 from tests.console.fake_backend import FakeBackend

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from console.places.scan_page import DERIVED, KEPT, PARTITION, STATISTICS, verdict
-from engine.errors import EngineError
+from engine.model.errors import EngineError
 from tests.console import samples
 from tests.console.drive import ORDERS, Operator, console
 from tests.console.fake_backend import FakeBackend

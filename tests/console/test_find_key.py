@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.widgets import Input
 
-from engine.errors import EngineError
+from engine.model.errors import EngineError
 from tests.console import samples
 from tests.console.drive import Operator, console
 from tests.console.fake_backend import FakeBackend
@@ -75,7 +75,7 @@ async def test_values_that_are_private_are_not_shown_but_the_clause_is(backend: 
     from console.places.find_key import key_page
     from console.widgets.glyphs import UNICODE
     from engine.find_key import FoundKey, FoundRow
-    from engine.values import Sample
+    from engine.model.values import Sample
 
     row = FoundRow("matched", None, None, (), Sample(action="delete", clause=0), "f.parquet", touched=True)
     page = key_page(samples.a_plan(), FoundKey(("t.id <=> 5",), (row,)), UNICODE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.errors import EngineError
+from engine.model.errors import EngineError
 from tests.console import samples
 from tests.console.drive import ORDERS, console
 from tests.console.fake_backend import FakeBackend

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.plans import OperationDetail
+from engine.model.plans import OperationDetail
 from tests.console import samples
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend

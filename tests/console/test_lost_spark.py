@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.errors import UnreachableError
+from engine.model.errors import UnreachableError
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL

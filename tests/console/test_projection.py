@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from console.places.projection import Projection, projected
-from engine.plans import OperationDetail
-from engine.values import Operation, Plan
+from engine.model.plans import OperationDetail
+from engine.model.values import Operation, Plan
 from tests.console import samples
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend

@@ -7,7 +7,7 @@ import sqlglot
 
 from console.dialogs.pick import Choice, PickDialog
 from console.places.templates import TEMPLATES, Sides, sides
-from engine.values import Column
+from engine.model.values import Column
 from tests.console.drive import ORDERS, console
 from tests.console.fake_backend import FakeBackend
 
@@ -97,7 +97,7 @@ async def test_a_list_that_comes_while_its_dialog_is_laid_out_is_drawn(backend: 
 
 
 async def test_a_source_whose_columns_spark_does_not_know_still_gives_a_statement(backend: FakeBackend) -> None:
-    from engine.errors import EngineError
+    from engine.model.errors import EngineError
 
     backend.errors["table_columns"] = EngineError("UNABLE_TO_INFER_SCHEMA", "[/x]", "")
     async with console(backend, size=(120, 36)) as operator:

@@ -6,7 +6,7 @@ import pytest
 from textual.widgets import Input
 
 from console.places.statistics_page import statistics_page
-from engine.errors import EngineError
+from engine.model.errors import EngineError
 from tests.console import samples
 from tests.console.drive import ORDERS, console
 from tests.console.fake_backend import FakeBackend

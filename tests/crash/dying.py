@@ -27,8 +27,8 @@ PLANNING = {
     "the plan is made": ("engine.history:History.record_planned", "before"),
     "the plan is half recorded": ("engine.history_rows:store_document", "before"),
     "the plan is recorded": ("engine.history:History.record_planned", "after"),
-    "the plan file is half written": ("engine.plan_file:os.fsync", "after"),
-    "the plan file is written": ("engine.plan_file:write_plan", "after"),
+    "the plan file is half written": ("engine.model.plan_file:os.fsync", "after"),
+    "the plan file is written": ("engine.model.plan_file:write_plan", "after"),
 }
 APPLYING = {
     "the plan is checked": ("engine.history:History.begin", "before"),

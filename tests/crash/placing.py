@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.errors import EngineError
-from engine.values import OnProgress, Outcome, Progress
+from engine.model.errors import EngineError
+from engine.model.values import OnProgress, Outcome, Progress
 
 PHASES = {
     "the transaction starts": "initialPhase",

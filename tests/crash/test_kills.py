@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from engine.plan_file import read_plan_file, write_plan
+from engine.model.plan_file import read_plan_file, write_plan
 from tests.crash.counting import Counted
 from tests.crash.dying import APPLYING, PLANNING, run_and_die, run_and_die_after
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from engine.apply_plan import REWRITING, apply
-from engine.errors import ConflictError, EngineError, StalePlanError
 from engine.history import History
+from engine.model.errors import ConflictError, EngineError, StalePlanError
+from engine.model.values import Progress
 from engine.plan_merge import plan
 from engine.session.connect import Session
-from engine.values import Progress
 from tests.conftest import TEST_CONFS
 
 ROWS = 40

@@ -20,9 +20,9 @@ from engine.commits import Commit, commits
 from engine.exactly_once import COMPARING
 from engine.history import History
 from engine.logged_schema import logged_metadata
+from engine.model.values import Outcome, Plan, UndoPlan
 from engine.plan_merge import plan
 from engine.undo import RESTORING, plan_undo, undo
-from engine.values import Outcome, Plan, UndoPlan
 from tests.crash.placing import AFTER, BEFORE, CHECKED, PLACES, Placed, placed
 
 CONFS = {

@@ -18,7 +18,8 @@ from engine.commits import Commit, commits, current_version
 from engine.confs import AS_MERGE_READS, confs_set
 from engine.delta_log import LogFile, list_files
 from engine.describe_target import target_columns
-from engine.errors import EngineError, RefusedError
+from engine.model.errors import EngineError, RefusedError
+from engine.model.values import Plan, Refused
 from engine.parse import parse_merge, parse_script
 from engine.plan_merge import plan
 from engine.prepare_source import free_source, prepare_source
@@ -27,7 +28,6 @@ from engine.session_state import run_setup
 from engine.should_materialize_source import should_materialize_source
 from engine.spark_errors import translate
 from engine.target_rules import target_rules
-from engine.values import Plan, Refused
 
 ALWAYS = (
     "numTargetRowsInserted",

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.apply_plan import apply
+from engine.model.values import Plan
 from engine.plan_merge import plan
-from engine.values import Plan
 
 Stats = dict[str, Any]
 UPSERT = "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT *"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.create_values import CreatePlan, CreateStatement, StateColumn, TableState
-from engine.values import (
+from engine.model.create_values import CreatePlan, CreateStatement, StateColumn, TableState
+from engine.model.values import (
     Clause,
     Conflicts,
     Decision,

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from engine.model.values import ClauseKind
 from engine.names import quote
 from engine.resolve import SOURCE, TARGET
-from engine.values import ClauseKind
 
 FIELDS = ("end", "id", "t", "when")
 INTS = ("id", "end", "case", "date", "matched", "when", "select", "x.y", "`", "not")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from random import Random
 
+from engine.model.values import ActionKind, ClauseKind
 from engine.parse import MergeClause, MergeStatement, Relation
-from engine.values import ActionKind, ClauseKind
 from tests.engine.random_expressions import Expressions, nested
 from tests.engine.random_names import POSITIONS, Names
 from tests.engine.text_pieces import GAPS, Part, Writer, part

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engine.apply_plan import apply
-from engine.errors import StalePlanError
+from engine.model.errors import StalePlanError
 from engine.parse import parse_script
 from engine.plan_merge import plan
 from engine.session_state import run_setup

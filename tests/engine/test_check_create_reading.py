@@ -13,8 +13,8 @@ from pyspark.errors import PySparkException
 from engine import apply
 from engine import plan_create_table as planning
 from engine.check_create_reading import check_parsed_create, read_create
-from engine.create_values import CreatePlan
-from engine.errors import EngineError
+from engine.model.create_values import CreatePlan
+from engine.model.errors import EngineError
 from engine.not_understood import NOT_UNDERSTOOD
 from engine.parse_create import ParsedCreate, parse_create
 from engine.plan_statement import plan

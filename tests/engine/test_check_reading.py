@@ -10,8 +10,8 @@ import pytest
 
 from engine.analyze import analyze
 from engine.check_reading import check_analyzed, check_parsed, from_parts
-from engine.errors import EngineError
 from engine.explain import explain
+from engine.model.errors import EngineError
 from engine.not_understood import NOT_UNDERSTOOD
 from engine.parse import MergeStatement, parse_merge
 

@@ -11,7 +11,7 @@ import pytest
 
 from engine.analyze import AnalyzedMerge, analyze
 from engine.check_reading import check_analyzed
-from engine.errors import EngineError
+from engine.model.errors import EngineError
 from engine.not_understood import NOT_UNDERSTOOD
 from engine.parse import MergeStatement, parse_merge
 from engine.resolve import resolve_merge, sides_of

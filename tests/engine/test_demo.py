@@ -10,7 +10,7 @@ import pytest
 
 from engine.demo import DemoTables, build_demo
 from engine.demo_sql import STATEMENTS
-from engine.values import Progress
+from engine.model.values import Progress
 
 SCALE = 0.02
 

@@ -10,9 +10,9 @@ import pytest
 
 from engine.apply_plan import apply
 from engine.duplicate_keys import MAX_KEYS, MAX_RIVALS, order_columns
-from engine.errors import EngineError, RefusedError
+from engine.model.errors import EngineError, RefusedError
+from engine.model.values import Column, Plan
 from engine.plan_merge import plan
-from engine.values import Column, Plan
 from tests.conftest import own_schema
 from tests.engine.some import some
 

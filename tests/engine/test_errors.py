@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from engine import plan
-from engine.errors import EngineError
 from engine.explain import explain
+from engine.model.errors import EngineError
 from engine.validate import validate
 from tests.conftest import own_schema
 

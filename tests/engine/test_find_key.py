@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from engine.errors import EngineError
 from engine.find_key import FoundKey, FoundRow, find_key, is_predicate, values_of
+from engine.model.errors import EngineError
+from engine.model.values import Plan
 from engine.plan_merge import plan
 from engine.prepare_source import free_source
-from engine.values import Plan
 from tests.conftest import own_schema
 from tests.engine.merges import CASES, build_source, build_target
 

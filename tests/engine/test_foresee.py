@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from engine.apply_plan import apply
-from engine.errors import EngineError, RefusedError
+from engine.model.errors import EngineError, RefusedError
+from engine.model.values import Plan
 from engine.plan_merge import plan
-from engine.values import Plan
 from tests.conftest import own_schema
 from tests.engine.fidelity import refused_by_delta
 from tests.engine.some import every_nth

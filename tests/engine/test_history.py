@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from engine.errors import EngineError, StalePlanError
 from engine.history import History
+from engine.model.errors import EngineError, StalePlanError
+from engine.model.values import Refused, TableRef, TableVersion, UndoPlan
 from engine.session_state import Whereabouts
 from engine.undo import plan_undo
-from engine.values import Refused, TableRef, TableVersion, UndoPlan
 from tests.console.samples import an_undo
-from tests.engine.plans import SQL, make_outcome, make_plan
+from tests.engine.model.plans import SQL, make_outcome, make_plan
 
 
 @pytest.fixture

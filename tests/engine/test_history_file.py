@@ -16,10 +16,10 @@ import duckdb
 import pytest
 
 from engine import history_store
-from engine.errors import EngineError
 from engine.history import History
 from engine.history_rows import Subject
-from tests.engine.plans import make_outcome, make_plan
+from engine.model.errors import EngineError
+from tests.engine.model.plans import make_outcome, make_plan
 
 PROCESSES = 8
 ROWS = 20
@@ -28,7 +28,7 @@ MANY_ROWS = 500
 WRITER = """
 import json, sys, time
 from engine.history import History
-from tests.engine.plans import make_outcome, make_plan
+from tests.engine.model.plans import make_outcome, make_plan
 path, who, rows = sys.argv[1], sys.argv[2], int(sys.argv[3])
 ledger, slowest = History(path), 0.0
 for n in range(rows):
@@ -295,9 +295,9 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
 
 FULL = """
 import resource, signal, sys
-from engine.errors import EngineError
+from engine.model.errors import EngineError
 from engine.history import History
-from tests.engine.plans import make_plan
+from tests.engine.model.plans import make_plan
 ledger = History(sys.argv[1])
 ledger.record_planned(make_plan())
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import UnreachableError
+from engine.model.errors import UnreachableError
 from engine.session.java import driver_memory, find_java, java_version, spark_environment, spark_submit
 from engine.session.truststore import proxy_options, system_certificates, write_truststore
 

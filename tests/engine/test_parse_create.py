@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.check_create_reading import create_from_parts
-from engine.errors import UsageError
+from engine.model.errors import UsageError
 from engine.parse_create import ColumnDefinition, ParsedCreate, parse_create
 
 WORDS = (

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.check_plan import check_plan
-from engine.create_values import CreatePlan
-from engine.errors import EngineError
-from engine.plan_checksum import checksum_of
-from engine.plan_file import (
+from engine.model.create_values import CreatePlan
+from engine.model.errors import EngineError
+from engine.model.plan_checksum import checksum_of
+from engine.model.plan_file import (
     CREATE_SCHEMA_FILE,
     SCHEMA_FILE,
     plan_schema,
@@ -24,8 +24,8 @@ from engine.plan_file import (
     schema_text,
     write_plan,
 )
-from engine.values import Estimate, Plan, Value
-from tests.engine.plans import make_create_plan, make_plan
+from engine.model.values import Estimate, Plan, Value
+from tests.engine.model.plans import make_create_plan, make_plan
 
 FORMAT_1 = Path(__file__).parent / "plan_files"
 """Written by the last version of this program that wrote format 1."""
@@ -293,7 +293,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_the_schema_in_the_package_is_current() -> None:
     for file, kind in ((SCHEMA_FILE, Plan), (CREATE_SCHEMA_FILE, CreatePlan)):
-        assert file.read_text(encoding="utf-8") == schema_text(kind), "run: python -m engine.plan_file"
+        assert file.read_text(encoding="utf-8") == schema_text(kind), "run: python -m engine.model.plan_file"
 
 
 def test_the_schema_names_every_key_of_a_plan() -> None:

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from engine.errors import RefusedError
-from engine.plan_checksum import checksum_of
-from engine.plan_file import read_plan
+from engine.model.errors import RefusedError
+from engine.model.plan_checksum import checksum_of
+from engine.model.plan_file import read_plan
+from engine.model.values import Clause, Plan
 from engine.policy import Policy, broken_rules, check_policy, check_writable, to_be_typed, with_verdicts
-from engine.values import Clause, Plan
-from tests.engine.plans import make_plan
+from tests.engine.model.plans import make_plan
 
 
 def a_plan(**target: Any) -> Plan:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from engine.model.values import Scan
 from engine.plan_merge import plan
-from engine.values import Scan
 from tests.conftest import own_schema
 from tests.engine.some import every_nth
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine import plan
-from engine.errors import EngineError
+from engine.model.errors import EngineError
 from engine.spark_errors import translate
 
 UPDATE = "MERGE INTO {t} t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from engine.apply_plan import apply
+from engine.model.values import Plan
 from engine.plan_merge import plan
-from engine.values import Plan
 
 UPSERT = (
     "MERGE INTO t USING s ON t.k = s.k WHEN MATCHED AND s.v < 0 THEN DELETE WHEN MATCHED THEN UPDATE SET v = s.v "

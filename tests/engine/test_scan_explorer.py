@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.errors import EngineError
+from engine.model.errors import EngineError
 from engine.scan_explorer import NO_SKIPPING, explore, explore_query
 from tests.conftest import own_schema
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.secrets import MASK, is_secret_name, redact, redact_document
+from engine.model.secrets import MASK, is_secret_name, redact, redact_document
 
 SECRET = "Zx81hunter2abcdef"
 

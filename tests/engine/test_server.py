@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import EngineError, UnreachableError
+from engine.model.errors import EngineError, UnreachableError
 from engine.session import jars, processes, server
 from engine.session.connect import connect
 from engine.session.home import jars_directory

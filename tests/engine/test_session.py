@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from engine import processes
-from engine.errors import EngineError, UnreachableError, UsageError
+from engine.model.errors import EngineError, UnreachableError, UsageError
 from engine.session.connect import Session, TaskProgress, connect
 from engine.session.failures import is_driver_lost
 from engine.session.home import jars_directory

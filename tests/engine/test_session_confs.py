@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import EngineError, UsageError
+from engine.model.errors import EngineError, UsageError
 from engine.session import confs
 from engine.session.home import default_home, prepare_home
 from engine.session.jars import DELTA_PACKAGE, wanted_packages

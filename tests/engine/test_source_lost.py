@@ -10,7 +10,8 @@ import pytest
 from engine.apply_plan import apply
 from engine.commits import commits
 from engine.confs import confs_set
-from engine.errors import EngineError, RefusedError, StalePlanError
+from engine.model.errors import EngineError, RefusedError, StalePlanError
+from engine.model.values import Progress
 from engine.plan_merge import plan
 from engine.prepare_source import free_source, free_sources, get_merge_source
 from engine.run_with_source_lost_retries import (
@@ -21,7 +22,6 @@ from engine.run_with_source_lost_retries import (
     run_with_source_lost_retries,
 )
 from engine.splice import running_sql
-from engine.values import Progress
 
 UPDATE = "WHEN MATCHED THEN UPDATE SET v = s.v"
 FROM_PARQUET = f"MERGE INTO tgt t USING pq s ON t.id = s.id {UPDATE}"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.as_typed import as_typed
-from engine.errors import CancelledError, EngineError
+from engine.model.errors import CancelledError, EngineError
 from engine.params import fill
 from engine.parse import parse_script
 from engine.positions import Edit, before_edits, edited, offset_of, place_in, place_of

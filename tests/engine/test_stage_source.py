@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from engine.apply_plan import apply
-from engine.errors import EngineError, RefusedError, StalePlanError, UsageError
 from engine.history import History
+from engine.model.errors import EngineError, RefusedError, StalePlanError, UsageError
+from engine.model.values import Plan, Progress
 from engine.plan_merge import plan
 from engine.plan_statement import plan as plan_statement
 from engine.policy import Policy
 from engine.recover import recover
 from engine.session.connect import Session
 from engine.staleness import Staleness
-from engine.values import Plan, Progress
 from tests.conftest import TEST_CONFS, own_schema
 
 CLAUSES = "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)"

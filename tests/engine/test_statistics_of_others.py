@@ -19,10 +19,10 @@ from engine.delta_log import LogFile
 from engine.exact_statistics import EXACT_DIGITS, is_odd_partition, lower_bound, upper_bound, why_not_exact
 from engine.layout_advice import no_statistics
 from engine.logged_schema import LoggedColumn, logical_names
+from engine.model.values import Column
 from engine.plan_merge import plan
 from engine.skipping import facts
 from engine.staleness import any_match
-from engine.values import Column
 from tests.conftest import own_schema
 from tests.engine.logs_of_others import (
     UPSERT,

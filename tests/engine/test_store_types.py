@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import types as t
 
-from engine.errors import EngineError
 from engine.final_schema import final_schema
+from engine.model.errors import EngineError
 from engine.sql_text import substituted
 from engine.store_types import can_up_cast, ddl
 

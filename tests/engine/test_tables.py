@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import tables
-from engine.errors import EngineError, UsageError
+from engine.model.errors import EngineError, UsageError
 from engine.table_files import table_files
 
 

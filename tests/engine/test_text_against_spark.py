@@ -16,8 +16,8 @@ import pytest
 
 from engine.check_reading import alike, check_parsed, from_parts
 from engine.confs import confs_set
-from engine.errors import EngineError
 from engine.explain import explain
+from engine.model.errors import EngineError
 from engine.parse import parse_merge
 from engine.sql_text import parameter_markers
 from tests.engine.random_names import POSITIONS

@@ -12,9 +12,10 @@ import pytest
 
 from engine.apply_plan import apply
 from engine.commits import commits
-from engine.create_values import CreatePlan
-from engine.errors import EngineError, RefusedError, StalePlanError
 from engine.history import History
+from engine.model.create_values import CreatePlan
+from engine.model.errors import EngineError, RefusedError, StalePlanError
+from engine.model.values import Outcome, Plan, Undo
 from engine.plan_statement import plan as plan_any
 from engine.policy import Policy, check_policy
 from engine.restore_files import vector_file
@@ -35,7 +36,6 @@ from engine.undo_possible import (
     span,
     undo_of_commit,
 )
-from engine.values import Outcome, Plan, Undo
 
 MERGE = "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT *"
 NOW = 1_800_000_000_000  # 2027-01-15T08:00:00Z

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.apply_plan import apply
-from engine.errors import RefusedError
+from engine.model.errors import RefusedError
 from engine.plan_merge import plan
 from engine.spark_errors import translate
 from engine.unexpected_rows import UNEXPECTED

@@ -15,11 +15,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from engine.create_values import CreatePlan
-from engine.errors import EngineError
-from engine.plan_checksum import CHECKSUM, is_as_written
-from engine.plans import AnyPlan
-from engine.values import FORMAT_VERSION, Plan
+from engine.model.create_values import CreatePlan
+from engine.model.errors import EngineError
+from engine.model.plan_checksum import CHECKSUM, is_as_written
+from engine.model.plans import AnyPlan
+from engine.model.values import FORMAT_VERSION, Plan
 
 SCHEMA_FILE = Path(__file__).with_name("plan.schema.json")
 CREATE_SCHEMA_FILE = Path(__file__).with_name("create_plan.schema.json")
@@ -147,8 +147,8 @@ def _remove_left(folder: Path) -> None:
 
 
 def plan_schema(kind: type[Plan | CreatePlan] = Plan) -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of a plan file of a kind; shipped as ``engine/plan.schema.json`` for a MERGE and
-    ``engine/create_plan.schema.json`` for a CREATE."""
+    """The JSON Schema (draft 2020-12) of a plan file of a kind; shipped as ``engine/model/plan.schema.json`` for a MERGE and
+    ``engine/model/create_plan.schema.json`` for a CREATE."""
     schema = kind.model_json_schema(mode="serialization")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -196,6 +196,6 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
 
 
-if __name__ == "__main__":  # python -m engine.plan_file: write the schema anew
+if __name__ == "__main__":  # python -m engine.model.plan_file: write the schema anew
     SCHEMA_FILE.write_text(schema_text(), encoding="utf-8")
     CREATE_SCHEMA_FILE.write_text(schema_text(CreatePlan), encoding="utf-8")

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_serializer
 
+from engine.model.plan_checksum import plan_checksum
 from engine.names import string
-from engine.plan_checksum import plan_checksum
 
 if TYPE_CHECKING:
-    from engine.create_values import CreatePlan
+    from engine.model.create_values import CreatePlan
 
 FORMAT_VERSION: Final = 2
 
@@ -365,7 +365,7 @@ class Plan(Value):
 
     format_version: Literal[1, 2] = FORMAT_VERSION
     checksum: Checksum = None
-    """SHA-256 of the file without it (engine.plan_checksum); None in a file of format 1."""
+    """SHA-256 of the file without it (engine.model.plan_checksum); None in a file of format 1."""
     plan_id: str
     created_at: str
     kind: Literal["merge"] = "merge"
@@ -415,7 +415,7 @@ class Plan(Value):
     @classmethod
     def from_json(cls, text: str) -> Plan | CreatePlan:
         """Read a plan file of either kind. Damaged or newer files raise an EngineError that says which."""
-        from engine.plan_file import read_plan
+        from engine.model.plan_file import read_plan
 
         return read_plan(text)
 

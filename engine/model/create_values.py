@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field, field_serializer
 
-from engine.plan_checksum import plan_checksum
-from engine.values import (
+from engine.model.plan_checksum import plan_checksum
+from engine.model.values import (
     FORMAT_VERSION,
     Checksum,
     Engines,
@@ -112,7 +112,7 @@ class CreatePlan(Value):
 
     format_version: Literal[1, 2] = FORMAT_VERSION
     checksum: Checksum = None
-    """SHA-256 of the file without it (engine.plan_checksum); None in a file of format 1."""
+    """SHA-256 of the file without it (engine.model.plan_checksum); None in a file of format 1."""
     plan_id: str
     created_at: str
     kind: Literal["create_table"] = "create_table"

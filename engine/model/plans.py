@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from engine.create_values import CreatePlan
-from engine.values import Operation, Outcome, Plan, Value
+from engine.model.create_values import CreatePlan
+from engine.model.values import Operation, Outcome, Plan, Value
 
 AnyPlan = Annotated[Plan | CreatePlan, Field(discriminator="kind")]
 

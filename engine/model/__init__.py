@@ -1,0 +1,1 @@
+"""The frozen values that flow through the engine, and the files they become."""
