@@ -10,7 +10,7 @@ from engine.find_touched_files import Matches
 from engine.model.values import Conflicts, Decision, Remark
 from engine.plan_writes import Promise
 from engine.prepare_source import CLOCK, PreparedSource
-from engine.sql_text import function_names, tokenize
+from engine.sql.sql_text import function_names, tokenize
 
 NEED_NO_BRACKETS = ("CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "LOCALTIMESTAMP")
 MUST_ACCEPT = frozenset(("NULL_CONDITION_WRONG_RESULT", "FEED_LOSES_INSERTED_ROWS"))

@@ -17,13 +17,13 @@ from engine.final_schema import final_schema
 from engine.may_raise import may_raise
 from engine.model.errors import EngineError
 from engine.model.values import Column
-from engine.names import quote
 from engine.not_understood import not_understood
-from engine.parse import MergeStatement, Relation
-from engine.resolve import SOURCE, TARGET, Side, is_boolean, resolve, resolve_merge, scope_of, sides_of
 from engine.spark_errors import translate
-from engine.sql_text import conjuncts, equality
-from engine.store_types import ddl, plain
+from engine.sql.names import quote
+from engine.sql.parse import MergeStatement, Relation
+from engine.sql.resolve import SOURCE, TARGET, Side, is_boolean, resolve, resolve_merge, scope_of, sides_of
+from engine.sql.sql_text import conjuncts, equality
+from engine.sql.store_types import ddl, plain
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

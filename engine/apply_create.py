@@ -21,13 +21,13 @@ from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, 
 from engine.model.create_values import CreatePlan, TableState
 from engine.model.errors import EngineError, StalePlanError
 from engine.model.values import Deviation, OnProgress, Outcome, Progress
-from engine.names import quote
 from engine.outcome import deviations
-from engine.parse_create import ParsedCreate, parse_create
 from engine.plan_create_table import Looked, look
 from engine.provided_metadata import with_counted_source
 from engine.session_state import KEPT_CONFS, confs_as_planned, run_setup, tagged, whereabouts
 from engine.spark_errors import translate
+from engine.sql.names import quote
+from engine.sql.parse_create import ParsedCreate, parse_create
 from engine.state_changes import changes, session_changed
 from engine.table_state import DeltaTableNow, delta_table_now
 

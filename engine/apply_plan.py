@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from engine.advice import MUST_ACCEPT
 from engine.analyze import analyze
 from engine.apply_create import apply_create
-from engine.as_typed import moved
 from engine.check_plan import check_plan, invalid
 from engine.check_running import check_running
 from engine.commit_identity import of_another_table, own_commit
@@ -30,7 +29,6 @@ from engine.model.create_values import CreatePlan
 from engine.model.errors import ConflictError, EngineError, RefusedError, SessionChangedError, StalePlanError
 from engine.model.values import OnProgress, Outcome, Plan, Progress
 from engine.outcome import deviations, outcome_of
-from engine.parse import parse_merge
 from engine.policy import Policy, check_policy
 from engine.prepare_again import (
     GONE,
@@ -46,6 +44,8 @@ from engine.session_state import KEPT_CONFS, confs_as_planned, run_setup, tagged
 from engine.should_materialize_source import MODE
 from engine.spark_errors import is_missing, translate
 from engine.splice import frozen_sql, running_sql
+from engine.sql.as_typed import moved
+from engine.sql.parse import parse_merge
 from engine.stage_source import drop_own, is_path, staged_name
 from engine.staleness import Staleness, check_staleness
 from engine.state_changes import changes, session_changed

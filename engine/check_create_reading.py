@@ -14,12 +14,12 @@ from engine.check_reading import alike
 from engine.explain import FAILED, WHILE_PLANNING, Explained, explain, parsed_plan
 from engine.model.create_values import Mode
 from engine.model.errors import EngineError
-from engine.names import quote, string
 from engine.not_understood import not_understood, read_as, unless_refused
-from engine.parse_create import ParsedCreate, is_create_table, parse_create
-from engine.read_columns import ColumnDefinition
 from engine.spark_errors import WITHOUT_CLASS, refused_while_planning
 from engine.sql.lexer import tokenize
+from engine.sql.names import quote, string
+from engine.sql.parse_create import ParsedCreate, is_create_table, parse_create
+from engine.sql.read_columns import ColumnDefinition
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

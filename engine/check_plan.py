@@ -12,14 +12,14 @@ from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError
 from engine.model.plans import AnyPlan
 from engine.model.values import DerivedConjunct, Plan, Splice
-from engine.names import quote
-from engine.parse import MergeStatement, parse_merge, parse_script
-from engine.parse_create import parse_create
 from engine.plan_create_table import ARBITRARY, DEFAULT_SOURCE
 from engine.planning_state import names_are_safe
 from engine.provided_metadata import DEFAULTS
 from engine.session_state import KEPT_CONFS
 from engine.splice import ROWS
+from engine.sql.names import quote
+from engine.sql.parse import MergeStatement, parse_merge, parse_script
+from engine.sql.parse_create import parse_create
 from engine.stage_source import staged_of, version_of
 from engine.state_after import DOWNGRADE
 

@@ -12,16 +12,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.char_types import RAW_TYPE
 from engine.confs import is_on, read_confs
 from engine.explain import explain
 from engine.model.errors import EngineError
 from engine.model.values import ClauseKind
-from engine.names import quote
 from engine.not_understood import NOT_UNDERSTOOD, not_understood, read_as, unless_refused
-from engine.parse import MergeClause, MergeStatement, Relation, parse_merge
+from engine.sql.char_types import RAW_TYPE
 from engine.sql.expressions import read_expression
 from engine.sql.lexer import tokenize
+from engine.sql.names import quote
+from engine.sql.parse import MergeClause, MergeStatement, Relation, parse_merge
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge
 from engine.assignments import Assignment, ClauseAssignments, kept, never_failing, volatile
-from engine.char_types import fits, lengths
 from engine.confs import confs_set, for_rows
 from engine.find_touched_files import (
     CLAUSE,
@@ -32,12 +31,13 @@ from engine.find_touched_files import (
 )
 from engine.model.errors import EngineError
 from engine.model.values import Cells, Refused
-from engine.names import quote
 from engine.prepare_source import PreparedSource
 from engine.rows_after import clause_rows, unchanged_rows
 from engine.spark_errors import WITHOUT_CLASS, translate
-from engine.sql_text import names_in
-from engine.store_types import can_up_cast, ddl, holds_integers, is_atomic, is_same
+from engine.sql.char_types import fits, lengths
+from engine.sql.names import quote
+from engine.sql.sql_text import names_in
+from engine.sql.store_types import can_up_cast, ddl, holds_integers, is_atomic, is_same
 from engine.target_rules import ANSI, TargetRules, depends_on_zone
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from engine.explain import DELTA_AT, explain
 from engine.model.errors import EngineError
 from engine.model.values import Plan
 from engine.not_understood import not_understood, unless_refused
-from engine.parse import parse_merge
 from engine.prepare_delta_scan import normal
 from engine.splice import running_sql
-from engine.sql_text import and_operands
+from engine.sql.parse import parse_merge
+from engine.sql.sql_text import and_operands
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,11 +11,11 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
 from engine.model.errors import EngineError
-from engine.names import quote
 from engine.session.confs import CATALOG, EXTENSION
 from engine.session.jars import DELTA_PACKAGE
 from engine.session_state import tagged
 from engine.spark_errors import translate
+from engine.sql.names import quote
 from engine.table_state import can_be_reached, schema_location
 
 if TYPE_CHECKING:

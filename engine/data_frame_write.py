@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from engine.model.errors import UsageError
 from engine.model.values import Refused
-from engine.names import quote
-from engine.parse_create import ParsedCreate
+from engine.sql.names import quote
+from engine.sql.parse_create import ParsedCreate
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

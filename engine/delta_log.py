@@ -18,8 +18,8 @@ from engine.input_files import files_of_query
 from engine.log_cache import LogState, Stamp
 from engine.model.errors import EngineError
 from engine.model.values import Cells, DataFile
-from engine.names import quote, string
 from engine.spark_errors import collected, translate
+from engine.sql.names import quote, string
 
 if TYPE_CHECKING:
     from pyarrow import Table

@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.exact_statistics import lower_bound, upper_bound
-from engine.literals import DECIMAL, INTEGERS, printed, within
 from engine.spark_errors import collected
+from engine.sql.literals import DECIMAL, INTEGERS, printed, within
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

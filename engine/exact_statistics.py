@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from datetime import date, datetime, timezone
 
-from engine.literals import DECIMAL, INTEGERS, literal
+from engine.sql.literals import DECIMAL, INTEGERS, literal
 
 EXACT_STATISTICS = (*INTEGERS, "date", "timestamp", "string", "boolean")
 """Beside these, decimals of at most EXACT_DIGITS."""
@@ -58,7 +58,7 @@ def why_not_exact(type_: str) -> str:
 def lower_bound(type_: str, key: str | None) -> str | None:
     """A literal that is at most ``key``, for a column whose greatest value in a file the log may have rounded or cut.
 
-    None for what is better not compared with statistics. ``key`` comes as :func:`engine.literals.literal` takes it.
+    None for what is better not compared with statistics. ``key`` comes as :func:`engine.sql.literals.literal` takes it.
     """
     if key is None or not _is_comparable(type_, key):
         return None

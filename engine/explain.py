@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from engine.model.errors import EngineError
 from engine.printed_whole import printed_whole
 from engine.spark_errors import refused_while_planning, translate
-from engine.sql_text import quoted_values
+from engine.sql.sql_text import quoted_values
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -31,15 +31,15 @@ from engine.find_touched_files import (
 )
 from engine.model.errors import EngineError, UsageError
 from engine.model.values import Cells, ClauseKind, Plan, Sample
-from engine.names import string
-from engine.parse import parse_merge
 from engine.prepare_delta_scan import merge_reads
 from engine.prepare_source import PreparedSource, get_merge_source, used_columns
-from engine.resolve import resolve
 from engine.samples import Writes, cells_of, sample_of, struct_after, struct_of
 from engine.session_state import tagged
 from engine.spark_errors import translate
-from engine.sql_text import (
+from engine.sql.names import string
+from engine.sql.parse import parse_merge
+from engine.sql.resolve import resolve
+from engine.sql.sql_text import (
     EQUALITIES,
     NOT_ONE_EQUALITY,
     OTHER_COMPARISONS,
@@ -48,7 +48,7 @@ from engine.sql_text import (
     split_top_level,
     tokenize,
 )
-from engine.store_types import ddl, is_same
+from engine.sql.store_types import ddl, is_same
 from engine.target_rules import target_rules
 
 if TYPE_CHECKING:

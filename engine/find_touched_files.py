@@ -15,10 +15,10 @@ from engine.analyze import AnalyzedMerge
 from engine.checkpoint import checkpoint
 from engine.confs import confs_set, for_rows
 from engine.delta_log import LogFile, live_rows
-from engine.parse import MergeClause, MergeStatement
 from engine.prepare_delta_scan import DeltaScan
 from engine.prepare_source import FIELD_BYTES, ROW_BYTES, PreparedSource, pairs_view
 from engine.spark_errors import collected, translate
+from engine.sql.parse import MergeClause, MergeStatement
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

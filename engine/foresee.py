@@ -9,9 +9,9 @@ from engine.analyze import AnalyzedMerge
 from engine.confs import is_on
 from engine.find_touched_files import Matches
 from engine.model.values import Conflicts, Refused, WritePlan
-from engine.parse import MergeStatement
-from engine.sql_text import dotted_names
-from engine.store_types import is_same
+from engine.sql.parse import MergeStatement
+from engine.sql.sql_text import dotted_names
+from engine.sql.store_types import is_same
 from engine.table_features import FEATURES, WRITER_FEATURES
 from engine.target_rules import TargetRules
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from engine.model.create_values import Effect, StateColumn, TableState
 from engine.model.values import Refused
-from engine.parse_create import ParsedCreate
 from engine.provided_metadata import Provided, normal_key, unknown_property
+from engine.sql.parse_create import ParsedCreate
 from engine.table_features import BY_LOWER_NAME, FEATURE_PREFIX, is_protocol_property
 from engine.table_state import CatalogEntry, plain
 

@@ -14,11 +14,11 @@ from engine.find_touched_files import Matches
 from engine.logged_schema import LoggedColumn
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.model.values import Remark
-from engine.names import quote
 from engine.prepare_delta_scan import DeltaScan, kept_files, where
-from engine.resolve import resolve
 from engine.sql.expressions import read_expression
-from engine.sql_text import is_name_of, names_in, text_of
+from engine.sql.names import quote
+from engine.sql.resolve import resolve
+from engine.sql.sql_text import is_name_of, names_in, text_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

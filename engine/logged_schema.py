@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from engine.delta_log import BY_COLUMN, LogFile, LogSegment, all_of, log_segment
 from engine.model.errors import EngineError
-from engine.names import quote
 from engine.spark_errors import translate
+from engine.sql.names import quote
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from engine.explain import explain
 from engine.model.errors import CancelledError, EngineError, UnreachableError, UsageError
-from engine.positions import Edit, edited
-from engine.resolve import Side, resolve
 from engine.spark_errors import collected
 from engine.sql.expressions import Node, read_expression
 from engine.sql.lexer import Token
-from engine.sql_text import text_of
-from engine.store_types import DECIMAL, INTEGRAL, can_up_cast_names, ddl
+from engine.sql.positions import Edit, edited
+from engine.sql.resolve import Side, resolve
+from engine.sql.sql_text import text_of
+from engine.sql.store_types import DECIMAL, INTEGRAL, can_up_cast_names, ddl
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -20,16 +20,16 @@ from engine.history_store import now
 from engine.model.create_values import CreatePlan, CreateSource, CreateStatement, Effect, Handler, TableState
 from engine.model.errors import EngineError, UsageError
 from engine.model.values import OnProgress, PlanningState, Refused, Remark, Target
-from engine.names import quote
 from engine.not_understood import NOT_UNDERSTOOD
-from engine.params import fill
-from engine.parse import Script, parse_script
-from engine.parse_create import ParsedCreate
 from engine.plan_values import engines
 from engine.planning_state import Read, planning_state, session_confs, surroundings
 from engine.provided_metadata import DEFAULTS, Provided, provided_metadata, with_counted_source
 from engine.session_state import KEPT_CONFS, kept_confs, run_setup, tagged
 from engine.spark_errors import translate
+from engine.sql.names import quote
+from engine.sql.params import fill
+from engine.sql.parse import Script, parse_script
+from engine.sql.parse_create import ParsedCreate
 from engine.state_after import DOWNGRADE, state_after
 from engine.table_state import (
     CatalogEntry,

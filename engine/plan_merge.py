@@ -62,8 +62,6 @@ from engine.model.values import (
     TouchedFiles,
 )
 from engine.new_columns import new_columns
-from engine.params import fill
-from engine.parse import MergeStatement, Script, parse_script
 from engine.plan_values import engines, plan_id, schema_after, source_value, statement_value, target_value
 from engine.plan_writes import Promise, plan_writes, runs_insert_only
 from engine.planning_state import Read, Surroundings, planning_state, session_confs, surroundings
@@ -77,6 +75,8 @@ from engine.should_materialize_source import should_materialize_source
 from engine.source_plan import source_plan
 from engine.spark_errors import WITHOUT_CLASS, WRAPPERS, translate
 from engine.splice import named_in_full, source_splice, spliced
+from engine.sql.params import fill
+from engine.sql.parse import MergeStatement, Script, parse_script
 from engine.stage_source import drop_staged, staged_name
 from engine.subquery_values import subquery_values
 from engine.unexpected_rows import unexpected_rows

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from engine.as_typed import as_typed
 from engine.model.errors import EngineError, UsageError
-from engine.params import fill
-from engine.parse import parse_merge, parse_script
-from engine.parse_create import is_create_table, parse_create
 from engine.plan_create_table import plan_create_table
 from engine.plan_merge import plan as plan_merge
+from engine.sql.as_typed import as_typed
+from engine.sql.params import fill
+from engine.sql.parse import parse_merge, parse_script
+from engine.sql.parse_create import is_create_table, parse_create
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

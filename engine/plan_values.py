@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from engine.analyze import AnalyzedMerge, columns_of
 from engine.delta_log import live_rows
 from engine.model.values import ColumnAfter, Engines, PlanningState, Source, Statement, Target
-from engine.parse import MergeStatement, Script
 from engine.prepare_delta_scan import DeltaScan
 from engine.prepare_source import PreparedSource
+from engine.sql.parse import MergeStatement, Script
 from engine.tables import name_parts
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from engine.confs import is_on
 from engine.delta_log import partitions_of
 from engine.find_touched_files import BY_SOURCE, FileMatches, Matches
 from engine.model.values import ActionKind, Estimate, TouchedFile, WritePlan
-from engine.parse import MergeStatement
 from engine.should_materialize_source import OPTIMIZE_INSERT_ONLY
+from engine.sql.parse import MergeStatement
 
 MATCHED_ONLY = "spark.databricks.delta.merge.optimizeMatchedOnlyMerge.enabled"
 COLLECT_STATISTICS = "spark.databricks.delta.stats.collect"

@@ -9,11 +9,11 @@ from engine.commits import commits_since
 from engine.confs import read_confs
 from engine.model.errors import EngineError, StalePlanError
 from engine.model.values import OnProgress, Plan, Progress
-from engine.parse import parse_merge
 from engine.prepare_source import get_merge_source, prepare_source
 from engine.run_with_source_lost_retries import Attempt
 from engine.session_state import PLANNED, whereabouts
 from engine.spark_errors import is_missing
+from engine.sql.parse import parse_merge
 from engine.stage_source import version_of
 from engine.staleness import Staleness
 from engine.table_state import table_id

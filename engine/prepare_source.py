@@ -21,11 +21,11 @@ from engine.confs import ONE_JOB, confs_set, read_confs
 from engine.derive_conjuncts import Bounds, bound_items, bounds_of
 from engine.model.errors import UnreachableError
 from engine.model.values import Column, Decision
-from engine.names import quote
 from engine.should_materialize_source import RANDOM, STORAGE_LEVEL
 from engine.source_plan import SourcePlan, delta_tables, root_hint, source_plan
 from engine.spark_errors import translate
-from engine.sql_text import function_names, names_in
+from engine.sql.names import quote
+from engine.sql.sql_text import function_names, names_in
 from engine.stage_source import stage_source
 from engine.table_state import table_id
 

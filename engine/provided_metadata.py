@@ -19,11 +19,11 @@ from engine.delta_log import list_files
 from engine.logged_schema import logged_metadata
 from engine.model.create_values import CreateSource, ProvidedMetadata, StateColumn, TableState
 from engine.model.errors import UsageError
-from engine.names import quote
-from engine.parse_create import ParsedCreate
 from engine.prepare_source import VOLATILE, source_fingerprint
 from engine.source_plan import delta_tables, query_plan
-from engine.sql_text import function_names
+from engine.sql.names import quote
+from engine.sql.parse_create import ParsedCreate
+from engine.sql.sql_text import function_names
 from engine.table_features import FEATURE_PREFIX, implied_by, known_features
 from engine.table_state import (
     catalog_entry,

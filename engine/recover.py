@@ -20,7 +20,6 @@ from engine.history import Abandoned
 from engine.model.errors import EngineError
 from engine.model.plans import AnyPlan
 from engine.model.values import Outcome, Plan
-from engine.names import quote
 from engine.outcome import outcome_of
 from engine.prepare_source import free_source
 from engine.rebuild import rebuild
@@ -28,6 +27,7 @@ from engine.session.server import answers
 from engine.session_state import whereabouts
 from engine.should_materialize_source import MODE
 from engine.spark_errors import is_missing, translate
+from engine.sql.names import quote
 from engine.stage_source import drop_own
 from engine.staleness import Staleness, commit_line
 from engine.table_state import catalog_entry

@@ -16,8 +16,8 @@ from urllib.parse import unquote
 
 from engine.delta_log import LogFile, escaped
 from engine.input_files import files_of_query
-from engine.names import quote
 from engine.spark_errors import translate
+from engine.sql.names import quote
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -28,9 +28,9 @@ from engine.find_touched_files import (
     target_relation,
     unmatched_source,
 )
-from engine.names import quote, string
-from engine.parse import MergeClause
 from engine.prepare_source import PreparedSource
+from engine.sql.names import quote, string
+from engine.sql.parse import MergeClause
 from engine.target_rules import ANSI, TargetRules
 
 if TYPE_CHECKING:

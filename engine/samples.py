@@ -21,13 +21,13 @@ from engine.find_touched_files import (
     takes_rows,
     target_relation,
 )
-from engine.literals import INTEGERS
 from engine.model.values import Cells, Column, Sample
-from engine.names import quote, string
-from engine.parse import MergeClause
 from engine.prepare_source import PreparedSource
 from engine.rows_after import clause_rows
 from engine.spark_errors import translate
+from engine.sql.literals import INTEGERS
+from engine.sql.names import quote, string
+from engine.sql.parse import MergeClause
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -22,12 +22,12 @@ from engine.explain import explain
 from engine.logged_schema import logged_schema
 from engine.model.errors import EngineError
 from engine.model.values import Accuracy, Column
-from engine.names import quote, string
 from engine.prepare_delta_scan import files_among, input_files, input_names
-from engine.resolve import SOURCE, Side, resolve
 from engine.skipping import FileEvidence, file_evidence
 from engine.spark_errors import translate
-from engine.sql_text import conjuncts, tokenize
+from engine.sql.names import quote, string
+from engine.sql.resolve import SOURCE, Side, resolve
+from engine.sql.sql_text import conjuncts, tokenize
 from engine.tables import name_parts
 
 if TYPE_CHECKING:

@@ -16,7 +16,6 @@ from engine.confs import is_on, read_confs
 from engine.explain import Node, tree
 from engine.model.errors import CancelledError, UnreachableError
 from engine.model.values import Decision
-from engine.names import quote
 from engine.source_plan import (
     RELATION,
     SourcePlan,
@@ -27,7 +26,8 @@ from engine.source_plan import (
     source_plan,
 )
 from engine.spark_errors import translate
-from engine.sql_text import called_functions, quoted_values
+from engine.sql.names import quote
+from engine.sql.sql_text import called_functions, quoted_values
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,8 +11,8 @@ from engine.analyze import AnalyzedMerge
 from engine.confs import STATS_SKIPPING, confs_set, without_rules
 from engine.explain import Explained, Node, explain, one_line_names, tree
 from engine.model.errors import CancelledError, EngineError, UnreachableError
-from engine.names import quote
-from engine.sql_text import called_functions
+from engine.sql.names import quote
+from engine.sql.sql_text import called_functions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

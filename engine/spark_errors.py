@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.model.errors import CancelledError, EngineError, UnreachableError
-from engine.positions import place_in
+from engine.sql.positions import place_in
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from engine.analyze import AnalyzedMerge
 from engine.model.values import Decision, Plan, Splice
-from engine.positions import edited
 from engine.prepare_source import PreparedSource
 from engine.sql.expressions import read_expression
-from engine.sql_text import free_names
+from engine.sql.positions import edited
+from engine.sql.sql_text import free_names
 from engine.stage_source import version_of
 
 ROWS = "deltamerge_rows"

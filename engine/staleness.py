@@ -13,10 +13,10 @@ from engine.confs import AS_MERGE_READS, confs_set, without_rules
 from engine.delta_log import list_files
 from engine.logged_schema import LoggedMetadata, logged_metadata
 from engine.model.values import Plan, Verdict
-from engine.parse import parse_merge
 from engine.prepare_delta_scan import ONLY_IN_READS
 from engine.spark_errors import translate
 from engine.splice import spliced
+from engine.sql.parse import parse_merge
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

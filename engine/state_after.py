@@ -20,7 +20,7 @@ from engine.table_features import (
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from engine.parse_create import ParsedCreate
+    from engine.sql.parse_create import ParsedCreate
 
 DOWNGRADE = "spark.databricks.delta.replace.protocolDowngradeAllowed"
 MAX_COLUMN_ID = "delta.columnMapping.maxColumnId"

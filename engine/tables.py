@@ -15,11 +15,11 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engine.char_types import RAW_TYPE
 from engine.model.errors import EngineError, UsageError
 from engine.model.values import Column, RowPage, TableDetail, TableRef, TableVersion
-from engine.names import quote, string
 from engine.spark_errors import translate
+from engine.sql.char_types import RAW_TYPE
+from engine.sql.names import quote, string
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

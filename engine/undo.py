@@ -25,11 +25,11 @@ from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, 
 from engine.model.create_values import CreatePlan
 from engine.model.errors import CancelledError, EngineError, RefusedError, StalePlanError
 from engine.model.values import Deviation, OnProgress, Outcome, Progress, Undo, UndoPlan
-from engine.names import quote, string
 from engine.outcome import deviations
 from engine.restore_files import IGNORE_MISSING, missing_files, restored
 from engine.session_state import tagged, whereabouts
 from engine.spark_errors import collected, is_missing, translate
+from engine.sql.names import quote, string
 from engine.staleness import commit_line
 from engine.table_state import table_id
 from engine.undo_drop import check_still_ours, is_dropped, plan_drop

@@ -25,11 +25,11 @@ from engine.find_touched_files import (
     unmatched_source,
 )
 from engine.model.values import Refused, WritePlan
-from engine.names import quote
-from engine.parse import MergeClause
 from engine.prepare_source import PreparedSource
 from engine.spark_errors import collected
-from engine.store_types import plain
+from engine.sql.names import quote
+from engine.sql.parse import MergeClause
+from engine.sql.store_types import plain
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

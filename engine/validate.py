@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from engine.analyze import analyze, schema_of
-from engine.as_typed import as_typed
 from engine.check_create_reading import check_analysis
 from engine.model.errors import EngineError, UnreachableError
 from engine.model.values import Validation
-from engine.params import fill
-from engine.parse import parse_merge, parse_script
-from engine.parse_create import is_create_table, parse_create
 from engine.plan_statement import check_statement
 from engine.session_state import run_setup
 from engine.should_materialize_source import should_materialize_source
 from engine.spark_errors import translate
-from engine.sql_text import tokenize
+from engine.sql.as_typed import as_typed
+from engine.sql.params import fill
+from engine.sql.parse import parse_merge, parse_script
+from engine.sql.parse_create import is_create_table, parse_create
+from engine.sql.sql_text import tokenize
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

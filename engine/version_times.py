@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from engine.confs import read_confs
 from engine.model.values import Undo
-from engine.names import quote
 from engine.spark_errors import translate
+from engine.sql.names import quote
 from engine.undo_possible import ENFORCED, VersionTime, retention_of, undo_of_commit
 
 if TYPE_CHECKING:

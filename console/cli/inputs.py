@@ -39,9 +39,9 @@ class Script:
 
 def read_script(name: str, params: Mapping[str, str]) -> Script:
     """The SQL of a file or of stdin (``-``), which holds one MERGE or CREATE. Raises UsageError for what does not."""
-    from engine.params import fill
-    from engine.parse import parse_script
     from engine.plan_statement import check_statement
+    from engine.sql.params import fill
+    from engine.sql.parse import parse_script
 
     script = Script(name, read_text(name), params)
     check_statement(parse_script(fill(script.text, params)).statement)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from engine.model.values import ActionKind, ClauseKind
-    from engine.parse import MergeClause
-    from engine.sql_text import Token
+    from engine.sql.parse import MergeClause
+    from engine.sql.sql_text import Token
 
 HEADS: dict[ClauseKind, str] = {
     "matched": "WHEN MATCHED",
@@ -87,8 +87,8 @@ def action_edits(sql: str, begin: int, old: FormClause, new: FormClause) -> list
 
 def _column_edits(old: FormClause, wanted: dict[str, str]) -> list[Edit]:
     """Edits of the action's own text."""
-    from engine.parse import assignment_parts
-    from engine.sql_text import tokenize
+    from engine.sql.parse import assignment_parts
+    from engine.sql.sql_text import tokenize
 
     action = old.action
     tokens = tokenize(action)
@@ -139,8 +139,8 @@ def _list_edits(
 
 def _says_all(kind: ActionKind, action: str) -> bool:
     """Whether there is nothing in an action but its columns and what they are set to."""
-    from engine.parse import assignment_parts
-    from engine.sql_text import tokenize
+    from engine.sql.parse import assignment_parts
+    from engine.sql.sql_text import tokenize
 
     tokens = tokenize(action)
     parts = assignment_parts(tokens)

@@ -23,7 +23,7 @@ from console.places.templates import Sides, upsert
 
 if TYPE_CHECKING:
     from engine.model.values import ClauseKind
-    from engine.parse import MergeStatement, Relation
+    from engine.sql.parse import MergeStatement, Relation
 
 Part = Literal["target", "target_alias", "source", "source_alias", "condition"]
 NEVER_EMPTY: tuple[Part, ...] = ("target", "source", "condition")
@@ -104,7 +104,7 @@ def with_part(text: str, part: Part, new: str) -> str | None:
 
 
 def _alias_edits(sql: str, relation: Relation, new: str) -> list[Edit]:
-    from engine.sql_text import tokenize
+    from engine.sql.sql_text import tokenize
 
     if relation.alias is None:
         return [put(sql, relation.end, relation.end, f" AS {new}")]
@@ -132,7 +132,7 @@ def with_clause(text: str, at: int, new: FormClause) -> str | None:
 
 
 def _condition_edits(sql: str, end_kind: int, begin: int | None, old: str, new: str) -> list[Edit]:
-    from engine.sql_text import tokenize
+    from engine.sql.sql_text import tokenize
 
     if begin is None:
         return [put(sql, end_kind, end_kind, f" AND {new}")]
@@ -225,7 +225,7 @@ def comments_between(text: str, at: int, to: int) -> bool:
 def _parsed(text: str) -> tuple[MergeStatement, int, tuple[str, ...]] | None:
     """The MERGE, where it begins in ``text``, and the statements before it."""
     from engine.model.errors import EngineError
-    from engine.parse import parse_merge, parse_script
+    from engine.sql.parse import parse_merge, parse_script
 
     try:
         script = parse_script(text)

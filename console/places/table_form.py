@@ -9,7 +9,7 @@ from console.places.templates import quoted
 
 if TYPE_CHECKING:
     from engine.model.create_values import StateColumn, TableState
-    from engine.parse_create import ColumnDefinition
+    from engine.sql.parse_create import ColumnDefinition
 
 MODES = {
     "": "CREATE TABLE",
@@ -60,7 +60,7 @@ class TableForm:
 
 def to_sql(form: TableForm) -> str:
     """The statement, a clause a line. "" for an empty form."""
-    from engine.names import string
+    from engine.sql.names import string
 
     if form == TableForm():
         return ""
@@ -85,7 +85,7 @@ def to_sql(form: TableForm) -> str:
 
 
 def _column(column: FormColumn) -> str:
-    from engine.names import string
+    from engine.sql.names import string
 
     parts = [quoted(column.name), column.type, "" if column.nullable else "NOT NULL"]
     if column.value == "generated":
@@ -99,7 +99,7 @@ def _column(column: FormColumn) -> str:
 def read_form(sql: str) -> TableForm | None:
     """What a form can say of a CREATE TABLE, None of other text. ``to_sql`` gives ``sql`` again where that is all."""
     from engine.model.errors import EngineError
-    from engine.parse_create import parse_create
+    from engine.sql.parse_create import parse_create
 
     if not sql.strip():
         return TableForm()
@@ -137,7 +137,7 @@ def _form_column(one: ColumnDefinition | StateColumn) -> FormColumn:
 
 def like(name: str, state: TableState) -> TableForm:
     """A form for a table like another one: its columns, layout, properties and comment, and no data of it."""
-    from engine.names import string
+    from engine.sql.names import string
 
     columns = tuple(map(_form_column, state.columns))
     properties = {

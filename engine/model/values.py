@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_serializer
 
 from engine.model.plan_checksum import plan_checksum
-from engine.names import string
+from engine.sql.names import string
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreatePlan

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.model.errors import UsageError
-from engine.positions import place_of
 from engine.sql.lexer import Token, closing_brackets, tokenize
+from engine.sql.positions import place_of
 
 Kind = Literal[
     "name",

@@ -25,11 +25,11 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=500_000)
     options = parser.parse_args()
     from engine.analyze import analyze
-    from engine.parse import parse_merge
     from engine.prepare_source import free_source, prepare_source
     from engine.session.classic import classic_session
     from engine.should_materialize_source import should_materialize_source
     from engine.source_plan import source_plan
+    from engine.sql.parse import parse_merge
 
     home = Path(tempfile.mkdtemp(prefix="deltamerge-benchmark-"))
     spark: Any = classic_session(home, {})

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from random import Random
 
 from engine.model.values import ClauseKind
-from engine.names import quote
-from engine.resolve import SOURCE, TARGET
+from engine.sql.names import quote
+from engine.sql.resolve import SOURCE, TARGET
 
 FIELDS = ("end", "id", "t", "when")
 INTS = ("id", "end", "case", "date", "matched", "when", "select", "x.y", "`", "not")

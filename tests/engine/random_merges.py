@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from engine.names import quote
+from engine.sql.names import quote
 from tests.engine.random_tables import MORE, Table, source_columns, source_table, tables
 
 MERGE = "spark.databricks.delta.merge"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from engine.names import quote
+from engine.sql.names import quote
 
 PLAIN_NAMES = ("id", "k", "v", "d", "n")
 ODD_NAMES = ("id", "key no", "v,al", "d ay", "n.s")  # these need column mapping

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from engine.model.values import ActionKind, ClauseKind
-from engine.parse import MergeClause, MergeStatement, Relation
+from engine.sql.parse import MergeClause, MergeStatement, Relation
 from tests.engine.random_expressions import Expressions, nested
 from tests.engine.random_names import POSITIONS, Names
 from tests.engine.text_pieces import GAPS, Part, Writer, part

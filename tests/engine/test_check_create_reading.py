@@ -16,8 +16,8 @@ from engine.check_create_reading import check_parsed_create, read_create
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError
 from engine.not_understood import NOT_UNDERSTOOD
-from engine.parse_create import ParsedCreate, parse_create
 from engine.plan_statement import plan
+from engine.sql.parse_create import ParsedCreate, parse_create
 
 WORDS = (
     *("check", "constraint", "unique", "primary", "foreign", "references", "comment", "not", "default", "generated"),

@@ -13,7 +13,7 @@ from engine.check_reading import check_analyzed, check_parsed, from_parts
 from engine.explain import explain
 from engine.model.errors import EngineError
 from engine.not_understood import NOT_UNDERSTOOD
-from engine.parse import MergeStatement, parse_merge
+from engine.sql.parse import MergeStatement, parse_merge
 
 MERGE = (
     "WITH q AS (SELECT 1 AS id, 2 AS v) MERGE WITH SCHEMA EVOLUTION INTO nowhere.t AS t USING q AS s "

@@ -13,8 +13,8 @@ from engine.analyze import AnalyzedMerge, analyze
 from engine.check_reading import check_analyzed
 from engine.model.errors import EngineError
 from engine.not_understood import NOT_UNDERSTOOD
-from engine.parse import MergeStatement, parse_merge
-from engine.resolve import resolve_merge, sides_of
+from engine.sql.parse import MergeStatement, parse_merge
+from engine.sql.resolve import resolve_merge, sides_of
 from tests.conftest import own_schema
 from tests.engine.random_columns import columns_of, create_table, random_merge, swapped
 

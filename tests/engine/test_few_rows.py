@@ -9,11 +9,11 @@ import pytest
 from engine.analyze import AnalyzedMerge, analyze
 from engine.confs import confs_set
 from engine.find_touched_files import SeenRows, find_touched_files, pairs_sql, unmatched_source
-from engine.parse import parse_merge
 from engine.plan_merge import plan
 from engine.prepare_delta_scan import DeltaScan
 from engine.prepare_source import BROADCAST_THRESHOLD, PreparedSource, pairs_view, prepare_source
 from engine.should_materialize_source import should_materialize_source
+from engine.sql.parse import parse_merge
 
 UPSERT = (
     "MERGE INTO tgt t USING wide s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT *"

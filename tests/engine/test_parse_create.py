@@ -8,7 +8,7 @@ import pytest
 
 from engine.check_create_reading import create_from_parts
 from engine.model.errors import UsageError
-from engine.parse_create import ColumnDefinition, ParsedCreate, parse_create
+from engine.sql.parse_create import ColumnDefinition, ParsedCreate, parse_create
 
 WORDS = (
     *("check", "constraint", "unique", "primary", "foreign", "references", "comment", "not", "default", "generated"),

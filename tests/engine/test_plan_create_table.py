@@ -16,8 +16,8 @@ from engine.data_frame_write import write_data_frame
 from engine.model.create_values import CreatePlan, ProvidedMetadata
 from engine.model.errors import EngineError, RefusedError, StalePlanError, UsageError
 from engine.model.values import Plan
-from engine.parse_create import parse_create
 from engine.plan_statement import plan
+from engine.sql.parse_create import parse_create
 from tests.engine.creates import EVERY, LOG, LOG_ROWS, PARQUET, ROWS, SRC, SRC_ROWS, Case, T
 from tests.engine.some import every_nth, some
 

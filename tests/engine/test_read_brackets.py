@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.parse import parse_merge
 from engine.sql.expressions import read_expression
-from engine.sql_text import parameter_names
+from engine.sql.parse import parse_merge
+from engine.sql.sql_text import parameter_names
 
 
 @pytest.mark.parametrize(

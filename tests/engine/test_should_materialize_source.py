@@ -12,11 +12,11 @@ from engine.analyze import AnalyzedMerge
 from engine.confs import confs_set
 from engine.explain import Explained
 from engine.model.values import Decision
-from engine.parse import parse_merge
-from engine.resolve import sides_of
 from engine.session.connect import connect
 from engine.session.server import stop_server
 from engine.should_materialize_source import should_materialize_source
+from engine.sql.parse import parse_merge
+from engine.sql.resolve import sides_of
 from tests.conftest import TEST_CONFS
 from tests.engine.source_shapes import INFERRED, SHAPES, UPSERT, Shape, Shop, open_shop
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.as_typed import as_typed
 from engine.model.errors import CancelledError, EngineError
-from engine.params import fill
-from engine.parse import parse_script
-from engine.positions import Edit, before_edits, edited, offset_of, place_in, place_of
 from engine.spark_errors import refused_while_planning, translate
+from engine.sql.as_typed import as_typed
+from engine.sql.params import fill
+from engine.sql.parse import parse_script
+from engine.sql.positions import Edit, before_edits, edited, offset_of, place_in, place_of
 
 CAST = """[CAST_INVALID_INPUT] The value 'x' of the type "STRING" cannot be cast to "INT". SQLSTATE: 22018
 == SQL (line 1, position 8) ==

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.parse import parse_merge, parse_script
-from engine.sql_text import (
+from engine.sql.parse import parse_merge, parse_script
+from engine.sql.sql_text import (
     called_functions,
     conjuncts,
     dotted_names,

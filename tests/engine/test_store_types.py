@@ -7,8 +7,8 @@ from pyspark.sql import types as t
 
 from engine.final_schema import final_schema
 from engine.model.errors import EngineError
-from engine.sql_text import substituted
-from engine.store_types import can_up_cast, ddl
+from engine.sql.sql_text import substituted
+from engine.sql.store_types import can_up_cast, ddl
 
 BEFORE = t.StructType([t.StructField("id", t.LongType(), False, {"comment": "the key"})])
 PRINTED = (

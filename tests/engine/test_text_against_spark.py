@@ -18,8 +18,8 @@ from engine.check_reading import alike, check_parsed, from_parts
 from engine.confs import confs_set
 from engine.explain import explain
 from engine.model.errors import EngineError
-from engine.parse import parse_merge
-from engine.sql_text import parameter_markers
+from engine.sql.parse import parse_merge
+from engine.sql.sql_text import parameter_markers
 from tests.engine.random_names import POSITIONS
 from tests.engine.random_texts import Text, content_of, random_text, statement_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engine.names import quote
+from engine.sql.names import quote
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from engine.model.errors import EngineError
-from engine.params import markers
-from engine.positions import Edited, before_edits, edited, offset_of, place_of
-from engine.sql_text import statement_spans
+from engine.sql.params import markers
+from engine.sql.positions import Edited, before_edits, edited, offset_of, place_of
+from engine.sql.sql_text import statement_spans
 
 
 def as_typed(error: EngineError, text: str, params: Mapping[str, str]) -> EngineError:

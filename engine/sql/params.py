@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 
 from engine.model.errors import UsageError
-from engine.positions import Edit, edited
-from engine.sql_text import parameter_markers
+from engine.sql.positions import Edit, edited
+from engine.sql.sql_text import parameter_markers
 
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 

@@ -12,7 +12,7 @@ from engine.model.errors import UsageError
 from engine.model.values import ActionKind, Clause, ClauseKind
 from engine.sql.expressions import Node, NotReadError, Reader, not_read
 from engine.sql.lexer import Token, tokenize
-from engine.sql_text import statement_spans, text_of
+from engine.sql.sql_text import statement_spans, text_of
 
 SETUP_WORDS = (
     "SET",

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from engine.model.errors import UsageError
 from engine.sql.expressions import NotReadError, Reader
 from engine.sql.lexer import tokenize
-from engine.sql_text import quoted_values
+from engine.sql.sql_text import quoted_values
 
 # propertyValue: INTEGER_VALUE, DECIMAL_VALUE, kept as typed
 NUMBER = re.compile(r"\d+|\d+\.\d*|\.\d+")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engine.names import quote, string
+from engine.sql.names import quote, string
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructField

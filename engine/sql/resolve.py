@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.model.values import ClauseKind
-from engine.names import quote
-from engine.parse import MergeClause, MergeStatement
-from engine.positions import Edit, edited
 from engine.sql.expressions import Node, read_expression
-from engine.sql_text import free_names
+from engine.sql.names import quote
+from engine.sql.parse import MergeClause, MergeStatement
+from engine.sql.positions import Edit, edited
+from engine.sql.sql_text import free_names
 
 TARGET, SOURCE = "__dm_target", "__dm_source"
 """What our queries call the two sides."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from engine.read_create_parts import read_list, read_string
 from engine.sql.expressions import NotReadError, Reader
-from engine.sql_text import text_of
+from engine.sql.read_create_parts import read_list, read_string
+from engine.sql.sql_text import text_of
 
 OF_A_TABLE = ("CHECK", "UNIQUE", "PRIMARY", "FOREIGN")
 OF_A_COLUMN = ("CHECK", "UNIQUE", "PRIMARY", "REFERENCES")

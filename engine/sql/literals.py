@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from engine.names import string
+from engine.sql.names import string
 
 INTEGERS = {"tinyint": "Y", "smallint": "S", "int": "", "bigint": "L"}
 DECIMAL = re.compile(r"^decimal\((\d+),\d+\)$")

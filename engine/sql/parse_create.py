@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 
 from engine.model.create_values import Form, Mode
 from engine.model.errors import UsageError
-from engine.names import quote
-from engine.read_columns import ColumnDefinition, partition_column, read_columns
-from engine.read_create_parts import (
+from engine.sql.expressions import QUERY_WORDS, NotReadError, Reader, not_read
+from engine.sql.lexer import tokenize
+from engine.sql.names import quote
+from engine.sql.read_columns import ColumnDefinition, partition_column, read_columns
+from engine.sql.read_create_parts import (
     number_of,
     read_list,
     read_name,
@@ -23,9 +25,7 @@ from engine.read_create_parts import (
     read_property,
     read_string,
 )
-from engine.sql.expressions import QUERY_WORDS, NotReadError, Reader, not_read
-from engine.sql.lexer import tokenize
-from engine.sql_text import text_of
+from engine.sql.sql_text import text_of
 
 __all__ = ["ColumnDefinition", "ParsedCreate", "is_create_table", "parse_create"]
 
