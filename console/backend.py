@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Protocol
 from engine.policy import Policy
 
 if TYPE_CHECKING:
-    from engine.explain import Explained
     from engine.find_key import FoundKey
     from engine.layout_advice import LayoutAdvice
     from engine.model.create_values import TableState
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
         Validation,
     )
     from engine.scan_explorer import QueryScan, ScanExplained
+    from engine.spark.explain import Explained
 
 # the values are only named here: pydantic is not to be imported before the first frame
 OnProgress = Callable[["Progress"], None]

@@ -15,7 +15,6 @@ from console.backend import OnProgress
 from engine.policy import Policy
 
 if TYPE_CHECKING:
-    from engine.explain import Explained
     from engine.find_key import FoundKey
     from engine.history import History
     from engine.layout_advice import LayoutAdvice
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     )
     from engine.scan_explorer import QueryScan, ScanExplained
     from engine.session.connect import Session, TaskProgress
+    from engine.spark.explain import Explained
 
 T = TypeVar("T")
 KEPT_PLANS = 4
@@ -302,7 +302,7 @@ class SparkBackend:
         )
 
     def explain_merge(self, plan: Plan) -> Explained:
-        from engine.explain import explain
+        from engine.spark.explain import explain
         from engine.splice import running_sql
 
         return explain(self._session_of(plan).spark, running_sql(plan))
@@ -422,7 +422,7 @@ class SparkBackend:
         return self._main
 
     def _ask(self, question: Callable[[Any], T]) -> T:
-        from engine.spark_errors import translate
+        from engine.spark.spark_errors import translate
 
         try:
             return question(self._session().spark)

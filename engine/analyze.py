@@ -11,14 +11,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from engine.confs import is_on, read_confs
-from engine.explain import DELTA_AT, Explained, explain
 from engine.final_schema import final_schema
-from engine.may_raise import may_raise
 from engine.model.errors import EngineError
 from engine.model.values import Column
-from engine.not_understood import not_understood
-from engine.spark_errors import translate
+from engine.spark.confs import is_on, read_confs
+from engine.spark.explain import DELTA_AT, Explained, explain
+from engine.spark.may_raise import may_raise
+from engine.spark.not_understood import not_understood
+from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.sql.parse import MergeStatement, Relation
 from engine.sql.resolve import SOURCE, TARGET, Side, is_boolean, resolve, resolve_merge, scope_of, sides_of

@@ -15,7 +15,6 @@ from engine import history_store
 from engine.check_create_reading import check_parsed_create
 from engine.commit_identity import own_commit
 from engine.commits import Commit, commits_after
-from engine.confs import confs_set
 from engine.data_frame_write import write_data_frame
 from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, once, refuse_txn_of_create, traced
 from engine.model.create_values import CreatePlan, TableState
@@ -24,8 +23,9 @@ from engine.model.values import Deviation, OnProgress, Outcome, Progress
 from engine.outcome import deviations
 from engine.plan_create_table import Looked, look
 from engine.provided_metadata import with_counted_source
-from engine.session_state import KEPT_CONFS, confs_as_planned, run_setup, tagged, whereabouts
-from engine.spark_errors import translate
+from engine.spark.confs import confs_set
+from engine.spark.session_state import KEPT_CONFS, confs_as_planned, run_setup, tagged, whereabouts
+from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate, parse_create
 from engine.state_changes import changes, session_changed

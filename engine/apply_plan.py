@@ -13,7 +13,6 @@ from engine.check_plan import check_plan, invalid
 from engine.check_running import check_running
 from engine.commit_identity import of_another_table, own_commit
 from engine.commits import Commit, commits_since, taken_back_by
-from engine.confs import confs_set
 from engine.derive_conjuncts import derive_again
 from engine.exactly_once import (
     COMPARING,
@@ -40,9 +39,10 @@ from engine.prepare_again import (
 )
 from engine.prepare_source import free_source, pruned_source_sql
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
-from engine.session_state import KEPT_CONFS, confs_as_planned, run_setup, tagged, whereabouts
 from engine.should_materialize_source import MODE
-from engine.spark_errors import is_missing, translate
+from engine.spark.confs import confs_set
+from engine.spark.session_state import KEPT_CONFS, confs_as_planned, run_setup, tagged, whereabouts
+from engine.spark.spark_errors import is_missing, translate
 from engine.splice import frozen_sql, running_sql
 from engine.sql.as_typed import moved
 from engine.sql.parse import parse_merge

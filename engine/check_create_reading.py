@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from engine.check_reading import alike
-from engine.explain import FAILED, WHILE_PLANNING, Explained, explain, parsed_plan
 from engine.model.create_values import Mode
 from engine.model.errors import EngineError
-from engine.not_understood import not_understood, read_as, unless_refused
-from engine.spark_errors import WITHOUT_CLASS, refused_while_planning
+from engine.spark.explain import FAILED, WHILE_PLANNING, Explained, explain, parsed_plan
+from engine.spark.not_understood import not_understood, read_as, unless_refused
+from engine.spark.spark_errors import WITHOUT_CLASS, refused_while_planning
 from engine.sql.lexer import tokenize
 from engine.sql.names import quote, string
 from engine.sql.parse_create import ParsedCreate, is_create_table, parse_create

@@ -15,7 +15,7 @@ from engine.model.values import DerivedConjunct, Plan, Splice
 from engine.plan_create_table import ARBITRARY, DEFAULT_SOURCE
 from engine.planning_state import names_are_safe
 from engine.provided_metadata import DEFAULTS
-from engine.session_state import KEPT_CONFS
+from engine.spark.session_state import KEPT_CONFS
 from engine.splice import ROWS
 from engine.sql.names import quote
 from engine.sql.parse import MergeStatement, parse_merge, parse_script

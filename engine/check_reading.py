@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.confs import is_on, read_confs
-from engine.explain import explain
 from engine.model.errors import EngineError
 from engine.model.values import ClauseKind
-from engine.not_understood import NOT_UNDERSTOOD, not_understood, read_as, unless_refused
+from engine.spark.confs import is_on, read_confs
+from engine.spark.explain import explain
+from engine.spark.not_understood import NOT_UNDERSTOOD, not_understood, read_as, unless_refused
 from engine.sql.char_types import RAW_TYPE
 from engine.sql.expressions import read_expression
 from engine.sql.lexer import tokenize

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge
 from engine.assignments import Assignment, ClauseAssignments, kept, never_failing, volatile
-from engine.confs import confs_set, for_rows
 from engine.find_touched_files import (
     CLAUSE,
     FILE,
@@ -33,7 +32,8 @@ from engine.model.errors import EngineError
 from engine.model.values import Cells, Refused
 from engine.prepare_source import PreparedSource
 from engine.rows_after import clause_rows, unchanged_rows
-from engine.spark_errors import WITHOUT_CLASS, translate
+from engine.spark.confs import confs_set, for_rows
+from engine.spark.spark_errors import WITHOUT_CLASS, translate
 from engine.sql.char_types import fits, lengths
 from engine.sql.names import quote
 from engine.sql.sql_text import names_in

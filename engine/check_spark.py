@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal
 from engine.model.errors import EngineError
 from engine.session.confs import CATALOG, EXTENSION
 from engine.session.jars import DELTA_PACKAGE
-from engine.session_state import tagged
-from engine.spark_errors import translate
+from engine.spark.session_state import tagged
+from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.table_state import can_be_reached, schema_location
 

@@ -15,7 +15,7 @@ from engine.delta_log import logged_transactions
 from engine.exactly_once import APP, APP_VERSION
 from engine.model.errors import EngineError
 from engine.model.values import Deviation
-from engine.spark_errors import is_missing
+from engine.spark.spark_errors import is_missing
 from engine.table_state import table_id as now_id
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.explain import DELTA_AT, explain
 from engine.model.errors import EngineError
-from engine.spark_errors import translate
+from engine.spark.explain import DELTA_AT, explain
+from engine.spark.spark_errors import translate
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

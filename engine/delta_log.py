@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engine import log_cache
-from engine.input_files import files_of_query
 from engine.log_cache import LogState, Stamp
 from engine.model.errors import EngineError
 from engine.model.values import Cells, DataFile
-from engine.spark_errors import collected, translate
+from engine.spark.input_files import files_of_query
+from engine.spark.spark_errors import collected, translate
 from engine.sql.names import quote, string
 
 if TYPE_CHECKING:

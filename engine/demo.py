@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 from engine.demo_sql import FORMAT, STATEMENTS, Scale, Table, tables
 from engine.model.errors import EngineError
 from engine.model.values import OnProgress, Progress
-from engine.session_state import tagged
-from engine.spark_errors import translate
+from engine.spark.session_state import tagged
+from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.tables import table_sql
 

@@ -18,7 +18,7 @@ from engine.analyze import AnalyzedMerge, Key
 from engine.logged_schema import LoggedColumn
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.model.values import DerivedConjunct
-from engine.spark_errors import collected
+from engine.spark.spark_errors import collected
 from engine.sql.literals import INTEGERS, MAX_VALUES, few_literals, literal, one_of, within
 from engine.sql.names import quote
 from engine.sql.sql_text import function_names, tokenize

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.exact_statistics import lower_bound, upper_bound
-from engine.spark_errors import collected
+from engine.spark.spark_errors import collected
 from engine.sql.literals import DECIMAL, INTEGERS, printed, within
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from engine.find_touched_files import FILE, SOURCE_ROW, TARGET_ROW, Matches
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.model.values import Cells, Column, ConflictKey, Conflicts, Dedupe
 from engine.prepare_source import PreparedSource
-from engine.spark_errors import translate
+from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from engine.commits import Commit, user_metadata
-from engine.confs import read_confs
 from engine.model.errors import CancelledError, EngineError, RefusedError
+from engine.spark.confs import read_confs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

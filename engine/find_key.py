@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from engine.analyze import AnalyzedMerge, analyze, schema_of
 from engine.assignments import assignments
-from engine.confs import confs_set, for_rows
 from engine.delta_log import list_files
 from engine.describe_target import describe_detail, target_columns
 from engine.find_touched_files import (
@@ -34,8 +33,9 @@ from engine.model.values import Cells, ClauseKind, Plan, Sample
 from engine.prepare_delta_scan import merge_reads
 from engine.prepare_source import PreparedSource, get_merge_source, used_columns
 from engine.samples import Writes, cells_of, sample_of, struct_after, struct_of
-from engine.session_state import tagged
-from engine.spark_errors import translate
+from engine.spark.confs import confs_set, for_rows
+from engine.spark.session_state import tagged
+from engine.spark.spark_errors import translate
 from engine.sql.names import string
 from engine.sql.parse import parse_merge
 from engine.sql.resolve import resolve

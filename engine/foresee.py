@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from engine.analyze import AnalyzedMerge
-from engine.confs import is_on
 from engine.find_touched_files import Matches
 from engine.model.values import Conflicts, Refused, WritePlan
+from engine.spark.confs import is_on
 from engine.sql.parse import MergeStatement
 from engine.sql.sql_text import dotted_names
 from engine.sql.store_types import is_same

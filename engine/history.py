@@ -26,7 +26,7 @@ from engine.model.errors import EngineError
 from engine.model.plans import AnyPlan, OperationDetail
 from engine.model.secrets import redact
 from engine.model.values import Operation, Outcome, TableRef, TableVersion, UndoPlan
-from engine.session_state import Whereabouts
+from engine.spark.session_state import Whereabouts
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

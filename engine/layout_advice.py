@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from engine.delta_log import LogFile, live_rows, statistics_of
 from engine.model.values import Plan
-from engine.spark_errors import translate
+from engine.spark.spark_errors import translate
 from engine.sql.names import quote, string
 from engine.sql.parse import parse_merge
 from engine.table_files import logged_files

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.delta_log import BY_COLUMN, LogFile, LogSegment, all_of, log_segment
 from engine.model.errors import EngineError
-from engine.spark_errors import translate
+from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 
 if TYPE_CHECKING:

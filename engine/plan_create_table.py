@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.check_create_reading import check_analysis, check_parsed_create, read_create
-from engine.clock import Clock
-from engine.confs import read_confs
 from engine.data_frame_write import check_can_be_written, illegal_usage
 from engine.describe_target import beside
 from engine.exactly_once import refuse_txn_of_create
@@ -20,12 +18,14 @@ from engine.history_store import now
 from engine.model.create_values import CreatePlan, CreateSource, CreateStatement, Effect, Handler, TableState
 from engine.model.errors import EngineError, UsageError
 from engine.model.values import OnProgress, PlanningState, Refused, Remark, Target
-from engine.not_understood import NOT_UNDERSTOOD
 from engine.plan_values import engines
 from engine.planning_state import Read, planning_state, session_confs, surroundings
 from engine.provided_metadata import DEFAULTS, Provided, provided_metadata, with_counted_source
-from engine.session_state import KEPT_CONFS, kept_confs, run_setup, tagged
-from engine.spark_errors import translate
+from engine.spark.clock import Clock
+from engine.spark.confs import read_confs
+from engine.spark.not_understood import NOT_UNDERSTOOD
+from engine.spark.session_state import KEPT_CONFS, kept_confs, run_setup, tagged
+from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.sql.params import fill
 from engine.sql.parse import Script, parse_script

@@ -12,8 +12,6 @@ from engine.advice import advise
 from engine.analyze import AnalyzedMerge, aliased, analyze, schema_of
 from engine.check_reading import check_reading, read_merge
 from engine.check_rows import check_rows, first_of
-from engine.clock import Clock
-from engine.confs import STATS_SKIPPING, confs_set, for_rows, is_on
 from engine.delta_log import LogFile, live_rows
 from engine.derive_conjuncts import (
     NO_VALUE,
@@ -35,7 +33,6 @@ from engine.describe_target import (
 )
 from engine.duplicate_keys import find_conflicts
 from engine.exactly_once import refuse_operator_txn
-from engine.explain import explain
 from engine.find_touched_files import Matches, find_seen_rows, find_touched_files
 from engine.foresee import (
     ambiguity,
@@ -70,10 +67,13 @@ from engine.prepare_delta_scan import DeltaScan, merge_reads, prepare_delta_scan
 from engine.prepare_source import PreparedSource, free_source, new_view_name, prepare_source
 from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
 from engine.samples import sample_rows
-from engine.session_state import KEPT_CONFS, PLANNED, kept_confs, run_setup, session_ref, tagged
 from engine.should_materialize_source import should_materialize_source
 from engine.source_plan import source_plan
-from engine.spark_errors import WITHOUT_CLASS, WRAPPERS, translate
+from engine.spark.clock import Clock
+from engine.spark.confs import STATS_SKIPPING, confs_set, for_rows, is_on
+from engine.spark.explain import explain
+from engine.spark.session_state import KEPT_CONFS, PLANNED, kept_confs, run_setup, session_ref, tagged
+from engine.spark.spark_errors import WITHOUT_CLASS, WRAPPERS, translate
 from engine.splice import named_in_full, source_splice, spliced
 from engine.sql.params import fill
 from engine.sql.parse import MergeStatement, Script, parse_script

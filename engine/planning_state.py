@@ -12,8 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.confs import is_connect
-from engine.explain import Explained, tree
 from engine.model.secrets import is_secret_name
 from engine.model.values import PlanningState
 from engine.session_definitions import (
@@ -28,6 +26,8 @@ from engine.session_definitions import (
     variables_now,
     view_definition,
 )
+from engine.spark.confs import is_connect
+from engine.spark.explain import Explained, tree
 from engine.state_confs import has_meaning
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 
 from engine.analyze import AnalyzedMerge
 from engine.check_rows import NOT_OF_ROWS
-from engine.confs import confs_set, for_rows
 from engine.find_touched_files import (
     SOURCE_ROW,
     TARGET_ROW,
@@ -27,7 +26,8 @@ from engine.model.errors import EngineError
 from engine.model.values import Refused, WritePlan
 from engine.prepare_source import PreparedSource
 from engine.run_with_source_lost_retries import lost_blocks
-from engine.spark_errors import collected
+from engine.spark.confs import confs_set, for_rows
+from engine.spark.spark_errors import collected
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from engine.analyze import columns_of as sql_columns
 from engine.analyze import schema_of
 from engine.commits import current_version
-from engine.confs import read_confs
 from engine.delta_log import list_files
 from engine.logged_schema import logged_metadata
 from engine.model.create_values import CreateSource, ProvidedMetadata, StateColumn, TableState
 from engine.model.errors import UsageError
 from engine.prepare_source import VOLATILE, source_fingerprint
 from engine.source_plan import delta_tables, query_plan
+from engine.spark.confs import read_confs
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate
 from engine.sql.sql_text import function_names

@@ -24,9 +24,9 @@ from engine.outcome import outcome_of
 from engine.prepare_source import free_source
 from engine.rebuild import rebuild
 from engine.session.server import answers
-from engine.session_state import whereabouts
 from engine.should_materialize_source import MODE
-from engine.spark_errors import is_missing, translate
+from engine.spark.session_state import whereabouts
+from engine.spark.spark_errors import is_missing, translate
 from engine.sql.names import quote
 from engine.stage_source import drop_own
 from engine.staleness import Staleness, commit_line

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from engine.delta_log import LogFile, escaped
-from engine.input_files import files_of_query
-from engine.spark_errors import translate
+from engine.spark.input_files import files_of_query
+from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 
 if TYPE_CHECKING:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge
 from engine.assignments import Assignment, ClauseAssignments, kept
-from engine.confs import confs_set
 from engine.find_touched_files import (
     BY_SOURCE_CLAUSE,
     INSERT_CLAUSE,
@@ -29,6 +28,7 @@ from engine.find_touched_files import (
     unmatched_source,
 )
 from engine.prepare_source import PreparedSource
+from engine.spark.confs import confs_set
 from engine.sql.names import quote, string
 from engine.sql.parse import MergeClause
 from engine.target_rules import ANSI, TargetRules

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from engine.confs import read_confs
 from engine.model.errors import EngineError
-from engine.spark_errors import HINTS
+from engine.spark.confs import read_confs
+from engine.spark.spark_errors import HINTS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from engine.analyze import AnalyzedMerge
 from engine.assignments import Assignment, ClauseAssignments
-from engine.confs import LIMIT_PARTITIONS, confs_set, for_rows
 from engine.derive_conjuncts import NO_VALUE
 from engine.find_touched_files import (
     CLAUSE,
@@ -24,7 +23,8 @@ from engine.find_touched_files import (
 from engine.model.values import Cells, Column, Sample
 from engine.prepare_source import PreparedSource
 from engine.rows_after import clause_rows
-from engine.spark_errors import translate
+from engine.spark.confs import LIMIT_PARTITIONS, confs_set, for_rows
+from engine.spark.spark_errors import translate
 from engine.sql.literals import INTEGERS
 from engine.sql.names import quote, string
 from engine.sql.parse import MergeClause

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 
 from engine.analyze import Expression, columns_of, schema_of
 from engine.commits import current_version
-from engine.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set, read_confs
 from engine.delta_log import LogFile, list_files, partitions_of
 from engine.describe_target import beside
-from engine.explain import explain
 from engine.logged_schema import logged_schema
 from engine.model.errors import EngineError
 from engine.model.values import Accuracy, Column
 from engine.prepare_delta_scan import files_among, input_files, input_names
 from engine.skipping import FileEvidence, file_evidence
-from engine.spark_errors import translate
+from engine.spark.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set, read_confs
+from engine.spark.explain import explain
+from engine.spark.spark_errors import translate
 from engine.sql.names import quote, string
 from engine.sql.resolve import SOURCE, Side, resolve
 from engine.sql.sql_text import conjuncts, tokenize

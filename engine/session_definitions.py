@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engine.explain import explain
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.source_plan import explain_view
-from engine.spark_errors import translate
+from engine.spark.explain import explain
+from engine.spark.spark_errors import translate
 from engine.state_confs import has_meaning
 
 if TYPE_CHECKING:

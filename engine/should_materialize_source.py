@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge
-from engine.confs import is_on, read_confs
-from engine.explain import Node, tree
 from engine.model.errors import CancelledError, UnreachableError
 from engine.model.values import Decision
 from engine.source_plan import (
@@ -25,7 +23,9 @@ from engine.source_plan import (
     leaves,
     source_plan,
 )
-from engine.spark_errors import translate
+from engine.spark.confs import is_on, read_confs
+from engine.spark.explain import Node, tree
+from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.sql.sql_text import called_functions, quoted_values
 

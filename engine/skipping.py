@@ -18,7 +18,7 @@ from engine.delta_log import LogFile, list_files, statistics_of
 from engine.logged_schema import logged_schema
 from engine.model.values import Column, Plan
 from engine.prepare_delta_scan import kept_files, where
-from engine.session_state import run_setup
+from engine.spark.session_state import run_setup
 from engine.sql.parse import parse_merge
 from engine.sql.resolve import resolve
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge
-from engine.confs import STATS_SKIPPING, confs_set, without_rules
-from engine.explain import Explained, Node, explain, one_line_names, tree
 from engine.model.errors import CancelledError, EngineError, UnreachableError
+from engine.spark.confs import STATS_SKIPPING, confs_set, without_rules
+from engine.spark.explain import Explained, Node, explain, one_line_names, tree
 from engine.sql.names import quote
 from engine.sql.sql_text import called_functions
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from engine.checkpoint import out_of_disk
 from engine.model.errors import UnreachableError
 from engine.model.values import Plan
-from engine.session_state import untagged
-from engine.spark_errors import translate
+from engine.spark.checkpoint import out_of_disk
+from engine.spark.session_state import untagged
+from engine.spark.spark_errors import translate
 from engine.sql.names import quote, string
 from engine.sql.parse import Relation
 from engine.table_state import qualified_name, table_id

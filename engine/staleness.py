@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from engine.analyze import analyze
 from engine.commits import Commit
-from engine.confs import AS_MERGE_READS, confs_set, without_rules
 from engine.delta_log import list_files
 from engine.logged_schema import LoggedMetadata, logged_metadata
 from engine.model.values import Plan, Verdict
 from engine.prepare_delta_scan import ONLY_IN_READS
-from engine.spark_errors import translate
+from engine.spark.confs import AS_MERGE_READS, confs_set, without_rules
+from engine.spark.spark_errors import translate
 from engine.splice import spliced
 from engine.sql.parse import parse_merge
 

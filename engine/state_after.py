@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from engine.confs import read_confs
 from engine.model.create_values import StateColumn, TableState
 from engine.provided_metadata import Provided, session_defaults
+from engine.spark.confs import read_confs
 from engine.table_features import (
     FEATURE_PREFIX,
     Protocol,

@@ -11,7 +11,7 @@ from engine.model.secrets import MASK, is_secret_name
 from engine.model.values import PlanningState
 from engine.planning_state import session_confs, surroundings
 from engine.session_definitions import DIGEST, digest, function_definition, variables_now, view_definition
-from engine.spark_errors import translate
+from engine.spark.spark_errors import translate
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

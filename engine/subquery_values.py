@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.prepare_source import VOLATILE
 from engine.session_definitions import digest
-from engine.spark_errors import collected
+from engine.spark.spark_errors import collected
 from engine.sql.expressions import read_expression
 from engine.sql.parse import MergeStatement
 from engine.sql.sql_text import function_names, text_of

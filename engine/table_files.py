@@ -8,7 +8,7 @@ from engine.commits import current_version
 from engine.delta_log import LogFile, list_files
 from engine.logged_schema import logged_schema, logical_names
 from engine.model.values import DataFile
-from engine.spark_errors import translate
+from engine.spark.spark_errors import translate
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 from engine.analyze import schema_of
 from engine.commit_identity import is_compaction_of, of_another_table, own_commit
 from engine.commits import Commit, commits_since, current_version, taken_back_by
-from engine.confs import confs_set
 from engine.delta_log import LogFile, list_files, live_rows
 from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, is_conflict, traced
 from engine.model.create_values import CreatePlan
@@ -27,8 +26,9 @@ from engine.model.errors import CancelledError, EngineError, RefusedError, Stale
 from engine.model.values import Deviation, OnProgress, Outcome, Progress, Undo, UndoPlan
 from engine.outcome import deviations
 from engine.restore_files import IGNORE_MISSING, missing_files, restored
-from engine.session_state import tagged, whereabouts
-from engine.spark_errors import collected, is_missing, translate
+from engine.spark.confs import confs_set
+from engine.spark.session_state import tagged, whereabouts
+from engine.spark.spark_errors import collected, is_missing, translate
 from engine.sql.names import quote, string
 from engine.staleness import commit_line
 from engine.table_state import table_id

@@ -10,7 +10,7 @@ from engine.commits import commits, current_version
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError, RefusedError, StalePlanError
 from engine.model.values import Operation, UndoPlan
-from engine.spark_errors import collected
+from engine.spark.spark_errors import collected
 from engine.staleness import commit_line
 from engine.table_state import catalog_entry, plain, table_id
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from engine.analyze import AnalyzedMerge
-from engine.confs import confs_set, for_rows
 from engine.find_touched_files import (
     BY_SOURCE_CLAUSE,
     FILE,
@@ -26,7 +25,8 @@ from engine.find_touched_files import (
 )
 from engine.model.values import Refused, WritePlan
 from engine.prepare_source import PreparedSource
-from engine.spark_errors import collected
+from engine.spark.confs import confs_set, for_rows
+from engine.spark.spark_errors import collected
 from engine.sql.names import quote
 from engine.sql.parse import MergeClause
 from engine.sql.store_types import plain

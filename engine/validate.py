@@ -10,9 +10,9 @@ from engine.check_create_reading import check_analysis
 from engine.model.errors import EngineError, UnreachableError
 from engine.model.values import Validation
 from engine.plan_statement import check_statement
-from engine.session_state import run_setup
 from engine.should_materialize_source import should_materialize_source
-from engine.spark_errors import translate
+from engine.spark.session_state import run_setup
+from engine.spark.spark_errors import translate
 from engine.sql.as_typed import as_typed
 from engine.sql.params import fill
 from engine.sql.parse import parse_merge, parse_script

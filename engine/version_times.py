@@ -6,9 +6,9 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from engine.confs import read_confs
 from engine.model.values import Undo
-from engine.spark_errors import translate
+from engine.spark.confs import read_confs
+from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.undo_possible import ENFORCED, VersionTime, retention_of, undo_of_commit
 

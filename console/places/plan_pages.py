@@ -15,9 +15,9 @@ from console.widgets.glyphs import Glyphs
 from console.widgets.page import Column, FileMap, Head, Page, Paragraph, Row, Table, facts, sentence, signed
 
 if TYPE_CHECKING:
-    from engine.explain import Explained
     from engine.model.create_values import CreateStatement
     from engine.model.values import Cells, Plan, Refused, Remark, Sample, Statement
+    from engine.spark.explain import Explained
 
 Build = Callable[["Plan", Glyphs], Page]
 BAR_WIDTH = 30

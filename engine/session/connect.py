@@ -12,7 +12,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from engine.confs import is_connect
 from engine.model.errors import EngineError, UnreachableError, UsageError
 from engine.session import confs as settings
 from engine.session.failures import condition_of, connect_error, first_line
@@ -21,6 +20,7 @@ from engine.session.jars import Progress
 from engine.session.leases import drop_lease, forget_session, left_sessions, note_session, take_lease
 from engine.session.server import STOP_HINT, start_server
 from engine.session.state import ServerInfo
+from engine.spark.confs import is_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

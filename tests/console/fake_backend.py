@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from engine.explain import Explained
 from engine.find_key import FoundKey
 from engine.layout_advice import LayoutAdvice
 from engine.model.create_values import TableState
@@ -29,6 +28,7 @@ from engine.model.values import (
 )
 from engine.policy import Policy
 from engine.scan_explorer import QueryScan, ScanExplained
+from engine.spark.explain import Explained
 from tests.console import samples
 
 Report = Callable[[Progress], None]

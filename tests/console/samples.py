@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 
-from engine.explain import Explained
 from engine.find_key import ClauseTest, FoundKey, FoundRow
 from engine.model.create_values import CreatePlan, CreateStatement, StateColumn, TableState
 from engine.model.plans import AnyPlan
@@ -43,6 +42,7 @@ from engine.model.values import (
 )
 from engine.scan_explorer import QueryScan, ScanExplained, Size
 from engine.skipping import ColumnFacts, Evidence, FileEvidence
+from engine.spark.explain import Explained
 
 MERGE_SQL = """MERGE INTO sales.orders AS t
 USING orders_feed AS s

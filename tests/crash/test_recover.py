@@ -17,7 +17,7 @@ from engine.plan_statement import plan as plan_any
 from engine.recover import recover, sentence
 from engine.session.home import ledger_path
 from engine.session.leases import left_sessions
-from engine.session_state import Whereabouts, whereabouts
+from engine.spark.session_state import Whereabouts, whereabouts
 from engine.undo import plan_undo, undo
 from tests.cli.running import Shell
 from tests.conftest import TEST_CONFS

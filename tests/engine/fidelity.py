@@ -15,7 +15,6 @@ from engine.analyze import analyze
 from engine.apply_plan import apply
 from engine.assignments import assignments
 from engine.commits import Commit, commits, current_version
-from engine.confs import AS_MERGE_READS, confs_set
 from engine.delta_log import LogFile, list_files
 from engine.describe_target import target_columns
 from engine.model.errors import EngineError, RefusedError
@@ -23,9 +22,10 @@ from engine.model.values import Plan, Refused
 from engine.plan_merge import plan
 from engine.prepare_source import free_source, prepare_source
 from engine.rows_after import change_feed, rows_after
-from engine.session_state import run_setup
 from engine.should_materialize_source import should_materialize_source
-from engine.spark_errors import translate
+from engine.spark.confs import AS_MERGE_READS, confs_set
+from engine.spark.session_state import run_setup
+from engine.spark.spark_errors import translate
 from engine.sql.parse import parse_merge, parse_script
 from engine.target_rules import target_rules
 

@@ -13,8 +13,8 @@ import pytest
 from engine.apply_plan import apply
 from engine.model.errors import StalePlanError
 from engine.plan_merge import plan
-from engine.session_state import run_setup
-from engine.spark_errors import translate
+from engine.spark.session_state import run_setup
+from engine.spark.spark_errors import translate
 from engine.sql.parse import parse_script
 from tests.conftest import own_schema
 from tests.engine.fidelity import check_merge

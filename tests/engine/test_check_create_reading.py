@@ -15,8 +15,8 @@ from engine import plan_create_table as planning
 from engine.check_create_reading import check_parsed_create, read_create
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError
-from engine.not_understood import NOT_UNDERSTOOD
 from engine.plan_statement import plan
+from engine.spark.not_understood import NOT_UNDERSTOOD
 from engine.sql.parse_create import ParsedCreate, parse_create
 
 WORDS = (

@@ -10,9 +10,9 @@ import pytest
 
 from engine.analyze import analyze
 from engine.check_reading import check_analyzed, check_parsed, from_parts
-from engine.explain import explain
 from engine.model.errors import EngineError
-from engine.not_understood import NOT_UNDERSTOOD
+from engine.spark.explain import explain
+from engine.spark.not_understood import NOT_UNDERSTOOD
 from engine.sql.parse import MergeStatement, parse_merge
 
 MERGE = (

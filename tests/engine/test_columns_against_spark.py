@@ -12,7 +12,7 @@ import pytest
 from engine.analyze import AnalyzedMerge, analyze
 from engine.check_reading import check_analyzed
 from engine.model.errors import EngineError
-from engine.not_understood import NOT_UNDERSTOOD
+from engine.spark.not_understood import NOT_UNDERSTOOD
 from engine.sql.parse import MergeStatement, parse_merge
 from engine.sql.resolve import resolve_merge, sides_of
 from tests.conftest import own_schema

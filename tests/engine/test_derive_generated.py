@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from engine.apply_plan import apply
-from engine.confs import confs_set
 from engine.derive_generated import ZONE_ALONE
 from engine.find_key import find_key
 from engine.plan_merge import plan
+from engine.spark.confs import confs_set
 from tests.conftest import own_schema
 from tests.engine.some import some
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from engine import plan
-from engine.explain import explain
 from engine.model.errors import EngineError
+from engine.spark.explain import explain
 from engine.validate import validate
 from tests.conftest import own_schema
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.explain import one_line_names, tree
+from engine.spark.explain import one_line_names, tree
 
 PLAN = """Project [id#1L]
 +- Filter id#1L IN (list#2 [])

@@ -9,7 +9,7 @@ import pytest
 from engine import plan
 from engine.describe_target import beside
 from engine.model.values import Progress
-from engine.session_state import tagged
+from engine.spark.session_state import tagged
 
 FREEZING = "MERGE operation - materialize source"
 MERGE = """MERGE INTO t USING parquet_source AS s ON t.k = s.k AND {predicate}

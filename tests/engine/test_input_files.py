@@ -6,8 +6,8 @@ import gc
 import weakref
 from typing import Any
 
-from engine.input_files import files_of_query
 from engine.session.connect import Session
+from engine.spark.input_files import files_of_query
 from tests.conftest import TEST_CONFS
 
 

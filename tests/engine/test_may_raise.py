@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.may_raise import may_raise
+from engine.spark.may_raise import may_raise
 from engine.sql.resolve import SOURCE, TARGET, Side
 
 COLUMNS = "id INT, big BIGINT, d DATE, f STRING, ok BOOLEAN, st STRUCT<a: INT>, n DECIMAL(10,2), arr ARRAY<INT>"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.plan_merge import plan
-from engine.spark_errors import translate
+from engine.spark.spark_errors import translate
 
 EVOLVE = "MERGE WITH SCHEMA EVOLUTION INTO tgt t USING (SELECT 1L AS id, {}) s ON t.id = s.id {}"
 INSERT = "WHEN NOT MATCHED THEN INSERT *"

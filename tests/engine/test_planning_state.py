@@ -17,7 +17,7 @@ from engine.model.values import Plan, PlanningState
 from engine.plan_create_table import plan_create_table
 from engine.plan_merge import plan
 from engine.session_definitions import variables_in
-from engine.session_state import KEPT_CONFS
+from engine.spark.session_state import KEPT_CONFS
 from engine.state_changes import changes
 from engine.state_confs import has_meaning
 from tests.conftest import own_schema

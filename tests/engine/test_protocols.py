@@ -10,7 +10,7 @@ import pytest
 
 from engine import plan
 from engine.model.errors import EngineError
-from engine.spark_errors import translate
+from engine.spark.spark_errors import translate
 
 UPDATE = "MERGE INTO {t} t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v"
 STATEMENTS = (

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine import plan
-from engine.spark_errors import translate
+from engine.spark.spark_errors import translate
 
 UPDATE = "MERGE INTO {t} t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET "
 INSERT = "MERGE INTO {t} t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id, qty, f) VALUES (s.id, 0, s.f)"

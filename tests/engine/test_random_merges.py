@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from engine.confs import confs_set
+from engine.spark.confs import confs_set
 from tests.conftest import own_schema
 from tests.engine.fidelity import check_merge
 from tests.engine.random_merges import Story, stories

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.confs import confs_set
+from engine.spark.confs import confs_set
 from tests.conftest import own_schema
 from tests.engine.fidelity import check_values, compute
 from tests.engine.merges import CASES, FEED, build_source, build_target

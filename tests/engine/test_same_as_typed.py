@@ -8,13 +8,13 @@ import pytest
 
 import engine.commits as module
 from engine.apply_plan import REWRITING, apply
-from engine.confs import confs_set
 from engine.derive_conjuncts import MAY_RAISE
 from engine.derive_generated import EMPTY
 from engine.model.values import Plan, Progress
 from engine.plan_merge import plan
 from engine.prepare_again import is_own_session
-from engine.session_state import PLANNED
+from engine.spark.confs import confs_set
+from engine.spark.session_state import PLANNED
 
 UPSERT = "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT ({0}, v) VALUES (s.{0}, s.v)"
 AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"

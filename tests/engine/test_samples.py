@@ -60,7 +60,7 @@ def test_of_a_large_table_the_same_rows_are_shown(shop: Any, monkeypatch: pytest
     """Its partitions are not all read in one job, but those alone in which each clause has its first rows."""
     shop.sql("CREATE TABLE s USING delta AS SELECT id AS k, IF(id > 90, -1L, id) AS v FROM range(2, 120)")
     few = shown(plan(shop, UPSERT, rows=3))
-    monkeypatch.setattr("engine.confs.FEW_ROWS", 0)
+    monkeypatch.setattr("engine.spark.confs.FEW_ROWS", 0)
     large = shown(plan(shop, UPSERT, rows=3))
     assert {action: len(rows) for action, rows in few.items()} == {"delete": 3, "update": 3, "insert": 3}
     assert (large["delete"], large["update"]) == (few["delete"], few["update"])

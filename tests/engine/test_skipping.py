@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from engine.apply_plan import apply
-from engine.confs import confs_set
 from engine.generated_columns import CODE, GROWING
 from engine.plan_merge import plan
 from engine.skipping import why_kept
+from engine.spark.confs import confs_set
 from tests.conftest import own_schema
 
 SINCE = "t.ts >= '2024-01-09'"

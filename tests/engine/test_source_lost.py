@@ -9,7 +9,6 @@ import pytest
 
 from engine.apply_plan import apply
 from engine.commits import commits
-from engine.confs import confs_set
 from engine.model.errors import EngineError, RefusedError, StalePlanError
 from engine.model.values import Progress
 from engine.plan_merge import plan
@@ -21,6 +20,7 @@ from engine.run_with_source_lost_retries import (
     Attempt,
     run_with_source_lost_retries,
 )
+from engine.spark.confs import confs_set
 from engine.splice import running_sql
 
 UPDATE = "WHEN MATCHED THEN UPDATE SET v = s.v"

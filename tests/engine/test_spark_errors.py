@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.model.errors import CancelledError, EngineError
-from engine.spark_errors import refused_while_planning, translate
+from engine.spark.spark_errors import refused_while_planning, translate
 from engine.sql.as_typed import as_typed
 from engine.sql.params import fill
 from engine.sql.parse import parse_script

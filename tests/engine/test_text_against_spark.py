@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from engine.check_reading import alike, check_parsed, from_parts
-from engine.confs import confs_set
-from engine.explain import explain
 from engine.model.errors import EngineError
+from engine.spark.confs import confs_set
+from engine.spark.explain import explain
 from engine.sql.parse import parse_merge
 from engine.sql.sql_text import parameter_markers
 from tests.engine.random_names import POSITIONS

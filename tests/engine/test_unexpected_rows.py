@@ -11,7 +11,7 @@ import pytest
 from engine.apply_plan import apply
 from engine.model.errors import RefusedError
 from engine.plan_merge import plan
-from engine.spark_errors import translate
+from engine.spark.spark_errors import translate
 from engine.unexpected_rows import UNEXPECTED
 from tests.conftest import own_schema
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.explain import explain
 from engine.model.errors import CancelledError, EngineError, UnreachableError, UsageError
-from engine.spark_errors import collected
+from engine.spark.explain import explain
+from engine.spark.spark_errors import collected
 from engine.sql.expressions import Node, read_expression
 from engine.sql.lexer import Token
 from engine.sql.positions import Edit, edited

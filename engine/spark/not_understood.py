@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from engine.explain import explain
 from engine.model.errors import CancelledError, EngineError, UnreachableError, UsageError
+from engine.spark.explain import explain
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from engine.confs import read_confs
+from engine.spark.confs import read_confs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from engine.model.errors import EngineError
-from engine.spark_errors import translate
+from engine.spark.spark_errors import translate
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

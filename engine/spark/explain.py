@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.model.errors import EngineError
-from engine.printed_whole import printed_whole
-from engine.spark_errors import refused_while_planning, translate
+from engine.spark.printed_whole import printed_whole
+from engine.spark.spark_errors import refused_while_planning, translate
 from engine.sql.sql_text import quoted_values
 
 if TYPE_CHECKING:

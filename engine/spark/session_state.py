@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.confs import confs_set, is_connect, read_confs
 from engine.model.values import SessionRef
-from engine.spark_errors import translate
+from engine.spark.confs import confs_set, is_connect, read_confs
+from engine.spark.spark_errors import translate
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

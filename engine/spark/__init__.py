@@ -1,0 +1,1 @@
+"""What the engine asks of any SparkSession, and how it reads Spark's answers and errors."""
