@@ -147,35 +147,35 @@ class SparkBackend:
     # Tables
 
     def list_schemas(self) -> list[str]:
-        from engine import tables
+        from engine.table import tables
 
         return self._ask(tables.list_schemas)
 
     def list_tables(self, schema: str) -> list[TableRef]:
-        from engine import tables
+        from engine.table import tables
 
         return self._ask(lambda s: tables.list_tables(s, schema))
 
     def find_tables(self, directory: str) -> list[TableRef]:
-        from engine import tables
+        from engine.table import tables
 
         return self._ask(lambda s: tables.find_tables(s, directory))
 
     def table_detail(self, name: str) -> TableDetail:
-        from engine import tables
+        from engine.table import tables
 
         detail: TableDetail = self._ask(lambda s: tables.table_detail(s, name))
         return detail
 
     def table_columns(self, name: str) -> tuple[Column, ...]:
-        from engine import tables
+        from engine.table import tables
 
         columns: tuple[Column, ...] = self._ask(lambda s: tables.table_columns(s, name))
         return columns
 
     def table_versions(self, name: str, limit: int = 100) -> list[TableVersion]:
-        from engine import tables
         from engine.model.errors import EngineError
+        from engine.table import tables
 
         versions = self._ask(lambda s: tables.table_versions(s, name, limit))
         # browsing goes on where they cannot be remembered; the history says what ails it
@@ -197,26 +197,26 @@ class SparkBackend:
         self._ledger().cache_tables(self.endpoint, tables)
 
     def table_files(self, name: str, limit: int = 10_000) -> list[DataFile]:
-        from engine.table_files import table_files
+        from engine.table.table_files import table_files
 
         return self._ask(lambda s: table_files(s, name, limit))
 
     def table_rows(
         self, name: str, limit: int = 100, version: int | None = None, percent: float | None = None
     ) -> RowPage:
-        from engine import tables
+        from engine.table import tables
 
         page: RowPage = self._ask(lambda s: tables.table_rows(s, name, limit, version, percent))
         return page
 
     def describe_table(self, name: str) -> tuple[tuple[str, str, str], ...]:
-        from engine import tables
+        from engine.table import tables
 
         return self._ask(lambda s: tables.describe_table(s, name))
 
     def table_state(self, name: str) -> TableState:
         from engine.model.errors import EngineError
-        from engine.table_state import delta_table_now
+        from engine.table.table_state import delta_table_now
 
         found = self._ask(lambda s: delta_table_now(s, name))
         if found is None:

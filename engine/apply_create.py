@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from engine import history_store
 from engine.check_create_reading import check_parsed_create
 from engine.commit_identity import own_commit
-from engine.commits import Commit, commits_after
 from engine.data_frame_write import write_data_frame
 from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, once, refuse_txn_of_create, traced
 from engine.model.create_values import CreatePlan, TableState
@@ -29,7 +28,8 @@ from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate, parse_create
 from engine.state_changes import changes, session_changed
-from engine.table_state import DeltaTableNow, delta_table_now
+from engine.table.commits import Commit, commits_after
+from engine.table.table_state import DeltaTableNow, delta_table_now
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

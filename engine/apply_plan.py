@@ -12,7 +12,6 @@ from engine.apply_create import apply_create
 from engine.check_plan import check_plan, invalid
 from engine.check_running import check_running
 from engine.commit_identity import of_another_table, own_commit
-from engine.commits import Commit, commits_since, taken_back_by
 from engine.derive_conjuncts import derive_again
 from engine.exactly_once import (
     COMPARING,
@@ -23,7 +22,6 @@ from engine.exactly_once import (
     refuse_operator_txn,
     traced,
 )
-from engine.logged_schema import logged_schema
 from engine.model.create_values import CreatePlan
 from engine.model.errors import ConflictError, EngineError, RefusedError, SessionChangedError, StalePlanError
 from engine.model.values import OnProgress, Outcome, Plan, Progress
@@ -50,6 +48,8 @@ from engine.stage_source import drop_own, is_path, staged_name
 from engine.staleness import Staleness, check_staleness
 from engine.state_changes import changes, session_changed
 from engine.subquery_values import subquery_changes
+from engine.table.commits import Commit, commits_since, taken_back_by
+from engine.table.logged_schema import logged_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -16,7 +16,7 @@ from engine.session.jars import DELTA_PACKAGE
 from engine.spark.session_state import tagged
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
-from engine.table_state import can_be_reached, schema_location
+from engine.table.table_state import can_be_reached, schema_location
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

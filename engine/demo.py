@@ -22,7 +22,7 @@ from engine.model.values import OnProgress, Progress
 from engine.spark.session_state import tagged
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
-from engine.tables import table_sql
+from engine.table.tables import table_sql
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

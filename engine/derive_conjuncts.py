@@ -21,13 +21,13 @@ from engine.analyze import AnalyzedMerge, Expression, Key
 from engine.derive_generated import derive_generated
 from engine.derive_ranges import in_one_of, key_ranges
 from engine.exact_statistics import lower_bound, upper_bound, why_not_exact
-from engine.logged_schema import LoggedColumn
 from engine.model.values import DerivedConjunct, Splice
 from engine.spark.spark_errors import collected
 from engine.sql.char_types import RAW_TYPE
 from engine.sql.literals import INTEGERS, MAX_VALUES, few_literals, one_of, printed, within
 from engine.sql.resolve import resolve
 from engine.sql.sql_text import is_name_of
+from engine.table.logged_schema import LoggedColumn
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

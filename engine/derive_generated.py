@@ -15,13 +15,13 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge, Key
-from engine.logged_schema import LoggedColumn
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.model.values import DerivedConjunct
 from engine.spark.spark_errors import collected
 from engine.sql.literals import INTEGERS, MAX_VALUES, few_literals, literal, one_of, within
 from engine.sql.names import quote
 from engine.sql.sql_text import function_names, tokenize
+from engine.table.logged_schema import LoggedColumn
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

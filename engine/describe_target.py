@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.analyze import AnalyzedMerge
 from engine.assignments import ClauseAssignments, assignments
-from engine.delta_log import LogFile, list_files
-from engine.logged_schema import LoggedColumn, logged_schema, logical_names
 from engine.plan_writes import TableTraits
+from engine.table.delta_log import LogFile, list_files
+from engine.table.logged_schema import LoggedColumn, logged_schema, logical_names
+from engine.table.version_times import detail_with_time
 from engine.target_rules import TargetRules, target_rules
-from engine.version_times import detail_with_time
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

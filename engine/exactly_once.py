@@ -6,9 +6,9 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from engine.commits import Commit, user_metadata
 from engine.model.errors import CancelledError, EngineError, RefusedError
 from engine.spark.confs import read_confs
+from engine.table.commits import Commit, user_metadata
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from engine.analyze import AnalyzedMerge, analyze, schema_of
 from engine.assignments import assignments
-from engine.delta_log import list_files
 from engine.describe_target import describe_detail, target_columns
 from engine.find_touched_files import (
     BY_SOURCE_CLAUSE,
@@ -49,6 +48,7 @@ from engine.sql.sql_text import (
     tokenize,
 )
 from engine.sql.store_types import ddl, is_same
+from engine.table.delta_log import list_files
 from engine.target_rules import target_rules
 
 if TYPE_CHECKING:

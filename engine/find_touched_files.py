@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from engine.analyze import AnalyzedMerge
-from engine.delta_log import LogFile, live_rows
 from engine.prepare_delta_scan import DeltaScan
 from engine.prepare_source import FIELD_BYTES, ROW_BYTES, PreparedSource, pairs_view
 from engine.spark.checkpoint import checkpoint
 from engine.spark.confs import confs_set, for_rows
 from engine.spark.spark_errors import collected, translate
 from engine.sql.parse import MergeClause, MergeStatement
+from engine.table.delta_log import LogFile, live_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

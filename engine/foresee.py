@@ -12,7 +12,7 @@ from engine.spark.confs import is_on
 from engine.sql.parse import MergeStatement
 from engine.sql.sql_text import dotted_names
 from engine.sql.store_types import is_same
-from engine.table_features import FEATURES, WRITER_FEATURES
+from engine.table.table_features import FEATURES, WRITER_FEATURES
 from engine.target_rules import TargetRules
 
 if TYPE_CHECKING:

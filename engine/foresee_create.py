@@ -14,8 +14,8 @@ from engine.model.create_values import Effect, StateColumn, TableState
 from engine.model.values import Refused
 from engine.provided_metadata import Provided, normal_key, unknown_property
 from engine.sql.parse_create import ParsedCreate
-from engine.table_features import BY_LOWER_NAME, FEATURE_PREFIX, is_protocol_property
-from engine.table_state import CatalogEntry, plain
+from engine.table.table_features import BY_LOWER_NAME, FEATURE_PREFIX, is_protocol_property
+from engine.table.table_state import CatalogEntry, plain
 
 INVALID_CHARACTERS = re.compile(r"[ ,;{}()\n\t=]")
 UNSUPPORTED_TYPES = re.compile(r"\b(interval|collate)\b")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from engine.analyze import AnalyzedMerge, Expression
 from engine.derive_generated import GROWING, computed
 from engine.find_touched_files import Matches
-from engine.logged_schema import LoggedColumn
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.model.values import Remark
 from engine.prepare_delta_scan import DeltaScan, kept_files, where
@@ -19,6 +18,7 @@ from engine.sql.expressions import read_expression
 from engine.sql.names import quote
 from engine.sql.resolve import resolve
 from engine.sql.sql_text import is_name_of, names_in, text_of
+from engine.table.logged_schema import LoggedColumn
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
-from engine.delta_log import LogFile, live_rows, statistics_of
 from engine.model.values import Plan
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote, string
 from engine.sql.parse import parse_merge
-from engine.table_files import logged_files
-from engine.tables import name_parts
+from engine.table.delta_log import LogFile, live_rows, statistics_of
+from engine.table.table_files import logged_files
+from engine.table.tables import name_parts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

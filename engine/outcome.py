@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.commits import Commit
 from engine.model.values import Deviation, Outcome, Plan
 from engine.staleness import Staleness
+from engine.table.commits import Commit
 
 
 def outcome_of(

@@ -31,7 +31,7 @@ from engine.sql.params import fill
 from engine.sql.parse import Script, parse_script
 from engine.sql.parse_create import ParsedCreate
 from engine.state_after import DOWNGRADE, state_after
-from engine.table_state import (
+from engine.table.table_state import (
     CatalogEntry,
     DeltaTableNow,
     catalog_entry,
@@ -42,9 +42,9 @@ from engine.table_state import (
     plain,
     qualified_name,
 )
-from engine.tables import table_sql
+from engine.table.tables import table_sql
+from engine.table.version_times import undo_of_create
 from engine.target_rules import CHECK
-from engine.version_times import undo_of_create
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

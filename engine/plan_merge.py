@@ -12,7 +12,6 @@ from engine.advice import advise
 from engine.analyze import AnalyzedMerge, aliased, analyze, schema_of
 from engine.check_reading import check_reading, read_merge
 from engine.check_rows import check_rows, first_of
-from engine.delta_log import LogFile, live_rows
 from engine.derive_conjuncts import (
     NO_VALUE,
     ODD_PARTITION,
@@ -79,8 +78,9 @@ from engine.sql.params import fill
 from engine.sql.parse import MergeStatement, Script, parse_script
 from engine.stage_source import drop_staged, staged_name
 from engine.subquery_values import subquery_values
+from engine.table.delta_log import LogFile, live_rows
+from engine.table.version_times import undo_of_merge
 from engine.unexpected_rows import unexpected_rows
-from engine.version_times import undo_of_merge
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

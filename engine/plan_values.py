@@ -9,12 +9,12 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from engine.analyze import AnalyzedMerge, columns_of
-from engine.delta_log import live_rows
 from engine.model.values import ColumnAfter, Engines, PlanningState, Source, Statement, Target
 from engine.prepare_delta_scan import DeltaScan
 from engine.prepare_source import PreparedSource
 from engine.sql.parse import MergeStatement, Script
-from engine.tables import name_parts
+from engine.table.delta_log import live_rows
+from engine.table.tables import name_parts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

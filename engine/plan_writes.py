@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.analyze import AnalyzedMerge
-from engine.delta_log import partitions_of
 from engine.find_touched_files import BY_SOURCE, FileMatches, Matches
 from engine.model.values import ActionKind, Estimate, TouchedFile, WritePlan
 from engine.should_materialize_source import OPTIMIZE_INSERT_ONLY
 from engine.spark.confs import is_on
 from engine.sql.parse import MergeStatement
+from engine.table.delta_log import partitions_of
 
 MATCHED_ONLY = "spark.databricks.delta.merge.optimizeMatchedOnlyMerge.enabled"
 COLLECT_STATISTICS = "spark.databricks.delta.stats.collect"

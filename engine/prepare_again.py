@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.analyze import analyze
-from engine.commits import commits_since
 from engine.model.errors import EngineError, StalePlanError
 from engine.model.values import OnProgress, Plan, Progress
 from engine.prepare_source import get_merge_source, prepare_source
@@ -16,7 +15,8 @@ from engine.spark.spark_errors import is_missing
 from engine.sql.parse import parse_merge
 from engine.stage_source import version_of
 from engine.staleness import Staleness
-from engine.table_state import table_id
+from engine.table.commits import commits_since
+from engine.table.table_state import table_id
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

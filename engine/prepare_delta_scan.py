@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from engine.analyze import AnalyzedMerge, Expression
-from engine.delta_log import LogFile, partitions_of
 from engine.exact_statistics import is_odd_partition, why_not_exact
 from engine.model.values import Scan
 from engine.spark.confs import AS_MERGE_READS, STATS_SKIPPING, confs_set, without_rules
 from engine.spark.input_files import files_of_query
 from engine.spark.spark_errors import translate
+from engine.table.delta_log import LogFile, partitions_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.analyze import AnalyzedMerge
-from engine.commits import current_version
 from engine.derive_conjuncts import Bounds, bound_items, bounds_of
 from engine.model.errors import UnreachableError
 from engine.model.values import Column, Decision
@@ -27,7 +26,8 @@ from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.sql.sql_text import function_names, names_in
 from engine.stage_source import stage_source
-from engine.table_state import table_id
+from engine.table.commits import current_version
+from engine.table.table_state import table_id
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

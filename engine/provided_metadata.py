@@ -13,9 +13,6 @@ from typing import TYPE_CHECKING
 
 from engine.analyze import columns_of as sql_columns
 from engine.analyze import schema_of
-from engine.commits import current_version
-from engine.delta_log import list_files
-from engine.logged_schema import logged_metadata
 from engine.model.create_values import CreateSource, ProvidedMetadata, StateColumn, TableState
 from engine.model.errors import UsageError
 from engine.prepare_source import VOLATILE, source_fingerprint
@@ -24,8 +21,11 @@ from engine.spark.confs import read_confs
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate
 from engine.sql.sql_text import function_names
-from engine.table_features import FEATURE_PREFIX, implied_by, known_features
-from engine.table_state import (
+from engine.table.commits import current_version
+from engine.table.delta_log import list_files
+from engine.table.logged_schema import logged_metadata
+from engine.table.table_features import FEATURE_PREFIX, implied_by, known_features
+from engine.table.table_state import (
     catalog_entry,
     columns_of,
     delta_table_now,

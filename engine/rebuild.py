@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from engine import tables
 from engine.commit_identity import own_commits
-from engine.commits import Commit, commits, taken_back_by
 from engine.history_rows import Subject
 from engine.model.errors import EngineError
 from engine.model.values import Outcome
+from engine.table import tables
+from engine.table.commits import Commit, commits, taken_back_by
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from engine.commit_identity import own_commit
-from engine.commits import Commit, commits_since
 from engine.exactly_once import RUN_CONFS
 from engine.history import Abandoned
 from engine.model.errors import EngineError
@@ -30,7 +29,8 @@ from engine.spark.spark_errors import is_missing, translate
 from engine.sql.names import quote
 from engine.stage_source import drop_own
 from engine.staleness import Staleness, commit_line
-from engine.table_state import catalog_entry
+from engine.table.commits import Commit, commits_since
+from engine.table.table_state import catalog_entry
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

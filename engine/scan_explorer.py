@@ -14,10 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from engine.analyze import Expression, columns_of, schema_of
-from engine.commits import current_version
-from engine.delta_log import LogFile, list_files, partitions_of
 from engine.describe_target import beside
-from engine.logged_schema import logged_schema
 from engine.model.errors import EngineError
 from engine.model.values import Accuracy, Column
 from engine.prepare_delta_scan import files_among, input_files, input_names
@@ -28,7 +25,10 @@ from engine.spark.spark_errors import translate
 from engine.sql.names import quote, string
 from engine.sql.resolve import SOURCE, Side, resolve
 from engine.sql.sql_text import conjuncts, tokenize
-from engine.tables import name_parts
+from engine.table.commits import current_version
+from engine.table.delta_log import LogFile, list_files, partitions_of
+from engine.table.logged_schema import logged_schema
+from engine.table.tables import name_parts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

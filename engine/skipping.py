@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 from engine.analyze import Expression, analyze
-from engine.delta_log import LogFile, list_files, statistics_of
-from engine.logged_schema import logged_schema
 from engine.model.values import Column, Plan
 from engine.prepare_delta_scan import kept_files, where
 from engine.spark.session_state import run_setup
 from engine.sql.parse import parse_merge
 from engine.sql.resolve import resolve
+from engine.table.delta_log import LogFile, list_files, statistics_of
+from engine.table.logged_schema import logged_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

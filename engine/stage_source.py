@@ -16,7 +16,7 @@ from engine.spark.session_state import untagged
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote, string
 from engine.sql.parse import Relation
-from engine.table_state import qualified_name, table_id
+from engine.table.table_state import qualified_name, table_id
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engine.model.create_values import StateColumn, TableState
 from engine.provided_metadata import Provided, session_defaults
 from engine.spark.confs import read_confs
-from engine.table_features import (
+from engine.table.table_features import (
     FEATURE_PREFIX,
     Protocol,
     is_protocol_property,

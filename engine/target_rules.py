@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from engine.analyze import AnalyzedMerge
-from engine.logged_schema import LoggedColumn
 from engine.spark.confs import is_on, read_confs
 from engine.spark.may_raise import may_raise
 from engine.sql.char_types import raw_type
 from engine.sql.resolve import TARGET, Side
 from engine.sql.sql_text import names_in
+from engine.table.logged_schema import LoggedColumn
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -18,23 +18,23 @@ from typing import TYPE_CHECKING
 
 from engine.analyze import schema_of
 from engine.commit_identity import is_compaction_of, of_another_table, own_commit
-from engine.commits import Commit, commits_since, current_version, taken_back_by
-from engine.delta_log import LogFile, list_files, live_rows
 from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, is_conflict, traced
 from engine.model.create_values import CreatePlan
 from engine.model.errors import CancelledError, EngineError, RefusedError, StalePlanError
 from engine.model.values import Deviation, OnProgress, Outcome, Progress, Undo, UndoPlan
 from engine.outcome import deviations
-from engine.restore_files import IGNORE_MISSING, missing_files, restored
 from engine.spark.confs import confs_set
 from engine.spark.session_state import tagged, whereabouts
 from engine.spark.spark_errors import collected, is_missing, translate
 from engine.sql.names import quote, string
 from engine.staleness import commit_line
-from engine.table_state import table_id
+from engine.table.commits import Commit, commits_since, current_version, taken_back_by
+from engine.table.delta_log import LogFile, list_files, live_rows
+from engine.table.restore_files import IGNORE_MISSING, missing_files, restored
+from engine.table.table_state import table_id
+from engine.table.undo_possible import RETENTION, VersionTime, after_raising, retention_of, undo_of_commit
+from engine.table.version_times import committed_times, is_enforced, now_ms
 from engine.undo_drop import check_still_ours, is_dropped, plan_drop
-from engine.undo_possible import RETENTION, VersionTime, after_raising, retention_of, undo_of_commit
-from engine.version_times import committed_times, is_enforced, now_ms
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

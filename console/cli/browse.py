@@ -42,7 +42,7 @@ def tables(invocation: Invocation, pattern: str | None, as_json: bool) -> int:
 
 
 def _found(session: Session, pattern: str | None) -> list[TableRef]:
-    from engine import tables as engine_tables
+    from engine.table import tables as engine_tables
 
     if pattern is not None and engine_tables.is_path(pattern):
         return engine_tables.find_tables(session.spark, pattern)
@@ -86,7 +86,7 @@ def _list(found: list[TableRef], signs: Glyphs) -> RenderableType:
 @asked
 def describe(invocation: Invocation, table: str, as_json: bool) -> int:
     """Describe TABLE (a name or a path): its size, layout, columns and newest versions."""
-    from engine import tables as engine_tables
+    from engine.table import tables as engine_tables
 
     engine_tables.table_sql(table)  # a name that is none is told before Spark is asked
     with narrator() as told, invocation.connect(told.say) as session:

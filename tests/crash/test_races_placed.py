@@ -16,12 +16,12 @@ import pytest
 
 from engine.apply_plan import REWRITING, apply
 from engine.commit_identity import own_commits
-from engine.commits import Commit, commits
 from engine.exactly_once import COMPARING
 from engine.history import History
-from engine.logged_schema import logged_metadata
 from engine.model.values import Outcome, Plan, UndoPlan
 from engine.plan_merge import plan
+from engine.table.commits import Commit, commits
+from engine.table.logged_schema import logged_metadata
 from engine.undo import RESTORING, plan_undo, undo
 from tests.crash.placing import AFTER, BEFORE, CHECKED, PLACES, Placed, placed
 

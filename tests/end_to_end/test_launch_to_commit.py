@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from engine.commits import commits
 from engine.history import History
+from engine.table.commits import commits
 from tests.end_to_end.terminal import Terminal
 
 CTRL_R, CTRL_Y, CTRL_Q, ENTER = "\x12", "\x19", "\x11", "\r"

@@ -14,8 +14,6 @@ from engine.advice import MUST_ACCEPT
 from engine.analyze import analyze
 from engine.apply_plan import apply
 from engine.assignments import assignments
-from engine.commits import Commit, commits, current_version
-from engine.delta_log import LogFile, list_files
 from engine.describe_target import target_columns
 from engine.model.errors import EngineError, RefusedError
 from engine.model.values import Plan, Refused
@@ -27,6 +25,8 @@ from engine.spark.confs import AS_MERGE_READS, confs_set
 from engine.spark.session_state import run_setup
 from engine.spark.spark_errors import translate
 from engine.sql.parse import parse_merge, parse_script
+from engine.table.commits import Commit, commits, current_version
+from engine.table.delta_log import LogFile, list_files
 from engine.target_rules import target_rules
 
 ALWAYS = (

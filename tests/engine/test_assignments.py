@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from engine.apply_plan import apply
-from engine.delta_log import log_segment
-from engine.logged_schema import logged_schema
 from engine.plan_merge import plan
+from engine.table.delta_log import log_segment
+from engine.table.logged_schema import logged_schema
 from tests.engine.test_rows_after import check
 
 WIDE = (

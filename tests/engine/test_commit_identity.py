@@ -11,7 +11,6 @@ import pytest
 
 from engine.apply_plan import apply
 from engine.commit_identity import own_commit
-from engine.commits import commits, user_metadata
 from engine.exactly_once import TXN_APP_ID, TXN_VERSION, USER_METADATA, once
 from engine.history import History
 from engine.model.create_values import CreatePlan
@@ -21,6 +20,7 @@ from engine.plan_merge import plan as plan_merge
 from engine.plan_statement import plan as plan_statement
 from engine.recover import recover
 from engine.spark.confs import confs_set
+from engine.table.commits import commits, user_metadata
 from engine.undo import LATER_COMMITS, commit_of, plan_undo, undo
 from tests.conftest import TEST_CONFS
 

@@ -8,8 +8,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from engine.commits import current_version
-from engine.delta_log import list_files, log_segment
+from engine.table.commits import current_version
+from engine.table.delta_log import list_files, log_segment
 from tests.engine.some import some
 
 FORMS = {

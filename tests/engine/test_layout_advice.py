@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from engine.apply_plan import apply
-from engine.delta_log import LogFile
 from engine.history import History
 from engine.layout_advice import GOOD_FILE, advise_layout, no_statistics, partition_skew, small_files
 from engine.plan_merge import plan
+from engine.table.delta_log import LogFile
 
 MERGE = (
     "MERGE INTO tgt AS t USING (SELECT id FROM range({low}, {high})) AS s ON t.id = s.id "

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from engine import log_cache
-from engine.delta_log import LogFile, list_files, log_segment, log_state
-from engine.log_cache import LogState, Stamp
 from engine.prepare_delta_scan import input_files, input_names
+from engine.table import log_cache
+from engine.table.delta_log import LogFile, list_files, log_segment, log_state
+from engine.table.log_cache import LogState, Stamp
 
 WRITES = (
     "INSERT INTO t SELECT /*+ REPARTITION(1) */ id FROM range(10)",

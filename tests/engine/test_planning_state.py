@@ -11,7 +11,6 @@ import pytest
 
 from engine.apply_plan import apply
 from engine.check_plan import check_plan
-from engine.commits import commits
 from engine.model.errors import EngineError, SessionChangedError
 from engine.model.values import Plan, PlanningState
 from engine.plan_create_table import plan_create_table
@@ -20,6 +19,7 @@ from engine.session_definitions import variables_in
 from engine.spark.session_state import KEPT_CONFS
 from engine.state_changes import changes
 from engine.state_confs import has_meaning
+from engine.table.commits import commits
 from tests.conftest import own_schema
 from tests.engine.model.plans import make_plan
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-import engine.commits as module
+import engine.table.commits as module
 from engine.apply_plan import REWRITING, apply
 from engine.derive_conjuncts import MAY_RAISE
 from engine.derive_generated import EMPTY

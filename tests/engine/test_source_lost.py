@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from engine.apply_plan import apply
-from engine.commits import commits
 from engine.model.errors import EngineError, RefusedError, StalePlanError
 from engine.model.values import Progress
 from engine.plan_merge import plan
@@ -22,6 +21,7 @@ from engine.run_with_source_lost_retries import (
 )
 from engine.spark.confs import confs_set
 from engine.splice import running_sql
+from engine.table.commits import commits
 
 UPDATE = "WHEN MATCHED THEN UPDATE SET v = s.v"
 FROM_PARQUET = f"MERGE INTO tgt t USING pq s ON t.id = s.id {UPDATE}"

@@ -14,15 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.commits import commits
-from engine.delta_log import LogFile
 from engine.exact_statistics import EXACT_DIGITS, is_odd_partition, lower_bound, upper_bound, why_not_exact
 from engine.layout_advice import no_statistics
-from engine.logged_schema import LoggedColumn, logical_names
 from engine.model.values import Column
 from engine.plan_merge import plan
 from engine.skipping import facts
 from engine.staleness import any_match
+from engine.table.commits import commits
+from engine.table.delta_log import LogFile
+from engine.table.logged_schema import LoggedColumn, logical_names
 from tests.conftest import own_schema
 from tests.engine.logs_of_others import (
     UPSERT,

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import tables
 from engine.model.errors import EngineError, UsageError
-from engine.table_files import table_files
+from engine.table import tables
+from engine.table.table_files import table_files
 
 
 @pytest.mark.parametrize(

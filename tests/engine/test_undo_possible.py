@@ -11,17 +11,16 @@ from typing import Any
 import pytest
 
 from engine.apply_plan import apply
-from engine.commits import commits
 from engine.history import History
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError, RefusedError, StalePlanError
 from engine.model.values import Outcome, Plan, Undo
 from engine.plan_statement import plan as plan_any
 from engine.policy import Policy, check_policy
-from engine.restore_files import vector_file
-from engine.table_state import catalog_entry
-from engine.undo import LATER_COMMITS, RAISE_RETENTION, plan_undo, undo
-from engine.undo_possible import (
+from engine.table.commits import commits
+from engine.table.restore_files import vector_file
+from engine.table.table_state import catalog_entry
+from engine.table.undo_possible import (
     CHECKPOINT_INTERVAL,
     DAY,
     ENFORCED,
@@ -36,6 +35,7 @@ from engine.undo_possible import (
     span,
     undo_of_commit,
 )
+from engine.undo import LATER_COMMITS, RAISE_RETENTION, plan_undo, undo
 
 MERGE = "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT *"
 NOW = 1_800_000_000_000  # 2027-01-15T08:00:00Z

@@ -14,10 +14,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from engine.delta_log import LogFile, escaped
 from engine.spark.input_files import files_of_query
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
+from engine.table.delta_log import LogFile, escaped
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.delta_log import BY_COLUMN, LogFile, LogSegment, all_of, log_segment
 from engine.model.errors import EngineError
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
+from engine.table.delta_log import BY_COLUMN, LogFile, LogSegment, all_of, log_segment
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,7 +10,7 @@ from engine.model.values import Undo
 from engine.spark.confs import read_confs
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
-from engine.undo_possible import ENFORCED, VersionTime, retention_of, undo_of_commit
+from engine.table.undo_possible import ENFORCED, VersionTime, retention_of, undo_of_commit
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

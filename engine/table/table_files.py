@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from engine.commits import current_version
-from engine.delta_log import LogFile, list_files
-from engine.logged_schema import logged_schema, logical_names
 from engine.model.values import DataFile
 from engine.spark.spark_errors import translate
+from engine.table.commits import current_version
+from engine.table.delta_log import LogFile, list_files
+from engine.table.logged_schema import logged_schema, logical_names
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.analyze import schema_of
-from engine.commits import current_version
-from engine.logged_schema import logged_metadata, logged_schema
 from engine.model.create_values import StateColumn, TableState
 from engine.model.errors import EngineError
 from engine.spark.input_files import files_of_query
 from engine.spark.spark_errors import collected, translate
 from engine.sql.char_types import RAW_TYPE
 from engine.sql.names import quote
+from engine.table.commits import current_version
+from engine.table.logged_schema import logged_metadata, logged_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from engine import log_cache
-from engine.log_cache import LogState, Stamp
 from engine.model.errors import EngineError
 from engine.model.values import Cells, DataFile
 from engine.spark.input_files import files_of_query
 from engine.spark.spark_errors import collected, translate
 from engine.sql.names import quote, string
+from engine.table import log_cache
+from engine.table.log_cache import LogState, Stamp
 
 if TYPE_CHECKING:
     from pyarrow import Table
