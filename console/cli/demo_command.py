@@ -17,7 +17,7 @@ from console.cli.streams import glyphs, show
 
 if TYPE_CHECKING:
     from console.backend import OnProgress
-    from engine.demo import DemoTables
+    from engine.demo.demo import DemoTables
     from engine.session.connect import Session
 
 
@@ -44,7 +44,7 @@ def demo(invocation: Invocation, headless: bool, reset: bool, scale: float) -> i
 
 def _build(invocation: Invocation, session: Session, told: Narrator, *, reset: bool, scale: float) -> DemoTables:
     from console.cli.interruptible import Interruptible
-    from engine.demo import build_demo
+    from engine.demo.demo import build_demo
 
     def work(tag: str, say: OnProgress) -> DemoTables:
         return build_demo(session.spark, invocation.home, say, reset=reset, scale=scale, tag=tag)

@@ -21,7 +21,7 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1.0)
     options = parser.parse_args()
     from engine import apply, plan
-    from engine.demo import build_demo
+    from engine.demo.demo import build_demo
 
     with own_server() as (session, home):
         spark: Any = session.spark

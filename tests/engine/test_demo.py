@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from engine.demo import DemoTables, build_demo
-from engine.demo_sql import STATEMENTS
+from engine.demo.demo import DemoTables, build_demo
+from engine.demo.demo_sql import STATEMENTS
 from engine.model.values import Progress
 
 SCALE = 0.02

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.demo_sql import FORMAT, STATEMENTS, Scale, Table, tables
+from engine.demo.demo_sql import FORMAT, STATEMENTS, Scale, Table, tables
 from engine.model.errors import EngineError
 from engine.model.values import OnProgress, Progress
 from engine.spark.session_state import tagged

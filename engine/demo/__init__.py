@@ -1,0 +1,1 @@
+"""The sample tables and merges of ``deltamerge-console demo``."""
