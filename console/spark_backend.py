@@ -16,8 +16,8 @@ from engine.policy import Policy
 
 if TYPE_CHECKING:
     from engine.find_key import FoundKey
-    from engine.history import History
     from engine.layout_advice import LayoutAdvice
+    from engine.ledger.history import History
     from engine.model.create_values import TableState
     from engine.model.plans import AnyPlan, OperationDetail
     from engine.model.values import (
@@ -407,7 +407,7 @@ class SparkBackend:
             )
 
     def _ledger(self) -> History:
-        from engine.history import History
+        from engine.ledger.history import History
         from engine.session.home import ledger_path
 
         if self._history is None:

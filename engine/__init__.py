@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from engine.apply_plan import apply
-    from engine.history import History
+    from engine.ledger.history import History
     from engine.model.errors import EngineError
     from engine.model.values import Plan
     from engine.plan_statement import plan
@@ -22,7 +22,7 @@ _HOMES = {
     "connect": "engine.session.connect",
     "plan": "engine.plan_statement",
     "EngineError": "engine.model.errors",
-    "History": "engine.history",
+    "History": "engine.ledger.history",
     "Plan": "engine.model.values",
 }
 

@@ -11,11 +11,11 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from engine import history_store
 from engine.check_create_reading import check_parsed_create
 from engine.commit_identity import own_commit
 from engine.data_frame_write import write_data_frame
 from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, once, refuse_txn_of_create, traced
+from engine.ledger import history_store
 from engine.model.create_values import CreatePlan, TableState
 from engine.model.errors import EngineError, StalePlanError
 from engine.model.values import Deviation, OnProgress, Outcome, Progress
@@ -34,7 +34,7 @@ from engine.table.table_state import DeltaTableNow, delta_table_now
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from engine.history import History
+    from engine.ledger.history import History
 
 CREATING = "CREATE operation"
 """How the phase begins in which Delta's command runs: only Spark can end it."""

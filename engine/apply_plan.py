@@ -54,7 +54,7 @@ from engine.table.logged_schema import logged_schema
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from engine.history import History
+    from engine.ledger.history import History
 
 REWRITING = "MERGE operation - Rewriting"
 """How the phase begins in which Delta's MERGE runs: only Spark can end it."""

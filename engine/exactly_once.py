@@ -13,7 +13,7 @@ from engine.table.commits import Commit, user_metadata
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from engine.history import History
+    from engine.ledger.history import History
     from engine.sql.parse_create import ParsedCreate
 
 TXN_APP_ID = "spark.databricks.delta.write.txnAppId"

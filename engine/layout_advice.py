@@ -25,7 +25,7 @@ from engine.table.tables import name_parts
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from engine.history import History
+    from engine.ledger.history import History
 
 MERGES, OPERATIONS = 20, 200
 SMALL_FILE, GOOD_FILE = 16 << 20, 128 << 20

@@ -14,7 +14,7 @@ from engine.describe_target import beside
 from engine.exactly_once import refuse_txn_of_create
 from engine.foresee import unwritable
 from engine.foresee_create import CATALOG_MANAGED_DEFAULT, Surroundings, effect_of, foresee_create
-from engine.history_store import now
+from engine.ledger.history_store import now
 from engine.model.create_values import CreatePlan, CreateSource, CreateStatement, Effect, Handler, TableState
 from engine.model.errors import EngineError, UsageError
 from engine.model.values import OnProgress, PlanningState, Refused, Remark, Target

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engine.commit_identity import own_commits
-from engine.history_rows import Subject
+from engine.ledger.history_rows import Subject
 from engine.model.errors import EngineError
 from engine.model.values import Outcome
 from engine.table import tables
@@ -19,7 +19,7 @@ from engine.table.commits import Commit, commits, taken_back_by
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from engine.history import History
+    from engine.ledger.history import History
 
 KINDS = {"MERGE": "merge", "RESTORE": "restore"}
 UNKNOWN_SQL = "-- the ledger was damaged; this operation was read anew from the table's log, which has no statement"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from engine.commit_identity import own_commit
 from engine.exactly_once import RUN_CONFS
-from engine.history import Abandoned
+from engine.ledger.history import Abandoned
 from engine.model.errors import EngineError
 from engine.model.plans import AnyPlan
 from engine.model.values import Outcome, Plan
@@ -35,7 +35,7 @@ from engine.table.table_state import catalog_entry
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from engine.history import History
+    from engine.ledger.history import History
     from engine.session.connect import Session
 
 PATIENCE_SECONDS = 120.0

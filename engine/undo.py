@@ -39,7 +39,7 @@ from engine.undo_drop import check_still_ours, is_dropped, plan_drop
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from engine.history import History
+    from engine.ledger.history import History
     from engine.model.plans import AnyPlan, OperationDetail
 
 LATER_COMMITS = "LATER_COMMITS"

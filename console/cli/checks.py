@@ -142,7 +142,7 @@ def _history(home: Path) -> Iterator[Found]:
     if not path.exists():
         yield "ok", "no history yet: the first plan begins it"
         return
-    from engine.history import History
+    from engine.ledger.history import History
 
     notices: list[str] = []
     ledger = History(path, wait_seconds=3, on_notice=notices.append)

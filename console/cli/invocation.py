@@ -13,7 +13,7 @@ import click
 from engine.policy import Policy
 
 if TYPE_CHECKING:
-    from engine.history import History
+    from engine.ledger.history import History
     from engine.session.connect import Session
 
 
@@ -82,7 +82,7 @@ class Invocation:
     def history(self) -> History:
         """The ledger of this home. What it has to say about itself goes to stderr."""
         from console.cli.entry import tell
-        from engine.history import History
+        from engine.ledger.history import History
         from engine.session.home import ledger_path
 
         return History(ledger_path(self.home), on_notice=tell)

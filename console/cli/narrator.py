@@ -161,7 +161,7 @@ class EventNarrator(Narrator):
         self._event("outcome", **outcome.model_dump(mode="json"))
 
     def _event(self, event: str, **fields: Any) -> None:
-        from engine.history_store import now
+        from engine.ledger.history_store import now
 
         self._write(json.dumps({"event": event, "at": now(), **fields}))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from console.cli.exits import DEVIATED, DONE, outcome_code
-from engine.history import History
+from engine.ledger.history import History
 from engine.model.values import Deviation, Outcome
 from tests.cli.running import Shell
 from tests.console.samples import a_restore, an_undo

@@ -45,7 +45,7 @@ def test_what_nobody_foresaw_is_an_object_too(shell: Shell, monkeypatch: pytest.
     def broken(*_: object) -> None:
         raise ZeroDivisionError("by zero")
 
-    monkeypatch.setattr("engine.history.History.list", broken)
+    monkeypatch.setattr("engine.ledger.history.History.list", broken)
     ran = shell("history", "--json")
     assert ran.code == 1
     assert ran.json["error"]["condition"] == "UNEXPECTED"

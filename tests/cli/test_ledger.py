@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.history import History
+from engine.ledger.history import History
 from engine.model.values import Deviation
 from tests.cli.running import Shell
 from tests.engine.model.plans import make_outcome, make_plan

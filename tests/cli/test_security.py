@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from console.visible import is_visible
-from engine.history import History
+from engine.ledger.history import History
 from engine.model.plan_file import write_plan
 from engine.model.values import Remark
 from engine.session.home import ledger_path

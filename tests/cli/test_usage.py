@@ -146,7 +146,7 @@ def test_home_that_cannot_be_written(shell: Shell, tmp_path: Path) -> None:
 
 
 def test_what_nobody_foresaw(shell: Shell) -> None:
-    with mock.patch("engine.history.History.list", side_effect=ZeroDivisionError("a\x1b[2J\nb")):
+    with mock.patch("engine.ledger.history.History.list", side_effect=ZeroDivisionError("a\x1b[2J\nb")):
         ran = shell("history")
     assert ran.code == 1
     assert ran.out == ""
@@ -160,7 +160,7 @@ def test_what_nobody_foresaw(shell: Shell) -> None:
 
 
 def test_keyboard_interrupt(shell: Shell) -> None:
-    with mock.patch("engine.history.History.list", side_effect=KeyboardInterrupt):
+    with mock.patch("engine.ledger.history.History.list", side_effect=KeyboardInterrupt):
         ran = shell("history")
     assert (ran.code, ran.out, ran.err) == (130, "", "\ncancelled\n")
 

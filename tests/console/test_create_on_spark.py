@@ -10,7 +10,7 @@ import pytest
 
 from console.app import DeltaMergeApp
 from console.spark_backend import SparkBackend
-from engine.history import History
+from engine.ledger.history import History
 from engine.session.home import ledger_path
 from tests.conftest import TEST_CONFS, own_schema
 from tests.console import drive

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.history import History
+from engine.ledger.history import History
 from engine.session.connect import connect
 from engine.session.home import ledger_path, prepare_home
 from engine.session.state import STATE_FILE

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.apply_plan import apply
-from engine.history import History
+from engine.ledger.history import History
 from engine.model.plan_file import write_plan
 from engine.model.values import Operation, Plan
 from engine.plan_merge import plan

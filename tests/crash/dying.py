@@ -24,22 +24,22 @@ PLANNING = {
     "the statement is analyzed": ("engine.plan_merge:analyze", "after"),
     "the source is frozen": ("engine.plan_merge:prepare_source", "after"),
     "the touched files are found": ("engine.plan_merge:find_touched_files", "after"),
-    "the plan is made": ("engine.history:History.record_planned", "before"),
-    "the plan is half recorded": ("engine.history_rows:store_document", "before"),
-    "the plan is recorded": ("engine.history:History.record_planned", "after"),
+    "the plan is made": ("engine.ledger.history:History.record_planned", "before"),
+    "the plan is half recorded": ("engine.ledger.history_rows:store_document", "before"),
+    "the plan is recorded": ("engine.ledger.history:History.record_planned", "after"),
     "the plan file is half written": ("engine.model.plan_file:os.fsync", "after"),
     "the plan file is written": ("engine.model.plan_file:write_plan", "after"),
 }
 APPLYING = {
-    "the plan is checked": ("engine.history:History.begin", "before"),
-    "the apply is half begun": ("engine.history:_run", "after"),
-    "the apply is begun": ("engine.history:History.begin", "after"),
+    "the plan is checked": ("engine.ledger.history:History.begin", "before"),
+    "the apply is half begun": ("engine.ledger.history:_run", "after"),
+    "the apply is begun": ("engine.ledger.history:History.begin", "after"),
     "the MERGE is sent": ("engine.apply_plan:running_sql", "a moment after"),
     "the MERGE runs": ("engine.apply_plan:running_sql", "a while after"),
     "the MERGE has returned": ("engine.apply_plan:committed", "before"),
-    "the commit is read": ("engine.history:History.applied", "before"),
-    "the commit is half recorded": ("engine.history_rows:store_document", "for an outcome"),
-    "the commit is recorded": ("engine.history:History.applied", "after"),
+    "the commit is read": ("engine.ledger.history:History.applied", "before"),
+    "the commit is half recorded": ("engine.ledger.history_rows:store_document", "for an outcome"),
+    "the commit is recorded": ("engine.ledger.history:History.applied", "after"),
     "the source is dropped": ("engine.apply_plan:free_source", "after"),
     "the session is closing": ("engine.session.channel:release", "before"),
 }
@@ -48,7 +48,7 @@ _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(
     [
         *("console.cli", "console.cli.plan_command", "console.cli.apply_command", "console.cli.view_plan"),
-        *("engine.recover", "engine.plan_merge", "engine.history", "engine.session.channel", "duckdb"),
+        *("engine.recover", "engine.plan_merge", "engine.ledger.history", "engine.session.channel", "duckdb"),
     ]
 )
 

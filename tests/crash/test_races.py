@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engine.apply_plan import REWRITING, apply
-from engine.history import History
+from engine.ledger.history import History
 from engine.model.errors import ConflictError, EngineError, StalePlanError
 from engine.model.values import Progress
 from engine.plan_merge import plan

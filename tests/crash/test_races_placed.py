@@ -17,7 +17,7 @@ import pytest
 from engine.apply_plan import REWRITING, apply
 from engine.commit_identity import own_commits
 from engine.exactly_once import COMPARING
-from engine.history import History
+from engine.ledger.history import History
 from engine.model.values import Outcome, Plan, UndoPlan
 from engine.plan_merge import plan
 from engine.table.commits import Commit, commits

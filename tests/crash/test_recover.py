@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engine.apply_plan import apply
-from engine.history import History
+from engine.ledger.history import History
 from engine.plan_merge import plan
 from engine.plan_statement import plan as plan_any
 from engine.recover import recover, sentence

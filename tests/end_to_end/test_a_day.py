@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.history import History
+from engine.ledger.history import History
 from tests.end_to_end.terminal import Terminal
 
 CTRL_R, CTRL_T, CTRL_Y, CTRL_Q = "\x12", "\x14", "\x19", "\x11"

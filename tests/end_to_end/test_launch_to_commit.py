@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.history import History
+from engine.ledger.history import History
 from engine.table.commits import commits
 from tests.end_to_end.terminal import Terminal
 

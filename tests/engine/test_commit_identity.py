@@ -12,7 +12,7 @@ import pytest
 from engine.apply_plan import apply
 from engine.commit_identity import own_commit
 from engine.exactly_once import TXN_APP_ID, TXN_VERSION, USER_METADATA, once
-from engine.history import History
+from engine.ledger.history import History
 from engine.model.create_values import CreatePlan
 from engine.model.errors import RefusedError, StalePlanError
 from engine.model.values import Outcome, Plan

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.history import History
+from engine.ledger.history import History
 from engine.model.errors import EngineError, StalePlanError
 from engine.model.values import Refused, TableRef, TableVersion, UndoPlan
 from engine.spark.session_state import Whereabouts
@@ -221,7 +221,7 @@ def test_duckdb_is_imported_by_the_first_call_only() -> None:
     import subprocess
     import sys
 
-    code = "import sys, engine.history as h; h.History('x'); sys.exit('duckdb' in sys.modules)"
+    code = "import sys, engine.ledger.history as h; h.History('x'); sys.exit('duckdb' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from engine import history_store
-from engine.history import History
-from engine.history_rows import Subject
+from engine.ledger import history_store
+from engine.ledger.history import History
+from engine.ledger.history_rows import Subject
 from engine.model.errors import EngineError
 from tests.engine.model.plans import make_outcome, make_plan
 
@@ -27,7 +27,7 @@ MANY_ROWS = 500
 
 WRITER = """
 import json, sys, time
-from engine.history import History
+from engine.ledger.history import History
 from tests.engine.model.plans import make_outcome, make_plan
 path, who, rows = sys.argv[1], sys.argv[2], int(sys.argv[3])
 ledger, slowest = History(path), 0.0
@@ -296,7 +296,7 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
 FULL = """
 import resource, signal, sys
 from engine.model.errors import EngineError
-from engine.history import History
+from engine.ledger.history import History
 from tests.engine.model.plans import make_plan
 ledger = History(sys.argv[1])
 ledger.record_planned(make_plan())

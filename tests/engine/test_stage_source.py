@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engine.apply_plan import apply
-from engine.history import History
+from engine.ledger.history import History
 from engine.model.errors import EngineError, RefusedError, StalePlanError, UsageError
 from engine.model.values import Plan, Progress
 from engine.plan_merge import plan

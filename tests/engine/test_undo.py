@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.apply_plan import apply
-from engine.history import History
+from engine.ledger.history import History
 from engine.model.errors import RefusedError, StalePlanError
 from engine.model.values import Outcome, Plan
 from engine.plan_merge import plan

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engine.apply_plan import apply
-from engine.history import History
+from engine.ledger.history import History
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError, RefusedError, StalePlanError
 from engine.model.values import Outcome, Plan, Undo

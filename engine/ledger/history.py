@@ -1,6 +1,6 @@
 """The ledger: every plan and every apply, what was promised and what happened, in one DuckDB file.
 
-Several consoles and CI jobs share it (see ``engine.history_store`` for how). It also remembers the
+Several consoles and CI jobs share it (see ``engine.ledger.history_store`` for how). It also remembers the
 tables and table histories it has seen, so that browsing shows something before Spark is up.
 
 Nothing secret is stored: texts go through ``engine.model.secrets.redact`` on their way in.
@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from engine import history_rows as rows
-from engine.history_store import Store, now
+from engine.ledger import history_rows as rows
+from engine.ledger.history_store import Store, now
 from engine.model.errors import EngineError
 from engine.model.plans import AnyPlan, OperationDetail
 from engine.model.secrets import redact

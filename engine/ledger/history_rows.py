@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from engine.history_store import now
+from engine.ledger.history_store import now
 from engine.model.errors import EngineError, RefusedError
 from engine.model.secrets import redact, redact_document
 from engine.model.values import Operation, Value

@@ -1,0 +1,1 @@
+"""The history of operations, in one DuckDB file."""
