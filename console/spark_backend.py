@@ -302,8 +302,8 @@ class SparkBackend:
         )
 
     def explain_merge(self, plan: Plan) -> Explained:
+        from engine.merge.running_statement import running_sql
         from engine.spark.explain import explain
-        from engine.splice import running_sql
 
         return explain(self._session_of(plan).spark, running_sql(plan))
 
@@ -439,7 +439,7 @@ class SparkBackend:
 
     def _close_old(self) -> None:
         """Close what was replaced, and the oldest above the limit; never one in which something runs."""
-        from engine.prepare_source import free_sources
+        from engine.merge.prepare_source import free_sources
 
         with self._lock:
             busy = set(self._running.values())

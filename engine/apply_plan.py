@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from engine.advice import MUST_ACCEPT
-from engine.analyze import analyze
 from engine.apply_create import apply_create
 from engine.check_plan import check_plan, invalid
 from engine.check_running import check_running
 from engine.commit_identity import of_another_table, own_commit
-from engine.derive_conjuncts import derive_again
 from engine.exactly_once import (
     COMPARING,
     commit_despite,
@@ -22,6 +20,14 @@ from engine.exactly_once import (
     refuse_operator_txn,
     traced,
 )
+from engine.merge.analyze import analyze
+from engine.merge.derive_conjuncts import derive_again
+from engine.merge.prepare_source import free_source, pruned_source_sql
+from engine.merge.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
+from engine.merge.running_statement import frozen_sql, running_sql
+from engine.merge.should_materialize_source import MODE
+from engine.merge.stage_source import drop_own, is_path, staged_name
+from engine.merge.subquery_values import subquery_changes
 from engine.model.create_values import CreatePlan
 from engine.model.errors import ConflictError, EngineError, RefusedError, SessionChangedError, StalePlanError
 from engine.model.values import OnProgress, Outcome, Plan, Progress
@@ -35,19 +41,13 @@ from engine.prepare_again import (
     prepare_again,
     prepare_lost,
 )
-from engine.prepare_source import free_source, pruned_source_sql
-from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
-from engine.should_materialize_source import MODE
 from engine.spark.confs import confs_set
 from engine.spark.session_state import KEPT_CONFS, confs_as_planned, run_setup, tagged, whereabouts
 from engine.spark.spark_errors import is_missing, translate
-from engine.splice import frozen_sql, running_sql
 from engine.sql.as_typed import moved
 from engine.sql.parse import parse_merge
-from engine.stage_source import drop_own, is_path, staged_name
 from engine.staleness import Staleness, check_staleness
 from engine.state_changes import changes, session_changed
-from engine.subquery_values import subquery_changes
 from engine.table.commits import Commit, commits_since, taken_back_by
 from engine.table.logged_schema import logged_schema
 

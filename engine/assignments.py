@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from engine.analyze import AnalyzedMerge, schema_of
-from engine.prepare_source import VOLATILE
+from engine.merge.analyze import AnalyzedMerge, schema_of
+from engine.merge.prepare_source import VOLATILE
 from engine.sql.char_types import padded
 from engine.sql.names import quote, string
 from engine.sql.parse import MergeClause

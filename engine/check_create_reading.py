@@ -1,4 +1,4 @@
-"""Our reading of a CREATE or REPLACE TABLE, held to Spark's as engine.check_reading holds that of a MERGE.
+"""Our reading of a CREATE or REPLACE TABLE, held to Spark's as engine.merge.check_reading holds that of a MERGE.
 
 The statement is put together again from our parts alone: names and strings from their values, so that what was
 unquoted and unescaped here is held to Spark as well, and all clauses in one order, so that none can be cut short
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from engine.check_reading import alike
+from engine.merge.check_reading import alike
 from engine.model.create_values import Mode
 from engine.model.errors import EngineError
 from engine.spark.explain import FAILED, WHILE_PLANNING, Explained, explain, parsed_plan

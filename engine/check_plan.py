@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import re
 
+from engine.merge.planning_state import names_are_safe
+from engine.merge.running_statement import ROWS
+from engine.merge.stage_source import staged_of, version_of
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError
 from engine.model.plans import AnyPlan
 from engine.model.values import DerivedConjunct, Plan, Splice
 from engine.plan_create_table import ARBITRARY, DEFAULT_SOURCE
-from engine.planning_state import names_are_safe
 from engine.provided_metadata import DEFAULTS
 from engine.spark.session_state import KEPT_CONFS
-from engine.splice import ROWS
 from engine.sql.names import quote
 from engine.sql.parse import MergeStatement, parse_merge, parse_script
 from engine.sql.parse_create import parse_create
-from engine.stage_source import staged_of, version_of
 from engine.state_after import DOWNGRADE
 
 PLAN_ID = re.compile(r"[0-9a-f]{32}")
@@ -33,7 +33,7 @@ LITERAL = (
     r"(?:-?\d+[YSL]?|timestamp_micros\(-?\d+L\)|DATE'[\d-]+'|'(?:[^'\"\\$]|\$(?!\{))*'"
     r"|CAST\('[^'\"\\$]*' AS [A-Z]+(?:\(\d+,\d+\))?\))"
 )
-"""What engine.derive_conjuncts writes of the source's keys."""
+"""What engine.merge.derive_conjuncts writes of the source's keys."""
 
 
 def check_plan(plan: AnyPlan) -> None:
@@ -71,7 +71,7 @@ def _check_merge(plan: Plan) -> None:
         raise invalid("it keeps its source in a table, and does not merge that")
     merge = parse_merge(plan.statement.sql)
     is_behind = plan.target.name.startswith("`") or not merge.target.parts
-    # the table behind a view or IDENTIFIER(…) is known once the statement is analyzed: engine.check_reading
+    # the table behind a view or IDENTIFIER(…) is known once the statement is analyzed: engine.merge.check_reading
     if merge.target.text != plan.target.name and not is_behind:
         raise invalid(f"its MERGE is into {merge.target.text}, and its target is {plan.target.name}")
     parts = [splice.part for splice in plan.splices]

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from engine.analyze import AnalyzedMerge
 from engine.assignments import Assignment, ClauseAssignments, kept, never_failing, volatile
-from engine.find_touched_files import (
+from engine.merge.analyze import AnalyzedMerge
+from engine.merge.find_touched_files import (
     CLAUSE,
     FILE,
     SOURCE_ROW,
@@ -28,9 +28,9 @@ from engine.find_touched_files import (
     source_relation,
     takes_rows,
 )
+from engine.merge.prepare_source import PreparedSource
 from engine.model.errors import EngineError
 from engine.model.values import Cells, Refused
-from engine.prepare_source import PreparedSource
 from engine.rows_after import clause_rows, unchanged_rows
 from engine.spark.confs import confs_set, for_rows
 from engine.spark.spark_errors import WITHOUT_CLASS, translate

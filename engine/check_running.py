@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.check_reading import alike, from_parts
+from engine.merge.check_reading import alike, from_parts
+from engine.merge.prepare_delta_scan import normal
+from engine.merge.running_statement import running_sql
 from engine.model.errors import EngineError
 from engine.model.values import Plan
-from engine.prepare_delta_scan import normal
 from engine.spark.explain import DELTA_AT, explain
 from engine.spark.not_understood import not_understood, unless_refused
-from engine.splice import running_sql
 from engine.sql.parse import parse_merge
 from engine.sql.sql_text import and_operands
 

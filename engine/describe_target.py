@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engine.analyze import AnalyzedMerge
 from engine.assignments import ClauseAssignments, assignments
-from engine.plan_writes import TableTraits
+from engine.merge.analyze import AnalyzedMerge
+from engine.merge.plan_writes import TableTraits
 from engine.table.delta_log import LogFile, list_files
 from engine.table.logged_schema import LoggedColumn, logged_schema, logical_names
 from engine.table.version_times import detail_with_time

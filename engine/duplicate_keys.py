@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.analyze import AnalyzedMerge, aliased
-from engine.find_touched_files import FILE, SOURCE_ROW, TARGET_ROW, Matches
+from engine.merge.analyze import AnalyzedMerge, aliased
+from engine.merge.find_touched_files import FILE, SOURCE_ROW, TARGET_ROW, Matches
+from engine.merge.prepare_source import PreparedSource
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.model.values import Cells, Column, ConflictKey, Conflicts, Dedupe
-from engine.prepare_source import PreparedSource
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.analyze import AnalyzedMerge, analyze, schema_of
 from engine.assignments import assignments
 from engine.describe_target import describe_detail, target_columns
-from engine.find_touched_files import (
+from engine.merge.analyze import AnalyzedMerge, analyze, schema_of
+from engine.merge.find_touched_files import (
     BY_SOURCE_CLAUSE,
     CLAUSE,
     FILE,
@@ -27,10 +27,10 @@ from engine.find_touched_files import (
     target_relation,
     with_insert_clause,
 )
+from engine.merge.prepare_delta_scan import merge_reads
+from engine.merge.prepare_source import PreparedSource, get_merge_source, used_columns
 from engine.model.errors import EngineError, UsageError
 from engine.model.values import Cells, ClauseKind, Plan, Sample
-from engine.prepare_delta_scan import merge_reads
-from engine.prepare_source import PreparedSource, get_merge_source, used_columns
 from engine.samples import Writes, cells_of, sample_of, struct_after, struct_of
 from engine.spark.confs import confs_set, for_rows
 from engine.spark.session_state import tagged

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from engine.analyze import AnalyzedMerge
-from engine.find_touched_files import Matches
+from engine.merge.analyze import AnalyzedMerge
+from engine.merge.find_touched_files import Matches
 from engine.model.values import Conflicts, Refused, WritePlan
 from engine.spark.confs import is_on
 from engine.sql.parse import MergeStatement

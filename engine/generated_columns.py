@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from engine.analyze import AnalyzedMerge, Expression
-from engine.derive_generated import GROWING, computed
-from engine.find_touched_files import Matches
+from engine.merge.analyze import AnalyzedMerge, Expression
+from engine.merge.derive_generated import GROWING, computed
+from engine.merge.find_touched_files import Matches
+from engine.merge.prepare_delta_scan import DeltaScan, kept_files, where
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.model.values import Remark
-from engine.prepare_delta_scan import DeltaScan, kept_files, where
 from engine.sql.expressions import read_expression
 from engine.sql.names import quote
 from engine.sql.resolve import resolve

@@ -15,11 +15,11 @@ from engine.exactly_once import refuse_txn_of_create
 from engine.foresee import unwritable
 from engine.foresee_create import CATALOG_MANAGED_DEFAULT, Surroundings, effect_of, foresee_create
 from engine.ledger.history_store import now
+from engine.merge.plan_values import engines
+from engine.merge.planning_state import Read, planning_state, session_confs, surroundings
 from engine.model.create_values import CreatePlan, CreateSource, CreateStatement, Effect, Handler, TableState
 from engine.model.errors import EngineError, UsageError
 from engine.model.values import OnProgress, PlanningState, Refused, Remark, Target
-from engine.plan_values import engines
-from engine.planning_state import Read, planning_state, session_confs, surroundings
 from engine.provided_metadata import DEFAULTS, Provided, provided_metadata, with_counted_source
 from engine.spark.clock import Clock
 from engine.spark.confs import read_confs

@@ -9,18 +9,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from engine.advice import advise
-from engine.analyze import AnalyzedMerge, aliased, analyze, schema_of
-from engine.check_reading import check_reading, read_merge
 from engine.check_rows import check_rows, first_of
-from engine.derive_conjuncts import (
-    NO_VALUE,
-    ODD_PARTITION,
-    condition_splice,
-    derive_conjuncts,
-    leave_gaps_out,
-    not_derived,
-    with_conjuncts,
-)
 from engine.describe_target import (
     DescribedTarget,
     beside,
@@ -32,7 +21,6 @@ from engine.describe_target import (
 )
 from engine.duplicate_keys import find_conflicts
 from engine.exactly_once import refuse_operator_txn
-from engine.find_touched_files import Matches, find_seen_rows, find_touched_files
 from engine.foresee import (
     ambiguity,
     append_only,
@@ -43,6 +31,29 @@ from engine.foresee import (
     unwritable,
 )
 from engine.generated_columns import generated_predicate
+from engine.merge.analyze import AnalyzedMerge, aliased, analyze, schema_of
+from engine.merge.check_reading import check_reading, read_merge
+from engine.merge.derive_conjuncts import (
+    NO_VALUE,
+    ODD_PARTITION,
+    condition_splice,
+    derive_conjuncts,
+    leave_gaps_out,
+    not_derived,
+    with_conjuncts,
+)
+from engine.merge.find_touched_files import Matches, find_seen_rows, find_touched_files
+from engine.merge.plan_values import engines, plan_id, schema_after, source_value, statement_value, target_value
+from engine.merge.plan_writes import Promise, plan_writes, runs_insert_only
+from engine.merge.planning_state import Read, Surroundings, planning_state, session_confs, surroundings
+from engine.merge.prepare_delta_scan import DeltaScan, merge_reads, prepare_delta_scan
+from engine.merge.prepare_source import PreparedSource, free_source, new_view_name, prepare_source
+from engine.merge.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
+from engine.merge.running_statement import named_in_full, source_splice, spliced
+from engine.merge.should_materialize_source import should_materialize_source
+from engine.merge.source_plan import source_plan
+from engine.merge.stage_source import drop_staged, staged_name
+from engine.merge.subquery_values import subquery_values
 from engine.model.errors import EngineError, UsageError
 from engine.model.values import (
     Conflicts,
@@ -58,26 +69,15 @@ from engine.model.values import (
     TouchedFiles,
 )
 from engine.new_columns import new_columns
-from engine.plan_values import engines, plan_id, schema_after, source_value, statement_value, target_value
-from engine.plan_writes import Promise, plan_writes, runs_insert_only
-from engine.planning_state import Read, Surroundings, planning_state, session_confs, surroundings
 from engine.precomputed_conditions import failing_condition
-from engine.prepare_delta_scan import DeltaScan, merge_reads, prepare_delta_scan
-from engine.prepare_source import PreparedSource, free_source, new_view_name, prepare_source
-from engine.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
 from engine.samples import sample_rows
-from engine.should_materialize_source import should_materialize_source
-from engine.source_plan import source_plan
 from engine.spark.clock import Clock
 from engine.spark.confs import STATS_SKIPPING, confs_set, for_rows, is_on
 from engine.spark.explain import explain
 from engine.spark.session_state import KEPT_CONFS, PLANNED, kept_confs, run_setup, session_ref, tagged
 from engine.spark.spark_errors import WITHOUT_CLASS, WRAPPERS, translate
-from engine.splice import named_in_full, source_splice, spliced
 from engine.sql.params import fill
 from engine.sql.parse import MergeStatement, Script, parse_script
-from engine.stage_source import drop_staged, staged_name
-from engine.subquery_values import subquery_values
 from engine.table.delta_log import LogFile, live_rows
 from engine.table.version_times import undo_of_merge
 from engine.unexpected_rows import unexpected_rows

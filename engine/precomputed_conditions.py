@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from engine.analyze import AnalyzedMerge
 from engine.check_rows import NOT_OF_ROWS
-from engine.find_touched_files import (
+from engine.merge.analyze import AnalyzedMerge
+from engine.merge.find_touched_files import (
     SOURCE_ROW,
     TARGET_ROW,
     Matches,
@@ -22,10 +22,10 @@ from engine.find_touched_files import (
     target_relation,
     unmatched_source,
 )
+from engine.merge.prepare_source import PreparedSource
+from engine.merge.run_with_source_lost_retries import lost_blocks
 from engine.model.errors import EngineError
 from engine.model.values import Refused, WritePlan
-from engine.prepare_source import PreparedSource
-from engine.run_with_source_lost_retries import lost_blocks
 from engine.spark.confs import confs_set, for_rows
 from engine.spark.spark_errors import collected
 

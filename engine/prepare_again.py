@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.analyze import analyze
+from engine.merge.analyze import analyze
+from engine.merge.prepare_source import get_merge_source, prepare_source
+from engine.merge.run_with_source_lost_retries import Attempt
+from engine.merge.stage_source import version_of
 from engine.model.errors import EngineError, StalePlanError
 from engine.model.values import OnProgress, Plan, Progress
-from engine.prepare_source import get_merge_source, prepare_source
-from engine.run_with_source_lost_retries import Attempt
 from engine.spark.confs import read_confs
 from engine.spark.session_state import PLANNED, whereabouts
 from engine.spark.spark_errors import is_missing
 from engine.sql.parse import parse_merge
-from engine.stage_source import version_of
 from engine.staleness import Staleness
 from engine.table.commits import commits_since
 from engine.table.table_state import table_id

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engine.analyze import columns_of as sql_columns
-from engine.analyze import schema_of
+from engine.merge.analyze import columns_of as sql_columns
+from engine.merge.analyze import schema_of
+from engine.merge.prepare_source import VOLATILE, source_fingerprint
+from engine.merge.source_plan import delta_tables, query_plan
 from engine.model.create_values import CreateSource, ProvidedMetadata, StateColumn, TableState
 from engine.model.errors import UsageError
-from engine.prepare_source import VOLATILE, source_fingerprint
-from engine.source_plan import delta_tables, query_plan
 from engine.spark.confs import read_confs
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate

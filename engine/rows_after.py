@@ -5,7 +5,7 @@ writeAllChanges and writeOnlyInserts join them. What only the commit knows (iden
 other values each time (rand, current_timestamp) gives others than the commit's. Where several source rows match one
 target row the plan is refused (or warned of, NULL_CONDITION_WRONG_RESULT), and these rows mean nothing.
 
-The frames are lazy: read under other confs than those of engine.prepare_delta_scan.merge_reads, they may lack rows that
+The frames are lazy: read under other confs than those of engine.merge.prepare_delta_scan.merge_reads, they may lack rows that
 a MERGE finds.
 """
 
@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from engine.analyze import AnalyzedMerge
 from engine.assignments import Assignment, ClauseAssignments, kept
-from engine.find_touched_files import (
+from engine.merge.analyze import AnalyzedMerge
+from engine.merge.find_touched_files import (
     BY_SOURCE_CLAUSE,
     INSERT_CLAUSE,
     SOURCE_ROW,
@@ -27,7 +27,7 @@ from engine.find_touched_files import (
     target_relation,
     unmatched_source,
 )
-from engine.prepare_source import PreparedSource
+from engine.merge.prepare_source import PreparedSource
 from engine.spark.confs import confs_set
 from engine.sql.names import quote, string
 from engine.sql.parse import MergeClause

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from engine.analyze import AnalyzedMerge
 from engine.assignments import Assignment, ClauseAssignments
-from engine.derive_conjuncts import NO_VALUE
-from engine.find_touched_files import (
+from engine.merge.analyze import AnalyzedMerge
+from engine.merge.derive_conjuncts import NO_VALUE
+from engine.merge.find_touched_files import (
     CLAUSE,
     SOURCE_ROW,
     TARGET_ROW,
@@ -20,8 +20,8 @@ from engine.find_touched_files import (
     takes_rows,
     target_relation,
 )
+from engine.merge.prepare_source import PreparedSource
 from engine.model.values import Cells, Column, Sample
-from engine.prepare_source import PreparedSource
 from engine.rows_after import clause_rows
 from engine.spark.confs import LIMIT_PARTITIONS, confs_set, for_rows
 from engine.spark.spark_errors import translate

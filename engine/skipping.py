@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
-from engine.analyze import Expression, analyze
+from engine.merge.analyze import Expression, analyze
+from engine.merge.prepare_delta_scan import kept_files, where
 from engine.model.values import Column, Plan
-from engine.prepare_delta_scan import kept_files, where
 from engine.spark.session_state import run_setup
 from engine.sql.parse import parse_merge
 from engine.sql.resolve import resolve

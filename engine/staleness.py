@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.analyze import analyze
+from engine.merge.analyze import analyze
+from engine.merge.prepare_delta_scan import ONLY_IN_READS
+from engine.merge.running_statement import spliced
 from engine.model.values import Plan, Verdict
-from engine.prepare_delta_scan import ONLY_IN_READS
 from engine.spark.confs import AS_MERGE_READS, confs_set, without_rules
 from engine.spark.spark_errors import translate
-from engine.splice import spliced
 from engine.sql.parse import parse_merge
 from engine.table.commits import Commit
 from engine.table.delta_log import list_files

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from engine.analyze import AnalyzedMerge
+from engine.merge.analyze import AnalyzedMerge
 from engine.spark.confs import is_on, read_confs
 from engine.spark.may_raise import may_raise
 from engine.sql.char_types import raw_type

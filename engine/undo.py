@@ -16,9 +16,9 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from engine.analyze import schema_of
 from engine.commit_identity import is_compaction_of, of_another_table, own_commit
 from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, is_conflict, traced
+from engine.merge.analyze import schema_of
 from engine.model.create_values import CreatePlan
 from engine.model.errors import CancelledError, EngineError, RefusedError, StalePlanError
 from engine.model.values import Deviation, OnProgress, Outcome, Progress, Undo, UndoPlan

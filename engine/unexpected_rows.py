@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from engine.analyze import AnalyzedMerge
-from engine.find_touched_files import (
+from engine.merge.analyze import AnalyzedMerge
+from engine.merge.find_touched_files import (
     BY_SOURCE_CLAUSE,
     FILE,
     INSERT_CLAUSE,
@@ -23,8 +23,8 @@ from engine.find_touched_files import (
     target_relation,
     unmatched_source,
 )
+from engine.merge.prepare_source import PreparedSource
 from engine.model.values import Refused, WritePlan
-from engine.prepare_source import PreparedSource
 from engine.spark.confs import confs_set, for_rows
 from engine.spark.spark_errors import collected
 from engine.sql.names import quote

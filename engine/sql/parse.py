@@ -1,6 +1,6 @@
 """text → MergeStatement: where the parts of a MERGE begin and end, by Spark's grammar (SqlBaseParser: mergeIntoTable).
 
-This is a reading: engine.check_reading holds it to what Spark parsed.
+This is a reading: engine.merge.check_reading holds it to what Spark parsed.
 """
 
 from __future__ import annotations

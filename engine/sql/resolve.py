@@ -2,7 +2,7 @@
 
 Our own queries put an expression into other scopes than the MERGE's: beside columns of ours, with both sides in reach
 where the MERGE has one. So each column reference is written out. Names are resolved as Spark does
-(AttributeSeq.resolve): the longest qualifier first, then the bare name. engine.check_reading holds the result to
+(AttributeSeq.resolve): the longest qualifier first, then the bare name. engine.merge.check_reading holds the result to
 Spark's analyzed MERGE.
 """
 

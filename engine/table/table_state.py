@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.analyze import schema_of
+from engine.merge.analyze import schema_of
 from engine.model.create_values import StateColumn, TableState
 from engine.model.errors import EngineError
 from engine.spark.input_files import files_of_query

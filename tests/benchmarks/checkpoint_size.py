@@ -24,11 +24,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=500_000)
     options = parser.parse_args()
-    from engine.analyze import analyze
-    from engine.prepare_source import free_source, prepare_source
+    from engine.merge.analyze import analyze
+    from engine.merge.prepare_source import free_source, prepare_source
+    from engine.merge.should_materialize_source import should_materialize_source
+    from engine.merge.source_plan import source_plan
     from engine.session.classic import classic_session
-    from engine.should_materialize_source import should_materialize_source
-    from engine.source_plan import source_plan
     from engine.sql.parse import parse_merge
 
     home = Path(tempfile.mkdtemp(prefix="deltamerge-benchmark-"))

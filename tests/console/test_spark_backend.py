@@ -48,7 +48,7 @@ class Kept:
 
 @pytest.fixture
 def keeper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr("engine.prepare_source.free_sources", lambda _: None)
+    monkeypatch.setattr("engine.merge.prepare_source.free_sources", lambda _: None)
     return SparkBackend("local[*]", tmp_path)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from engine.analyze import analyze
-from engine.check_reading import check_analyzed, check_parsed, from_parts
+from engine.merge.analyze import analyze
+from engine.merge.check_reading import check_analyzed, check_parsed, from_parts
 from engine.model.errors import EngineError
 from engine.spark.explain import explain
 from engine.spark.not_understood import NOT_UNDERSTOOD

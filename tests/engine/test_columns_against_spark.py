@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from engine.analyze import AnalyzedMerge, analyze
-from engine.check_reading import check_analyzed
+from engine.merge.analyze import AnalyzedMerge, analyze
+from engine.merge.check_reading import check_analyzed
 from engine.model.errors import EngineError
 from engine.spark.not_understood import NOT_UNDERSTOOD
 from engine.sql.parse import MergeStatement, parse_merge

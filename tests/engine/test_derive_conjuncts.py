@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from engine.apply_plan import apply
-from engine.derive_conjuncts import BY_SOURCE, MAY_RAISE, NULL_SAFE
+from engine.merge.derive_conjuncts import BY_SOURCE, MAY_RAISE, NULL_SAFE
+from engine.merge.running_statement import running_sql
 from engine.model.errors import EngineError
 from engine.model.values import Plan
 from engine.plan_merge import plan
-from engine.splice import running_sql
 from engine.table.commits import commits
 from tests.conftest import own_schema
 from tests.engine.some import every_nth

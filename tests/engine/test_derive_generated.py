@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from engine.apply_plan import apply
-from engine.derive_generated import ZONE_ALONE
 from engine.find_key import find_key
+from engine.merge.derive_generated import ZONE_ALONE
 from engine.plan_merge import plan
 from engine.spark.confs import confs_set
 from tests.conftest import own_schema

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from engine.apply_plan import apply
 from engine.check_plan import check_plan
-from engine.derive_ranges import MAX_RANGES, SMALL_GAP, KeyRange, joined
+from engine.merge.derive_ranges import MAX_RANGES, SMALL_GAP, KeyRange, joined
 from engine.model.values import Plan
 from engine.plan_merge import plan
 from tests.conftest import own_schema

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from engine.analyze import AnalyzedMerge, analyze
-from engine.find_touched_files import SeenRows, find_touched_files, pairs_sql, unmatched_source
+from engine.merge.analyze import AnalyzedMerge, analyze
+from engine.merge.find_touched_files import SeenRows, find_touched_files, pairs_sql, unmatched_source
+from engine.merge.prepare_delta_scan import DeltaScan
+from engine.merge.prepare_source import BROADCAST_THRESHOLD, PreparedSource, pairs_view, prepare_source
+from engine.merge.should_materialize_source import should_materialize_source
 from engine.plan_merge import plan
-from engine.prepare_delta_scan import DeltaScan
-from engine.prepare_source import BROADCAST_THRESHOLD, PreparedSource, pairs_view, prepare_source
-from engine.should_materialize_source import should_materialize_source
 from engine.spark.confs import confs_set
 from engine.sql.parse import parse_merge
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from engine.find_key import FoundKey, FoundRow, find_key, is_predicate, values_of
+from engine.merge.prepare_source import free_source
 from engine.model.errors import EngineError
 from engine.model.values import Plan
 from engine.plan_merge import plan
-from engine.prepare_source import free_source
 from tests.conftest import own_schema
 from tests.engine.merges import CASES, build_source, build_target
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.prepare_delta_scan import input_files, input_names
+from engine.merge.prepare_delta_scan import input_files, input_names
 from engine.table import log_cache
 from engine.table.delta_log import LogFile, list_files, log_segment, log_state
 from engine.table.log_cache import LogState, Stamp

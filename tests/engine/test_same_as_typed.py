@@ -8,8 +8,8 @@ import pytest
 
 import engine.table.commits as module
 from engine.apply_plan import REWRITING, apply
-from engine.derive_conjuncts import MAY_RAISE
-from engine.derive_generated import EMPTY
+from engine.merge.derive_conjuncts import MAY_RAISE
+from engine.merge.derive_generated import EMPTY
 from engine.model.values import Plan, Progress
 from engine.plan_merge import plan
 from engine.prepare_again import is_own_session

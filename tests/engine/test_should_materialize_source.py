@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from pyspark.sql.types import StructType
 
-from engine.analyze import AnalyzedMerge
+from engine.merge.analyze import AnalyzedMerge
+from engine.merge.should_materialize_source import should_materialize_source
 from engine.model.values import Decision
 from engine.session.connect import connect
 from engine.session.server import stop_server
-from engine.should_materialize_source import should_materialize_source
 from engine.spark.confs import confs_set
 from engine.spark.explain import Explained
 from engine.sql.parse import parse_merge

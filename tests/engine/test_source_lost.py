@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 
 from engine.apply_plan import apply
-from engine.model.errors import EngineError, RefusedError, StalePlanError
-from engine.model.values import Progress
-from engine.plan_merge import plan
-from engine.prepare_source import free_source, free_sources, get_merge_source
-from engine.run_with_source_lost_retries import (
+from engine.merge.prepare_source import free_source, free_sources, get_merge_source
+from engine.merge.run_with_source_lost_retries import (
     BLOCK_LOST,
     FAILED_REPEATEDLY,
     LEVELS,
     Attempt,
     run_with_source_lost_retries,
 )
+from engine.merge.running_statement import running_sql
+from engine.model.errors import EngineError, RefusedError, StalePlanError
+from engine.model.values import Progress
+from engine.plan_merge import plan
 from engine.spark.confs import confs_set
-from engine.splice import running_sql
 from engine.table.commits import commits
 
 UPDATE = "WHEN MATCHED THEN UPDATE SET v = s.v"

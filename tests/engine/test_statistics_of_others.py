@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.exact_statistics import EXACT_DIGITS, is_odd_partition, lower_bound, upper_bound, why_not_exact
 from engine.layout_advice import no_statistics
+from engine.merge.exact_statistics import EXACT_DIGITS, is_odd_partition, lower_bound, upper_bound, why_not_exact
 from engine.model.values import Column
 from engine.plan_merge import plan
 from engine.skipping import facts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import types as t
 
-from engine.final_schema import final_schema
+from engine.merge.final_schema import final_schema
 from engine.model.errors import EngineError
 from engine.sql.sql_text import substituted
 from engine.sql.store_types import can_up_cast, ddl

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from engine.check_reading import alike, check_parsed, from_parts
+from engine.merge.check_reading import alike, check_parsed, from_parts
 from engine.model.errors import EngineError
 from engine.spark.confs import confs_set
 from engine.spark.explain import explain

@@ -14,18 +14,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.analyze import AnalyzedMerge
-from engine.derive_conjuncts import Bounds, bound_items, bounds_of
+from engine.merge.analyze import AnalyzedMerge
+from engine.merge.derive_conjuncts import Bounds, bound_items, bounds_of
+from engine.merge.should_materialize_source import RANDOM, STORAGE_LEVEL
+from engine.merge.source_plan import SourcePlan, delta_tables, root_hint, source_plan
+from engine.merge.stage_source import stage_source
 from engine.model.errors import UnreachableError
 from engine.model.values import Column, Decision
-from engine.should_materialize_source import RANDOM, STORAGE_LEVEL
-from engine.source_plan import SourcePlan, delta_tables, root_hint, source_plan
 from engine.spark.checkpoint import checkpoint
 from engine.spark.confs import ONE_JOB, confs_set, read_confs
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.sql.sql_text import function_names, names_in
-from engine.stage_source import stage_source
 from engine.table.commits import current_version
 from engine.table.table_state import table_id
 

@@ -11,10 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.analyze import AnalyzedMerge
-from engine.model.errors import CancelledError, UnreachableError
-from engine.model.values import Decision
-from engine.source_plan import (
+from engine.merge.analyze import AnalyzedMerge
+from engine.merge.source_plan import (
     RELATION,
     SourcePlan,
     explain_scans,
@@ -23,6 +21,8 @@ from engine.source_plan import (
     leaves,
     source_plan,
 )
+from engine.model.errors import CancelledError, UnreachableError
+from engine.model.values import Decision
 from engine.spark.confs import is_on, read_confs
 from engine.spark.explain import Node, tree
 from engine.spark.spark_errors import translate

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.analyze import AnalyzedMerge
+from engine.merge.analyze import AnalyzedMerge
+from engine.merge.prepare_source import PreparedSource
+from engine.merge.stage_source import version_of
 from engine.model.values import Decision, Plan, Splice
-from engine.prepare_source import PreparedSource
 from engine.sql.expressions import read_expression
 from engine.sql.positions import edited
 from engine.sql.sql_text import free_names
-from engine.stage_source import version_of
 
 ROWS = "deltamerge_rows"
 """What a hint calls the table that the source is staged in."""

@@ -12,9 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.model.secrets import is_secret_name
-from engine.model.values import PlanningState
-from engine.session_definitions import (
+from engine.merge.session_definitions import (
     NAME,
     NAMES,
     ask_rows,
@@ -26,9 +24,11 @@ from engine.session_definitions import (
     variables_now,
     view_definition,
 )
+from engine.merge.state_confs import has_meaning
+from engine.model.secrets import is_secret_name
+from engine.model.values import PlanningState
 from engine.spark.confs import is_connect
 from engine.spark.explain import Explained, tree
-from engine.state_confs import has_meaning
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from engine.analyze import AnalyzedMerge
-from engine.prepare_delta_scan import DeltaScan
-from engine.prepare_source import FIELD_BYTES, ROW_BYTES, PreparedSource, pairs_view
+from engine.merge.analyze import AnalyzedMerge
+from engine.merge.prepare_delta_scan import DeltaScan
+from engine.merge.prepare_source import FIELD_BYTES, ROW_BYTES, PreparedSource, pairs_view
 from engine.spark.checkpoint import checkpoint
 from engine.spark.confs import confs_set, for_rows
 from engine.spark.spark_errors import collected, translate

@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from engine.merge.source_plan import explain_view
+from engine.merge.state_confs import has_meaning
 from engine.model.errors import CancelledError, EngineError, UnreachableError
-from engine.source_plan import explain_view
 from engine.spark.explain import explain
 from engine.spark.spark_errors import translate
-from engine.state_confs import has_meaning
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

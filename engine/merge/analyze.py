@@ -1,7 +1,7 @@
 """MergeStatement → AnalyzedMerge: what Spark's analyzer says of the MERGE, without running it.
 
 The MERGE itself is explained first, so that whatever Delta refuses is refused in Delta's words. Then the columns that
-each expression refers to are resolved; engine.check_reading holds that to what was explained.
+each expression refers to are resolved; engine.merge.check_reading holds that to what was explained.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from engine.final_schema import final_schema
+from engine.merge.final_schema import final_schema
 from engine.model.errors import EngineError
 from engine.model.values import Column
 from engine.spark.confs import is_on, read_confs

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engine.analyze import AnalyzedMerge
+from engine.merge.analyze import AnalyzedMerge
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.spark.confs import STATS_SKIPPING, confs_set, without_rules
 from engine.spark.explain import Explained, Node, explain, one_line_names, tree

@@ -14,7 +14,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from engine.analyze import AnalyzedMerge, Key
+from engine.merge.analyze import AnalyzedMerge, Key
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.model.values import DerivedConjunct
 from engine.spark.spark_errors import collected

@@ -26,7 +26,7 @@ from engine.sql.parse import MergeClause, MergeStatement, Relation, parse_merge
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from engine.analyze import AnalyzedMerge
+    from engine.merge.analyze import AnalyzedMerge
 
 HEADS: Mapping[ClauseKind, str] = {
     "matched": "WHEN MATCHED",

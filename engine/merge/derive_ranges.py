@@ -12,7 +12,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.exact_statistics import lower_bound, upper_bound
+from engine.merge.exact_statistics import lower_bound, upper_bound
 from engine.spark.spark_errors import collected
 from engine.sql.literals import DECIMAL, INTEGERS, printed, within
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from engine.merge.prepare_source import VOLATILE
+from engine.merge.session_definitions import digest
 from engine.model.errors import CancelledError, EngineError, UnreachableError
-from engine.prepare_source import VOLATILE
-from engine.session_definitions import digest
 from engine.spark.spark_errors import collected
 from engine.sql.expressions import read_expression
 from engine.sql.parse import MergeStatement

@@ -6,7 +6,7 @@ keys. Said in ON, they change no match and no insert, and Delta skips the other 
 
 Nothing is derived where that could be untrue or could hide an error: with NOT MATCHED BY SOURCE, where every target
 row matters; from ``<=>``, by which NULLs match; across OR; where the two sides are compared in a third type; from types
-whose statistics a writer may keep inexactly (``engine.exact_statistics``); and where ON holds an expression that may
+whose statistics a writer may keep inexactly (``engine.merge.exact_statistics``); and where ON holds an expression that may
 raise for a row that is skipped.
 """
 
@@ -17,10 +17,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.analyze import AnalyzedMerge, Expression, Key
-from engine.derive_generated import derive_generated
-from engine.derive_ranges import in_one_of, key_ranges
-from engine.exact_statistics import lower_bound, upper_bound, why_not_exact
+from engine.merge.analyze import AnalyzedMerge, Expression, Key
+from engine.merge.derive_generated import derive_generated
+from engine.merge.derive_ranges import in_one_of, key_ranges
+from engine.merge.exact_statistics import lower_bound, upper_bound, why_not_exact
 from engine.model.values import DerivedConjunct, Splice
 from engine.spark.spark_errors import collected
 from engine.sql.char_types import RAW_TYPE

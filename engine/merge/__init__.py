@@ -1,0 +1,1 @@
+"""The steps of a MERGE, one file each, named after Delta's own."""
