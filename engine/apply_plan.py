@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from engine.advice import MUST_ACCEPT
 from engine.apply_create import apply_create
 from engine.check_plan import check_plan, invalid
 from engine.check_running import check_running
@@ -33,6 +32,7 @@ from engine.model.errors import ConflictError, EngineError, RefusedError, Sessio
 from engine.model.values import OnProgress, Outcome, Plan, Progress
 from engine.outcome import deviations, outcome_of
 from engine.policy import Policy, check_policy
+from engine.preflight.advice import MUST_ACCEPT
 from engine.prepare_again import (
     GONE,
     is_own_session,

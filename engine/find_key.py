@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.assignments import assignments
-from engine.describe_target import describe_detail, target_columns
 from engine.merge.analyze import AnalyzedMerge, analyze, schema_of
 from engine.merge.find_touched_files import (
     BY_SOURCE_CLAUSE,
@@ -31,7 +29,10 @@ from engine.merge.prepare_delta_scan import merge_reads
 from engine.merge.prepare_source import PreparedSource, get_merge_source, used_columns
 from engine.model.errors import EngineError, UsageError
 from engine.model.values import Cells, ClauseKind, Plan, Sample
-from engine.samples import Writes, cells_of, sample_of, struct_after, struct_of
+from engine.preflight.assignments import assignments
+from engine.preflight.samples import Writes, cells_of, sample_of, struct_after, struct_of
+from engine.preflight.target_reads import describe_detail, target_columns
+from engine.preflight.target_rules import target_rules
 from engine.spark.confs import confs_set, for_rows
 from engine.spark.session_state import tagged
 from engine.spark.spark_errors import translate
@@ -49,7 +50,6 @@ from engine.sql.sql_text import (
 )
 from engine.sql.store_types import ddl, is_same
 from engine.table.delta_log import list_files
-from engine.target_rules import target_rules
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

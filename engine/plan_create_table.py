@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.check_create_reading import check_analysis, check_parsed_create, read_create
 from engine.data_frame_write import check_can_be_written, illegal_usage
-from engine.describe_target import beside
 from engine.exactly_once import refuse_txn_of_create
-from engine.foresee import unwritable
 from engine.foresee_create import CATALOG_MANAGED_DEFAULT, Surroundings, effect_of, foresee_create
 from engine.ledger.history_store import now
 from engine.merge.plan_values import engines
@@ -20,6 +18,9 @@ from engine.merge.planning_state import Read, planning_state, session_confs, sur
 from engine.model.create_values import CreatePlan, CreateSource, CreateStatement, Effect, Handler, TableState
 from engine.model.errors import EngineError, UsageError
 from engine.model.values import OnProgress, PlanningState, Refused, Remark, Target
+from engine.preflight.metadata_errors import unwritable
+from engine.preflight.target_reads import beside
+from engine.preflight.target_rules import CHECK
 from engine.provided_metadata import DEFAULTS, Provided, provided_metadata, with_counted_source
 from engine.spark.clock import Clock
 from engine.spark.confs import read_confs
@@ -44,7 +45,6 @@ from engine.table.table_state import (
 )
 from engine.table.tables import table_sql
 from engine.table.version_times import undo_of_create
-from engine.target_rules import CHECK
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

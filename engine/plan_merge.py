@@ -8,29 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from engine.advice import advise
-from engine.check_rows import check_rows, first_of
-from engine.describe_target import (
-    DescribedTarget,
-    beside,
-    describe_detail,
-    describe_target,
-    target_columns,
-    target_detail,
-    target_files,
-)
-from engine.duplicate_keys import find_conflicts
 from engine.exactly_once import refuse_operator_txn
-from engine.foresee import (
-    ambiguity,
-    append_only,
-    changed_types,
-    dotted_partitions,
-    not_boolean,
-    reserved_names,
-    unwritable,
-)
-from engine.generated_columns import generated_predicate
 from engine.merge.analyze import AnalyzedMerge, aliased, analyze, schema_of
 from engine.merge.check_reading import check_reading, read_merge
 from engine.merge.derive_conjuncts import (
@@ -68,9 +46,32 @@ from engine.model.values import (
     Splice,
     TouchedFiles,
 )
-from engine.new_columns import new_columns
-from engine.precomputed_conditions import failing_condition
-from engine.samples import sample_rows
+from engine.preflight.advice import advise
+from engine.preflight.check_rows import check_rows, first_of
+from engine.preflight.duplicate_keys import find_conflicts
+from engine.preflight.evolution_errors import new_columns
+from engine.preflight.failing_conditions import failing_condition
+from engine.preflight.generated_column_advice import generated_predicate
+from engine.preflight.metadata_errors import (
+    ambiguity,
+    append_only,
+    changed_types,
+    dotted_partitions,
+    not_boolean,
+    reserved_names,
+    unwritable,
+)
+from engine.preflight.samples import sample_rows
+from engine.preflight.target_reads import (
+    DescribedTarget,
+    beside,
+    describe_detail,
+    describe_target,
+    target_columns,
+    target_detail,
+    target_files,
+)
+from engine.preflight.unmatched_dv_rows import unexpected_rows
 from engine.spark.clock import Clock
 from engine.spark.confs import STATS_SKIPPING, confs_set, for_rows, is_on
 from engine.spark.explain import explain
@@ -80,7 +81,6 @@ from engine.sql.params import fill
 from engine.sql.parse import MergeStatement, Script, parse_script
 from engine.table.delta_log import LogFile, live_rows
 from engine.table.version_times import undo_of_merge
-from engine.unexpected_rows import unexpected_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

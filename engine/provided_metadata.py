@@ -17,6 +17,7 @@ from engine.merge.prepare_source import VOLATILE, source_fingerprint
 from engine.merge.source_plan import delta_tables, query_plan
 from engine.model.create_values import CreateSource, ProvidedMetadata, StateColumn, TableState
 from engine.model.errors import UsageError
+from engine.preflight.target_rules import CHECK
 from engine.spark.confs import read_confs
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate
@@ -32,7 +33,6 @@ from engine.table.table_state import (
     has_not_null,
     with_log,
 )
-from engine.target_rules import CHECK
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from engine.describe_target import beside
 from engine.merge.analyze import Expression, columns_of, schema_of
 from engine.merge.prepare_delta_scan import files_among, input_files, input_names
 from engine.model.errors import EngineError
 from engine.model.values import Accuracy, Column
+from engine.preflight.target_reads import beside
 from engine.skipping import FileEvidence, file_evidence
 from engine.spark.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set, read_confs
 from engine.spark.explain import explain

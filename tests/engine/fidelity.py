@@ -10,24 +10,24 @@ from urllib.parse import unquote
 
 import pytest
 
-from engine.advice import MUST_ACCEPT
 from engine.apply_plan import apply
-from engine.assignments import assignments
-from engine.describe_target import target_columns
 from engine.merge.analyze import analyze
 from engine.merge.prepare_source import free_source, prepare_source
 from engine.merge.should_materialize_source import should_materialize_source
 from engine.model.errors import EngineError, RefusedError
 from engine.model.values import Plan, Refused
 from engine.plan_merge import plan
-from engine.rows_after import change_feed, rows_after
+from engine.preflight.advice import MUST_ACCEPT
+from engine.preflight.assignments import assignments
+from engine.preflight.rows_after import change_feed, rows_after
+from engine.preflight.target_reads import target_columns
+from engine.preflight.target_rules import target_rules
 from engine.spark.confs import AS_MERGE_READS, confs_set
 from engine.spark.session_state import run_setup
 from engine.spark.spark_errors import translate
 from engine.sql.parse import parse_merge, parse_script
 from engine.table.commits import Commit, commits, current_version
 from engine.table.delta_log import LogFile, list_files
-from engine.target_rules import target_rules
 
 ALWAYS = (
     "numTargetRowsInserted",

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from engine.apply_plan import apply
-from engine.duplicate_keys import MAX_KEYS, MAX_RIVALS, order_columns
 from engine.model.errors import EngineError, RefusedError
 from engine.model.values import Column, Plan
 from engine.plan_merge import plan
+from engine.preflight.duplicate_keys import MAX_KEYS, MAX_RIVALS, order_columns
 from tests.conftest import own_schema
 from tests.engine.some import some
 

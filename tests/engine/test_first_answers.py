@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from engine import plan
-from engine.describe_target import beside
 from engine.model.values import Progress
+from engine.preflight.target_reads import beside
 from engine.spark.session_state import tagged
 
 FREEZING = "MERGE operation - materialize source"

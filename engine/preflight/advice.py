@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from engine.assignments import ClauseAssignments
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import Matches
 from engine.merge.plan_writes import Promise
 from engine.merge.prepare_source import CLOCK, PreparedSource
 from engine.model.values import Conflicts, Decision, Remark
+from engine.preflight.assignments import ClauseAssignments
 from engine.sql.sql_text import function_names, tokenize
 
 NEED_NO_BRACKETS = ("CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "LOCALTIMESTAMP")

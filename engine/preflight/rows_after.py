@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from engine.assignments import Assignment, ClauseAssignments, kept
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import (
     BY_SOURCE_CLAUSE,
@@ -28,10 +27,11 @@ from engine.merge.find_touched_files import (
     unmatched_source,
 )
 from engine.merge.prepare_source import PreparedSource
+from engine.preflight.assignments import Assignment, ClauseAssignments, kept
+from engine.preflight.target_rules import ANSI, TargetRules
 from engine.spark.confs import confs_set
 from engine.sql.names import quote, string
 from engine.sql.parse import MergeClause
-from engine.target_rules import ANSI, TargetRules
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

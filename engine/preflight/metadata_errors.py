@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import Matches
 from engine.model.values import Conflicts, Refused, WritePlan
+from engine.preflight.target_rules import TargetRules
 from engine.spark.confs import is_on
 from engine.sql.parse import MergeStatement
 from engine.sql.sql_text import dotted_names
 from engine.sql.store_types import is_same
 from engine.table.table_features import FEATURES, WRITER_FEATURES
-from engine.target_rules import TargetRules
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType

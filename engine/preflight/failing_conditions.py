@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from engine.check_rows import NOT_OF_ROWS
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import (
     SOURCE_ROW,
@@ -26,6 +25,7 @@ from engine.merge.prepare_source import PreparedSource
 from engine.merge.run_with_source_lost_retries import lost_blocks
 from engine.model.errors import EngineError
 from engine.model.values import Refused, WritePlan
+from engine.preflight.check_rows import NOT_OF_ROWS
 from engine.spark.confs import confs_set, for_rows
 from engine.spark.spark_errors import collected
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from engine.assignments import Assignment, ClauseAssignments
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.derive_conjuncts import NO_VALUE
 from engine.merge.find_touched_files import (
@@ -22,7 +21,8 @@ from engine.merge.find_touched_files import (
 )
 from engine.merge.prepare_source import PreparedSource
 from engine.model.values import Cells, Column, Sample
-from engine.rows_after import clause_rows
+from engine.preflight.assignments import Assignment, ClauseAssignments
+from engine.preflight.rows_after import clause_rows
 from engine.spark.confs import LIMIT_PARTITIONS, confs_set, for_rows
 from engine.spark.spark_errors import translate
 from engine.sql.literals import INTEGERS

@@ -11,8 +11,8 @@ import pytest
 from engine.apply_plan import apply
 from engine.model.errors import RefusedError
 from engine.plan_merge import plan
+from engine.preflight.unmatched_dv_rows import UNEXPECTED
 from engine.spark.spark_errors import translate
-from engine.unexpected_rows import UNEXPECTED
 from tests.conftest import own_schema
 
 NULL_SAFE = "t.id <=> s.id"

@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engine.assignments import ClauseAssignments, assignments
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.plan_writes import TableTraits
+from engine.preflight.assignments import ClauseAssignments, assignments
+from engine.preflight.target_rules import TargetRules, target_rules
 from engine.table.delta_log import LogFile, list_files
 from engine.table.logged_schema import LoggedColumn, logged_schema, logical_names
 from engine.table.version_times import detail_with_time
-from engine.target_rules import TargetRules, target_rules
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Literal
 
 from engine.merge.analyze import AnalyzedMerge, schema_of
 from engine.merge.prepare_source import VOLATILE
+from engine.preflight.target_rules import StoreCast, TargetColumn, TargetRules, depends_on_zone
 from engine.sql.char_types import padded
 from engine.sql.names import quote, string
 from engine.sql.parse import MergeClause
 from engine.sql.sql_text import function_names, names_in, substituted, tokenize
 from engine.sql.store_types import can_up_cast, ddl, is_same, plain
-from engine.target_rules import StoreCast, TargetColumn, TargetRules, depends_on_zone
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from engine.assignments import Assignment, ClauseAssignments, kept, never_failing, volatile
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import (
     CLAUSE,
@@ -31,14 +30,15 @@ from engine.merge.find_touched_files import (
 from engine.merge.prepare_source import PreparedSource
 from engine.model.errors import EngineError
 from engine.model.values import Cells, Refused
-from engine.rows_after import clause_rows, unchanged_rows
+from engine.preflight.assignments import Assignment, ClauseAssignments, kept, never_failing, volatile
+from engine.preflight.rows_after import clause_rows, unchanged_rows
+from engine.preflight.target_rules import ANSI, TargetRules, depends_on_zone
 from engine.spark.confs import confs_set, for_rows
 from engine.spark.spark_errors import WITHOUT_CLASS, translate
 from engine.sql.char_types import fits, lengths
 from engine.sql.names import quote
 from engine.sql.sql_text import names_in
 from engine.sql.store_types import can_up_cast, ddl, holds_integers, is_atomic, is_same
-from engine.target_rules import ANSI, TargetRules, depends_on_zone
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
