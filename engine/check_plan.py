@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import re
 
+from engine.create.metadata_after import DOWNGRADE
+from engine.create.plan_create_table import ARBITRARY, DEFAULT_SOURCE
+from engine.create.provided_metadata import DEFAULTS
 from engine.merge.planning_state import names_are_safe
 from engine.merge.running_statement import ROWS
 from engine.merge.stage_source import staged_of, version_of
@@ -15,13 +18,10 @@ from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError
 from engine.model.plans import AnyPlan
 from engine.model.values import DerivedConjunct, Plan, Splice
-from engine.plan_create_table import ARBITRARY, DEFAULT_SOURCE
-from engine.provided_metadata import DEFAULTS
 from engine.spark.session_state import KEPT_CONFS
 from engine.sql.names import quote
 from engine.sql.parse import MergeStatement, parse_merge, parse_script
 from engine.sql.parse_create import parse_create
-from engine.state_after import DOWNGRADE
 
 PLAN_ID = re.compile(r"[0-9a-f]{32}")
 SOURCE_VIEW = re.compile(r"deltamerge_source_[0-9a-f]{12}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from engine.create.plan_create_table import plan_create_table
 from engine.model.errors import EngineError, UsageError
-from engine.plan_create_table import plan_create_table
 from engine.plan_merge import plan as plan_merge
 from engine.sql.as_typed import as_typed
 from engine.sql.params import fill
@@ -37,7 +37,7 @@ def plan(
 
     ``sql`` may hold SET, USE, CACHE and temporary views before it. A MERGE gives a Plan, see
     :func:`engine.plan_merge.plan` for ``rows``, ``freeze``, ``prune`` and ``private``; a CREATE or REPLACE TABLE gives
-    a CreatePlan, see :func:`engine.plan_create_table.plan_create_table` for ``overwrite_schema``. ``tag`` marks the
+    a CreatePlan, see :func:`engine.create.plan_create_table.plan_create_table` for ``overwrite_schema``. ``tag`` marks the
     Spark work, so that ``spark.interruptTag(tag)`` from another thread cancels it. An error's place is one in ``sql``.
     """
     given = dict(params or {})

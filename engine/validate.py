@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from engine.check_create_reading import check_analysis
+from engine.create.check_create_reading import check_analysis
 from engine.merge.analyze import analyze, schema_of
 from engine.merge.should_materialize_source import should_materialize_source
 from engine.model.errors import EngineError, UnreachableError

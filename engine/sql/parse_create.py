@@ -1,7 +1,7 @@
 """text → ParsedCreate: where the parts of a CREATE or REPLACE TABLE begin and end, by Spark's grammar (SqlBaseParser:
 createTable, replaceTable, createTableLike), a CLONE by Delta's (DeltaSqlBase: clone).
 
-This is a reading: engine.check_create_reading holds it to what Spark parsed.
+This is a reading: engine.create.check_create_reading holds it to what Spark parsed.
 """
 
 from __future__ import annotations

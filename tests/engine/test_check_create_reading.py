@@ -11,8 +11,8 @@ import pytest
 from pyspark.errors import PySparkException
 
 from engine import apply
-from engine import plan_create_table as planning
-from engine.check_create_reading import check_parsed_create, read_create
+from engine.create import plan_create_table as planning
+from engine.create.check_create_reading import check_parsed_create, read_create
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError
 from engine.plan_statement import plan

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.check_create_reading import create_from_parts
+from engine.create.check_create_reading import create_from_parts
 from engine.model.errors import UsageError
 from engine.sql.parse_create import ColumnDefinition, ParsedCreate, parse_create
 

@@ -12,7 +12,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from engine import History, apply
-from engine.data_frame_write import write_data_frame
+from engine.create.data_frame_write import write_data_frame
 from engine.model.create_values import CreatePlan, ProvidedMetadata
 from engine.model.errors import EngineError, RefusedError, StalePlanError, UsageError
 from engine.model.values import Plan

@@ -11,11 +11,11 @@ import pytest
 
 from engine.apply_plan import apply
 from engine.check_plan import check_plan
+from engine.create.plan_create_table import plan_create_table
 from engine.merge.session_definitions import variables_in
 from engine.merge.state_confs import has_meaning
 from engine.model.errors import EngineError, SessionChangedError
 from engine.model.values import Plan, PlanningState
-from engine.plan_create_table import plan_create_table
 from engine.plan_merge import plan
 from engine.spark.session_state import KEPT_CONFS
 from engine.state_changes import changes

@@ -1,6 +1,6 @@
 """ParsedCreate → Provided: the metadata that the statement gives (CreateDeltaTableCommand.getProvidedMetadata).
 
-Types, queries and other tables are asked of Spark; what Delta adds to it is ``engine.state_after``.
+Types, queries and other tables are asked of Spark; what Delta adds to it is ``engine.create.metadata_after``.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from engine.create.provided_metadata import Provided, session_defaults
 from engine.model.create_values import StateColumn, TableState
-from engine.provided_metadata import Provided, session_defaults
 from engine.spark.confs import read_confs
 from engine.table.table_features import (
     FEATURE_PREFIX,

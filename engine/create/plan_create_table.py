@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.check_create_reading import check_analysis, check_parsed_create, read_create
-from engine.data_frame_write import check_can_be_written, illegal_usage
+from engine.create.check_create_reading import check_analysis, check_parsed_create, read_create
+from engine.create.data_frame_write import check_can_be_written, illegal_usage
+from engine.create.foresee_create import CATALOG_MANAGED_DEFAULT, Surroundings, effect_of, foresee_create
+from engine.create.metadata_after import DOWNGRADE, state_after
+from engine.create.provided_metadata import DEFAULTS, Provided, provided_metadata, with_counted_source
 from engine.exactly_once import refuse_txn_of_create
-from engine.foresee_create import CATALOG_MANAGED_DEFAULT, Surroundings, effect_of, foresee_create
 from engine.ledger.history_store import now
 from engine.merge.plan_values import engines
 from engine.merge.planning_state import Read, planning_state, session_confs, surroundings
@@ -21,7 +23,6 @@ from engine.model.values import OnProgress, PlanningState, Refused, Remark, Targ
 from engine.preflight.metadata_errors import unwritable
 from engine.preflight.target_reads import beside
 from engine.preflight.target_rules import CHECK
-from engine.provided_metadata import DEFAULTS, Provided, provided_metadata, with_counted_source
 from engine.spark.clock import Clock
 from engine.spark.confs import read_confs
 from engine.spark.not_understood import NOT_UNDERSTOOD
@@ -31,7 +32,6 @@ from engine.sql.names import quote
 from engine.sql.params import fill
 from engine.sql.parse import Script, parse_script
 from engine.sql.parse_create import ParsedCreate
-from engine.state_after import DOWNGRADE, state_after
 from engine.table.table_state import (
     CatalogEntry,
     DeltaTableNow,

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from engine.create.provided_metadata import Provided, normal_key, unknown_property
 from engine.model.create_values import Effect, StateColumn, TableState
 from engine.model.values import Refused
-from engine.provided_metadata import Provided, normal_key, unknown_property
 from engine.sql.parse_create import ParsedCreate
 from engine.table.table_features import BY_LOWER_NAME, FEATURE_PREFIX, is_protocol_property
 from engine.table.table_state import CatalogEntry, plain

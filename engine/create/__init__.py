@@ -1,0 +1,1 @@
+"""The steps of CREATE and REPLACE TABLE, named after CreateDeltaTableCommand's."""
