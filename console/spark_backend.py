@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from console.backend import OnProgress
-from engine.policy import Policy
+from engine.apply.policy import Policy
 
 if TYPE_CHECKING:
     from engine.find_key import FoundKey
@@ -256,9 +256,9 @@ class SparkBackend:
     def plan(
         self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: OnProgress
     ) -> AnyPlan:
+        from engine.apply.policy import with_verdicts
         from engine.model.errors import EngineError
         from engine.plan_statement import plan
-        from engine.policy import with_verdicts
 
         session = self._session().new_session(self._confs)
         done = False
@@ -317,7 +317,7 @@ class SparkBackend:
         return session
 
     def apply(self, plan: AnyPlan, *, accept: tuple[str, ...], operation_id: str, on_progress: OnProgress) -> Outcome:
-        from engine.apply_plan import apply
+        from engine.apply.apply_plan import apply
 
         with self._lock:  # another plan may be kept at the same time, and drop this one
             session = self._plans.get(plan.plan_id)
@@ -381,7 +381,7 @@ class SparkBackend:
         return self._ledger().outcomes(limit)
 
     def plan_undo(self, op_id: str) -> UndoPlan:
-        from engine.policy import check_writable
+        from engine.apply.policy import check_writable
         from engine.undo import plan_undo
 
         check_writable(self.policy)
@@ -459,7 +459,7 @@ class SparkBackend:
         self, session: Session, operation_id: str, on_progress: OnProgress, work: Callable[[OnProgress], T]
     ) -> T:
         """Run ``work`` with Spark's task counts joined to its phases, cancellable under ``operation_id``."""
-        from engine.exactly_once import COMPARING
+        from engine.apply.exactly_once import COMPARING
         from engine.model.errors import CancelledError
         from engine.model.values import Progress
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from engine.apply_plan import apply
+    from engine.apply.apply_plan import apply
     from engine.ledger.history import History
     from engine.model.errors import EngineError
     from engine.model.values import Plan
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["EngineError", "History", "Plan", "apply", "connect", "plan"]
 
 _HOMES = {
-    "apply": "engine.apply_plan",
+    "apply": "engine.apply.apply_plan",
     "connect": "engine.session.connect",
     "plan": "engine.plan_statement",
     "EngineError": "engine.model.errors",

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from engine.exactly_once import refuse_operator_txn
+from engine.apply.exactly_once import refuse_operator_txn
 from engine.merge.analyze import AnalyzedMerge, aliased, analyze, schema_of
 from engine.merge.check_reading import check_reading, read_merge
 from engine.merge.derive_conjuncts import (

@@ -13,8 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from engine.commit_identity import own_commit
-from engine.exactly_once import RUN_CONFS
+from engine.apply.commit_identity import own_commit
+from engine.apply.exactly_once import RUN_CONFS
+from engine.apply.promise_check import outcome_of
+from engine.apply.staleness import Staleness, commit_line
 from engine.ledger.history import Abandoned
 from engine.merge.prepare_source import free_source
 from engine.merge.should_materialize_source import MODE
@@ -22,13 +24,11 @@ from engine.merge.stage_source import drop_own
 from engine.model.errors import EngineError
 from engine.model.plans import AnyPlan
 from engine.model.values import Outcome, Plan
-from engine.outcome import outcome_of
 from engine.rebuild import rebuild
 from engine.session.server import answers
 from engine.spark.session_state import whereabouts
 from engine.spark.spark_errors import is_missing, translate
 from engine.sql.names import quote
-from engine.staleness import Staleness, commit_line
 from engine.table.commits import Commit, commits_since
 from engine.table.table_state import catalog_entry
 

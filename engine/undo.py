@@ -16,18 +16,18 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from engine.commit_identity import is_compaction_of, of_another_table, own_commit
-from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, is_conflict, traced
+from engine.apply.commit_identity import is_compaction_of, of_another_table, own_commit
+from engine.apply.exactly_once import COMPARING, commit_despite, given_up_if_unknown, is_conflict, traced
+from engine.apply.promise_check import deviations
+from engine.apply.staleness import commit_line
 from engine.merge.analyze import schema_of
 from engine.model.create_values import CreatePlan
 from engine.model.errors import CancelledError, EngineError, RefusedError, StalePlanError
 from engine.model.values import Deviation, OnProgress, Outcome, Progress, Undo, UndoPlan
-from engine.outcome import deviations
 from engine.spark.confs import confs_set
 from engine.spark.session_state import tagged, whereabouts
 from engine.spark.spark_errors import collected, is_missing, translate
 from engine.sql.names import quote, string
-from engine.staleness import commit_line
 from engine.table.commits import Commit, commits_since, current_version, taken_back_by
 from engine.table.delta_log import LogFile, list_files, live_rows
 from engine.table.restore_files import IGNORE_MISSING, missing_files, restored

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from engine.commit_identity import is_compaction_of, own_commit
+from engine.apply.commit_identity import is_compaction_of, own_commit
+from engine.apply.staleness import commit_line
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError, RefusedError, StalePlanError
 from engine.model.values import Operation, UndoPlan
 from engine.spark.spark_errors import collected
-from engine.staleness import commit_line
 from engine.table.commits import commits, current_version
 from engine.table.table_state import catalog_entry, plain, table_id
 

@@ -17,9 +17,9 @@ from console.cli.streams import glyphs, paper, print_json, show
 from console.visible import visible
 
 if TYPE_CHECKING:
+    from engine.apply.policy import Broken
     from engine.model.plans import AnyPlan
     from engine.model.values import Outcome
-    from engine.policy import Broken
     from engine.session.connect import Session
 
 
@@ -90,9 +90,9 @@ def _confirm(
     """Show what would be committed and ask. Raises RefusedError unless it may be."""
     from console.cli import view_create
     from console.cli.view_plan import summary
-    from engine.apply_plan import refuse
+    from engine.apply.apply_plan import refuse
+    from engine.apply.policy import check_policy, to_be_typed
     from engine.model.errors import RefusedError
-    from engine.policy import check_policy, to_be_typed
 
     told.pause()
     if not events:
@@ -121,8 +121,8 @@ def _confirm(
 
 def _typed(plan: AnyPlan, rule: Broken, yes: bool, events: bool) -> None:
     """A rule of the policy: only who types the table's name commits, so no --yes will do."""
+    from engine.apply.policy import refusal
     from engine.model.errors import RefusedError
-    from engine.policy import refusal
 
     if yes:
         raise refusal(replace(rule, how=f"--yes will not do, {rule.how}"))
@@ -160,10 +160,10 @@ def _attach(invocation: Invocation, plan: AnyPlan, told: Narrator) -> Session:
 def commit(invocation: Invocation, session: Session, told: Narrator, plan: AnyPlan, accept: tuple[str, ...]) -> Outcome:
     """Apply ``plan`` in ``session``, where ctrl-c reaches it until Delta has committed."""
     from console.cli.interruptible import Interruptible
-    from engine.apply_create import CREATING
-    from engine.apply_plan import REWRITING
-    from engine.apply_plan import apply as apply_plan
-    from engine.exactly_once import COMPARING
+    from engine.apply.apply_create import CREATING
+    from engine.apply.apply_plan import REWRITING
+    from engine.apply.apply_plan import apply as apply_plan
+    from engine.apply.exactly_once import COMPARING
 
     history = invocation.history()
     work = Interruptible(

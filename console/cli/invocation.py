@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from engine.policy import Policy
+from engine.apply.policy import Policy
 
 if TYPE_CHECKING:
     from engine.ledger.history import History

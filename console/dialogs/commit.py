@@ -22,8 +22,8 @@ from console.widgets.sentences import Sentences
 
 if TYPE_CHECKING:
     from console.places.projection import Projection
+    from engine.apply.policy import Broken
     from engine.model.plans import AnyPlan
-    from engine.policy import Broken
 
 
 class CommitDialog(WritingDialog["tuple[str, ...]"]):

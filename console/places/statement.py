@@ -226,7 +226,7 @@ class StatementPlace(Place):
             self.notify(reason, title="Cannot be committed", severity="error")
             return
         from console.dialogs.commit import CommitDialog
-        from engine.policy import to_be_typed
+        from engine.apply.policy import to_be_typed
 
         self.app.push_screen(
             CommitDialog(

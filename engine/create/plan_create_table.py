@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.apply.exactly_once import refuse_txn_of_create
 from engine.create.check_create_reading import check_analysis, check_parsed_create, read_create
 from engine.create.data_frame_write import check_can_be_written, illegal_usage
 from engine.create.foresee_create import CATALOG_MANAGED_DEFAULT, Surroundings, effect_of, foresee_create
 from engine.create.metadata_after import DOWNGRADE, state_after
 from engine.create.provided_metadata import DEFAULTS, Provided, provided_metadata, with_counted_source
-from engine.exactly_once import refuse_txn_of_create
 from engine.ledger.history_store import now
 from engine.merge.plan_values import engines
 from engine.merge.planning_state import Read, planning_state, session_confs, surroundings

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.apply_plan import REWRITING, apply
+from engine.apply.apply_plan import REWRITING, apply
 from engine.model.errors import StalePlanError
 from engine.model.values import Outcome, Plan, Progress
 from engine.plan_merge import plan

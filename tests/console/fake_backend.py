@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from engine.apply.policy import Policy
 from engine.find_key import FoundKey
 from engine.layout_advice import LayoutAdvice
 from engine.model.create_values import TableState
@@ -26,7 +27,6 @@ from engine.model.values import (
     UndoPlan,
     Validation,
 )
-from engine.policy import Policy
 from engine.scan_explorer import QueryScan, ScanExplained
 from engine.spark.explain import Explained
 from tests.console import samples

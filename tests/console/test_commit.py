@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from engine.apply.policy import Policy
 from engine.model.errors import EngineError, StalePlanError
-from engine.policy import Policy
 from tests.console import samples
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textual.widgets import Input
 
+from engine.apply.policy import Policy, with_verdicts
 from engine.model.plan_file import read_plan_file
-from engine.policy import Policy, with_verdicts
 from tests.console import samples
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend

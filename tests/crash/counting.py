@@ -8,7 +8,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from engine.apply_plan import apply
+from engine.apply.apply_plan import apply
 from engine.ledger.history import History
 from engine.model.plan_file import write_plan
 from engine.model.values import Operation, Plan

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from engine.apply_plan import REWRITING, apply
-from engine.commit_identity import own_commits
-from engine.exactly_once import COMPARING
+from engine.apply.apply_plan import REWRITING, apply
+from engine.apply.commit_identity import own_commits
+from engine.apply.exactly_once import COMPARING
 from engine.ledger.history import History
 from engine.model.values import Outcome, Plan, UndoPlan
 from engine.plan_merge import plan

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from engine.apply_plan import apply
-from engine.exactly_once import TXN_APP_ID, TXN_VERSION, USER_METADATA
+from engine.apply.apply_plan import apply
+from engine.apply.exactly_once import TXN_APP_ID, TXN_VERSION, USER_METADATA
 from engine.model.errors import EngineError, RefusedError, StalePlanError
 from engine.model.values import Plan
 from engine.plan_merge import plan

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from engine.apply_plan import apply
-from engine.check_plan import check_plan
+from engine.apply.apply_plan import apply
+from engine.apply.check_plan import check_plan
 from engine.model.errors import EngineError, UsageError
 from engine.model.values import DerivedConjunct, Plan, SessionRef, Splice
 from engine.sql.parse import parse_script

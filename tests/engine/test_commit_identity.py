@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from engine.apply_plan import apply
-from engine.commit_identity import own_commit
-from engine.exactly_once import TXN_APP_ID, TXN_VERSION, USER_METADATA, once
+from engine.apply.apply_plan import apply
+from engine.apply.commit_identity import own_commit
+from engine.apply.exactly_once import TXN_APP_ID, TXN_VERSION, USER_METADATA, once
 from engine.ledger.history import History
 from engine.model.create_values import CreatePlan
 from engine.model.errors import RefusedError, StalePlanError

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.apply_plan import apply
+from engine.apply.apply_plan import apply
 from engine.find_key import find_key
 from engine.merge.derive_generated import ZONE_ALONE
 from engine.plan_merge import plan

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.apply_plan import apply
-from engine.check_plan import check_plan
+from engine.apply.apply_plan import apply
+from engine.apply.check_plan import check_plan
 from engine.merge.derive_ranges import MAX_RANGES, SMALL_GAP, KeyRange, joined
 from engine.model.values import Plan
 from engine.plan_merge import plan

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.check_plan import check_plan
+from engine.apply.check_plan import check_plan
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError
 from engine.model.plan_checksum import checksum_of

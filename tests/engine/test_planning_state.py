@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from engine.apply_plan import apply
-from engine.check_plan import check_plan
+from engine.apply.apply_plan import apply
+from engine.apply.check_plan import check_plan
+from engine.apply.state_changes import changes
 from engine.create.plan_create_table import plan_create_table
 from engine.merge.session_definitions import variables_in
 from engine.merge.state_confs import has_meaning
@@ -18,7 +19,6 @@ from engine.model.errors import EngineError, SessionChangedError
 from engine.model.values import Plan, PlanningState
 from engine.plan_merge import plan
 from engine.spark.session_state import KEPT_CONFS
-from engine.state_changes import changes
 from engine.table.commits import commits
 from tests.conftest import own_schema
 from tests.engine.model.plans import make_plan

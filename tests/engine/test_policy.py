@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from engine.apply.policy import Policy, broken_rules, check_policy, check_writable, to_be_typed, with_verdicts
 from engine.model.errors import RefusedError
 from engine.model.plan_checksum import checksum_of
 from engine.model.plan_file import read_plan
 from engine.model.values import Clause, Plan
-from engine.policy import Policy, broken_rules, check_policy, check_writable, to_be_typed, with_verdicts
 from tests.engine.model.plans import make_plan
 
 

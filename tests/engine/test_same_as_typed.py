@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 import engine.table.commits as module
-from engine.apply_plan import REWRITING, apply
+from engine.apply.apply_plan import REWRITING, apply
+from engine.apply.prepare_again import is_own_session
 from engine.merge.derive_conjuncts import MAY_RAISE
 from engine.merge.derive_generated import EMPTY
 from engine.model.values import Plan, Progress
 from engine.plan_merge import plan
-from engine.prepare_again import is_own_session
 from engine.spark.confs import confs_set
 from engine.spark.session_state import PLANNED
 

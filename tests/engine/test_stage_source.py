@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from engine.apply_plan import apply
+from engine.apply.apply_plan import apply
+from engine.apply.policy import Policy
+from engine.apply.staleness import Staleness
 from engine.ledger.history import History
 from engine.model.errors import EngineError, RefusedError, StalePlanError, UsageError
 from engine.model.values import Plan, Progress
 from engine.plan_merge import plan
 from engine.plan_statement import plan as plan_statement
-from engine.policy import Policy
 from engine.recover import recover
 from engine.session.connect import Session
-from engine.staleness import Staleness
 from tests.conftest import TEST_CONFS, own_schema
 
 CLAUSES = "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)"
@@ -156,7 +156,7 @@ def test_the_same_plan_applied_twice_at_once_is_committed_once(
         assert apply(shop, looked).kept
         return Staleness("fresh", looked.target.version)
 
-    monkeypatch.setattr("engine.apply_plan.check_staleness", meanwhile)
+    monkeypatch.setattr("engine.apply.apply_plan.check_staleness", meanwhile)
     outcome = apply(elsewhere, looked)
     assert outcome.already_applied
     assert outcome.version == looked.target.version + 1
@@ -258,7 +258,7 @@ def test_after_a_crash_it_goes_with_what_is_found_committed(
     looked = frozen(shop)
     monkeypatch.setattr(socket, "gethostname", lambda: "a-container")
     monkeypatch.setattr(History, "applied", lambda *_: None)
-    monkeypatch.setattr("engine.apply_plan.drop_own", lambda *_: None)
+    monkeypatch.setattr("engine.apply.apply_plan.drop_own", lambda *_: None)
     apply(shop, looked, history=ledger)
     monkeypatch.undo()
     assert len(staged(shop)) == 1

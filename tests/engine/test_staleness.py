@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from engine.apply_plan import REWRITING, apply
+from engine.apply.apply_plan import REWRITING, apply
+from engine.apply.staleness import Staleness, check_staleness, some
 from engine.model.errors import ConflictError, StalePlanError
 from engine.model.values import OnProgress, Plan
 from engine.plan_merge import plan
-from engine.staleness import Staleness, check_staleness, some
 from engine.table.commits import commits_since
 
 ROWS = "SELECT id, 'old' AS v, id % 2 AS part FROM range(0, 20, 1, 1)"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.apply_plan import apply
+from engine.apply.apply_plan import apply
 from engine.ledger.history import History
 from engine.model.errors import RefusedError, StalePlanError
 from engine.model.values import Outcome, Plan

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from engine.apply_plan import apply
+from engine.apply.apply_plan import apply
+from engine.apply.policy import Policy, check_policy
 from engine.ledger.history import History
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError, RefusedError, StalePlanError
 from engine.model.values import Outcome, Plan, Undo
 from engine.plan_statement import plan as plan_any
-from engine.policy import Policy, check_policy
 from engine.table.commits import commits
 from engine.table.restore_files import vector_file
 from engine.table.table_state import catalog_entry

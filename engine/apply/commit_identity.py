@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from engine.exactly_once import APP, APP_VERSION
+from engine.apply.exactly_once import APP, APP_VERSION
 from engine.model.errors import EngineError
 from engine.model.values import Deviation
 from engine.spark.spark_errors import is_missing

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from engine.apply.staleness import Staleness
 from engine.model.values import Deviation, Outcome, Plan
-from engine.staleness import Staleness
 from engine.table.commits import Commit
 
 

@@ -11,23 +11,23 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from engine.commit_identity import own_commit
+from engine.apply.commit_identity import own_commit
+from engine.apply.exactly_once import COMPARING, commit_despite, given_up_if_unknown, once, refuse_txn_of_create, traced
+from engine.apply.promise_check import deviations
+from engine.apply.state_changes import changes, session_changed
 from engine.create.check_create_reading import check_parsed_create
 from engine.create.data_frame_write import write_data_frame
 from engine.create.plan_create_table import Looked, look
 from engine.create.provided_metadata import with_counted_source
-from engine.exactly_once import COMPARING, commit_despite, given_up_if_unknown, once, refuse_txn_of_create, traced
 from engine.ledger import history_store
 from engine.model.create_values import CreatePlan, TableState
 from engine.model.errors import EngineError, StalePlanError
 from engine.model.values import Deviation, OnProgress, Outcome, Progress
-from engine.outcome import deviations
 from engine.spark.confs import confs_set
 from engine.spark.session_state import KEPT_CONFS, confs_as_planned, run_setup, tagged, whereabouts
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate, parse_create
-from engine.state_changes import changes, session_changed
 from engine.table.commits import Commit, commits_after
 from engine.table.table_state import DeltaTableNow, delta_table_now
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.apply.staleness import Staleness
 from engine.merge.analyze import analyze
 from engine.merge.prepare_source import get_merge_source, prepare_source
 from engine.merge.run_with_source_lost_retries import Attempt
@@ -14,7 +15,6 @@ from engine.spark.confs import read_confs
 from engine.spark.session_state import PLANNED, whereabouts
 from engine.spark.spark_errors import is_missing
 from engine.sql.parse import parse_merge
-from engine.staleness import Staleness
 from engine.table.commits import commits_since
 from engine.table.table_state import table_id
 

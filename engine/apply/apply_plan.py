@@ -6,11 +6,11 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from engine.apply_create import apply_create
-from engine.check_plan import check_plan, invalid
-from engine.check_running import check_running
-from engine.commit_identity import of_another_table, own_commit
-from engine.exactly_once import (
+from engine.apply.apply_create import apply_create
+from engine.apply.check_plan import check_plan, invalid
+from engine.apply.check_running import check_running
+from engine.apply.commit_identity import of_another_table, own_commit
+from engine.apply.exactly_once import (
     COMPARING,
     commit_despite,
     given_up_if_unknown,
@@ -19,6 +19,18 @@ from engine.exactly_once import (
     refuse_operator_txn,
     traced,
 )
+from engine.apply.policy import Policy, check_policy
+from engine.apply.prepare_again import (
+    GONE,
+    is_own_session,
+    is_pinned,
+    merges_checkpoint,
+    prepare_again,
+    prepare_lost,
+)
+from engine.apply.promise_check import deviations, outcome_of
+from engine.apply.staleness import Staleness, check_staleness
+from engine.apply.state_changes import changes, session_changed
 from engine.merge.analyze import analyze
 from engine.merge.derive_conjuncts import derive_again
 from engine.merge.prepare_source import free_source, pruned_source_sql
@@ -30,24 +42,12 @@ from engine.merge.subquery_values import subquery_changes
 from engine.model.create_values import CreatePlan
 from engine.model.errors import ConflictError, EngineError, RefusedError, SessionChangedError, StalePlanError
 from engine.model.values import OnProgress, Outcome, Plan, Progress
-from engine.outcome import deviations, outcome_of
-from engine.policy import Policy, check_policy
 from engine.preflight.advice import MUST_ACCEPT
-from engine.prepare_again import (
-    GONE,
-    is_own_session,
-    is_pinned,
-    merges_checkpoint,
-    prepare_again,
-    prepare_lost,
-)
 from engine.spark.confs import confs_set
 from engine.spark.session_state import KEPT_CONFS, confs_as_planned, run_setup, tagged, whereabouts
 from engine.spark.spark_errors import is_missing, translate
 from engine.sql.as_typed import moved
 from engine.sql.parse import parse_merge
-from engine.staleness import Staleness, check_staleness
-from engine.state_changes import changes, session_changed
 from engine.table.commits import Commit, commits_since, taken_back_by
 from engine.table.logged_schema import logged_schema
 

@@ -1,0 +1,1 @@
+"""Commit a plan exactly as it was shown, once, or refuse it."""
