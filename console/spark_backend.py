@@ -91,7 +91,7 @@ class SparkBackend:
 
     def _recover(self, session: Session, say: Callable[[str], None]) -> tuple[str, ...]:
         from engine.model.errors import EngineError
-        from engine.recover import recover, sentence
+        from engine.recovery.recover import recover, sentence
 
         try:
             return tuple(sentence(one) for one in recover(session, self._ledger(), say))
@@ -382,14 +382,14 @@ class SparkBackend:
 
     def plan_undo(self, op_id: str) -> UndoPlan:
         from engine.apply.policy import check_writable
-        from engine.undo import plan_undo
+        from engine.recovery.undo import plan_undo
 
         check_writable(self.policy)
         found = self._ledger().get(op_id)
         return self._ask(lambda s: plan_undo(s, found))
 
     def undo(self, looked: UndoPlan, *, operation_id: str, on_progress: OnProgress) -> Outcome:
-        from engine.undo import LATER_COMMITS, RAISE_RETENTION, undo
+        from engine.recovery.undo import LATER_COMMITS, RAISE_RETENTION, undo
 
         with self._session().new_session(self._confs) as session:
             return self._watched(

@@ -70,7 +70,7 @@ class Invocation:
     def _recover(self, session: Session, say: Callable[[str], None]) -> None:
         from console.cli.entry import tell
         from engine.model.errors import EngineError
-        from engine.recover import recover, sentence
+        from engine.recovery.recover import recover, sentence
 
         try:
             for one in recover(session, self.history(), say):

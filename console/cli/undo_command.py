@@ -34,7 +34,7 @@ def undo(invocation: Invocation, op_id: str, yes: bool, accept: tuple[str, ...],
     """Take operation OP back: RESTORE to the version before it, or DROP of a table that it made. The beginning of its
     id will do."""
     from engine.apply.policy import check_writable
-    from engine.undo import LATER_COMMITS, RAISE_RETENTION, plan_undo
+    from engine.recovery.undo import LATER_COMMITS, RAISE_RETENTION, plan_undo
 
     check_writable(invocation.policy)
     found = invocation.history().get(op_id)
@@ -70,8 +70,8 @@ def _undo(
 ) -> Outcome:
     from console.cli.interruptible import Interruptible
     from engine.apply.exactly_once import COMPARING
-    from engine.undo import RESTORING
-    from engine.undo import undo as undo_merge
+    from engine.recovery.undo import RESTORING
+    from engine.recovery.undo import undo as undo_merge
 
     history = invocation.history()
     return Interruptible(

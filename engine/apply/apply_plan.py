@@ -357,7 +357,7 @@ def _recorded(
     commit: Commit | None,
     began: float,
 ) -> Outcome:
-    # before it is recorded: whoever dies in between is found by engine.recover, which drops it
+    # before it is recorded: whoever dies in between is found by engine.recovery.recover, which drops it
     drop_own(spark, plan)
     if commit is not None and op_id and commit.op_id != op_id:
         # the same plan was applied twice at once; Delta let one of them commit

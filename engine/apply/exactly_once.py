@@ -85,7 +85,7 @@ def commit_despite(
     """The commit that was made although ``error`` came, or None: then the ledger has the failure.
 
     An error is not proof that nothing was committed: the log is asked first. Where it cannot be asked ``error`` is
-    raised, and the row stays "running" and is left to ``engine.recover``, once Spark is back.
+    raised, and the row stays "running" and is left to ``engine.recovery.recover``, once Spark is back.
     """
     try:
         commit = _asked_twice(committed)
@@ -101,7 +101,7 @@ def commit_despite(
 
 @contextlib.contextmanager
 def given_up_if_unknown(history: History | None, op_id: str) -> Iterator[None]:
-    """Where what was committed cannot be asked or written down, the row is left to ``engine.recover``."""
+    """Where what was committed cannot be asked or written down, the row is left to ``engine.recovery.recover``."""
     try:
         yield
     except BaseException:

@@ -11,7 +11,7 @@ from console.format import to_the_second
 from console.places.sentences import read, rewrites_all
 from engine.model.errors import RefusedError
 from engine.model.values import Plan
-from engine.undo import undo
+from engine.recovery.undo import undo
 from tests.cli.running import Shell
 from tests.console.samples import a_plan, a_refused_plan, an_undo
 from tests.engine.model.plans import make_plan

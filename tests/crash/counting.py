@@ -13,7 +13,7 @@ from engine.ledger.history import History
 from engine.model.plan_file import write_plan
 from engine.model.values import Operation, Plan
 from engine.plan_merge import plan
-from engine.recover import Recovered, recover
+from engine.recovery.recover import Recovered, recover
 from engine.session.leases import left_sessions
 from engine.table.commits import Commit, commits
 from tests.conftest import TEST_CONFS

@@ -48,7 +48,7 @@ _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(
     [
         *("console.cli", "console.cli.plan_command", "console.cli.apply_command", "console.cli.view_plan"),
-        *("engine.recover", "engine.plan_merge", "engine.ledger.history", "engine.session.channel", "duckdb"),
+        *("engine.recovery.recover", "engine.plan_merge", "engine.ledger.history", "engine.session.channel", "duckdb"),
     ]
 )
 

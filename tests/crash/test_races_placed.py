@@ -20,9 +20,9 @@ from engine.apply.exactly_once import COMPARING
 from engine.ledger.history import History
 from engine.model.values import Outcome, Plan, UndoPlan
 from engine.plan_merge import plan
+from engine.recovery.undo import RESTORING, plan_undo, undo
 from engine.table.commits import Commit, commits
 from engine.table.logged_schema import logged_metadata
-from engine.undo import RESTORING, plan_undo, undo
 from tests.crash.placing import AFTER, BEFORE, CHECKED, PLACES, Placed, placed
 
 CONFS = {
@@ -156,7 +156,7 @@ def told_of(met: Placed) -> str:
 
 def check_gone(table: Table, met: Placed) -> None:
     """Where the log is gone nothing can be asked: no promise is said to be kept, and what is not known is left to
-    ``engine.recover``."""
+    ``engine.recovery.recover``."""
     running = {one.op_id for one in table.history.running()}
     assert running == {one.op_id for one in table.history.abandoned()}
     if met.outcome is None:

@@ -14,11 +14,11 @@ from engine.apply.apply_plan import apply
 from engine.ledger.history import History
 from engine.plan_merge import plan
 from engine.plan_statement import plan as plan_any
-from engine.recover import recover, sentence
+from engine.recovery.recover import recover, sentence
+from engine.recovery.undo import plan_undo, undo
 from engine.session.home import ledger_path
 from engine.session.leases import left_sessions
 from engine.spark.session_state import Whereabouts, whereabouts
-from engine.undo import plan_undo, undo
 from tests.cli.running import Shell
 from tests.conftest import TEST_CONFS
 from tests.crash.counting import Counted

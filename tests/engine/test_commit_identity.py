@@ -18,10 +18,10 @@ from engine.model.errors import RefusedError, StalePlanError
 from engine.model.values import Outcome, Plan
 from engine.plan_merge import plan as plan_merge
 from engine.plan_statement import plan as plan_statement
-from engine.recover import recover
+from engine.recovery.recover import recover
+from engine.recovery.undo import LATER_COMMITS, commit_of, plan_undo, undo
 from engine.spark.confs import confs_set
 from engine.table.commits import commits, user_metadata
-from engine.undo import LATER_COMMITS, commit_of, plan_undo, undo
 from tests.conftest import TEST_CONFS
 
 MERGE = "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT *"

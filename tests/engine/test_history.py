@@ -11,8 +11,8 @@ import pytest
 from engine.ledger.history import History
 from engine.model.errors import EngineError, StalePlanError
 from engine.model.values import Refused, TableRef, TableVersion, UndoPlan
+from engine.recovery.undo import plan_undo
 from engine.spark.session_state import Whereabouts
-from engine.undo import plan_undo
 from tests.console.samples import an_undo
 from tests.engine.model.plans import SQL, make_outcome, make_plan
 

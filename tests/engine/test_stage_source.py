@@ -17,7 +17,7 @@ from engine.model.errors import EngineError, RefusedError, StalePlanError, Usage
 from engine.model.values import Plan, Progress
 from engine.plan_merge import plan
 from engine.plan_statement import plan as plan_statement
-from engine.recover import recover
+from engine.recovery.recover import recover
 from engine.session.connect import Session
 from tests.conftest import TEST_CONFS, own_schema
 

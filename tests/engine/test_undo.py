@@ -12,8 +12,8 @@ from engine.ledger.history import History
 from engine.model.errors import RefusedError, StalePlanError
 from engine.model.values import Outcome, Plan
 from engine.plan_merge import plan
+from engine.recovery.undo import LATER_COMMITS, plan_undo, undo
 from engine.table.commits import Commit, commits, taken_back_by
-from engine.undo import LATER_COMMITS, plan_undo, undo
 
 MERGE = "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT *"
 

@@ -17,6 +17,7 @@ from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError, RefusedError, StalePlanError
 from engine.model.values import Outcome, Plan, Undo
 from engine.plan_statement import plan as plan_any
+from engine.recovery.undo import LATER_COMMITS, RAISE_RETENTION, plan_undo, undo
 from engine.table.commits import commits
 from engine.table.restore_files import vector_file
 from engine.table.table_state import catalog_entry
@@ -35,7 +36,6 @@ from engine.table.undo_possible import (
     span,
     undo_of_commit,
 )
-from engine.undo import LATER_COMMITS, RAISE_RETENTION, plan_undo, undo
 
 MERGE = "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT *"
 NOW = 1_800_000_000_000  # 2027-01-15T08:00:00Z

@@ -24,6 +24,7 @@ from engine.merge.analyze import schema_of
 from engine.model.create_values import CreatePlan
 from engine.model.errors import CancelledError, EngineError, RefusedError, StalePlanError
 from engine.model.values import Deviation, OnProgress, Outcome, Progress, Undo, UndoPlan
+from engine.recovery.undo_drop import check_still_ours, is_dropped, plan_drop
 from engine.spark.confs import confs_set
 from engine.spark.session_state import tagged, whereabouts
 from engine.spark.spark_errors import collected, is_missing, translate
@@ -34,7 +35,6 @@ from engine.table.restore_files import IGNORE_MISSING, missing_files, restored
 from engine.table.table_state import table_id
 from engine.table.undo_possible import RETENTION, VersionTime, after_raising, retention_of, undo_of_commit
 from engine.table.version_times import committed_times, is_enforced, now_ms
-from engine.undo_drop import check_still_ours, is_dropped, plan_drop
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

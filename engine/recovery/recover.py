@@ -24,7 +24,7 @@ from engine.merge.stage_source import drop_own
 from engine.model.errors import EngineError
 from engine.model.plans import AnyPlan
 from engine.model.values import Outcome, Plan
-from engine.rebuild import rebuild
+from engine.recovery.rebuild_ledger import rebuild
 from engine.session.server import answers
 from engine.spark.session_state import whereabouts
 from engine.spark.spark_errors import is_missing, translate

@@ -1,0 +1,1 @@
+"""Undo an operation, and settle those whose program died."""
