@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Protocol
 from engine.apply.policy import Policy
 
 if TYPE_CHECKING:
-    from engine.find_key import FoundKey
-    from engine.layout_advice import LayoutAdvice
+    from engine.explore.find_key import FoundKey
+    from engine.explore.layout_advice import LayoutAdvice
+    from engine.explore.scan_explorer import QueryScan, ScanExplained
     from engine.model.create_values import TableState
     from engine.model.plans import AnyPlan, OperationDetail
     from engine.model.values import (
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
         UndoPlan,
         Validation,
     )
-    from engine.scan_explorer import QueryScan, ScanExplained
     from engine.spark.explain import Explained
 
 # the values are only named here: pydantic is not to be imported before the first frame

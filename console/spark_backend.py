@@ -15,8 +15,9 @@ from console.backend import OnProgress
 from engine.apply.policy import Policy
 
 if TYPE_CHECKING:
-    from engine.find_key import FoundKey
-    from engine.layout_advice import LayoutAdvice
+    from engine.explore.find_key import FoundKey
+    from engine.explore.layout_advice import LayoutAdvice
+    from engine.explore.scan_explorer import QueryScan, ScanExplained
     from engine.ledger.history import History
     from engine.model.create_values import TableState
     from engine.model.plans import AnyPlan, OperationDetail
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
         UndoPlan,
         Validation,
     )
-    from engine.scan_explorer import QueryScan, ScanExplained
     from engine.session.connect import Session, TaskProgress
     from engine.spark.explain import Explained
 
@@ -224,19 +224,19 @@ class SparkBackend:
         return found.state
 
     def table_advice(self, name: str) -> tuple[LayoutAdvice, ...]:
-        from engine.layout_advice import advise_layout
+        from engine.explore.layout_advice import advise_layout
 
         found: tuple[LayoutAdvice, ...] = self._ask(lambda s: advise_layout(s, name, self._ledger()))
         return found
 
     def explore_scan(self, name: str, predicate: str, version: int | None = None) -> ScanExplained:
-        from engine.scan_explorer import explore
+        from engine.explore.scan_explorer import explore
 
         found: ScanExplained = self._ask(lambda s: explore(s, name, predicate, version))
         return found
 
     def explore_query(self, query: str) -> tuple[QueryScan, ...]:
-        from engine.scan_explorer import explore_query
+        from engine.explore.scan_explorer import explore_query
 
         found: tuple[QueryScan, ...] = self._ask(lambda s: explore_query(s, query))
         return found
@@ -244,7 +244,7 @@ class SparkBackend:
     # Statements
 
     def validate(self, sql: str, params: Mapping[str, str]) -> Validation:
-        from engine.validate import validate
+        from engine.explore.validate import validate
 
         # temporary views and SET of what is being typed stay away from browsing
         with self._lock:
@@ -291,7 +291,7 @@ class SparkBackend:
         return result
 
     def find_key(self, plan: Plan, typed: str, *, operation_id: str) -> FoundKey:
-        from engine.find_key import find_key
+        from engine.explore.find_key import find_key
 
         session = self._session_of(plan)
         return self._watched(
@@ -309,7 +309,7 @@ class SparkBackend:
 
     def _session_of(self, plan: Plan) -> Session:
         """The session that planned, which holds the frozen source."""
-        from engine.find_key import source_gone
+        from engine.explore.find_key import source_gone
 
         session = self._plans.get(plan.plan_id)
         if session is None:

@@ -47,8 +47,8 @@ def check_all(home: Path) -> list[Check]:
 
 
 def check_session(connect: Callable[[], AbstractContextManager[Session]]) -> list[Check]:
-    """What ``engine.check_spark`` finds at the Spark that is meant, or why it cannot be asked."""
-    from engine.check_spark import check_spark
+    """What ``engine.explore.check_spark`` finds at the Spark that is meant, or why it cannot be asked."""
+    from engine.explore.check_spark import check_spark
     from engine.model.errors import EngineError
 
     try:

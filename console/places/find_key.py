@@ -19,7 +19,7 @@ from console.work import Failure
 
 if TYPE_CHECKING:
     from console.places.merge import MergePlace
-    from engine.find_key import ClauseTest, FoundKey, FoundRow
+    from engine.explore.find_key import ClauseTest, FoundKey, FoundRow
     from engine.model.values import Clause, Plan
 
 KINDS = {

@@ -12,9 +12,9 @@ from console.widgets.page import Column, FileMap, Head, LazyRows, MapMode, Page,
 
 if TYPE_CHECKING:
     from console.backend import Backend
+    from engine.explore.scan_explorer import QueryScan, ScanExplained, Size
+    from engine.explore.skipping import Evidence, FileEvidence
     from engine.model.values import TableDetail
-    from engine.scan_explorer import QueryScan, ScanExplained, Size
-    from engine.skipping import Evidence, FileEvidence
 
 ASK = (
     "Type what would stand after WHERE in a SELECT of this table, or a whole query (e goes there); enter asks Delta "
@@ -39,7 +39,7 @@ def scan_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
     """The files that a read with the predicate of ``shown`` leaves, those first."""
     if not shown.predicate.strip():
         return Page((sentence(ASK, "$foreground-muted"),))
-    from engine.scan_explorer import is_query
+    from engine.explore.scan_explorer import is_query
 
     if is_query(shown.predicate):
         return query_page(backend.explore_query(shown.predicate))

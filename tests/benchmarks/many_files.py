@@ -46,10 +46,10 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=50_000)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
+    from engine.explore.scan_explorer import explore
     from engine.model.errors import EngineError
     from engine.model.values import Progress
     from engine.plan_merge import plan
-    from engine.scan_explorer import explore
     from engine.table import log_cache
 
     measured: dict[str, list[float]] = {}

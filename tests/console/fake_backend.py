@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from engine.apply.policy import Policy
-from engine.find_key import FoundKey
-from engine.layout_advice import LayoutAdvice
+from engine.explore.find_key import FoundKey
+from engine.explore.layout_advice import LayoutAdvice
+from engine.explore.scan_explorer import QueryScan, ScanExplained
 from engine.model.create_values import TableState
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.model.plans import AnyPlan, OperationDetail
@@ -27,7 +28,6 @@ from engine.model.values import (
     UndoPlan,
     Validation,
 )
-from engine.scan_explorer import QueryScan, ScanExplained
 from engine.spark.explain import Explained
 from tests.console import samples
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from engine.layout_advice import LayoutAdvice
+from engine.explore.layout_advice import LayoutAdvice
 from engine.model.plans import OperationDetail
 from engine.model.values import Column, DataFile, RowPage, TableDetail, TableVersion
 from tests.console import samples

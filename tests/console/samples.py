@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from engine.find_key import ClauseTest, FoundKey, FoundRow
+from engine.explore.find_key import ClauseTest, FoundKey, FoundRow
+from engine.explore.scan_explorer import QueryScan, ScanExplained, Size
+from engine.explore.skipping import ColumnFacts, Evidence, FileEvidence
 from engine.model.create_values import CreatePlan, CreateStatement, StateColumn, TableState
 from engine.model.plans import AnyPlan
 from engine.model.values import (
@@ -40,8 +42,6 @@ from engine.model.values import (
     UndoPlan,
     WritePlan,
 )
-from engine.scan_explorer import QueryScan, ScanExplained, Size
-from engine.skipping import ColumnFacts, Evidence, FileEvidence
 from engine.spark.explain import Explained
 
 MERGE_SQL = """MERGE INTO sales.orders AS t

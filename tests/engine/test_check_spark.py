@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from engine import check_spark as checks
-from engine.check_spark import check_spark
+from engine.explore import check_spark as checks
+from engine.explore.check_spark import check_spark
 
 
 def by_name(spark: Any, **given: Any) -> dict[str, tuple[str, str, str]]:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from engine import plan
+from engine.explore.validate import validate
 from engine.model.errors import EngineError
 from engine.spark.explain import explain
-from engine.validate import validate
 from tests.conftest import own_schema
 
 KINDS = ("spark", "classic")

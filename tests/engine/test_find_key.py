@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.find_key import FoundKey, FoundRow, find_key, is_predicate, values_of
+from engine.explore.find_key import FoundKey, FoundRow, find_key, is_predicate, values_of
 from engine.merge.prepare_source import free_source
 from engine.model.errors import EngineError
 from engine.model.values import Plan

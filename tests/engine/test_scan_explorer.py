@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from engine.explore.scan_explorer import NO_SKIPPING, explore, explore_query
 from engine.model.errors import EngineError
-from engine.scan_explorer import NO_SKIPPING, explore, explore_query
 from tests.conftest import own_schema
 
 TABLES = {

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from engine.apply.apply_plan import apply
+from engine.explore.skipping import why_kept
 from engine.plan_merge import plan
 from engine.preflight.generated_column_advice import CODE, GROWING
-from engine.skipping import why_kept
 from engine.spark.confs import confs_set
 from tests.conftest import own_schema
 

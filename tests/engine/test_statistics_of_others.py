@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.apply.staleness import any_match
-from engine.layout_advice import no_statistics
+from engine.explore.layout_advice import no_statistics
+from engine.explore.skipping import facts
 from engine.merge.exact_statistics import EXACT_DIGITS, is_odd_partition, lower_bound, upper_bound, why_not_exact
 from engine.model.values import Column
 from engine.plan_merge import plan
-from engine.skipping import facts
 from engine.table.commits import commits
 from engine.table.delta_log import LogFile
 from engine.table.logged_schema import LoggedColumn, logical_names

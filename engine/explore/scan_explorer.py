@@ -1,7 +1,7 @@
 """Which files a read leaves, and why: PrepareDeltaScan asked about a predicate on a table, or about a whole query.
 
 Every verdict is Delta's own: ``inputFiles()`` of the read as it is, of the read without what generated columns add, and
-of each conjunct by itself. What stands beside a verdict is what the log holds (``engine.skipping.facts``).
+of each conjunct by itself. What stands beside a verdict is what the log holds (``engine.explore.skipping.facts``).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from engine.explore.skipping import FileEvidence, file_evidence
 from engine.merge.analyze import Expression, columns_of, schema_of
 from engine.merge.prepare_delta_scan import files_among, input_files, input_names
 from engine.model.errors import EngineError
 from engine.model.values import Accuracy, Column
 from engine.preflight.target_reads import beside
-from engine.skipping import FileEvidence, file_evidence
 from engine.spark.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set, read_confs
 from engine.spark.explain import explain
 from engine.spark.spark_errors import translate

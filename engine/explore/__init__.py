@@ -1,0 +1,1 @@
+"""Questions about tables and plans that lead to no commit."""
