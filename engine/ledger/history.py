@@ -289,7 +289,7 @@ class History:
     # After a ledger was damaged
 
     def needs_rebuild(self) -> bool:
-        """Whether a damaged ledger was set aside and its operations are not read anew yet (``engine.recovery.rebuild_ledger``)."""
+        """Whether a damaged ledger was set aside, and ``engine.recovery.rebuild_ledger`` has not read its operations anew."""
         if not self.path.exists():
             return False
         query = "SELECT 1 FROM set_aside WHERE NOT rebuilt LIMIT 1"

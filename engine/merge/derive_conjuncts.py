@@ -6,8 +6,8 @@ keys. Said in ON, they change no match and no insert, and Delta skips the other 
 
 Nothing is derived where that could be untrue or could hide an error: with NOT MATCHED BY SOURCE, where every target
 row matters; from ``<=>``, by which NULLs match; across OR; where the two sides are compared in a third type; from types
-whose statistics a writer may keep inexactly (``engine.merge.exact_statistics``); and where ON holds an expression that may
-raise for a row that is skipped.
+whose statistics a writer may keep inexactly (``engine.merge.exact_statistics``); and where ON holds an expression that
+may raise for a row that is skipped.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ class EngineError(Exception):
     ``condition`` is Spark's or Delta's error class where there is one (``TABLE_OR_VIEW_NOT_FOUND``),
     ``message`` one line of what happened, ``hint`` one line of what to do about it. ``outer`` is the class of
     the error that Spark wrapped around this one, "" where it is the outermost. ``line`` and ``column`` (1-based)
-    point into ``counted_in``, the text that Spark read; ``engine.sql.positions.as_typed`` makes them point into the text
-    as the operator typed it.
+    point into ``counted_in``, the text that Spark read; ``engine.sql.positions.as_typed`` makes them point into the
+    text as the operator typed it.
     """
 
     def __init__(

@@ -1,6 +1,7 @@
 """The checksum of a plan file: it tells a file that was edited, or damaged, from one that this program wrote.
 
-It guards against accident, not against malice: whoever edits a file can compute it anew (see ``engine.apply.check_plan``).
+It guards against accident, not against malice: whoever edits a file can compute it anew (see
+``engine.apply.check_plan``).
 """
 
 from __future__ import annotations

@@ -147,8 +147,8 @@ def _remove_left(folder: Path) -> None:
 
 
 def plan_schema(kind: type[Plan | CreatePlan] = Plan) -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of a plan file of a kind; shipped as ``engine/model/plan.schema.json`` for a MERGE and
-    ``engine/model/create_plan.schema.json`` for a CREATE."""
+    """The JSON Schema (draft 2020-12) of a plan file of a kind; ``plan.schema.json`` beside this
+    file for a MERGE, ``create_plan.schema.json`` for a CREATE."""
     schema = kind.model_json_schema(mode="serialization")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -5,8 +5,8 @@ writeAllChanges and writeOnlyInserts join them. What only the commit knows (iden
 other values each time (rand, current_timestamp) gives others than the commit's. Where several source rows match one
 target row the plan is refused (or warned of, NULL_CONDITION_WRONG_RESULT), and these rows mean nothing.
 
-The frames are lazy: read under other confs than those of engine.merge.prepare_delta_scan.merge_reads, they may lack rows that
-a MERGE finds.
+The frames are lazy: read under other confs than those of ``engine.merge.prepare_delta_scan.merge_reads``, they may lack
+rows that a MERGE finds.
 """
 
 from __future__ import annotations

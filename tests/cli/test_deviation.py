@@ -7,7 +7,7 @@ from engine.ledger.history import History
 from engine.model.values import Deviation, Outcome
 from tests.cli.running import Shell
 from tests.console.samples import a_restore, an_undo
-from tests.engine.model.plans import make_outcome, make_plan
+from tests.engine.plans import make_outcome, make_plan
 
 
 def test_the_exit_code_of_an_outcome() -> None:

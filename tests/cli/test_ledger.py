@@ -7,7 +7,7 @@ import pytest
 from engine.ledger.history import History
 from engine.model.values import Deviation
 from tests.cli.running import Shell
-from tests.engine.model.plans import make_outcome, make_plan
+from tests.engine.plans import make_outcome, make_plan
 
 KEYS = ["op_id", "plan_id", "kind", "table", "sql", "status", "version", "started_at", "finished_at", "kept", "error"]
 

@@ -18,7 +18,7 @@ from engine.model.values import Remark
 from engine.session.home import ledger_path
 from engine.session.state import read_state
 from tests.cli.running import Shell
-from tests.engine.model.plans import make_outcome, make_plan
+from tests.engine.plans import make_outcome, make_plan
 
 NASTY = "[/x] \x1b[2J\x1b]0;pwned\x07 \u202eevil\u2066 \x9b31m\r\x08"
 SECRET = "Zx81hunter2abcdef"

@@ -11,7 +11,7 @@ from engine.model.create_values import CreatePlan
 from engine.model.plan_file import write_plan
 from engine.model.values import ConflictKey, Conflicts, Dedupe, Plan, Refused, Remark, Sample, TouchedFile, TouchedFiles
 from tests.cli.running import Shell
-from tests.engine.model.plans import make_create_plan, make_plan
+from tests.engine.plans import make_create_plan, make_plan
 
 EVIL = "x\x1b[2J[red]\u202e`|<b>@you\n# y"
 

@@ -14,7 +14,7 @@ import pytest
 
 from engine.model.plan_file import write_plan
 from tests.cli.running import Shell
-from tests.engine.model.plans import make_plan
+from tests.engine.plans import make_plan
 
 MERGE = "MERGE INTO a.b t USING c s ON t.k = s.k WHEN MATCHED THEN DELETE"
 NO_SPARK = mock.patch("engine.session.connect.connect", side_effect=AssertionError("Spark was asked for"))

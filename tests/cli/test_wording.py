@@ -14,7 +14,7 @@ from engine.model.values import Plan
 from engine.recovery.undo import undo
 from tests.cli.running import Shell
 from tests.console.samples import a_plan, a_refused_plan, an_undo
-from tests.engine.model.plans import make_plan
+from tests.engine.plans import make_plan
 
 
 def with_files(touched: int, of: int) -> Plan:

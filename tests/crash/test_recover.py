@@ -23,7 +23,7 @@ from tests.cli.running import Shell
 from tests.conftest import TEST_CONFS
 from tests.crash.counting import Counted
 from tests.crash.dying import run_and_die
-from tests.engine.model.plans import make_plan
+from tests.engine.plans import make_plan
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from engine.apply.check_plan import check_plan
 from engine.model.errors import EngineError, UsageError
 from engine.model.values import DerivedConjunct, Plan, SessionRef, Splice
 from engine.sql.parse import parse_script
-from tests.engine.model.plans import make_plan
+from tests.engine.plans import make_plan
 
 SQL = "MERGE INTO demo.orders t USING feed s ON t.key = s.key WHEN MATCHED THEN UPDATE SET *"
 VIEW = "deltamerge_source_0123456789ab"

@@ -14,7 +14,7 @@ from engine.model.values import Refused, TableRef, TableVersion, UndoPlan
 from engine.recovery.undo import plan_undo
 from engine.spark.session_state import Whereabouts
 from tests.console.samples import an_undo
-from tests.engine.model.plans import SQL, make_outcome, make_plan
+from tests.engine.plans import SQL, make_outcome, make_plan
 
 
 @pytest.fixture

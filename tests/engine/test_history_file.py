@@ -19,7 +19,7 @@ from engine.ledger import history_store
 from engine.ledger.history import History
 from engine.ledger.history_rows import Subject
 from engine.model.errors import EngineError
-from tests.engine.model.plans import make_outcome, make_plan
+from tests.engine.plans import make_outcome, make_plan
 
 PROCESSES = 8
 ROWS = 20
@@ -28,7 +28,7 @@ MANY_ROWS = 500
 WRITER = """
 import json, sys, time
 from engine.ledger.history import History
-from tests.engine.model.plans import make_outcome, make_plan
+from tests.engine.plans import make_outcome, make_plan
 path, who, rows = sys.argv[1], sys.argv[2], int(sys.argv[3])
 ledger, slowest = History(path), 0.0
 for n in range(rows):
@@ -297,7 +297,7 @@ FULL = """
 import resource, signal, sys
 from engine.model.errors import EngineError
 from engine.ledger.history import History
-from tests.engine.model.plans import make_plan
+from tests.engine.plans import make_plan
 ledger = History(sys.argv[1])
 ledger.record_planned(make_plan())
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -25,7 +25,7 @@ from engine.model.plan_file import (
     write_plan,
 )
 from engine.model.values import Estimate, Plan, Value
-from tests.engine.model.plans import make_create_plan, make_plan
+from tests.engine.plans import make_create_plan, make_plan
 
 FORMAT_1 = Path(__file__).parent / "plan_files"
 """Written by the last version of this program that wrote format 1."""

@@ -21,7 +21,7 @@ from engine.plan_merge import plan
 from engine.spark.session_state import KEPT_CONFS
 from engine.table.commits import commits
 from tests.conftest import own_schema
-from tests.engine.model.plans import make_plan
+from tests.engine.plans import make_plan
 
 CREATED_HERE = (
     "DROP TEMPORARY VARIABLE IF EXISTS wanted",

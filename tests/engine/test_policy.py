@@ -12,7 +12,7 @@ from engine.model.errors import RefusedError
 from engine.model.plan_checksum import checksum_of
 from engine.model.plan_file import read_plan
 from engine.model.values import Clause, Plan
-from tests.engine.model.plans import make_plan
+from tests.engine.plans import make_plan
 
 
 def a_plan(**target: Any) -> Plan:

@@ -19,7 +19,8 @@ from pathlib import Path
 import pytest
 
 from engine.model.errors import EngineError, UnreachableError
-from engine.session import jars, processes, server
+from engine import processes
+from engine.session import jars, server
 from engine.session.connect import connect
 from engine.session.home import jars_directory
 from engine.session.java import find_java
