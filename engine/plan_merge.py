@@ -8,8 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from engine.apply.exactly_once import refuse_operator_txn
-from engine.merge.analyze import AnalyzedMerge, aliased, analyze, schema_of
+from engine.merge.analyze import AnalyzedMerge, aliased, analyze
 from engine.merge.check_reading import check_reading, read_merge
 from engine.merge.derive_conjuncts import (
     NO_VALUE,
@@ -75,11 +74,14 @@ from engine.preflight.unmatched_dv_rows import unexpected_rows
 from engine.spark.clock import Clock
 from engine.spark.confs import STATS_SKIPPING, confs_set, for_rows, is_on
 from engine.spark.explain import explain
+from engine.spark.schema import schema_of
 from engine.spark.session_state import KEPT_CONFS, PLANNED, kept_confs, run_setup, session_ref, tagged
 from engine.spark.spark_errors import WITHOUT_CLASS, WRAPPERS, translate
 from engine.sql.params import fill
 from engine.sql.parse import MergeStatement, Script, parse_script
-from engine.table.delta_log import LogFile, live_rows
+from engine.table.delta_log import live_rows
+from engine.table.log_file import LogFile
+from engine.table.transaction import refuse_operator_txn
 from engine.table.version_times import undo_of_merge
 
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ def plan(
     ``sql`` may hold SET, USE, CACHE and temporary views before it. A MERGE gives a Plan, see
     :func:`engine.plan_merge.plan` for ``rows``, ``freeze``, ``prune`` and ``private``; a CREATE or REPLACE TABLE gives
     a CreatePlan, see :func:`engine.create.plan_create_table.plan_create_table` for ``overwrite_schema``. ``tag`` marks
-    the Spark work, so that ``spark.interruptTag(tag)`` from another thread cancels it. An error's place is one in ``sql``.
+    the Spark work, so that ``spark.interruptTag(tag)`` from another thread cancels it. Errors point into ``sql``.
     """
     given = dict(params or {})
     try:

@@ -128,7 +128,9 @@ def raising(looked: UndoPlan) -> list[str]:
 
 def statements(looked: UndoPlan) -> list[str]:
     """What is run, in order."""
-    return [visible(sql) for sql in looked.statements]
+    from engine.sql.undo_statements import undo_statements
+
+    return [visible(sql) for sql in undo_statements(looked)]
 
 
 def lost(looked: UndoPlan) -> str:

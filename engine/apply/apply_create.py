@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engine.apply.commit_identity import own_commit
-from engine.apply.exactly_once import COMPARING, commit_despite, given_up_if_unknown, once, refuse_txn_of_create, traced
+from engine.apply.exactly_once import COMPARING, commit_despite, given_up_if_unknown, traced
 from engine.apply.promise_check import deviations
 from engine.apply.state_changes import changes, session_changed
 from engine.create.check_create_reading import check_parsed_create
@@ -30,6 +30,7 @@ from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate, parse_create
 from engine.table.commits import Commit, commits_after
 from engine.table.table_state import DeltaTableNow, delta_table_now
+from engine.table.transaction import once, refuse_txn_of_create
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,15 +10,7 @@ from engine.apply.apply_create import apply_create
 from engine.apply.check_plan import check_plan, invalid
 from engine.apply.check_running import check_running
 from engine.apply.commit_identity import of_another_table, own_commit
-from engine.apply.exactly_once import (
-    COMPARING,
-    commit_despite,
-    given_up_if_unknown,
-    is_conflict,
-    once,
-    refuse_operator_txn,
-    traced,
-)
+from engine.apply.exactly_once import COMPARING, commit_despite, given_up_if_unknown, is_conflict, traced
 from engine.apply.policy import Policy, check_policy
 from engine.apply.prepare_again import (
     GONE,
@@ -50,6 +42,7 @@ from engine.sql.as_typed import moved
 from engine.sql.parse import parse_merge
 from engine.table.commits import Commit, commits_since, taken_back_by
 from engine.table.logged_schema import logged_schema
+from engine.table.transaction import once, refuse_operator_txn
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

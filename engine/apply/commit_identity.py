@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from engine.apply.exactly_once import APP, APP_VERSION
 from engine.model.errors import EngineError
 from engine.model.values import Deviation
 from engine.spark.spark_errors import is_missing
 from engine.table.commits import Commit
 from engine.table.delta_log import logged_transactions
 from engine.table.table_state import table_id as now_id
+from engine.table.transaction import APP, APP_VERSION
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

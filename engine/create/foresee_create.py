@@ -14,15 +14,13 @@ from engine.create.provided_metadata import Provided, normal_key, unknown_proper
 from engine.model.create_values import Effect, StateColumn, TableState
 from engine.model.values import Refused
 from engine.sql.parse_create import ParsedCreate
+from engine.table.column_rules import CDC_COLUMNS, INVALID_CHARACTERS, UNSUPPORTED_TYPES
 from engine.table.table_features import BY_LOWER_NAME, FEATURE_PREFIX, is_protocol_property
 from engine.table.table_state import CatalogEntry, plain
 
-INVALID_CHARACTERS = re.compile(r"[ ,;{}()\n\t=]")
-UNSUPPORTED_TYPES = re.compile(r"\b(interval|collate)\b")
 NO_PARTITION = re.compile(r"^(array|map|struct|variant|void)")
 # types whose minimum and maximum Delta keeps (SkippingEligibleDataType)
 SKIPPING_TYPES = re.compile(r"^(tinyint|smallint|int|bigint|float|double|decimal|date|timestamp|string|char|varchar)")
-CDC_COLUMNS = ("_change_type", "_commit_version", "_commit_timestamp")
 MAX_CLUSTERING_COLUMNS = 4
 NO_SUCH_COLUMN = "_LEGACY_ERROR_TEMP_3060"  # Delta's SchemaUtils.findColumnPosition has no better name
 MAPPING = ("delta.columnMapping.mode", "delta.columnMapping.maxColumnId")

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.apply.exactly_once import refuse_txn_of_create
 from engine.create.check_create_reading import check_analysis, check_parsed_create, read_create
 from engine.create.data_frame_write import check_can_be_written, illegal_usage
 from engine.create.foresee_create import CATALOG_MANAGED_DEFAULT, Surroundings, effect_of, foresee_create
@@ -22,7 +21,6 @@ from engine.model.errors import EngineError, UsageError
 from engine.model.values import OnProgress, PlanningState, Refused, Remark, Target
 from engine.preflight.metadata_errors import unwritable
 from engine.preflight.target_reads import beside
-from engine.preflight.target_rules import CHECK
 from engine.spark.clock import Clock
 from engine.spark.confs import read_confs
 from engine.spark.not_understood import NOT_UNDERSTOOD
@@ -32,6 +30,7 @@ from engine.sql.names import quote
 from engine.sql.params import fill
 from engine.sql.parse import Script, parse_script
 from engine.sql.parse_create import ParsedCreate
+from engine.table.column_rules import CHECK
 from engine.table.table_state import (
     CatalogEntry,
     DeltaTableNow,
@@ -44,6 +43,7 @@ from engine.table.table_state import (
     qualified_name,
 )
 from engine.table.tables import table_sql
+from engine.table.transaction import refuse_txn_of_create
 from engine.table.version_times import undo_of_create
 
 if TYPE_CHECKING:

@@ -11,26 +11,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engine.merge.analyze import columns_of as sql_columns
-from engine.merge.analyze import schema_of
 from engine.merge.prepare_source import VOLATILE, source_fingerprint
 from engine.merge.source_plan import delta_tables, query_plan
 from engine.model.create_values import CreateSource, ProvidedMetadata, StateColumn, TableState
 from engine.model.errors import UsageError
-from engine.preflight.target_rules import CHECK
 from engine.spark.confs import read_confs
+from engine.spark.schema import columns_of, schema_of
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate
 from engine.sql.sql_text import function_names
+from engine.table.column_rules import CHECK
 from engine.table.commits import current_version
 from engine.table.delta_log import list_files
 from engine.table.logged_schema import logged_metadata
 from engine.table.table_features import FEATURE_PREFIX, implied_by, known_features
 from engine.table.table_state import (
     catalog_entry,
-    columns_of,
     delta_table_now,
     has_not_null,
+    state_columns,
     with_log,
 )
 
@@ -157,7 +156,7 @@ def _defined(spark: SparkSession, create: ParsedCreate) -> Provided:
 def _selected(spark: SparkSession, create: ParsedCreate) -> Provided:
     # Delta writes what a query gives as nullable (asNullable)
     columns = [
-        column.model_copy(update={"nullable": True}) for column in columns_of(schema_of(spark, create.query or ""))
+        column.model_copy(update={"nullable": True}) for column in state_columns(schema_of(spark, create.query or ""))
     ]
     return Provided(
         columns=tuple(columns),
@@ -173,7 +172,7 @@ def with_counted_source(spark: SparkSession, create: ParsedCreate, provided: Pro
     pinned = {
         name: current_version(spark, name) for name in delta_tables(spark, query_plan(spark, "", f"{query} AS q"))
     }
-    columns = sql_columns(schema_of(spark, create.query or ""))
+    columns = columns_of(schema_of(spark, create.query or ""))
     keys = ", ".join(quote(name) for name in provided.partition_columns)
     items = (f"CAST(count(DISTINCT struct({keys})) AS STRING)",) if keys else ()
     num_rows, fingerprint, found = source_fingerprint(spark, query, columns, "q", items)
@@ -249,7 +248,7 @@ def state_at(spark: SparkSession, name: str, now: TableState, version: int) -> T
     """The state of a Delta table at an older version, read out of its log."""
     told = logged_metadata(spark, now.location, version)
     files = list_files(spark, now.location, version)
-    columns = columns_of(schema_of(spark, f"SELECT * FROM {name} VERSION AS OF {version}"))
+    columns = state_columns(schema_of(spark, f"SELECT * FROM {name} VERSION AS OF {version}"))
     return TableState(
         location=now.location,
         columns=with_log(spark, columns, now.location, version, told.features),
@@ -267,7 +266,7 @@ def state_at(spark: SparkSession, name: str, now: TableState, version: int) -> T
 
 def _other_format(spark: SparkSession, name: str) -> Provided:
     """A table that is not Delta, as the catalog describes it."""
-    columns = columns_of(schema_of(spark, f"SELECT * FROM {name}"))
+    columns = state_columns(schema_of(spark, f"SELECT * FROM {name}"))
     properties: dict[str, str] = {}
     partitions: tuple[str, ...] = ()
     comment = ""

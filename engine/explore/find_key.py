@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.merge.analyze import AnalyzedMerge, analyze, schema_of
+from engine.merge.analyze import AnalyzedMerge, analyze
 from engine.merge.find_touched_files import (
     BY_SOURCE_CLAUSE,
     CLAUSE,
@@ -34,6 +34,7 @@ from engine.preflight.samples import Writes, cells_of, sample_of, struct_after, 
 from engine.preflight.target_reads import describe_detail, target_columns
 from engine.preflight.target_rules import target_rules
 from engine.spark.confs import confs_set, for_rows
+from engine.spark.schema import schema_of
 from engine.spark.session_state import tagged
 from engine.spark.spark_errors import translate
 from engine.sql.names import string

@@ -18,7 +18,8 @@ from engine.model.values import Plan
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote, string
 from engine.sql.parse import parse_merge
-from engine.table.delta_log import LogFile, live_rows, statistics_of
+from engine.table.delta_log import live_rows
+from engine.table.log_file import LogFile, statistics_of
 from engine.table.table_files import logged_files
 from engine.table.tables import name_parts
 

@@ -14,19 +14,21 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from engine.explore.skipping import FileEvidence, file_evidence
-from engine.merge.analyze import Expression, columns_of, schema_of
+from engine.merge.analyze import Expression
 from engine.merge.prepare_delta_scan import files_among, input_files, input_names
 from engine.model.errors import EngineError
 from engine.model.values import Accuracy, Column
 from engine.preflight.target_reads import beside
 from engine.spark.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set, read_confs
 from engine.spark.explain import explain
+from engine.spark.schema import columns_of, schema_of
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote, string
 from engine.sql.resolve import SOURCE, Side, resolve
 from engine.sql.sql_text import conjuncts, tokenize
 from engine.table.commits import current_version
-from engine.table.delta_log import LogFile, list_files, partitions_of
+from engine.table.delta_log import list_files, partitions_of
+from engine.table.log_file import LogFile
 from engine.table.logged_schema import logged_schema
 from engine.table.tables import name_parts
 

@@ -19,7 +19,8 @@ from engine.model.values import Column, Plan
 from engine.spark.session_state import run_setup
 from engine.sql.parse import parse_merge
 from engine.sql.resolve import resolve
-from engine.table.delta_log import LogFile, list_files, statistics_of
+from engine.table.delta_log import list_files
+from engine.table.log_file import LogFile, statistics_of
 from engine.table.logged_schema import logged_schema
 
 if TYPE_CHECKING:

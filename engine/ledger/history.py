@@ -27,6 +27,7 @@ from engine.model.plans import AnyPlan, OperationDetail
 from engine.model.secrets import redact
 from engine.model.values import Operation, Outcome, TableRef, TableVersion, UndoPlan
 from engine.spark.session_state import Whereabouts
+from engine.sql.undo_statements import undo_statements
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -142,7 +143,13 @@ class History:
 
         def work(db: DuckDBPyConnection) -> str:
             subject = rows.Subject(
-                undo.undo_id, undo.kind, undo.table, undo.path, undo.table_id, ";\n".join(undo.statements), undo.op_id
+                undo.undo_id,
+                undo.kind,
+                undo.table,
+                undo.path,
+                undo.table_id,
+                ";\n".join(undo_statements(undo)),
+                undo.op_id,
             )
             row = rows.insert(db, subject, "running", rows.new_id())
             _run(db, row, where, undo.version)
@@ -289,7 +296,7 @@ class History:
     # After a ledger was damaged
 
     def needs_rebuild(self) -> bool:
-        """Whether a damaged ledger was set aside, and ``engine.recovery.rebuild_ledger`` has not read its operations anew."""
+        """Whether a damaged ledger was set aside, and its operations are still to be read anew (``rebuild_ledger``)."""
         if not self.path.exists():
             return False
         query = "SELECT 1 FROM set_aside WHERE NOT rebuilt LIMIT 1"

@@ -18,6 +18,7 @@ from engine.spark.confs import is_on, read_confs
 from engine.spark.explain import DELTA_AT, Explained, explain
 from engine.spark.may_raise import may_raise
 from engine.spark.not_understood import not_understood
+from engine.spark.schema import columns_of, schema_of
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.sql.parse import MergeStatement, Relation
@@ -354,18 +355,3 @@ def _schemas(spark: SparkSession, prefix: str, source: str, target: str) -> tupl
     )
     at = both.names.index(BETWEEN)
     return type(both)(both.fields[:at]), type(both)(both.fields[at + 1 :])
-
-
-def schema_of(spark: SparkSession, query: str) -> StructType:
-    """The schema of a query, without running it."""
-    try:
-        return spark.sql(query).schema
-    except Exception as error:
-        raise translate(error) from error
-
-
-def columns_of(schema: StructType) -> tuple[Column, ...]:
-    """The columns of a schema, types as Spark prints them in DDL."""
-    return tuple(
-        Column(name=field.name, type=field.dataType.simpleString(), nullable=field.nullable) for field in schema.fields
-    )

@@ -18,7 +18,8 @@ from engine.spark.checkpoint import checkpoint
 from engine.spark.confs import confs_set, for_rows
 from engine.spark.spark_errors import collected, translate
 from engine.sql.parse import MergeClause, MergeStatement
-from engine.table.delta_log import LogFile, live_rows
+from engine.table.delta_log import live_rows
+from engine.table.log_file import LogFile
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

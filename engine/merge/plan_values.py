@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from engine.merge.analyze import AnalyzedMerge, columns_of
+from engine.merge.analyze import AnalyzedMerge
 from engine.merge.prepare_delta_scan import DeltaScan
 from engine.merge.prepare_source import PreparedSource
 from engine.model.values import ColumnAfter, Engines, PlanningState, Source, Statement, Target
+from engine.spark.schema import columns_of
 from engine.sql.parse import MergeStatement, Script
 from engine.table.delta_log import live_rows
 from engine.table.tables import name_parts

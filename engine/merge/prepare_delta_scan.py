@@ -20,7 +20,8 @@ from engine.model.values import Scan
 from engine.spark.confs import AS_MERGE_READS, STATS_SKIPPING, confs_set, without_rules
 from engine.spark.input_files import files_of_query
 from engine.spark.spark_errors import translate
-from engine.table.delta_log import LogFile, partitions_of
+from engine.table.delta_log import partitions_of
+from engine.table.log_file import LogFile
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_serializer
 
 from engine.model.plan_checksum import plan_checksum
-from engine.sql.names import string
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreatePlan
@@ -473,26 +472,6 @@ class UndoPlan(Value):
     why: str = ""
     raise_retention: tuple[RaisedProperty, ...] = ()
     files_stay: bool = False
-
-    @property
-    def sql(self) -> str:
-        """The statement that takes the operation back."""
-        if self.kind == "drop":
-            return f"DROP TABLE {self.table}"
-        return f"RESTORE TABLE {self.table} TO VERSION AS OF {self.to_version}"
-
-    @property
-    def raising_sql(self) -> str:
-        """The statement that runs before it and raises the properties, "" where none is raised."""
-        if not self.raise_retention:
-            return ""
-        properties = ", ".join(f"{string(one.name)} = {string(one.after)}" for one in self.raise_retention)
-        return f"ALTER TABLE {self.table} SET TBLPROPERTIES ({properties})"
-
-    @property
-    def statements(self) -> tuple[str, ...]:
-        """All that is run, in order."""
-        return (self.raising_sql, self.sql) if self.raise_retention else (self.sql,)
 
 
 class Operation(Value):

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from engine.merge.analyze import AnalyzedMerge, schema_of
+from engine.merge.analyze import AnalyzedMerge
 from engine.merge.prepare_source import VOLATILE
 from engine.preflight.target_rules import StoreCast, TargetColumn, TargetRules, depends_on_zone
+from engine.spark.schema import schema_of
 from engine.sql.char_types import padded
 from engine.sql.names import quote, string
 from engine.sql.parse import MergeClause

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from engine.create.foresee_create import CDC_COLUMNS, INVALID_CHARACTERS, UNSUPPORTED_TYPES
 from engine.model.values import Refused
 from engine.preflight.target_reads import DescribedTarget
+from engine.table.column_rules import CDC_COLUMNS, INVALID_CHARACTERS, UNSUPPORTED_TYPES
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType

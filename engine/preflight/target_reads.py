@@ -15,7 +15,8 @@ from engine.merge.analyze import AnalyzedMerge
 from engine.merge.plan_writes import TableTraits
 from engine.preflight.assignments import ClauseAssignments, assignments
 from engine.preflight.target_rules import TargetRules, target_rules
-from engine.table.delta_log import LogFile, list_files
+from engine.table.delta_log import list_files
+from engine.table.log_file import LogFile
 from engine.table.logged_schema import LoggedColumn, logged_schema, logical_names
 from engine.table.version_times import detail_with_time
 

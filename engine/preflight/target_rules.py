@@ -13,13 +13,13 @@ from engine.spark.may_raise import may_raise
 from engine.sql.char_types import raw_type
 from engine.sql.resolve import TARGET, Side
 from engine.sql.sql_text import names_in
+from engine.table.column_rules import CHECK
 from engine.table.logged_schema import LoggedColumn
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import DataType
 
-CHECK = "delta.constraints."
 AS_STRING = "spark.sql.legacy.charVarcharAsString"
 ANSI = "spark.sql.ansi.enabled"
 POLICY = "spark.sql.storeAssignmentPolicy"

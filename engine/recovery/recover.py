@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from engine.apply.commit_identity import own_commit
-from engine.apply.exactly_once import RUN_CONFS
 from engine.apply.promise_check import outcome_of
 from engine.apply.staleness import Staleness, commit_line
 from engine.ledger.history import Abandoned
@@ -31,6 +30,7 @@ from engine.spark.spark_errors import is_missing, translate
 from engine.sql.names import quote
 from engine.table.commits import Commit, commits_since
 from engine.table.table_state import catalog_entry
+from engine.table.transaction import RUN_CONFS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

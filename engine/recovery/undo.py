@@ -20,17 +20,19 @@ from engine.apply.commit_identity import is_compaction_of, of_another_table, own
 from engine.apply.exactly_once import COMPARING, commit_despite, given_up_if_unknown, is_conflict, traced
 from engine.apply.promise_check import deviations
 from engine.apply.staleness import commit_line
-from engine.merge.analyze import schema_of
 from engine.model.create_values import CreatePlan
 from engine.model.errors import CancelledError, EngineError, RefusedError, StalePlanError
 from engine.model.values import Deviation, OnProgress, Outcome, Progress, Undo, UndoPlan
 from engine.recovery.undo_drop import check_still_ours, is_dropped, plan_drop
 from engine.spark.confs import confs_set
+from engine.spark.schema import schema_of
 from engine.spark.session_state import tagged, whereabouts
 from engine.spark.spark_errors import collected, is_missing, translate
 from engine.sql.names import quote, string
+from engine.sql.undo_statements import raise_retention_statement, undo_statement
 from engine.table.commits import Commit, commits_since, current_version, taken_back_by
-from engine.table.delta_log import LogFile, list_files, live_rows
+from engine.table.delta_log import list_files, live_rows
+from engine.table.log_file import LogFile
 from engine.table.restore_files import IGNORE_MISSING, missing_files, restored
 from engine.table.table_state import table_id
 from engine.table.undo_possible import RETENTION, VersionTime, after_raising, retention_of, undo_of_commit
@@ -223,7 +225,8 @@ def _refuse(looked: UndoPlan, accept: Sequence[str]) -> None:
     if looked.raise_retention and RAISE_RETENTION not in accept:
         raise RefusedError(
             RAISE_RETENTION,
-            f"Delta refuses v{looked.to_version} by its age; this would be run first: {looked.raising_sql}.",
+            f"Delta refuses v{looked.to_version} by its age; this would be run first: "
+            f"{raise_retention_statement(looked)}.",
             f"If that is what you want, undo with --accept {RAISE_RETENTION}.",
         )
 
@@ -252,7 +255,7 @@ def raised_retention(spark: SparkSession, looked: UndoPlan) -> Iterator[None]:
         yield
         return
     with tagged(spark, looked.undo_id):
-        collected(spark, looked.raising_sql)
+        collected(spark, raise_retention_statement(looked))
     try:
         _check_version(spark, looked, looked.version + 1)
         yield
@@ -278,7 +281,7 @@ def _restore(spark: SparkSession, looked: UndoPlan, op_id: str) -> None:
     # Delta would restore a version without the files that are gone
     confs = {**traced(spark, looked.undo_id, op_id), IGNORE_MISSING: "false"}
     with tagged(spark, looked.undo_id), confs_set(spark, confs):
-        spark.sql(looked.sql).collect()
+        spark.sql(undo_statement(looked)).collect()
 
 
 def _dropped(spark: SparkSession, looked: UndoPlan, history: History | None, say: OnProgress) -> Outcome:
@@ -288,7 +291,7 @@ def _dropped(spark: SparkSession, looked: UndoPlan, history: History | None, say
     began = time.monotonic()
     try:
         with tagged(spark, looked.undo_id):
-            collected(spark, looked.sql)
+            collected(spark, undo_statement(looked))
         say(Progress(phase=COMPARING))
     except EngineError as error:
         with given_up_if_unknown(history, op_id):

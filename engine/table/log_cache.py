@@ -12,7 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from engine.table.delta_log import LogFile
+    from engine.table.log_file import LogFile
 
 LARGE = 5_000
 """Fewer files are listed as fast as the file system is asked whether the log is still the same."""

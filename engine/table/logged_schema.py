@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from engine.model.errors import EngineError
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
-from engine.table.delta_log import BY_COLUMN, LogFile, LogSegment, all_of, log_segment
+from engine.table.delta_log import LogSegment, all_of, log_segment
+from engine.table.log_file import BY_COLUMN, LogFile
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -17,7 +17,8 @@ from urllib.parse import unquote
 from engine.spark.input_files import files_of_query
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
-from engine.table.delta_log import LogFile, escaped
+from engine.table.delta_log import escaped
+from engine.table.log_file import LogFile
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from engine.model.values import DataFile
 from engine.spark.spark_errors import translate
 from engine.table.commits import current_version
-from engine.table.delta_log import LogFile, list_files
+from engine.table.delta_log import list_files
+from engine.table.log_file import LogFile
 from engine.table.logged_schema import logged_schema, logical_names
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.merge.analyze import schema_of
 from engine.model.create_values import StateColumn, TableState
 from engine.model.errors import EngineError
 from engine.spark.input_files import files_of_query
+from engine.spark.schema import schema_of
 from engine.spark.spark_errors import collected, translate
 from engine.sql.char_types import RAW_TYPE
 from engine.sql.names import quote
@@ -82,7 +82,7 @@ def _state(spark: SparkSession, name: str, detail: Any, version: int) -> TableSt
     schema = schema_of(spark, f"SELECT * FROM {name}")
     return TableState(
         location=plain(detail["location"]),
-        columns=with_log(spark, columns_of(schema), str(detail["location"]), version, features),
+        columns=with_log(spark, state_columns(schema), str(detail["location"]), version, features),
         partition_columns=tuple(detail["partitionColumns"] or ()),
         clustering_columns=tuple(detail["clusteringColumns"] or ()),
         comment=detail["description"] or "",
@@ -112,7 +112,7 @@ def with_log(
     )
 
 
-def columns_of(schema: StructType) -> tuple[StateColumn, ...]:
+def state_columns(schema: StructType) -> tuple[StateColumn, ...]:
     """The columns of a query, types as declared."""
     return tuple(
         StateColumn(

@@ -27,7 +27,8 @@ from engine.spark.session_state import run_setup
 from engine.spark.spark_errors import translate
 from engine.sql.parse import parse_merge, parse_script
 from engine.table.commits import Commit, commits, current_version
-from engine.table.delta_log import LogFile, list_files
+from engine.table.delta_log import list_files
+from engine.table.log_file import LogFile
 
 ALWAYS = (
     "numTargetRowsInserted",

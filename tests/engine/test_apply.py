@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from engine.apply.apply_plan import apply
-from engine.apply.exactly_once import TXN_APP_ID, TXN_VERSION, USER_METADATA
 from engine.model.errors import EngineError, RefusedError, StalePlanError
 from engine.model.values import Plan
 from engine.plan_merge import plan
 from engine.session.connect import connect
 from engine.table.commits import commits
+from engine.table.transaction import TXN_APP_ID, TXN_VERSION, USER_METADATA
 from tests.conftest import TEST_CONFS
 from tests.engine.some import some
 

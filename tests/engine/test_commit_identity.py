@@ -11,7 +11,6 @@ import pytest
 
 from engine.apply.apply_plan import apply
 from engine.apply.commit_identity import own_commit
-from engine.apply.exactly_once import TXN_APP_ID, TXN_VERSION, USER_METADATA, once
 from engine.ledger.history import History
 from engine.model.create_values import CreatePlan
 from engine.model.errors import RefusedError, StalePlanError
@@ -22,6 +21,7 @@ from engine.recovery.recover import recover
 from engine.recovery.undo import LATER_COMMITS, commit_of, plan_undo, undo
 from engine.spark.confs import confs_set
 from engine.table.commits import commits, user_metadata
+from engine.table.transaction import TXN_APP_ID, TXN_VERSION, USER_METADATA, once
 from tests.conftest import TEST_CONFS
 
 MERGE = "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT *"

@@ -10,7 +10,7 @@ from engine.apply.apply_plan import apply
 from engine.explore.layout_advice import GOOD_FILE, advise_layout, no_statistics, partition_skew, small_files
 from engine.ledger.history import History
 from engine.plan_merge import plan
-from engine.table.delta_log import LogFile
+from engine.table.log_file import LogFile
 
 MERGE = (
     "MERGE INTO tgt AS t USING (SELECT id FROM range({low}, {high})) AS s ON t.id = s.id "

@@ -9,8 +9,9 @@ import pytest
 
 from engine.merge.prepare_delta_scan import input_files, input_names
 from engine.table import log_cache
-from engine.table.delta_log import LogFile, list_files, log_segment, log_state
+from engine.table.delta_log import list_files, log_segment, log_state
 from engine.table.log_cache import LogState, Stamp
+from engine.table.log_file import LogFile
 
 WRITES = (
     "INSERT INTO t SELECT /*+ REPARTITION(1) */ id FROM range(10)",

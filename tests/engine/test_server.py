@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.model.errors import EngineError, UnreachableError
 from engine import processes
+from engine.model.errors import EngineError, UnreachableError
 from engine.session import jars, server
 from engine.session.connect import connect
 from engine.session.home import jars_directory

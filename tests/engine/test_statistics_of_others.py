@@ -21,7 +21,7 @@ from engine.merge.exact_statistics import EXACT_DIGITS, is_odd_partition, lower_
 from engine.model.values import Column
 from engine.plan_merge import plan
 from engine.table.commits import commits
-from engine.table.delta_log import LogFile
+from engine.table.log_file import LogFile
 from engine.table.logged_schema import LoggedColumn, logical_names
 from tests.conftest import own_schema
 from tests.engine.logs_of_others import (

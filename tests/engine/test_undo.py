@@ -13,6 +13,7 @@ from engine.model.errors import RefusedError, StalePlanError
 from engine.model.values import Outcome, Plan
 from engine.plan_merge import plan
 from engine.recovery.undo import LATER_COMMITS, plan_undo, undo
+from engine.sql.undo_statements import undo_statement
 from engine.table.commits import Commit, commits, taken_back_by
 
 MERGE = "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT *"
@@ -37,7 +38,7 @@ def test_a_merge_is_taken_back_exactly_as_promised(spark: Any, history: History,
     looked = plan_undo(spark, history.get(outcome.op_id))
     assert (looked.version, looked.to_version, looked.lost) == (1, 0, ())
     assert (looked.rows_now, looked.rows_after) == (12, 10)
-    assert looked.sql == "RESTORE TABLE t TO VERSION AS OF 0"
+    assert undo_statement(looked) == "RESTORE TABLE t TO VERSION AS OF 0"
     assert looked.promise["numRestoredFiles"] == 1
 
     taken = undo(spark, looked, history=history)

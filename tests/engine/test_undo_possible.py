@@ -18,6 +18,7 @@ from engine.model.errors import EngineError, RefusedError, StalePlanError
 from engine.model.values import Outcome, Plan, Undo
 from engine.plan_statement import plan as plan_any
 from engine.recovery.undo import LATER_COMMITS, RAISE_RETENTION, plan_undo, undo
+from engine.sql.undo_statements import undo_statements
 from engine.table.commits import commits
 from engine.table.restore_files import vector_file
 from engine.table.table_state import catalog_entry
@@ -220,7 +221,9 @@ def test_an_old_table_is_taken_back_after_its_property_is_raised(
 
     found = plan_undo(spark, history.get(outcome.op_id))
     assert tuple(one.name for one in found.raise_retention) == raised
-    assert found.statements[0].startswith("ALTER TABLE t SET TBLPROPERTIES ('delta.deletedFileRetentionDuration' = ")
+    assert undo_statements(found)[0].startswith(
+        "ALTER TABLE t SET TBLPROPERTIES ('delta.deletedFileRetentionDuration' = "
+    )
     with pytest.raises(RefusedError, match="by its age") as refused:
         undo(spark, found, history=history, accept=[LATER_COMMITS])
     assert refused.value.condition == RAISE_RETENTION
@@ -231,7 +234,7 @@ def test_an_old_table_is_taken_back_after_its_property_is_raised(
     assert read(spark) == (10, 0)
     # the properties of the version came back with it
     assert not {RETENTION, LOG_RETENTION} & set(properties(spark, "t"))
-    assert history.get(taken.op_id).operation.sql == ";\n".join(found.statements)
+    assert history.get(taken.op_id).operation.sql == ";\n".join(undo_statements(found))
 
 
 def test_where_the_restore_fails_the_property_is_put_back(spark: Any, tables: None, history: History) -> None:

@@ -1,0 +1,82 @@
+"""A data file as the Delta log names it, and its statistics."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from engine.model.values import Cells, DataFile
+
+BY_COLUMN = ("minValues", "maxValues", "nullCount")
+
+
+class LogFile(NamedTuple):
+    """An AddFile of the log. ``path`` is as in the log: relative and URI-encoded, or absolute for a clone.
+
+    ``physical_rows`` counts the rows of the file, those that ``deleted_rows`` of its vector mark included; None
+    where the log has no statistics. ``file_hash`` is ``xxhash64`` of its ``_metadata.file_path``, ``vector`` the
+    unique id of its deletion vector, "" without one. A tuple, because tables have many.
+    """
+
+    path: str
+    bytes: int
+    partition: Cells
+    physical_rows: int | None
+    deleted_rows: int
+    vector: str
+    file_hash: int
+    modified_at: int = 0
+    stats: str | None = None
+
+    @property
+    def rows(self) -> int | None:
+        """Live rows."""
+        return None if self.physical_rows is None else self.physical_rows - self.deleted_rows
+
+    @property
+    def has_deletion_vector(self) -> bool:
+        return bool(self.vector)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What the protocol knows a logical file by: within a commit a file may be removed with its old vector and
+        added with a new one."""
+        return self.path, self.vector
+
+    def value(self) -> DataFile:
+        from datetime import datetime, timezone
+
+        stats = statistics_of(self.stats)
+        return DataFile(
+            path=self.path,
+            bytes=self.bytes,
+            rows=self.rows,
+            deletion_vector_rows=self.deleted_rows,
+            partition=self.partition,
+            modified_at=datetime.fromtimestamp(self.modified_at / 1000, timezone.utc).isoformat(timespec="seconds"),
+            min_values=_flat(stats.get("minValues", {})),
+            max_values=_flat(stats.get("maxValues", {})),
+            null_counts={k: int(v) for k, v in _flat(stats.get("nullCount", {})).items() if v and v.isdecimal()},
+        )
+
+
+def statistics_of(text: str | None) -> dict[str, Any]:
+    """The statistics of a file as the protocol names them, without what is not as the protocol has it: other writers
+    make mistakes, and to Delta such a file is one without them. Numbers with a point come as they are written."""
+    try:
+        found = json.loads(text or "{}", parse_float=str)
+    except ValueError:
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {key: value for key, value in found.items() if key not in BY_COLUMN or isinstance(value, dict)}
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> Cells:
+    flat: Cells = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{name}.")
+        else:
+            flat[f"{prefix}{name}"] = None if value is None else str(value)
+    return flat
