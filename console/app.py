@@ -27,11 +27,11 @@ from console.drafts import open_merges
 from console.places.specs import PLACES
 from console.settings import load_settings
 from console.themes import DEFAULT_THEME, load_themes
-from console.visible import visible
-from console.widgets.glyphs import ASCII, UNICODE, locale_speaks_utf8
 from console.widgets.keys import key_name
 from console.widgets.scrollbars import draw_scroll_bars
 from console.widgets.status import Job, Status
+from console.words.glyphs import ASCII, UNICODE, locale_speaks_utf8
+from console.words.visible import visible
 from console.work import Asking, Failed, Failure
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from console.cli.invocation import Invocation, asked
 from console.cli.narrator import Narrator, narrator
 from console.cli.plan_command import make_plan, planning_options
 from console.cli.streams import glyphs, paper, print_json, show
-from console.visible import visible
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.apply.policy import Broken

@@ -11,13 +11,13 @@ from console.cli.exits import DONE
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import narrator
 from console.cli.streams import glyphs, print_json, show
-from console.format import local_time, number, size
-from console.visible import visible
+from console.words.format import local_time, number, size
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from console.widgets.glyphs import Glyphs
+    from console.words.glyphs import Glyphs
     from engine.model.values import TableDetail, TableRef, TableVersion
     from engine.session.connect import Session
 

@@ -113,7 +113,7 @@ def _home(home: Path) -> Iterator[Found]:
 
 
 def _disk(home: Path) -> Iterator[Found]:
-    from console.format import size
+    from console.words.format import size
 
     place = home
     while not place.exists():

@@ -43,7 +43,7 @@ def _page(checks: list[Check]) -> RenderableType:
     from rich.text import Text
 
     from console.cli.view_plan import ERROR, OK, QUIET, WARNING
-    from console.visible import visible
+    from console.words.visible import visible
 
     signs = glyphs()
     look = {"ok": (signs.ok, OK), "warn": (signs.warning, WARNING), "fail": (signs.error, ERROR)}

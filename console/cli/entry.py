@@ -12,7 +12,7 @@ import click
 from console.cli.exits import CANCELLED, DONE, FAILED, USAGE, CrashError, PipeClosedError
 from console.cli.failures import Failed, ToldError, failed_by
 from console.cli.title import hide_secrets_in_title
-from console.visible import visible
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.errors import EngineError

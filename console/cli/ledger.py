@@ -10,14 +10,14 @@ import click
 from console.cli.exits import DONE
 from console.cli.invocation import Invocation, asked
 from console.cli.streams import glyphs, print_json, show
-from console.format import local_time, number
-from console.places.sentences import kind, read
-from console.visible import visible
+from console.words.format import local_time, number
+from console.words.sentences import kind, read
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from console.widgets.glyphs import Glyphs
+    from console.words.glyphs import Glyphs
     from engine.model.plans import OperationDetail
     from engine.model.values import Operation
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from console.cli.view_plan import MAX_FILES, MAX_SAMPLES, estimated, sample_text
-from console.format import count, number, short_id, size, to_the_second
-from console.places import sentences, undo_sentences
-from console.visible import visible
-from console.widgets.glyphs import UNICODE
+from console.words import sentences, undo_sentences
+from console.words.format import count, number, short_id, size, to_the_second
+from console.words.glyphs import UNICODE
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.plans import AnyPlan

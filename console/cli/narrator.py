@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from console.cli.exits import CANCELLED
 from console.cli.failures import Failed, ToldError, failed_by
-from console.format import size
-from console.visible import visible
+from console.words.format import size
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.plans import AnyPlan
@@ -145,7 +145,7 @@ class EventNarrator(Narrator):
 
     def planned(self, plan: AnyPlan) -> None:
         """A plan event: its id, a sentence, what is warned of, what Delta would refuse, the promised metrics."""
-        from console.places.sentences import summary
+        from console.words.sentences import summary
 
         self._event(
             "plan",

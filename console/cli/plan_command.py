@@ -15,7 +15,7 @@ from console.cli.invocation import Invocation, asked
 from console.cli.narrator import Narrator, narrator
 from console.cli.streams import glyphs, paper, print_json
 from console.cli.streams import show as print_parts
-from console.visible import visible
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.plans import AnyPlan

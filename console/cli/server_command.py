@@ -11,7 +11,7 @@ from console.cli.exits import DONE
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import narrator
 from console.cli.streams import print_json, show
-from console.format import local_time
+from console.words.format import local_time
 
 if TYPE_CHECKING:
     from engine.session.state import ServerStatus

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from console.widgets.glyphs import ASCII, UNICODE, Glyphs
+from console.words.glyphs import ASCII, UNICODE, Glyphs
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -12,8 +12,8 @@ from console.cli.exits import outcome_code
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import Narrator, narrator
 from console.cli.streams import glyphs, print_json, show
-from console.places import undo_sentences
-from console.visible import visible
+from console.words import undo_sentences
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

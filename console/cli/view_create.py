@@ -11,10 +11,10 @@ from rich.text import Text
 
 from console.cli.markdown import code, fenced, plain, policy_lines
 from console.cli.view_plan import BOLD, ERROR, OK, POINTER, QUIET, WARNING, facts, policy, signed, table, undo
-from console.format import duration, local_time, number, short_id, to_the_second
-from console.places.create_sentences import DOES, changes, committing, headline, marks, rows_written
-from console.visible import visible
-from console.widgets.glyphs import Glyphs
+from console.words.create_sentences import DOES, changes, committing, headline, marks, rows_written
+from console.words.format import duration, local_time, number, short_id, to_the_second
+from console.words.glyphs import Glyphs
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreatePlan, TableState

@@ -20,10 +20,10 @@ from console.cli.view_plan import (
     table,
     to_copy,
 )
-from console.format import number
-from console.places import sentences, undo_sentences
-from console.visible import visible
-from console.widgets.glyphs import Glyphs
+from console.words import sentences, undo_sentences
+from console.words.format import number
+from console.words.glyphs import Glyphs
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.plans import AnyPlan

@@ -10,10 +10,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from console.format import count, duration, elide_end, elide_file, local_time, number, short_id, size
-from console.places import sentences, undo_sentences
-from console.visible import visible
-from console.widgets.glyphs import Glyphs
+from console.words import sentences, undo_sentences
+from console.words.format import count, duration, elide_end, elide_file, local_time, number, short_id, size
+from console.words.glyphs import Glyphs
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.plans import AnyPlan

@@ -12,16 +12,16 @@ from textual.widget import Widget
 from textual.widgets import Button, Input
 
 from console.dialogs.writing import WritingDialog
-from console.format import count, duration, number, short_id
-from console.places import create_sentences, sentences, undo_sentences
-from console.visible import visible
 from console.widgets.accept import Accept
 from console.widgets.lines import where_this_is
 from console.widgets.page import Head, Paragraph, sentence, signed
 from console.widgets.sentences import Sentences
+from console.words import create_sentences, sentences, undo_sentences
+from console.words.format import count, duration, number, short_id
+from console.words.visible import visible
 
 if TYPE_CHECKING:
-    from console.places.projection import Projection
+    from console.words.projection import Projection
     from engine.apply.policy import Broken
     from engine.model.plans import AnyPlan
 

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Static
 
 from console.dialogs.writing import WritingDialog
-from console.visible import visible
+from console.words.visible import visible
 
 
 class ConfirmDialog(WritingDialog[bool]):

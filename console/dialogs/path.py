@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Input, Static
 
 from console.dialogs.dialog import Dialog
-from console.visible import visible
+from console.words.visible import visible
 
 Check = Callable[[str], "str | None"]
 

@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 
 from console.dialogs.dialog import Dialog
 from console.fuzzy import best_matches
-from console.visible import visible
+from console.words.visible import visible
 
 
 @dataclass(frozen=True)

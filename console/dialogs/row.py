@@ -12,9 +12,9 @@ from textual.widget import Widget
 from textual.widgets import Button, Static
 
 from console.dialogs.dialog import Dialog
-from console.visible import visible
 from console.widgets.page import Paragraph
 from console.widgets.sentences import Sentences
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from console.format import local_clock, number, short_id, size
-from console.places.create_sentences import facts
-from console.visible import visible
-from console.widgets.glyphs import Glyphs
 from console.widgets.page import Column, Page, Row, Table, sentence
+from console.words.create_sentences import facts
+from console.words.format import local_clock, number, short_id, size
+from console.words.glyphs import Glyphs
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreatePlan

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from console.format import duration, short_id
-from console.places import create_sentences, sentences, undo_sentences
-from console.widgets.glyphs import Glyphs
 from console.widgets.page import Head, Page, sentence, signed
 from console.widgets.page_view import PageView, failure_head
 from console.widgets.promise import promise_table
+from console.words import create_sentences, sentences, undo_sentences
+from console.words.format import duration, short_id
+from console.words.glyphs import Glyphs
 from console.work import Failure
 
 if TYPE_CHECKING:
     from console.app import DeltaMergeApp
     from console.places.place import Place
-    from console.places.projection import Projection
+    from console.words.projection import Projection
     from engine.model.plans import AnyPlan
     from engine.model.values import Operation, Outcome
 

@@ -19,12 +19,12 @@ from textual.widgets import TextArea
 from console.drafts import Draft, DraftStore
 from console.places.markers import markers_of
 from console.places.templates import quoted
-from console.visible import is_visible, visible
 from console.widgets.editor import SqlEditor
 from console.widgets.page import Head, Paragraph, sentence, signed
 from console.widgets.page_view import failure_head
 from console.widgets.parameters import Parameters
 from console.widgets.sentences import Sentences
+from console.words.visible import is_visible, visible
 from console.work import Asking, Failure
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from textual.message import Message
 from textual.widgets import Input
 
 from console.places.table_form import LAYOUTS, FormColumn, TableForm
-from console.visible import visible
 from console.widgets.field import Field, TextBox
 from console.widgets.one_of import OneOf
 from console.widgets.page import Column, Page, Paragraph, Row, Table
 from console.widgets.page_view import PageView
 from console.widgets.sentences import Sentences
+from console.words.visible import visible
 
 TEXTS = ("name", "layout_by", "properties", "location", "comment", "query")
 PLACEHOLDERS = {

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from console.format import count, duration, number
-from console.places import create_sentences as sentences
 from console.places.plan_pages import around_it, refusal, remarks
-from console.visible import visible
-from console.widgets.glyphs import Glyphs
 from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, facts, sentence, signed
+from console.words import create_sentences as sentences
+from console.words.format import count, duration, number
+from console.words.glyphs import Glyphs
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreatePlan, TableState

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from console.dialogs.path import PathDialog
 from console.drafts import write_atomically
-from console.format import count
+from console.words.format import count
 
 if TYPE_CHECKING:
     from console.places.place import Place

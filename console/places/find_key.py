@@ -7,14 +7,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from console.dialogs.key import KeyDialog
-from console.format import count, elide_end, elide_file
-from console.places import sentences
 from console.places.plan_pages import sample_lines
-from console.visible import visible
-from console.widgets.glyphs import Glyphs
 from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, facts, sentence, signed
 from console.widgets.page_view import failure_head
 from console.widgets.status import Job
+from console.words import sentences
+from console.words.format import count, elide_end, elide_file
+from console.words.glyphs import Glyphs
+from console.words.visible import visible
 from console.work import Failure
 
 if TYPE_CHECKING:

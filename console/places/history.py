@@ -14,7 +14,6 @@ from textual.widget import Widget
 from textual.widgets import Input
 from typing_extensions import override
 
-from console.places import undo_sentences
 from console.places.history_pages import (
     GROUPINGS,
     Group,
@@ -29,6 +28,7 @@ from console.places.place import Place
 from console.widgets.lines import TabLine
 from console.widgets.page_view import PageView
 from console.widgets.status import Job
+from console.words import undo_sentences
 from console.work import Failure
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from console.format import duration, local_time, parse_time, short_id
-from console.places import sentences, undo_sentences
-from console.visible import visible
-from console.widgets.glyphs import Glyphs
 from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, sentence, signed
 from console.widgets.promise import promise_table
+from console.words import sentences, undo_sentences
+from console.words.format import duration, local_time, parse_time, short_id
+from console.words.glyphs import Glyphs
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreatePlan

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from console.format import count, local_time, number, size
-from console.places import sentences
-from console.places.projection import rows_written
-from console.visible import visible
-from console.widgets.glyphs import Glyphs
 from console.widgets.page import Column, Page, Paragraph, Row, Table, sentence
+from console.words import sentences
+from console.words.format import count, local_time, number, size
+from console.words.glyphs import Glyphs
+from console.words.projection import rows_written
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.plans import OperationDetail

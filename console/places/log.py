@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import RichLog
 
 from console.places.place import Place
-from console.visible import visible
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from console.app import LogLine

@@ -31,10 +31,10 @@ from console.places.merge_form_pane import MergeFormPane
 from console.places.merge_keys import KEYS
 from console.places.plan_pages import spark_page
 from console.places.preview import Preview
-from console.visible import visible
 from console.widgets.lines import TabLine
 from console.widgets.page import signed
 from console.widgets.running import Running
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from console.places.templates import Sides

@@ -11,15 +11,15 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input, Label
 
-from console.format import elide_end
 from console.places.clause_text import HEADS, FormClause
 from console.places.merge_form import MergeForm, Part
-from console.places.sentences import one_line
 from console.widgets.field import Field, TextBox
 from console.widgets.page import Column, Page, Paragraph, Row, Table
 from console.widgets.page_view import PageView
 from console.widgets.part_box import PartBox
 from console.widgets.sentences import Sentences
+from console.words.format import elide_end
+from console.words.sentences import one_line
 
 if TYPE_CHECKING:
     from engine.model.values import TableRef

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from console.format import count, duration, number, share, size
-from console.places import sentences
 from console.places.file_classes import by_share, by_size, by_touch
-from console.visible import visible
-from console.widgets.glyphs import Glyphs
 from console.widgets.page import Column, FileMap, Head, Page, Paragraph, Row, Table, facts, sentence, signed
+from console.words import sentences
+from console.words.format import count, duration, number, share, size
+from console.words.glyphs import Glyphs
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreateStatement

@@ -10,14 +10,15 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
 
-from console.format import local_clock, short_id
-from console.places import create_pages, plan_pages, sentences
+from console.places import create_pages, plan_pages
 from console.places.before import before_page
-from console.widgets.glyphs import Glyphs
 from console.widgets.lines import TabLine
 from console.widgets.page import Head, Page, Paragraph, signed
 from console.widgets.page_view import PageView
 from console.widgets.sentences import Sentences
+from console.words import sentences
+from console.words.format import local_clock, short_id
+from console.words.glyphs import Glyphs
 
 if TYPE_CHECKING:
     from console.app import DeltaMergeApp

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from console.places.table_form import TableForm, clone, like, proposed_name
-from console.visible import visible
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from console.places.create import CreatePlace

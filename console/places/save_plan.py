@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from console.dialogs.path import PathDialog
-from console.format import short_id
+from console.words.format import short_id
 from console.work import Failure
 
 if TYPE_CHECKING:

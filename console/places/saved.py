@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from console.dialogs.path import PathDialog
 from console.dialogs.pick import Choice, PickDialog
 from console.drafts import Draft, DraftStore
-from console.format import local_time
-from console.places.sentences import one_line
+from console.words.format import local_time
+from console.words.sentences import one_line
 
 if TYPE_CHECKING:
     from console.places.merge import MergePlace

@@ -10,9 +10,9 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from console.places.place import Place
-from console.visible import visible
 from console.widgets.page import Column, Page, Row, Table, sentence, signed
 from console.widgets.page_view import PageView
+from console.words.visible import visible
 
 
 class SessionPlace(Place):

@@ -13,8 +13,6 @@ from typing_extensions import override
 
 from console import garbage
 from console.drafts import Draft
-from console.format import short_id
-from console.places import sentences
 from console.places.commit_pane import CommitPane
 from console.places.compose import ComposePane
 from console.places.place import Place
@@ -25,10 +23,12 @@ from console.widgets.lines import TabLine
 from console.widgets.page_view import PageView
 from console.widgets.running import Running
 from console.widgets.status import Job
+from console.words import sentences
+from console.words.format import short_id
 from console.work import Failure
 
 if TYPE_CHECKING:
-    from console.places.projection import Projection
+    from console.words.projection import Projection
     from engine.model.plans import AnyPlan
     from engine.model.values import Outcome
 
@@ -188,7 +188,7 @@ class StatementPlace(Place):
             return
 
         def look() -> Projection | None:
-            from console.places.projection import projected
+            from console.words.projection import projected
 
             return projected(plan, self.backend.outcomes())
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
-from console.format import count, number, share
-from console.visible import visible
 from console.widgets.page import Column, Page, Row, Table, sentence
+from console.words.format import count, number, share
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.values import DataFile, TableDetail

@@ -18,11 +18,11 @@ from typing_extensions import override
 from console.places.place import Place
 from console.places.table_keys import KEYS
 from console.places.table_list import TableList
-from console.visible import visible
 from console.widgets.lines import TabLine
 from console.widgets.page import Page, sentence
 from console.widgets.page_view import PageView
 from console.widgets.table_tree import TableTree
+from console.words.visible import visible
 from console.work import Failure
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ class TablesPlace(Place):
         detail, dot = self.detail, f" {self.console_app.glyphs.dot} "
         parts: list[str] = []
         if detail is not None:
-            from console.format import count, size
+            from console.words.format import count, size
 
             parts = [f"v{detail.version}", count(detail.num_files, "file"), size(detail.num_bytes)]
             if detail.partition_columns:

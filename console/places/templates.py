@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from console.visible import visible
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.values import Column

@@ -11,9 +11,9 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Label, Static
 
-from console.visible import visible
 from console.widgets.field import Field
 from console.widgets.part_box import ProposalBox
+from console.words.visible import visible
 
 SHOWN = 8
 """Columns in sight: with them the dialog fits into 24 lines."""

@@ -13,8 +13,8 @@ from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import TextAreaTheme
 
-from console.visible import is_visible
 from console.widgets.theme_colour import theme_colour
+from console.words.visible import is_visible
 
 if TYPE_CHECKING:
     from textual.theme import Theme

@@ -7,7 +7,7 @@ from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Input, Label
 
-from console.visible import is_visible
+from console.words.visible import is_visible
 
 NOT_HERE = "several lines, or signs that cannot be seen: edit it in the SQL"
 

@@ -14,9 +14,9 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from console.format import number
 from console.widgets.page import FileMap
 from console.widgets.theme_colour import theme_colour
+from console.words.format import number
 
 # from quiet to loud; the letter says the same
 _COLOURS = ("foreground-muted", "text-secondary", "text-primary", "text-accent", "text-warning", "text-error")

@@ -17,10 +17,10 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from console.format import elide_end, elide_file
-from console.visible import visible
-from console.widgets.glyphs import UNICODE, Glyphs
 from console.widgets.page import Column, Order, Table, order_of
+from console.words.format import elide_end, elide_file
+from console.words.glyphs import UNICODE, Glyphs
+from console.words.visible import visible
 from console.work import Asking
 
 PADDING = 1

@@ -15,16 +15,16 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
-from console.format import elide_end
-from console.visible import visible
 from console.widgets.keys import KeyHint, hints
 from console.widgets.status import Status
+from console.words.format import elide_end
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
     from console.app import DeltaMergeApp
-    from console.widgets.glyphs import Glyphs
+    from console.words.glyphs import Glyphs
 
 ENDPOINT = 40
 _SPARK_STYLE = {"starting": "$text-warning", "warm": "$text-success", "lost": "$text-error"}

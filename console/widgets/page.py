@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, TypeVar, overload
 
 from textual.content import Content
 
-from console.visible import visible
+from console.words.visible import visible
 
 Row = tuple["str | None", ...]
 T = TypeVar("T")

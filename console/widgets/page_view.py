@@ -11,10 +11,10 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
-from console.visible import visible
 from console.widgets.grid import Grid
 from console.widgets.page import Head, Order, Page, Paragraph, Table, in_order, sentence, signed
 from console.widgets.sentences import Sentences
+from console.words.visible import visible
 from console.work import Failure
 
 if TYPE_CHECKING:

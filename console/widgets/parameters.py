@@ -9,7 +9,7 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.message import Message
 from textual.widgets import Input, Label
 
-from console.visible import visible
+from console.words.visible import visible
 
 
 class Parameters(VerticalScroll):

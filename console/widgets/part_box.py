@@ -11,8 +11,8 @@ from textual.message import Message
 from textual.suggester import SuggestFromList
 from typing_extensions import override
 
-from console.visible import is_visible, visible
 from console.widgets.field import TextBox
+from console.words.visible import is_visible, visible
 
 NOTHING = r"(?!)"
 """What no text is: nothing can be typed."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
-from console.format import count, number
-from console.visible import visible
-from console.widgets.glyphs import Glyphs
 from console.widgets.page import Column, Row, Table
+from console.words.format import count, number
+from console.words.glyphs import Glyphs
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreatePlan

@@ -9,9 +9,9 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Input, TextArea
 
-from console.format import duration, elide_end, number, size
-from console.visible import visible
 from console.widgets.lines import OneLine
+from console.words.format import duration, elide_end, number, size
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from console.places.place import Place

@@ -14,7 +14,7 @@ from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
 from console.fuzzy import match
-from console.visible import visible
+from console.words.visible import visible
 
 # the catalog and the schema of SQL text; the schemas of the current catalog have one part
 _IN_CATALOG = re.compile(r"(`(?:[^`]|``)+`|[^.`]+)\.(.+)", re.DOTALL)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from console.visible import is_visible
+from console.words.visible import is_visible
 from engine.ledger.history import History
 from engine.model.plan_file import write_plan
 from engine.model.values import Remark

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from console.cli import markdown
-from console.format import to_the_second
-from console.places.sentences import read, rewrites_all
+from console.words.format import to_the_second
+from console.words.sentences import read, rewrites_all
 from engine.model.errors import RefusedError
 from engine.model.values import Plan
 from engine.recovery.undo import undo

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from console.places.projection import Projection, projected
+from console.words.projection import Projection, projected
 from engine.model.plans import OperationDetail
 from engine.model.values import Operation, Plan
 from tests.console import samples

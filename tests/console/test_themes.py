@@ -12,7 +12,7 @@ from textual.theme import Theme
 
 from console.places.specs import PLACES
 from console.themes import check_variables, load_themes
-from console.widgets.glyphs import locale_speaks_utf8
+from console.words.glyphs import locale_speaks_utf8
 from tests.console.drive import ORDERS, Operator, console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL

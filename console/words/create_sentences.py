@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from console.format import count, number, short_id, size
-from console.visible import visible
+from console.words.format import count, number, short_id, size
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreatePlan, StateColumn, TableState

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from console.format import count, elide_end, number, short_id, size
-from console.places import create_sentences
-from console.visible import visible
-from console.widgets.glyphs import Glyphs
+from console.words import create_sentences
+from console.words.format import count, elide_end, number, short_id, size
+from console.words.glyphs import Glyphs
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.plans import AnyPlan
@@ -189,7 +189,7 @@ def why_not_committable(plan: AnyPlan) -> str | None:
 
 def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
     """What a commit did, in one line."""
-    from console.format import duration
+    from console.words.format import duration
 
     if result.already_applied and result.version is None:
         return "was applied already: nothing changed now"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from console.format import count, local_time, number, parse_time, size
-from console.places.sentences import read
-from console.visible import visible
+from console.words.format import count, local_time, number, parse_time, size
+from console.words.sentences import read
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.plans import AnyPlan

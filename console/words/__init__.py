@@ -1,0 +1,1 @@
+"""What the screen and the command line both say, as plain text."""
