@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Input, Static
 
 from console.dialogs.dialog import Dialog
-from console.places.clause_text import HEADS, FormClause
+from console.statements.clause_text import HEADS, FormClause
 from console.widgets.column_rows import ColumnRows
 from console.widgets.field import Field, TextBox
 from console.widgets.one_of import OneOf

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Input, Static
 
 from console.dialogs.dialog import Dialog
-from console.places.table_form import VALUES, FormColumn
+from console.statements.table_form import VALUES, FormColumn
 from console.widgets.field import Field, TextBox
 from console.widgets.one_of import OneOf
 

@@ -18,7 +18,7 @@ from textual.widgets import TextArea
 
 from console.drafts import Draft, DraftStore
 from console.places.markers import markers_of
-from console.places.templates import quoted
+from console.statements.templates import quoted
 from console.widgets.editor import SqlEditor
 from console.widgets.page import Head, Paragraph, sentence, signed
 from console.widgets.page_view import failure_head

@@ -18,7 +18,7 @@ from console.places.create_form import FormPane
 from console.places.create_keys import KEYS
 from console.places.formed import FormedPlace
 from console.places.preview import Preview
-from console.places.table_form import FormColumn, TableForm, read_form, to_sql
+from console.statements.table_form import FormColumn, TableForm, read_form, to_sql
 from console.widgets.lines import TabLine
 from console.widgets.page import Paragraph, signed
 from console.widgets.running import Running

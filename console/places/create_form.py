@@ -12,7 +12,7 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input
 
-from console.places.table_form import LAYOUTS, FormColumn, TableForm
+from console.statements.table_form import LAYOUTS, FormColumn, TableForm
 from console.widgets.field import Field, TextBox
 from console.widgets.one_of import OneOf
 from console.widgets.page import Column, Page, Paragraph, Row, Table

@@ -12,11 +12,15 @@ from textual.widgets import ContentSwitcher, Input
 from typing_extensions import override
 
 from console.drafts import Draft
-from console.places.clause_text import FormClause
 from console.places.commit_pane import CommitPane
 from console.places.compose import ComposePane
 from console.places.formed import FormedPlace
-from console.places.merge_form import (
+from console.places.merge_form_pane import MergeFormPane
+from console.places.merge_keys import KEYS
+from console.places.plan_pages import spark_page
+from console.places.preview import Preview
+from console.statements.clause_text import FormClause
+from console.statements.merge_form import (
     Part,
     comments_between,
     place_of_new,
@@ -27,17 +31,13 @@ from console.places.merge_form import (
     with_part,
     without_clause,
 )
-from console.places.merge_form_pane import MergeFormPane
-from console.places.merge_keys import KEYS
-from console.places.plan_pages import spark_page
-from console.places.preview import Preview
 from console.widgets.lines import TabLine
 from console.widgets.page import signed
 from console.widgets.running import Running
 from console.words.visible import visible
 
 if TYPE_CHECKING:
-    from console.places.templates import Sides
+    from console.statements.templates import Sides
     from console.widgets.page import Page
 
 EMPTY = "Type a MERGE statement, or press {tables.merge} on a table. {merge.plan} plans it and writes nothing."
@@ -121,7 +121,7 @@ class MergePlace(FormedPlace):
 
     def use_proposal(self, known: Sides) -> None:
         """An upsert between two tables, ready to be edited; ``t`` makes another kind of merge of them."""
-        from console.places.templates import upsert
+        from console.statements.templates import upsert
 
         self.proposed = known
         self.use_text(upsert(known))

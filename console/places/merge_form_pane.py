@@ -11,8 +11,8 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input, Label
 
-from console.places.clause_text import HEADS, FormClause
-from console.places.merge_form import MergeForm, Part
+from console.statements.clause_text import HEADS, FormClause
+from console.statements.merge_form import MergeForm, Part
 from console.widgets.field import Field, TextBox
 from console.widgets.page import Column, Page, Paragraph, Row, Table
 from console.widgets.page_view import PageView

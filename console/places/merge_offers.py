@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from console.dialogs.pick import Choice, PickDialog
 from console.places.propose import LISTING, load_choices, table_choices
-from console.places.templates import Sides, conditions, quoted, sides
+from console.statements.templates import Sides, conditions, quoted, sides
 
 if TYPE_CHECKING:
-    from console.places.clause_text import FormClause
     from console.places.merge import MergePlace
-    from console.places.merge_form import MergeForm, Part
+    from console.statements.clause_text import FormClause
+    from console.statements.merge_form import MergeForm, Part
     from engine.model.values import Column
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from console.dialogs.pick import Choice, PickDialog
-from console.places.templates import TEMPLATES, Sides, sides
+from console.statements.templates import TEMPLATES, Sides, sides
 
 if TYPE_CHECKING:
     from console.places.merge import MergePlace

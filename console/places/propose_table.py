@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from console.places.table_form import TableForm, clone, like, proposed_name
+from console.statements.table_form import TableForm, clone, like, proposed_name
 from console.words.visible import visible
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from console.places.table_form import to_sql
+from console.statements.table_form import to_sql
 from engine.model.errors import EngineError
 from engine.model.values import Operation, TableRef
 from tests.console import samples

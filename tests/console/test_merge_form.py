@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from console.places.clause_text import FormClause, clause_sql
-from console.places.merge_form import (
+from console.statements.clause_text import FormClause, clause_sql
+from console.statements.merge_form import (
     MergeForm,
     Part,
     comments_between,
@@ -21,7 +21,7 @@ from console.places.merge_form import (
     with_part,
     without_clause,
 )
-from console.places.templates import TEMPLATES, Sides
+from console.statements.templates import TEMPLATES, Sides
 from tests.console.samples import MERGE_SQL
 
 PARTS: tuple[Part, ...] = ("target", "target_alias", "source", "source_alias", "condition")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from console.drafts import DraftStore
-from console.places.merge_form import Part
+from console.statements.merge_form import Part
 from engine.model.values import Column
 from tests.console.drive import Operator, console
 from tests.console.fake_backend import FakeBackend

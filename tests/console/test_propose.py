@@ -6,7 +6,7 @@ import pytest
 import sqlglot
 
 from console.dialogs.pick import Choice, PickDialog
-from console.places.templates import TEMPLATES, Sides, sides
+from console.statements.templates import TEMPLATES, Sides, sides
 from engine.model.values import Column
 from tests.console.drive import ORDERS, console
 from tests.console.fake_backend import FakeBackend

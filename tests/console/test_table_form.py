@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from console.places.table_form import FormColumn, TableForm, clone, like, proposed_name, read_form, to_sql
+from console.statements.table_form import FormColumn, TableForm, clone, like, proposed_name, read_form, to_sql
 from tests.console import samples
 
 COLUMNS = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from console.places.clause_text import (
+from console.statements.clause_text import (
     Edit,
     FormClause,
     action_edits,
@@ -19,7 +19,7 @@ from console.places.clause_text import (
     form_clause,
     put,
 )
-from console.places.templates import Sides, upsert
+from console.statements.templates import Sides, upsert
 
 if TYPE_CHECKING:
     from engine.model.values import ClauseKind

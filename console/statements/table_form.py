@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from console.places.templates import quoted
+from console.statements.templates import quoted
 
 if TYPE_CHECKING:
     from engine.model.create_values import StateColumn, TableState

@@ -1,0 +1,1 @@
+"""The statements that the forms write and read."""
