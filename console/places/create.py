@@ -12,12 +12,12 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 from typing_extensions import override
 
-from console.places.commit_pane import CommitPane
-from console.places.compose import ComposePane
 from console.places.create_form import FormPane
 from console.places.create_keys import KEYS
-from console.places.formed import FormedPlace
-from console.places.preview import Preview
+from console.places.statement.commit_pane import CommitPane
+from console.places.statement.form_sql_place import FormedPlace
+from console.places.statement.preview import Preview
+from console.places.statement.statement_editor import ComposePane
 from console.statements.table_form import FormColumn, TableForm, read_form, to_sql
 from console.widgets.lines import TabLine
 from console.widgets.page import Paragraph, signed

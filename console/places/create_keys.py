@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
-from console.places.statement_keys import to_look_at_it, to_take_it_along, to_write_it
+from console.places.statement.statement_keys import to_look_at_it, to_take_it_along, to_write_it
 
 KEYS: list[BindingType] = [
     *to_write_it("create"),

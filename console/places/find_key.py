@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from console.dialogs.key import KeyDialog
-from console.places.plan_pages import sample_lines
+from console.places.statement.plan_pages import sample_lines
 from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, facts, sentence, signed
 from console.widgets.page_view import failure_head
 from console.widgets.status import Job

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
     from console.places.merge import MergePlace
-    from console.places.statement import StatementPlace
+    from console.places.statement.statement import StatementPlace
     from console.widgets.page import Page
     from engine.model.plans import OperationDetail
     from engine.model.values import Operation, Outcome, UndoPlan

@@ -12,13 +12,13 @@ from textual.widgets import ContentSwitcher, Input
 from typing_extensions import override
 
 from console.drafts import Draft
-from console.places.commit_pane import CommitPane
-from console.places.compose import ComposePane
-from console.places.formed import FormedPlace
 from console.places.merge_form_pane import MergeFormPane
 from console.places.merge_keys import KEYS
-from console.places.plan_pages import spark_page
-from console.places.preview import Preview
+from console.places.statement.commit_pane import CommitPane
+from console.places.statement.form_sql_place import FormedPlace
+from console.places.statement.plan_pages import spark_page
+from console.places.statement.preview import Preview
+from console.places.statement.statement_editor import ComposePane
 from console.statements.clause_text import FormClause
 from console.statements.merge_form import (
     Part,

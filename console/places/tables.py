@@ -341,7 +341,7 @@ class TablesPlace(Place):
         if page is None or page.table is None or self.shown is None:
             self.notify("There are no rows to export here.")
             return
-        from console.places.export import ask_where_to_export
+        from console.places.statement.export import ask_where_to_export
 
         ask_where_to_export(
             self, self.page.table or page.table, f"{self.shown.name.strip('`').rpartition('.')[2]}-{self.view}"

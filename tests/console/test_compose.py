@@ -21,7 +21,7 @@ async def test_the_text_is_checked_once_after_a_pause_and_not_at_every_key(
     backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # longer than a busy machine takes for five keys
-    monkeypatch.setattr("console.places.compose.VALIDATE_AFTER_SECONDS", 3.0)
+    monkeypatch.setattr("console.places.statement.statement_editor.VALIDATE_AFTER_SECONDS", 3.0)
     async with console(backend) as operator:
         await operator.warm()
         await operator.press("2")

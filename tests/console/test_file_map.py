@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.app import App, ComposeResult
 
-from console.places.file_classes import by_share, by_size, by_touch
+from console.places.statement.file_classes import by_share, by_size, by_touch
 from console.widgets.file_map import FileMapView
 from console.widgets.page import FileMap
 from engine.model.values import TouchedFile

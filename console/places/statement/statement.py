@@ -13,10 +13,10 @@ from typing_extensions import override
 
 from console import garbage
 from console.drafts import Draft
-from console.places.commit_pane import CommitPane
-from console.places.compose import ComposePane
 from console.places.place import Place
-from console.places.preview import Preview
+from console.places.statement.commit_pane import CommitPane
+from console.places.statement.preview import Preview
+from console.places.statement.statement_editor import ComposePane
 from console.progress import Advanced, reporter
 from console.widgets.editor import SqlEditor
 from console.widgets.lines import TabLine
@@ -448,7 +448,7 @@ class StatementPlace(Place):
         if plan is None:
             self.notify("There is no plan to save yet.")
             return
-        from console.places.save_plan import ask_where_to_save
+        from console.places.statement.save_plan import ask_where_to_save
 
         ask_where_to_save(self, plan)
 
@@ -462,7 +462,7 @@ class StatementPlace(Place):
             self.open_row(event, "One row" if plan is None else plan.target.name)
             return
         from console.dialogs.row import RowDialog
-        from console.places.plan_pages import sample_lines
+        from console.places.statement.plan_pages import sample_lines
 
         sample = plan.samples[event.row]
         self.app.push_screen(RowDialog(f"{sample.action} by clause {sample.clause + 1}", sample_lines(sample)))

@@ -10,8 +10,8 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
 
-from console.places import create_pages, plan_pages
-from console.places.before import before_page
+from console.places.plan_diff import before_page
+from console.places.statement import create_pages, plan_pages
 from console.widgets.lines import TabLine
 from console.widgets.page import Head, Page, Paragraph, signed
 from console.widgets.page_view import PageView

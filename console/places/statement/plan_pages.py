@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from console.places.file_classes import by_share, by_size, by_touch
+from console.places.statement.file_classes import by_share, by_size, by_touch
 from console.widgets.page import Column, FileMap, Head, Page, Paragraph, Row, Table, facts, sentence, signed
 from console.words import sentences
 from console.words.format import count, duration, number, share, size

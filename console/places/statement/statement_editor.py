@@ -17,7 +17,7 @@ from textual.timer import Timer
 from textual.widgets import TextArea
 
 from console.drafts import Draft, DraftStore
-from console.places.markers import markers_of
+from console.places.statement.markers import markers_of
 from console.statements.templates import quoted
 from console.widgets.editor import SqlEditor
 from console.widgets.page import Head, Paragraph, sentence, signed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from console.places.plan_pages import around_it, refusal, remarks
+from console.places.statement.plan_pages import around_it, refusal, remarks
 from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, facts, sentence, signed
 from console.words import create_sentences as sentences
 from console.words.format import count, duration, number

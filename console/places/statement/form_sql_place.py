@@ -7,8 +7,8 @@ from typing import ClassVar
 from textual import on
 from typing_extensions import override
 
-from console.places.compose import ComposePane
-from console.places.statement import StatementPlace
+from console.places.statement.statement import StatementPlace
+from console.places.statement.statement_editor import ComposePane
 
 
 class FormedPlace(StatementPlace):

@@ -1,0 +1,1 @@
+"""What the Merge and the Create place share: editor, preview, commit."""
