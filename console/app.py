@@ -405,7 +405,7 @@ class DeltaMergeApp(App[None], Asking):
 
     def _open_merge(self, number: int) -> None:
         def make() -> Place:
-            from console.places.merge import MergePlace
+            from console.places.merge.merge import MergePlace
 
             return MergePlace(number)
 

@@ -34,7 +34,7 @@ from console.work import Failure
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
-    from console.places.merge import MergePlace
+    from console.places.merge.merge import MergePlace
     from console.places.statement.statement import StatementPlace
     from console.widgets.page import Page
     from engine.model.plans import OperationDetail
@@ -337,7 +337,7 @@ class HistoryPlace(Place):
             self.ask("use", lambda: self.backend.operation(one.op_id), use, self.detail_view.fail, of=self._here)
 
     def _plan_again(self, detail: OperationDetail) -> None:
-        from console.places.saved import SECRET_LEFT_OUT, draft_of, lacks_secrets
+        from console.places.merge.saved import SECRET_LEFT_OUT, draft_of, lacks_secrets
 
         place: MergePlace = self.console_app.go_to("merge")  # type: ignore[assignment]
         draft = draft_of(detail)
@@ -357,7 +357,7 @@ class HistoryPlace(Place):
             self._with_detail(self.selected, self._edit_again)
 
     def _edit_again(self, detail: OperationDetail) -> None:
-        from console.places.saved import draft_of
+        from console.places.merge.saved import draft_of
 
         sql, kind = draft_of(detail).sql, detail.operation.kind
         place = cast("StatementPlace", self.console_app.go_to("create" if kind == "create_table" else "merge"))

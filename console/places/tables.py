@@ -371,7 +371,7 @@ class TablesPlace(Place):
 
     def action_merge(self) -> None:
         if (name := self._name_for_spark()) is not None:
-            from console.places.propose import propose_into
+            from console.places.merge.propose import propose_into
 
             propose_into(self, name)
 

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from console.app import DeltaMergeApp
 from console.places.create import CreatePlace
-from console.places.merge import MergePlace
+from console.places.merge.merge import MergePlace
 from tests.console.fake_backend import FakeBackend
 
 PATIENCE_SECONDS = 8.0

@@ -72,7 +72,7 @@ async def test_a_source_that_is_gone_is_told_of_in_one_line(backend: FakeBackend
 
 
 async def test_values_that_are_private_are_not_shown_but_the_clause_is(backend: FakeBackend) -> None:
-    from console.places.find_key import key_page
+    from console.places.merge.find_key import key_page
     from console.words.glyphs import UNICODE
     from engine.explore.find_key import FoundKey, FoundRow
     from engine.model.values import Sample

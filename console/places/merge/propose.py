@@ -9,7 +9,7 @@ from console.dialogs.pick import Choice, PickDialog
 from console.statements.templates import TEMPLATES, Sides, sides
 
 if TYPE_CHECKING:
-    from console.places.merge import MergePlace
+    from console.places.merge.merge import MergePlace
     from console.places.place import Place
     from console.work import Failure
     from engine.model.values import TableRef

@@ -13,7 +13,7 @@ from console.words.format import local_time
 from console.words.sentences import one_line
 
 if TYPE_CHECKING:
-    from console.places.merge import MergePlace
+    from console.places.merge.merge import MergePlace
     from console.work import Failure
     from engine.model.plans import OperationDetail
     from engine.model.values import Operation

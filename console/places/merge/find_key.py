@@ -18,7 +18,7 @@ from console.words.visible import visible
 from console.work import Failure
 
 if TYPE_CHECKING:
-    from console.places.merge import MergePlace
+    from console.places.merge.merge import MergePlace
     from engine.explore.find_key import ClauseTest, FoundKey, FoundRow
     from engine.model.values import Clause, Plan
 

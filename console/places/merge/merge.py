@@ -12,8 +12,8 @@ from textual.widgets import ContentSwitcher, Input
 from typing_extensions import override
 
 from console.drafts import Draft
-from console.places.merge_form_pane import MergeFormPane
-from console.places.merge_keys import KEYS
+from console.places.merge.merge_form_pane import MergeFormPane
+from console.places.merge.merge_keys import KEYS
 from console.places.statement.commit_pane import CommitPane
 from console.places.statement.form_sql_place import FormedPlace
 from console.places.statement.plan_pages import spark_page
@@ -191,7 +191,7 @@ class MergePlace(FormedPlace):
 
     @on(MergeFormPane.OfferWanted)
     def _offer_wanted(self, event: MergeFormPane.OfferWanted) -> None:
-        from console.places.merge_offers import offer
+        from console.places.merge.merge_offers import offer
 
         if (form := self.form_pane.form) is not None:
             offer(self, form, event.part)
@@ -224,7 +224,7 @@ class MergePlace(FormedPlace):
         self._open_clause(self.form_pane.at)
 
     def _open_clause(self, at: int | None) -> None:
-        from console.places.merge_offers import open_clause
+        from console.places.merge.merge_offers import open_clause
 
         if (form := self.form_pane.form) is not None:
             open_clause(self, form, at)
@@ -286,7 +286,7 @@ class MergePlace(FormedPlace):
         if self.plan is None or self.plan.kind != "merge":
             self.notify("There is no plan of a MERGE to look into yet.")
             return
-        from console.places.find_key import ask_for_key
+        from console.places.merge.find_key import ask_for_key
 
         ask_for_key(self, self.plan, self.preview.typed)
 
@@ -308,12 +308,12 @@ class MergePlace(FormedPlace):
         self.preview.show_asked("spark", page)
 
     def action_template(self) -> None:
-        from console.places.propose import propose_template
+        from console.places.merge.propose import propose_template
 
         propose_template(self)
 
     def action_open_merge(self) -> None:
-        from console.places.saved import ask_which_to_open
+        from console.places.merge.saved import ask_which_to_open
 
         ask_which_to_open(self)
 
@@ -321,6 +321,6 @@ class MergePlace(FormedPlace):
         if not self.pane.text.strip():
             self.notify("There is no statement to save yet.")
             return
-        from console.places.saved import ask_name_to_save
+        from console.places.merge.saved import ask_name_to_save
 
         ask_name_to_save(self)

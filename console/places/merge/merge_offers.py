@@ -7,11 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from console.dialogs.pick import Choice, PickDialog
-from console.places.propose import LISTING, load_choices, table_choices
+from console.places.merge.propose import LISTING, load_choices, table_choices
 from console.statements.templates import Sides, conditions, quoted, sides
 
 if TYPE_CHECKING:
-    from console.places.merge import MergePlace
+    from console.places.merge.merge import MergePlace
     from console.statements.clause_text import FormClause
     from console.statements.merge_form import MergeForm, Part
     from engine.model.values import Column
