@@ -377,13 +377,13 @@ class TablesPlace(Place):
 
     def action_create_like(self) -> None:
         if (name := self._name_for_spark()) is not None:
-            from console.places.propose_table import create_like
+            from console.places.create.propose_table import create_like
 
             create_like(self, name)
 
     def action_clone(self) -> None:
         if (name := self._name_for_spark()) is not None:
-            from console.places.propose_table import clone_to_rehearse
+            from console.places.create.propose_table import clone_to_rehearse
 
             shown = self.shown
             clone_to_rehearse(self, name, shown.version if shown is not None and shown.name == name else None)

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from textual.pilot import Pilot
 
 from console.app import DeltaMergeApp
-from console.places.create import CreatePlace
+from console.places.create.create import CreatePlace
 from console.places.merge.merge import MergePlace
 from tests.console.fake_backend import FakeBackend
 

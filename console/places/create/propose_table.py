@@ -9,7 +9,7 @@ from console.statements.table_form import TableForm, clone, like, proposed_name
 from console.words.visible import visible
 
 if TYPE_CHECKING:
-    from console.places.create import CreatePlace
+    from console.places.create.create import CreatePlace
     from console.places.place import Place
     from console.work import Failure
 

@@ -12,8 +12,8 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 from typing_extensions import override
 
-from console.places.create_form import FormPane
-from console.places.create_keys import KEYS
+from console.places.create.create_form import FormPane
+from console.places.create.create_keys import KEYS
 from console.places.statement.commit_pane import CommitPane
 from console.places.statement.form_sql_place import FormedPlace
 from console.places.statement.preview import Preview
