@@ -71,7 +71,7 @@ class DeltaMergeApp(App[None], Asking):
 
     TITLE = "deltamerge"
     # the first place's own sheet is read with ours: one parse of all styles before the first frame
-    CSS_PATH = ["app.tcss", "places/tables.tcss"]  # noqa: RUF012
+    CSS_PATH = ["app.tcss", "places/tables/tables.tcss"]  # noqa: RUF012
     MODES = {spec.name: spec.make for spec in PLACES}  # noqa: RUF012
     DEFAULT_MODE = "tables"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012

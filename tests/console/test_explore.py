@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from console.places.scan_page import DERIVED, KEPT, PARTITION, STATISTICS, verdict
+from console.places.tables.scan_page import DERIVED, KEPT, PARTITION, STATISTICS, verdict
 from engine.model.errors import EngineError
 from tests.console import samples
 from tests.console.drive import ORDERS, Operator, console

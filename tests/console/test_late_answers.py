@@ -15,7 +15,7 @@ from textual.widgets import Static
 
 from console.dialogs.confirm import ConfirmDialog
 from console.places.history import HistoryPlace
-from console.places.tables import TablesPlace
+from console.places.tables.tables import TablesPlace
 from console.widgets.grid import Grid
 from console.widgets.page_view import PageView
 from tests.console.drive import ORDERS, Clock, Operator, console

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.widgets import Input
 
-from console.places.statistics_page import statistics_page
+from console.places.tables.statistics_page import statistics_page
 from engine.model.errors import EngineError
 from tests.console import samples
 from tests.console.drive import ORDERS, console

@@ -16,8 +16,8 @@ from textual.widgets import Input, Static
 from typing_extensions import override
 
 from console.places.place import Place
-from console.places.table_keys import KEYS
-from console.places.table_list import TableList
+from console.places.tables.table_keys import KEYS
+from console.places.tables.table_list import TableList
 from console.widgets.lines import TabLine
 from console.widgets.page import Page, sentence
 from console.widgets.page_view import PageView
@@ -26,7 +26,7 @@ from console.words.visible import visible
 from console.work import Failure
 
 if TYPE_CHECKING:
-    from console.places.table_shown import Shown
+    from console.places.tables.table_shown import Shown
     from engine.model.values import TableDetail, TableVersion
 
 VIEW_NAMES = (
@@ -145,7 +145,7 @@ class TablesPlace(Place):
 
     def open_table(self, name: str, version: int | None = None) -> None:
         """Show a table, or its rows as of a version."""
-        from console.places.table_shown import Shown
+        from console.places.tables.table_shown import Shown
 
         same = self.shown is not None and self.shown.name == name and self.detail is not None
         predicate = self.query_one("#predicate", Input)
@@ -184,7 +184,7 @@ class TablesPlace(Place):
         )
 
     def _show_remembered(self, versions: list[TableVersion]) -> None:
-        from console.places.table_pages import versions_table
+        from console.places.tables.table_pages import versions_table
 
         if versions and self.table_list.is_starting and self.shown is not None:
             told = f"Spark is starting; these are the versions of {self.shown.name} as of the last time."
@@ -227,7 +227,7 @@ class TablesPlace(Place):
 
     def action_view(self, view: str) -> None:
         """Show one of the views of the table, asking for it if it was not looked at yet."""
-        from console.places.table_pages import VIEWS
+        from console.places.tables.table_pages import VIEWS
 
         self.view = view
         self.query_one("#views", TabLine).chosen = view
@@ -348,7 +348,7 @@ class TablesPlace(Place):
         )
 
     def action_more(self) -> None:
-        from console.places.table_pages import MORE, MOST_ROWS
+        from console.places.tables.table_pages import MORE, MOST_ROWS
 
         page = self._pages.get("rows")
         if self.shown is None or page is None or page.table is None:

@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 from typing_extensions import override
 
-from console.places.marked import Marked, load_marked, save_marked
+from console.places.tables.favourites import Marked, load_marked, save_marked
 from console.widgets.table_tree import Group, TableTree
 from console.work import Asking, Failure
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from console.places.table_shown import Shown
+from console.places.tables.table_shown import Shown
 from console.widgets.page import Column, FileMap, Head, LazyRows, MapMode, Page, Row, Table, facts, sentence
 from console.words.format import count, number, size
 from console.words.visible import visible

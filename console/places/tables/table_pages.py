@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from console import garbage
-from console.places.scan_page import scan_page
 from console.places.statement.file_classes import by_size
-from console.places.statistics_page import bounds, statistics_page
-from console.places.table_shown import Shown
+from console.places.tables.scan_page import scan_page
+from console.places.tables.statistics_page import bounds, statistics_page
+from console.places.tables.table_shown import Shown
 from console.widgets.page import Column, FileMap, Head, LazyRows, MapMode, Page, Row, Table, sentence
 from console.words.format import count, local_time, number, parse_time, short_id, size
 from console.words.visible import visible
