@@ -160,7 +160,7 @@ async def test_what_the_merges_wrote_is_drawn_over_time_while_spark_is_down(back
 
 
 async def test_plots_are_drawn_in_ascii_where_the_terminal_knows_no_more(backend: FakeBackend) -> None:
-    from console.places.history_plots import levels
+    from console.places.history.history_plots import levels
     from console.words.glyphs import ASCII, UNICODE
 
     assert levels([0, 1, 50, None, 100], UNICODE) == "▁▂▅?█"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from textual.widgets import Static
 
 from console.dialogs.confirm import ConfirmDialog
-from console.places.history import HistoryPlace
+from console.places.history.history import HistoryPlace
 from console.places.tables.tables import TablesPlace
 from console.widgets.grid import Grid
 from console.widgets.page_view import PageView

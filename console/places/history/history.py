@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 from typing_extensions import override
 
-from console.places.history_pages import (
+from console.places.history.history_pages import (
     GROUPINGS,
     Group,
     can_be_undone,
@@ -218,7 +218,7 @@ class HistoryPlace(Place):
         glyphs = self.console_app.glyphs
 
         def plots() -> Page:
-            from console.places.history_plots import plots_page
+            from console.places.history.history_plots import plots_page
 
             known = [one for one in self.backend.outcomes(LIMIT) if one.operation.op_id in wanted]
             return plots_page(known, glyphs)
