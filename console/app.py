@@ -24,8 +24,8 @@ from typing_extensions import override
 from console import garbage
 from console.catalog import Catalog
 from console.drafts import open_merges
-from console.places.specs import PLACES
 from console.settings import load_settings
+from console.specs import PLACES
 from console.themes import DEFAULT_THEME, load_themes
 from console.widgets.keys import key_name
 from console.widgets.scrollbars import draw_scroll_bars

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from textual.app import SystemCommand
 from textual.binding import Binding
 
-from console.places.specs import PLACES, PlaceSpec
+from console.specs import PLACES, PlaceSpec
 from console.widgets.keys import catalog
 
 if TYPE_CHECKING:

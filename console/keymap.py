@@ -14,12 +14,12 @@ from importlib import import_module
 from textual.binding import Binding, InvalidBinding
 from textual.keys import Keys, key_to_character
 
-from console.places.specs import PLACES
+from console.specs import PLACES
 from console.widgets.keys import key_name, keys_of
 
 _OWNERS = (
     ("Everywhere", "console.app", "DeltaMergeApp"),
-    *((spec.label, f"console.places.{spec.name}", spec.class_name) for spec in PLACES),
+    *((spec.label, spec.module, spec.class_name) for spec in PLACES),
     ("The editor", "console.widgets.editor", "SqlEditor"),
     ("The list of tables", "console.widgets.table_tree", "TableTree"),
     ("A table", "console.widgets.grid", "Grid"),

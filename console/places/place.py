@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from textual.screen import Screen
 from textual.widget import Widget
 
-from console.places.specs import PLACES
+from console.specs import PLACES
 from console.widgets.lines import KeyLine, Rule, TopLine
 from console.work import Asking
 

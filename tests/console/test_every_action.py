@@ -6,7 +6,7 @@ import pytest
 
 from console.commands import all_commands, bindings_of
 from console.keymap import all_bindings
-from console.places.specs import PLACES
+from console.specs import PLACES
 from tests.console.drive import ORDERS, Clock, Operator, console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL

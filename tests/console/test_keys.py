@@ -11,7 +11,7 @@ import pytest
 from console import keymap
 from console.dialogs.help import HelpDialog
 from console.keymap import all_bindings, checked_keymap
-from console.places.specs import PLACES
+from console.specs import PLACES
 from console.widgets.keys import catalog, key_name
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend

@@ -10,7 +10,7 @@ from rich.color import ColorSystem
 from textual.color import Color, rgb_to_lab
 from textual.theme import Theme
 
-from console.places.specs import PLACES
+from console.specs import PLACES
 from console.themes import check_variables, load_themes
 from console.words.glyphs import locale_speaks_utf8
 from tests.console.drive import ORDERS, Operator, console

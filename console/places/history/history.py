@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
@@ -50,7 +51,7 @@ VIEWS_GROUP = Binding.Group("views", compact=True)
 
 class HistoryPlace(Place):
     PLACE = "history"
-    CSS_PATH = "history.tcss"
+    CSS_PATH = Path(__file__).with_name("history.tcss")
     HELP = (
         "History: what was planned and committed, from this console and any other that shares the ledger. "
         "It works while Spark is down. The lower half shows the operation under the cursor."

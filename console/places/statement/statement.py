@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -48,7 +49,7 @@ class Operation:
 class StatementPlace(Place):
     """Composes a ``#panes`` of PANES, a ``#steps`` line of them and a ``#running`` line."""
 
-    CSS_PATH = "statement.tcss"
+    CSS_PATH = Path(__file__).with_name("statement.tcss")
     PANES: ClassVar[dict[str, str]] = {"compose": "compose-pane", "preview": "preview-pane", "commit": "commit-pane"}
     """The id of each step's pane."""
 

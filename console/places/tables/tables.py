@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -53,7 +54,7 @@ NOT_YET = "Spark is not up yet; try again in a moment."
 
 class TablesPlace(Place):
     PLACE = "tables"
-    CSS_PATH = "tables.tcss"
+    CSS_PATH = Path(__file__).with_name("tables.tcss")
     HELP = (
         "Tables: schemas and directories at the left, one table at the right. Enter opens what the cursor "
         "is on; {tables.view_before} and {tables.view_next} go through the views of a table; "

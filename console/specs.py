@@ -17,11 +17,12 @@ class PlaceSpec:
     name: str
     key: str
     label: str
+    module: str
     class_name: str
 
     @property
     def place_class(self) -> type[Place]:
-        place: type[Place] = getattr(import_module(f"console.places.{self.name}"), self.class_name)
+        place: type[Place] = getattr(import_module(self.module), self.class_name)
         return place
 
     def make(self) -> Place:
@@ -29,10 +30,10 @@ class PlaceSpec:
 
 
 PLACES = (
-    PlaceSpec("tables", "1", "Tables", "TablesPlace"),
-    PlaceSpec("merge", "2", "Merge", "MergePlace"),
-    PlaceSpec("history", "3", "History", "HistoryPlace"),
-    PlaceSpec("create", "4", "Create", "CreatePlace"),
-    PlaceSpec("session", "5", "Session", "SessionPlace"),
-    PlaceSpec("log", "6", "Log", "LogPlace"),
+    PlaceSpec("tables", "1", "Tables", "console.places.tables.tables", "TablesPlace"),
+    PlaceSpec("merge", "2", "Merge", "console.places.merge.merge", "MergePlace"),
+    PlaceSpec("history", "3", "History", "console.places.history.history", "HistoryPlace"),
+    PlaceSpec("create", "4", "Create", "console.places.create.create", "CreatePlace"),
+    PlaceSpec("session", "5", "Session", "console.places.session", "SessionPlace"),
+    PlaceSpec("log", "6", "Log", "console.places.log", "LogPlace"),
 )
