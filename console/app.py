@@ -37,7 +37,7 @@ from console.work import Asking, Failed, Failure
 if TYPE_CHECKING:
     from console.backend import Backend
     from console.places.place import Place
-    from engine.model.values import Progress
+    from engine.model.progress import Progress
 
 FIRST_FRAME_SECONDS = 0.05
 HEARTBEAT_SECONDS = 15.0

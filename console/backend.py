@@ -16,22 +16,12 @@ if TYPE_CHECKING:
     from engine.explore.find_key import FoundKey
     from engine.explore.layout_advice import LayoutAdvice
     from engine.explore.scan_explorer import QueryScan, ScanExplained
+    from engine.model.browse import Column, DataFile, RowPage, TableDetail, TableRef, TableVersion, Validation
     from engine.model.create_values import TableState
+    from engine.model.operation import Operation, Outcome, UndoPlan
+    from engine.model.plan import Plan
     from engine.model.plans import AnyPlan, OperationDetail
-    from engine.model.values import (
-        Column,
-        DataFile,
-        Operation,
-        Outcome,
-        Plan,
-        Progress,
-        RowPage,
-        TableDetail,
-        TableRef,
-        TableVersion,
-        UndoPlan,
-        Validation,
-    )
+    from engine.model.progress import Progress
     from engine.spark.explain import Explained
 
 # the values are only named here: pydantic is not to be imported before the first frame

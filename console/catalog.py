@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from console.backend import Backend
-    from engine.model.values import Column, TableRef
+    from engine.model.browse import Column, TableRef
 
 SCHEMAS_LIMIT = 100
 

@@ -10,7 +10,7 @@ from textual.dom import DOMNode
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from engine.model.values import Progress
+    from engine.model.progress import Progress
 
 AT_MOST_EVERY_SECONDS = 0.05
 

@@ -19,21 +19,11 @@ if TYPE_CHECKING:
     from engine.explore.layout_advice import LayoutAdvice
     from engine.explore.scan_explorer import QueryScan, ScanExplained
     from engine.ledger.history import History
+    from engine.model.browse import Column, DataFile, RowPage, TableDetail, TableRef, TableVersion, Validation
     from engine.model.create_values import TableState
+    from engine.model.operation import Operation, Outcome, UndoPlan
+    from engine.model.plan import Plan
     from engine.model.plans import AnyPlan, OperationDetail
-    from engine.model.values import (
-        Column,
-        DataFile,
-        Operation,
-        Outcome,
-        Plan,
-        RowPage,
-        TableDetail,
-        TableRef,
-        TableVersion,
-        UndoPlan,
-        Validation,
-    )
     from engine.session.connect import Session, TaskProgress
     from engine.spark.explain import Explained
 
@@ -78,7 +68,7 @@ class SparkBackend:
     # Session
 
     def connect(self, on_progress: OnProgress) -> tuple[str, ...]:
-        from engine.model.values import Progress
+        from engine.model.progress import Progress
         from engine.session.connect import connect
 
         self._main = connect(
@@ -461,7 +451,7 @@ class SparkBackend:
         """Run ``work`` with Spark's task counts joined to its phases, cancellable under ``operation_id``."""
         from engine.apply.exactly_once import COMPARING
         from engine.model.errors import CancelledError
-        from engine.model.values import Progress
+        from engine.model.progress import Progress
 
         phase = Progress(phase="")
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from engine.apply.apply_plan import apply
     from engine.ledger.history import History
     from engine.model.errors import EngineError
-    from engine.model.values import Plan
+    from engine.model.plan import Plan
     from engine.plan_statement import plan
     from engine.session.connect import connect
 
@@ -23,7 +23,7 @@ _HOMES = {
     "plan": "engine.plan_statement",
     "EngineError": "engine.model.errors",
     "History": "engine.ledger.history",
-    "Plan": "engine.model.values",
+    "Plan": "engine.model.plan",
 }
 
 

@@ -31,20 +31,11 @@ from engine.merge.should_materialize_source import should_materialize_source
 from engine.merge.source_plan import source_plan
 from engine.merge.stage_source import drop_staged, staged_name
 from engine.merge.subquery_values import subquery_values
+from engine.model.conflicts import Conflicts
 from engine.model.errors import EngineError, UsageError
-from engine.model.values import (
-    Conflicts,
-    Decision,
-    DerivedConjunct,
-    OnProgress,
-    Plan,
-    PlanningState,
-    Refused,
-    Sample,
-    Scan,
-    Splice,
-    TouchedFiles,
-)
+from engine.model.plan import Decision, Plan, PlanningState, Refused, Sample, Splice
+from engine.model.progress import OnProgress
+from engine.model.scan import DerivedConjunct, Scan, TouchedFiles
 from engine.preflight.advice import advise
 from engine.preflight.check_rows import check_rows, first_of
 from engine.preflight.duplicate_keys import find_conflicts

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from engine.model.create_values import CreatePlan
-    from engine.model.values import OnProgress, Plan
+    from engine.model.plan import Plan
+    from engine.model.progress import OnProgress
 
 
 def plan(

@@ -18,8 +18,8 @@ from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.apply.policy import Broken
+    from engine.model.operation import Outcome
     from engine.model.plans import AnyPlan
-    from engine.model.values import Outcome
     from engine.session.connect import Session
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from console.words.glyphs import Glyphs
-    from engine.model.values import TableDetail, TableRef, TableVersion
+    from engine.model.browse import TableDetail, TableRef, TableVersion
     from engine.session.connect import Session
 
 VERSIONS = 5

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from engine.model.errors import EngineError
-    from engine.model.values import Outcome
+    from engine.model.operation import Outcome
 
 DONE: Final = 0
 FAILED: Final = 1

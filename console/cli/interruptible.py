@@ -20,7 +20,7 @@ from console.backend import OnProgress
 from console.cli.narrator import Narrator
 
 if TYPE_CHECKING:
-    from engine.model.values import Progress
+    from engine.model.progress import Progress
     from engine.session.connect import Session, TaskProgress
 
 T = TypeVar("T")
@@ -133,7 +133,7 @@ class Interruptible(Generic[T]):
         self._narrator.progress(progress)
 
     def _tasks(self, told: TaskProgress) -> None:
-        from engine.model.values import Progress
+        from engine.model.progress import Progress
 
         step = Progress(phase=self._phase, done=told.tasks_done, total=told.tasks, bytes_read=told.bytes_read)
         self._narrator.progress(step)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from console.words.glyphs import Glyphs
+    from engine.model.operation import Operation
     from engine.model.plans import OperationDetail
-    from engine.model.values import Operation
 
 GONE = "its program is gone; the next command that uses Spark finds out whether it is committed"
 

@@ -13,8 +13,8 @@ from console.words.glyphs import UNICODE
 from console.words.visible import visible
 
 if TYPE_CHECKING:
+    from engine.model.plan import Plan, Remark
     from engine.model.plans import AnyPlan
-    from engine.model.values import Plan, Remark
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+!|~@&$])")
 _BACKTICKS = re.compile(r"`+")

@@ -19,8 +19,9 @@ from console.words.format import size
 from console.words.visible import visible
 
 if TYPE_CHECKING:
+    from engine.model.operation import Outcome
     from engine.model.plans import AnyPlan
-    from engine.model.values import Outcome, Progress
+    from engine.model.progress import Progress
 
 EVENTS_AT_MOST_EVERY_SECONDS = 0.2
 

@@ -18,7 +18,7 @@ from console.words.visible import visible
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from engine.model.values import Outcome, UndoPlan
+    from engine.model.operation import Outcome, UndoPlan
     from engine.session.connect import Session
 
 ACCEPT = "With --yes. LATER_COMMITS: lose those as well. RAISE_RETENTION: raise the table property that refuses it."

@@ -26,8 +26,8 @@ from console.words.glyphs import Glyphs
 from console.words.visible import visible
 
 if TYPE_CHECKING:
+    from engine.model.operation import Outcome, UndoPlan
     from engine.model.plans import AnyPlan
-    from engine.model.values import Outcome, UndoPlan
 
 
 def page(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs) -> RenderableType:

@@ -16,8 +16,9 @@ from console.words.glyphs import Glyphs
 from console.words.visible import visible
 
 if TYPE_CHECKING:
+    from engine.model.plan import Estimate, Plan, Remark, Sample
     from engine.model.plans import AnyPlan
-    from engine.model.values import Cells, Estimate, Plan, Remark, Sample
+    from engine.model.value import Cells
 
 MAX_FILES = 12
 MAX_SAMPLES = 20

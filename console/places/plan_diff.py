@@ -12,8 +12,8 @@ from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreatePlan
+    from engine.model.plan import Plan
     from engine.model.plans import AnyPlan
-    from engine.model.values import Plan
 
 
 def before_page(before: AnyPlan, plan: AnyPlan, glyphs: Glyphs) -> Page:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from engine.model.values import ActionKind, ClauseKind
+    from engine.model.plan import ActionKind, ClauseKind
     from engine.sql.parse import MergeClause
     from engine.sql.sql_text import Token
 

@@ -22,7 +22,7 @@ from console.statements.clause_text import (
 from console.statements.templates import Sides, upsert
 
 if TYPE_CHECKING:
-    from engine.model.values import ClauseKind
+    from engine.model.plan import ClauseKind
     from engine.sql.parse import MergeStatement, Relation
 
 Part = Literal["target", "target_alias", "source", "source_alias", "condition"]

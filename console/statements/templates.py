@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from console.words.visible import visible
 
 if TYPE_CHECKING:
-    from engine.model.values import Column
+    from engine.model.browse import Column
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w*")
 _KEY_NAMES = ("id", "key", "pk", "uuid", "guid")

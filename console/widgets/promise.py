@@ -11,8 +11,8 @@ from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreatePlan
+    from engine.model.operation import Outcome
     from engine.model.plans import AnyPlan
-    from engine.model.values import Outcome
 
 DEVIATED: Final = "DEVIATED"
 

@@ -15,7 +15,7 @@ from console.words.visible import visible
 
 if TYPE_CHECKING:
     from console.places.place import Place
-    from engine.model.values import Progress
+    from engine.model.progress import Progress
 
 BAR_WIDTH = 24
 MINIMUM_BAR_WIDTH = 8

@@ -20,7 +20,7 @@ from console.words.visible import visible
 _IN_CATALOG = re.compile(r"(`(?:[^`]|``)+`|[^.`]+)\.(.+)", re.DOTALL)
 
 if TYPE_CHECKING:
-    from engine.model.values import TableRef
+    from engine.model.browse import TableRef
 
 
 @dataclass
@@ -187,7 +187,7 @@ class TableTree(Tree[object]):
 
     @staticmethod
     def table_of(node: TreeNode[object]) -> TableRef | None:
-        from engine.model.values import TableRef
+        from engine.model.browse import TableRef
 
         return node.data if isinstance(node.data, TableRef) else None
 

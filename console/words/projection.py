@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from console.words.sentences import COPIED, INSERTED, UPDATED
 
 if TYPE_CHECKING:
+    from engine.model.plan import Plan
     from engine.model.plans import OperationDetail
-    from engine.model.values import Plan
 
 WRITTEN = (INSERTED, UPDATED, COPIED)
 COMMITS = 10

@@ -10,8 +10,11 @@ from console.words.glyphs import Glyphs
 from console.words.visible import visible
 
 if TYPE_CHECKING:
+    from engine.model.operation import Outcome
+    from engine.model.plan import Decision, Plan
     from engine.model.plans import AnyPlan
-    from engine.model.values import Decision, DerivedConjunct, Outcome, Plan, Progress, Scan
+    from engine.model.progress import Progress
+    from engine.model.scan import DerivedConjunct, Scan
 
 UPDATED = "numTargetRowsUpdated"
 INSERTED = "numTargetRowsInserted"

@@ -10,8 +10,9 @@ from console.words.sentences import read
 from console.words.visible import visible
 
 if TYPE_CHECKING:
+    from engine.model.operation import Outcome, UndoPlan
+    from engine.model.plan import Undo
     from engine.model.plans import AnyPlan
-    from engine.model.values import Outcome, Undo, UndoPlan
 
 NOT_KNOWN = "until when Delta allows it is not known"
 NO = "NOT possible"

@@ -22,7 +22,8 @@ from engine.create.provided_metadata import with_counted_source
 from engine.ledger import history_store
 from engine.model.create_values import CreatePlan, TableState
 from engine.model.errors import EngineError, StalePlanError
-from engine.model.values import Deviation, OnProgress, Outcome, Progress
+from engine.model.operation import Deviation, Outcome
+from engine.model.progress import OnProgress, Progress
 from engine.spark.confs import confs_set
 from engine.spark.session_state import KEPT_CONFS, confs_as_planned, run_setup, tagged, whereabouts
 from engine.spark.spark_errors import translate

@@ -33,7 +33,9 @@ from engine.merge.stage_source import drop_own, is_path, staged_name
 from engine.merge.subquery_values import subquery_changes
 from engine.model.create_values import CreatePlan
 from engine.model.errors import ConflictError, EngineError, RefusedError, SessionChangedError, StalePlanError
-from engine.model.values import OnProgress, Outcome, Plan, Progress
+from engine.model.operation import Outcome
+from engine.model.plan import Plan
+from engine.model.progress import OnProgress, Progress
 from engine.preflight.advice import MUST_ACCEPT
 from engine.spark.confs import confs_set
 from engine.spark.session_state import KEPT_CONFS, confs_as_planned, run_setup, tagged, whereabouts

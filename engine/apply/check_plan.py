@@ -16,8 +16,9 @@ from engine.merge.running_statement import ROWS
 from engine.merge.stage_source import staged_of, version_of
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError
+from engine.model.plan import Plan, Splice
 from engine.model.plans import AnyPlan
-from engine.model.values import DerivedConjunct, Plan, Splice
+from engine.model.scan import DerivedConjunct
 from engine.spark.session_state import KEPT_CONFS
 from engine.sql.names import quote
 from engine.sql.parse import MergeStatement, parse_merge, parse_script

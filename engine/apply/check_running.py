@@ -9,7 +9,7 @@ from engine.merge.check_reading import alike, from_parts
 from engine.merge.prepare_delta_scan import normal
 from engine.merge.running_statement import running_sql
 from engine.model.errors import EngineError
-from engine.model.values import Plan
+from engine.model.plan import Plan
 from engine.spark.explain import DELTA_AT, explain
 from engine.spark.not_understood import not_understood, unless_refused
 from engine.sql.parse import parse_merge

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from engine.model.errors import EngineError
-from engine.model.values import Deviation
+from engine.model.operation import Deviation
 from engine.spark.spark_errors import is_missing
 from engine.table.commits import Commit
 from engine.table.delta_log import logged_transactions

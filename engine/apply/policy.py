@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 from engine.model.errors import RefusedError
 
 if TYPE_CHECKING:
+    from engine.model.plan import PolicyVerdict
     from engine.model.plans import AnyPlan
-    from engine.model.values import PolicyVerdict
 
 HINT = "The rule is in the policy of this profile, in settings.toml."
 
@@ -75,7 +75,7 @@ def with_verdicts(policy: Policy, plan: AnyPlan) -> AnyPlan:
 
 def _verdicts(policy: Policy, plan: AnyPlan) -> Iterator[PolicyVerdict]:
     # a plan has it loaded; who only has rules does not wait for pydantic
-    from engine.model.values import PolicyVerdict
+    from engine.model.plan import PolicyVerdict
 
     said = {one.rule: one.how for one in broken_rules(policy, plan, reviewed=False)}
     if (typed := to_be_typed(policy, plan)) is not None and plan.changes_something:

@@ -10,7 +10,8 @@ from engine.merge.prepare_source import get_merge_source, prepare_source
 from engine.merge.run_with_source_lost_retries import Attempt
 from engine.merge.stage_source import version_of
 from engine.model.errors import EngineError, StalePlanError
-from engine.model.values import OnProgress, Plan, Progress
+from engine.model.plan import Plan
+from engine.model.progress import OnProgress, Progress
 from engine.spark.confs import read_confs
 from engine.spark.session_state import PLANNED, whereabouts
 from engine.spark.spark_errors import is_missing

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.apply.staleness import Staleness
-from engine.model.values import Deviation, Outcome, Plan
+from engine.model.operation import Deviation, Outcome
+from engine.model.plan import Plan
 from engine.table.commits import Commit
 
 

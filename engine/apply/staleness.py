@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from engine.merge.analyze import analyze
 from engine.merge.prepare_delta_scan import ONLY_IN_READS
 from engine.merge.running_statement import spliced
-from engine.model.values import Plan, Verdict
+from engine.model.operation import Verdict
+from engine.model.plan import Plan
 from engine.spark.confs import AS_MERGE_READS, confs_set, without_rules
 from engine.spark.spark_errors import translate
 from engine.sql.parse import parse_merge

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from engine.merge.planning_state import session_confs, surroundings
 from engine.merge.session_definitions import DIGEST, digest, function_definition, variables_now, view_definition
 from engine.model.errors import CancelledError, SessionChangedError, UnreachableError
+from engine.model.plan import PlanningState
 from engine.model.secrets import MASK, is_secret_name
-from engine.model.values import PlanningState
 from engine.spark.spark_errors import translate
 
 if TYPE_CHECKING:

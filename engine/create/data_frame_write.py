@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.model.errors import UsageError
-from engine.model.values import Refused
+from engine.model.plan import Refused
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from engine.create.provided_metadata import Provided, normal_key, unknown_property
 from engine.model.create_values import Effect, StateColumn, TableState
-from engine.model.values import Refused
+from engine.model.plan import Refused
 from engine.sql.parse_create import ParsedCreate
 from engine.table.column_rules import CDC_COLUMNS, INVALID_CHARACTERS, UNSUPPORTED_TYPES
 from engine.table.table_features import BY_LOWER_NAME, FEATURE_PREFIX, is_protocol_property

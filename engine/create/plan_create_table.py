@@ -18,7 +18,8 @@ from engine.merge.plan_values import engines
 from engine.merge.planning_state import Read, planning_state, session_confs, surroundings
 from engine.model.create_values import CreatePlan, CreateSource, CreateStatement, Effect, Handler, TableState
 from engine.model.errors import EngineError, UsageError
-from engine.model.values import OnProgress, PlanningState, Refused, Remark, Target
+from engine.model.plan import PlanningState, Refused, Remark, Target
+from engine.model.progress import OnProgress
 from engine.preflight.metadata_errors import unwritable
 from engine.preflight.target_reads import beside
 from engine.spark.clock import Clock

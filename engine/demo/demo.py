@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from engine.demo.demo_sql import FORMAT, STATEMENTS, Scale, Table, tables
 from engine.model.errors import EngineError
-from engine.model.values import OnProgress, Progress
+from engine.model.progress import OnProgress, Progress
 from engine.spark.session_state import tagged
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote

@@ -28,7 +28,8 @@ from engine.merge.find_touched_files import (
 from engine.merge.prepare_delta_scan import merge_reads
 from engine.merge.prepare_source import PreparedSource, get_merge_source, used_columns
 from engine.model.errors import EngineError, UsageError
-from engine.model.values import Cells, ClauseKind, Plan, Sample
+from engine.model.plan import ClauseKind, Plan, Sample
+from engine.model.value import Cells
 from engine.preflight.assignments import assignments
 from engine.preflight.samples import Writes, cells_of, sample_of, struct_after, struct_of
 from engine.preflight.target_reads import describe_detail, target_columns

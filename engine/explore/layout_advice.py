@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
-from engine.model.values import Plan
+from engine.model.plan import Plan
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote, string
 from engine.sql.parse import parse_merge

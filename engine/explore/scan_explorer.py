@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 from engine.explore.skipping import FileEvidence, file_evidence
 from engine.merge.analyze import Expression
 from engine.merge.prepare_delta_scan import files_among, input_files, input_names
+from engine.model.browse import Column
 from engine.model.errors import EngineError
-from engine.model.values import Accuracy, Column
+from engine.model.value import Accuracy
 from engine.preflight.target_reads import beside
 from engine.spark.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set, read_confs
 from engine.spark.explain import explain

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from engine.merge.analyze import Expression, analyze
 from engine.merge.prepare_delta_scan import kept_files, where
-from engine.model.values import Column, Plan
+from engine.model.browse import Column
+from engine.model.plan import Plan
 from engine.spark.session_state import run_setup
 from engine.sql.parse import parse_merge
 from engine.sql.resolve import resolve

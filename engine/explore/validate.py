@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from engine.create.check_create_reading import check_analysis
 from engine.merge.analyze import analyze
 from engine.merge.should_materialize_source import should_materialize_source
+from engine.model.browse import Validation
 from engine.model.errors import EngineError, UnreachableError
-from engine.model.values import Validation
 from engine.plan_statement import check_statement
 from engine.spark.schema import schema_of
 from engine.spark.session_state import run_setup

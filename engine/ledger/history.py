@@ -22,10 +22,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from engine.ledger import history_rows as rows
 from engine.ledger.history_store import Store, now
+from engine.model.browse import TableRef, TableVersion
 from engine.model.errors import EngineError
+from engine.model.operation import Operation, Outcome, UndoPlan
 from engine.model.plans import AnyPlan, OperationDetail
 from engine.model.secrets import redact
-from engine.model.values import Operation, Outcome, TableRef, TableVersion, UndoPlan
 from engine.spark.session_state import Whereabouts
 from engine.sql.undo_statements import undo_statements
 

@@ -15,8 +15,9 @@ from pydantic import ValidationError
 
 from engine.ledger.history_store import now
 from engine.model.errors import EngineError, RefusedError
+from engine.model.operation import Operation
 from engine.model.secrets import redact, redact_document
-from engine.model.values import Operation, Value
+from engine.model.value import Value
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

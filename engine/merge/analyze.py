@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from engine.merge.final_schema import final_schema
+from engine.model.browse import Column
 from engine.model.errors import EngineError
-from engine.model.values import Column
 from engine.spark.confs import is_on, read_confs
 from engine.spark.explain import DELTA_AT, Explained, explain
 from engine.spark.may_raise import may_raise

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.model.errors import EngineError
-from engine.model.values import ClauseKind
+from engine.model.plan import ClauseKind
 from engine.spark.confs import is_on, read_confs
 from engine.spark.explain import explain
 from engine.spark.not_understood import NOT_UNDERSTOOD, not_understood, read_as, unless_refused

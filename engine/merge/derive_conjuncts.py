@@ -21,7 +21,8 @@ from engine.merge.analyze import AnalyzedMerge, Expression, Key
 from engine.merge.derive_generated import derive_generated
 from engine.merge.derive_ranges import in_one_of, key_ranges
 from engine.merge.exact_statistics import lower_bound, upper_bound, why_not_exact
-from engine.model.values import DerivedConjunct, Splice
+from engine.model.plan import Splice
+from engine.model.scan import DerivedConjunct
 from engine.spark.spark_errors import collected
 from engine.sql.char_types import RAW_TYPE
 from engine.sql.literals import INTEGERS, MAX_VALUES, few_literals, one_of, printed, within

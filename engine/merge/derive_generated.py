@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge, Key
 from engine.model.errors import CancelledError, EngineError, UnreachableError
-from engine.model.values import DerivedConjunct
+from engine.model.scan import DerivedConjunct
 from engine.spark.spark_errors import collected
 from engine.sql.literals import INTEGERS, MAX_VALUES, few_literals, literal, one_of, within
 from engine.sql.names import quote

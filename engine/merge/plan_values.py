@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.prepare_delta_scan import DeltaScan
 from engine.merge.prepare_source import PreparedSource
-from engine.model.values import ColumnAfter, Engines, PlanningState, Source, Statement, Target
+from engine.model.plan import Engines, PlanningState, Source, Statement, Target
+from engine.model.write import ColumnAfter
 from engine.spark.schema import columns_of
 from engine.sql.parse import MergeStatement, Script
 from engine.table.delta_log import live_rows

@@ -13,7 +13,9 @@ from typing import Literal
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import BY_SOURCE, FileMatches, Matches
 from engine.merge.should_materialize_source import OPTIMIZE_INSERT_ONLY
-from engine.model.values import ActionKind, Estimate, TouchedFile, WritePlan
+from engine.model.plan import ActionKind, Estimate
+from engine.model.scan import TouchedFile
+from engine.model.write import WritePlan
 from engine.spark.confs import is_on
 from engine.sql.parse import MergeStatement
 from engine.table.delta_log import partitions_of

@@ -25,8 +25,8 @@ from engine.merge.session_definitions import (
     view_definition,
 )
 from engine.merge.state_confs import has_meaning
+from engine.model.plan import PlanningState
 from engine.model.secrets import is_secret_name
-from engine.model.values import PlanningState
 from engine.spark.confs import is_connect
 from engine.spark.explain import Explained, tree
 

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from engine.merge.analyze import AnalyzedMerge, Expression
 from engine.merge.exact_statistics import is_odd_partition, why_not_exact
-from engine.model.values import Scan
+from engine.model.scan import Scan
 from engine.spark.confs import AS_MERGE_READS, STATS_SKIPPING, confs_set, without_rules
 from engine.spark.input_files import files_of_query
 from engine.spark.spark_errors import translate

@@ -19,8 +19,9 @@ from engine.merge.derive_conjuncts import Bounds, bound_items, bounds_of
 from engine.merge.should_materialize_source import RANDOM, STORAGE_LEVEL
 from engine.merge.source_plan import SourcePlan, delta_tables, root_hint, source_plan
 from engine.merge.stage_source import stage_source
+from engine.model.browse import Column
 from engine.model.errors import UnreachableError
-from engine.model.values import Column, Decision
+from engine.model.plan import Decision
 from engine.spark.checkpoint import checkpoint
 from engine.spark.confs import ONE_JOB, confs_set, read_confs
 from engine.spark.spark_errors import translate

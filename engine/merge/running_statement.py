@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.prepare_source import PreparedSource
 from engine.merge.stage_source import version_of
-from engine.model.values import Decision, Plan, Splice
+from engine.model.plan import Decision, Plan, Splice
 from engine.sql.expressions import read_expression
 from engine.sql.positions import edited
 from engine.sql.sql_text import free_names

@@ -22,7 +22,7 @@ from engine.merge.source_plan import (
     source_plan,
 )
 from engine.model.errors import CancelledError, UnreachableError
-from engine.model.values import Decision
+from engine.model.plan import Decision
 from engine.spark.confs import is_on, read_confs
 from engine.spark.explain import Node, tree
 from engine.spark.spark_errors import translate

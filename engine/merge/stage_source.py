@@ -10,7 +10,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from engine.model.errors import UnreachableError
-from engine.model.values import Plan
+from engine.model.plan import Plan
 from engine.spark.checkpoint import out_of_disk
 from engine.spark.session_state import untagged
 from engine.spark.spark_errors import translate

@@ -6,8 +6,7 @@ from typing import Literal
 
 from pydantic import Field, field_serializer
 
-from engine.model.plan_checksum import plan_checksum
-from engine.model.values import (
+from engine.model.plan import (
     FORMAT_VERSION,
     Checksum,
     Engines,
@@ -17,9 +16,10 @@ from engine.model.values import (
     Remark,
     Target,
     Undo,
-    Value,
     keys_left_out,
 )
+from engine.model.plan_checksum import plan_checksum
+from engine.model.value import Value
 
 Form = Literal["empty", "as_select", "like", "clone"]
 Mode = Literal["Create", "CreateOrReplace", "Replace"]

@@ -17,9 +17,9 @@ from pydantic import ValidationError
 
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError
+from engine.model.plan import FORMAT_VERSION, Plan
 from engine.model.plan_checksum import CHECKSUM, is_as_written
 from engine.model.plans import AnyPlan
-from engine.model.values import FORMAT_VERSION, Plan
 
 SCHEMA_FILE = Path(__file__).with_name("plan.schema.json")
 CREATE_SCHEMA_FILE = Path(__file__).with_name("create_plan.schema.json")

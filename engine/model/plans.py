@@ -7,7 +7,9 @@ from typing import Annotated
 from pydantic import Field
 
 from engine.model.create_values import CreatePlan
-from engine.model.values import Operation, Outcome, Plan, Value
+from engine.model.operation import Operation, Outcome
+from engine.model.plan import Plan
+from engine.model.value import Value
 
 AnyPlan = Annotated[Plan | CreatePlan, Field(discriminator="kind")]
 

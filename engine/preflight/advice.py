@@ -8,7 +8,8 @@ from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import Matches
 from engine.merge.plan_writes import Promise
 from engine.merge.prepare_source import CLOCK, PreparedSource
-from engine.model.values import Conflicts, Decision, Remark
+from engine.model.conflicts import Conflicts
+from engine.model.plan import Decision, Remark
 from engine.preflight.assignments import ClauseAssignments
 from engine.sql.sql_text import function_names, tokenize
 

@@ -29,7 +29,8 @@ from engine.merge.find_touched_files import (
 )
 from engine.merge.prepare_source import PreparedSource
 from engine.model.errors import EngineError
-from engine.model.values import Cells, Refused
+from engine.model.plan import Refused
+from engine.model.value import Cells
 from engine.preflight.assignments import Assignment, ClauseAssignments, kept, never_failing, volatile
 from engine.preflight.rows_after import clause_rows, unchanged_rows
 from engine.preflight.target_rules import ANSI, TargetRules, depends_on_zone

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 from engine.merge.analyze import AnalyzedMerge, aliased
 from engine.merge.find_touched_files import FILE, SOURCE_ROW, TARGET_ROW, Matches
 from engine.merge.prepare_source import PreparedSource
+from engine.model.browse import Column
+from engine.model.conflicts import ConflictKey, Conflicts, Dedupe
 from engine.model.errors import CancelledError, EngineError, UnreachableError
-from engine.model.values import Cells, Column, ConflictKey, Conflicts, Dedupe
+from engine.model.value import Cells
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 

@@ -24,7 +24,8 @@ from engine.merge.find_touched_files import (
 from engine.merge.prepare_source import PreparedSource
 from engine.merge.run_with_source_lost_retries import lost_blocks
 from engine.model.errors import EngineError
-from engine.model.values import Refused, WritePlan
+from engine.model.plan import Refused
+from engine.model.write import WritePlan
 from engine.preflight.check_rows import NOT_OF_ROWS
 from engine.spark.confs import confs_set, for_rows
 from engine.spark.spark_errors import collected

@@ -13,7 +13,7 @@ from engine.merge.derive_generated import GROWING, computed
 from engine.merge.find_touched_files import Matches
 from engine.merge.prepare_delta_scan import DeltaScan, kept_files, where
 from engine.model.errors import CancelledError, EngineError, UnreachableError
-from engine.model.values import Remark
+from engine.model.plan import Remark
 from engine.sql.expressions import read_expression
 from engine.sql.names import quote
 from engine.sql.resolve import resolve

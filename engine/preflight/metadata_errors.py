@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import Matches
-from engine.model.values import Conflicts, Refused, WritePlan
+from engine.model.conflicts import Conflicts
+from engine.model.plan import Refused
+from engine.model.write import WritePlan
 from engine.preflight.target_rules import TargetRules
 from engine.spark.confs import is_on
 from engine.sql.parse import MergeStatement

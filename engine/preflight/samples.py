@@ -20,7 +20,9 @@ from engine.merge.find_touched_files import (
     target_relation,
 )
 from engine.merge.prepare_source import PreparedSource
-from engine.model.values import Cells, Column, Sample
+from engine.model.browse import Column
+from engine.model.plan import Sample
+from engine.model.value import Cells
 from engine.preflight.assignments import Assignment, ClauseAssignments
 from engine.preflight.rows_after import clause_rows
 from engine.spark.confs import LIMIT_PARTITIONS, confs_set, for_rows

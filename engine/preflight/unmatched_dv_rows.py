@@ -24,7 +24,8 @@ from engine.merge.find_touched_files import (
     unmatched_source,
 )
 from engine.merge.prepare_source import PreparedSource
-from engine.model.values import Refused, WritePlan
+from engine.model.plan import Refused
+from engine.model.write import WritePlan
 from engine.spark.confs import confs_set, for_rows
 from engine.spark.spark_errors import collected
 from engine.sql.names import quote

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from engine.apply.commit_identity import own_commits
 from engine.ledger.history_rows import Subject
 from engine.model.errors import EngineError
-from engine.model.values import Outcome
+from engine.model.operation import Outcome
 from engine.table import tables
 from engine.table.commits import Commit, commits, taken_back_by
 

@@ -21,8 +21,9 @@ from engine.merge.prepare_source import free_source
 from engine.merge.should_materialize_source import MODE
 from engine.merge.stage_source import drop_own
 from engine.model.errors import EngineError
+from engine.model.operation import Outcome
+from engine.model.plan import Plan
 from engine.model.plans import AnyPlan
-from engine.model.values import Outcome, Plan
 from engine.recovery.rebuild_ledger import rebuild
 from engine.session.server import answers
 from engine.spark.session_state import whereabouts

@@ -22,7 +22,9 @@ from engine.apply.promise_check import deviations
 from engine.apply.staleness import commit_line
 from engine.model.create_values import CreatePlan
 from engine.model.errors import CancelledError, EngineError, RefusedError, StalePlanError
-from engine.model.values import Deviation, OnProgress, Outcome, Progress, Undo, UndoPlan
+from engine.model.operation import Deviation, Outcome, UndoPlan
+from engine.model.plan import Undo
+from engine.model.progress import OnProgress, Progress
 from engine.recovery.undo_drop import check_still_ours, is_dropped, plan_drop
 from engine.spark.confs import confs_set
 from engine.spark.schema import schema_of

@@ -9,7 +9,7 @@ from engine.apply.commit_identity import is_compaction_of, own_commit
 from engine.apply.staleness import commit_line
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError, RefusedError, StalePlanError
-from engine.model.values import Operation, UndoPlan
+from engine.model.operation import Operation, UndoPlan
 from engine.spark.spark_errors import collected
 from engine.table.commits import commits, current_version
 from engine.table.table_state import catalog_entry, plain, table_id

@@ -6,7 +6,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from engine.model.values import Decision, OnProgress, Progress, Scan
+from engine.model.plan import Decision
+from engine.model.progress import OnProgress, Progress
+from engine.model.scan import Scan
 
 
 class Clock:

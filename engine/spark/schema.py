@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.model.values import Column
+from engine.model.browse import Column
 from engine.spark.spark_errors import translate
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.model.values import SessionRef
+from engine.model.plan import SessionRef
 from engine.spark.confs import confs_set, is_connect, read_confs
 from engine.spark.spark_errors import translate
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from engine.model.errors import UsageError
-from engine.model.values import ActionKind, Clause, ClauseKind
+from engine.model.plan import ActionKind, Clause, ClauseKind
 from engine.sql.expressions import Node, NotReadError, Reader, not_read
 from engine.sql.lexer import Token, tokenize
 from engine.sql.sql_text import statement_spans, text_of

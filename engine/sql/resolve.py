@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from engine.model.values import ClauseKind
+from engine.model.plan import ClauseKind
 from engine.sql.expressions import Node, read_expression
 from engine.sql.names import quote
 from engine.sql.parse import MergeClause, MergeStatement

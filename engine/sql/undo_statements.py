@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.model.values import UndoPlan
+from engine.model.operation import UndoPlan
 from engine.sql.names import string
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from engine.model.values import Cells, DataFile
+from engine.model.browse import DataFile
+from engine.model.value import Cells
 
 BY_COLUMN = ("minValues", "maxValues", "nullCount")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from engine.model.values import DataFile
+from engine.model.browse import DataFile
 from engine.spark.spark_errors import translate
 from engine.table.commits import current_version
 from engine.table.delta_log import list_files

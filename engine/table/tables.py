@@ -15,8 +15,8 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from engine.model.browse import Column, RowPage, TableDetail, TableRef, TableVersion
 from engine.model.errors import EngineError, UsageError
-from engine.model.values import Column, RowPage, TableDetail, TableRef, TableVersion
 from engine.spark.spark_errors import translate
 from engine.sql.char_types import RAW_TYPE
 from engine.sql.names import quote, string

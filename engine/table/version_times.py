@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from engine.model.values import Undo
+from engine.model.plan import Undo
 from engine.spark.confs import read_confs
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote

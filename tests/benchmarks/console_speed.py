@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import pexpect
 
 if TYPE_CHECKING:
-    from engine.model.values import DataFile
+    from engine.model.browse import DataFile
 
 FILES = 100_000
 REPOSITORY = Path(__file__).parents[2]
@@ -75,7 +75,7 @@ def child(home: Path, spark: bool, gaps: Path) -> None:
 
 
 def _fake(home: Path) -> Any:
-    from engine.model.values import Progress
+    from engine.model.progress import Progress
     from tests.console import samples
     from tests.console.fake_backend import FakeBackend
 

@@ -48,7 +48,7 @@ def main() -> None:
     options = parser.parse_args()
     from engine.explore.scan_explorer import explore
     from engine.model.errors import EngineError
-    from engine.model.values import Progress
+    from engine.model.progress import Progress
     from engine.plan_merge import plan
     from engine.table import log_cache
 

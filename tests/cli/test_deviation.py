@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from console.cli.exits import DEVIATED, DONE, outcome_code
 from engine.ledger.history import History
-from engine.model.values import Deviation, Outcome
+from engine.model.operation import Deviation, Outcome
 from tests.cli.running import Shell
 from tests.console.samples import a_restore, an_undo
 from tests.engine.plans import make_outcome, make_plan

@@ -15,7 +15,7 @@ from console.cli import interruptible
 from console.cli.interruptible import Interruptible
 from console.cli.narrator import EventNarrator, Narrator
 from engine.model.errors import CancelledError
-from engine.model.values import Progress
+from engine.model.progress import Progress
 
 
 class FakeSession:

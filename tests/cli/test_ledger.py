@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.ledger.history import History
-from engine.model.values import Deviation
+from engine.model.operation import Deviation
 from tests.cli.running import Shell
 from tests.engine.plans import make_outcome, make_plan
 

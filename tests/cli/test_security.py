@@ -13,8 +13,8 @@ import pytest
 
 from console.words.visible import is_visible
 from engine.ledger.history import History
+from engine.model.plan import Remark
 from engine.model.plan_file import write_plan
-from engine.model.values import Remark
 from engine.session.home import ledger_path
 from engine.session.state import read_state
 from tests.cli.running import Shell

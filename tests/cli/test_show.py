@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from engine.model.conflicts import ConflictKey, Conflicts, Dedupe
 from engine.model.create_values import CreatePlan
+from engine.model.plan import Plan, Refused, Remark, Sample
 from engine.model.plan_file import write_plan
-from engine.model.values import ConflictKey, Conflicts, Dedupe, Plan, Refused, Remark, Sample, TouchedFile, TouchedFiles
+from engine.model.scan import TouchedFile, TouchedFiles
 from tests.cli.running import Shell
 from tests.engine.plans import make_create_plan, make_plan
 

@@ -10,7 +10,7 @@ from console.cli import markdown
 from console.words.format import to_the_second
 from console.words.sentences import read, rewrites_all
 from engine.model.errors import RefusedError
-from engine.model.values import Plan
+from engine.model.plan import Plan
 from engine.recovery.undo import undo
 from tests.cli.running import Shell
 from tests.console.samples import a_plan, a_refused_plan, an_undo

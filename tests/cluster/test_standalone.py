@@ -10,7 +10,9 @@ import pytest
 
 from engine.apply.apply_plan import REWRITING, apply
 from engine.model.errors import StalePlanError
-from engine.model.values import Outcome, Plan, Progress
+from engine.model.operation import Outcome
+from engine.model.plan import Plan
+from engine.model.progress import Progress
 from engine.plan_merge import plan
 from engine.session.connect import connect
 from engine.session.server import stop_server

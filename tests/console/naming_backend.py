@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from engine.explore.layout_advice import LayoutAdvice
+from engine.model.browse import Column, DataFile, RowPage, TableDetail, TableVersion
 from engine.model.plans import OperationDetail
-from engine.model.values import Column, DataFile, RowPage, TableDetail, TableVersion
 from tests.console import samples
 from tests.console.fake_backend import FakeBackend
 

@@ -7,41 +7,29 @@ import dataclasses
 from engine.explore.find_key import ClauseTest, FoundKey, FoundRow
 from engine.explore.scan_explorer import QueryScan, ScanExplained, Size
 from engine.explore.skipping import ColumnFacts, Evidence, FileEvidence
+from engine.model.browse import Column, DataFile, RowPage, TableDetail, TableRef, TableVersion
+from engine.model.conflicts import ConflictKey, Conflicts, Dedupe
 from engine.model.create_values import CreatePlan, CreateStatement, StateColumn, TableState
-from engine.model.plans import AnyPlan
-from engine.model.values import (
+from engine.model.operation import Deviation, Operation, Outcome, UndoPlan
+from engine.model.plan import (
     Clause,
-    Column,
-    ConflictKey,
-    Conflicts,
-    DataFile,
     Decision,
-    Dedupe,
-    Deviation,
     Engines,
     Estimate,
-    Operation,
-    Outcome,
     Plan,
     RaisedProperty,
     Refused,
     Remark,
-    RowPage,
     Sample,
-    Scan,
     Source,
     Splice,
     Statement,
-    TableDetail,
-    TableRef,
-    TableVersion,
     Target,
-    TouchedFile,
-    TouchedFiles,
     Undo,
-    UndoPlan,
-    WritePlan,
 )
+from engine.model.plans import AnyPlan
+from engine.model.scan import Scan, TouchedFile, TouchedFiles
+from engine.model.write import WritePlan
 from engine.spark.explain import Explained
 
 MERGE_SQL = """MERGE INTO sales.orders AS t

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from console.statements.table_form import to_sql
+from engine.model.browse import TableRef
 from engine.model.errors import EngineError
-from engine.model.values import Operation, TableRef
+from engine.model.operation import Operation
 from tests.console import samples
 from tests.console.drive import ORDERS, Operator, console
 from tests.console.fake_backend import FakeBackend

@@ -7,7 +7,7 @@ from textual.app import App, ComposeResult
 from console.places.statement.file_classes import by_share, by_size, by_touch
 from console.widgets.file_map import FileMapView
 from console.widgets.page import FileMap
-from engine.model.values import TouchedFile
+from engine.model.scan import TouchedFile
 from tests.console import samples
 from tests.console.drive import ORDERS, Operator, console
 from tests.console.fake_backend import FakeBackend

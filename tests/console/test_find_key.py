@@ -75,7 +75,7 @@ async def test_values_that_are_private_are_not_shown_but_the_clause_is(backend: 
     from console.places.merge.find_key import key_page
     from console.words.glyphs import UNICODE
     from engine.explore.find_key import FoundKey, FoundRow
-    from engine.model.values import Sample
+    from engine.model.plan import Sample
 
     row = FoundRow("matched", None, None, (), Sample(action="delete", clause=0), "f.parquet", touched=True)
     page = key_page(samples.a_plan(), FoundKey(("t.id <=> 5",), (row,)), UNICODE)

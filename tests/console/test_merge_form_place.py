@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from console.drafts import DraftStore
 from console.statements.merge_form import Part
-from engine.model.values import Column
+from engine.model.browse import Column
 from tests.console.drive import Operator, console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL

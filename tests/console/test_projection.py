@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from console.words.projection import Projection, projected
+from engine.model.operation import Operation
+from engine.model.plan import Plan
 from engine.model.plans import OperationDetail
-from engine.model.values import Operation, Plan
 from tests.console import samples
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend

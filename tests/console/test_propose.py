@@ -7,7 +7,7 @@ import sqlglot
 
 from console.dialogs.pick import Choice, PickDialog
 from console.statements.templates import TEMPLATES, Sides, sides
-from engine.model.values import Column
+from engine.model.browse import Column
 from tests.console.drive import ORDERS, console
 from tests.console.fake_backend import FakeBackend
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from console.spark_backend import KEPT_PLANS, SparkBackend
-from engine.model.values import TableRef
+from engine.model.browse import TableRef
 from tests.conftest import TEST_CONFS
 
 

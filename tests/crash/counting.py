@@ -10,8 +10,9 @@ from typing import Any
 
 from engine.apply.apply_plan import apply
 from engine.ledger.history import History
+from engine.model.operation import Operation
+from engine.model.plan import Plan
 from engine.model.plan_file import write_plan
-from engine.model.values import Operation, Plan
 from engine.plan_merge import plan
 from engine.recovery.recover import Recovered, recover
 from engine.session.leases import left_sessions

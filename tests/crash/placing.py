@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.model.errors import EngineError
-from engine.model.values import OnProgress, Outcome, Progress
+from engine.model.operation import Outcome
+from engine.model.progress import OnProgress, Progress
 
 PHASES = {
     "the transaction starts": "initialPhase",

@@ -13,7 +13,7 @@ import pytest
 from engine.apply.apply_plan import REWRITING, apply
 from engine.ledger.history import History
 from engine.model.errors import ConflictError, EngineError, StalePlanError
-from engine.model.values import Progress
+from engine.model.progress import Progress
 from engine.plan_merge import plan
 from engine.session.connect import Session
 from tests.conftest import TEST_CONFS

@@ -18,7 +18,8 @@ from engine.apply.apply_plan import REWRITING, apply
 from engine.apply.commit_identity import own_commits
 from engine.apply.exactly_once import COMPARING
 from engine.ledger.history import History
-from engine.model.values import Outcome, Plan, UndoPlan
+from engine.model.operation import Outcome, UndoPlan
+from engine.model.plan import Plan
 from engine.plan_merge import plan
 from engine.recovery.undo import RESTORING, plan_undo, undo
 from engine.table.commits import Commit, commits

@@ -15,7 +15,7 @@ from engine.merge.analyze import analyze
 from engine.merge.prepare_source import free_source, prepare_source
 from engine.merge.should_materialize_source import should_materialize_source
 from engine.model.errors import EngineError, RefusedError
-from engine.model.values import Plan, Refused
+from engine.model.plan import Plan, Refused
 from engine.plan_merge import plan
 from engine.preflight.advice import MUST_ACCEPT
 from engine.preflight.assignments import assignments

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.apply.apply_plan import apply
-from engine.model.values import Plan
+from engine.model.plan import Plan
 from engine.plan_merge import plan
 
 Stats = dict[str, Any]

@@ -4,25 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.model.conflicts import Conflicts
 from engine.model.create_values import CreatePlan, CreateStatement, StateColumn, TableState
-from engine.model.values import (
-    Clause,
-    Conflicts,
-    Decision,
-    Engines,
-    Estimate,
-    Outcome,
-    Plan,
-    Remark,
-    Sample,
-    Scan,
-    Source,
-    Statement,
-    Target,
-    TouchedFile,
-    TouchedFiles,
-    WritePlan,
-)
+from engine.model.operation import Outcome
+from engine.model.plan import Clause, Decision, Engines, Estimate, Plan, Remark, Sample, Source, Statement, Target
+from engine.model.scan import Scan, TouchedFile, TouchedFiles
+from engine.model.write import WritePlan
 
 SQL = "MERGE INTO demo.orders t USING feed s ON t.key = s.key WHEN MATCHED THEN UPDATE SET *"
 

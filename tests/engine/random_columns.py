@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from engine.model.values import ClauseKind
+from engine.model.plan import ClauseKind
 from engine.sql.names import quote
 from engine.sql.resolve import SOURCE, TARGET
 

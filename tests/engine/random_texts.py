@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from random import Random
 
-from engine.model.values import ActionKind, ClauseKind
+from engine.model.plan import ActionKind, ClauseKind
 from engine.sql.parse import MergeClause, MergeStatement, Relation
 from tests.engine.random_expressions import Expressions, nested
 from tests.engine.random_names import POSITIONS, Names

@@ -9,7 +9,7 @@ import pytest
 
 from engine.apply.apply_plan import apply
 from engine.model.errors import EngineError, RefusedError, StalePlanError
-from engine.model.values import Plan
+from engine.model.plan import Plan
 from engine.plan_merge import plan
 from engine.session.connect import connect
 from engine.table.commits import commits

@@ -9,7 +9,8 @@ import pytest
 from engine.apply.apply_plan import apply
 from engine.apply.check_plan import check_plan
 from engine.model.errors import EngineError, UsageError
-from engine.model.values import DerivedConjunct, Plan, SessionRef, Splice
+from engine.model.plan import Plan, SessionRef, Splice
+from engine.model.scan import DerivedConjunct
 from engine.sql.parse import parse_script
 from tests.engine.plans import make_plan
 

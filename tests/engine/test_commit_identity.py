@@ -14,7 +14,8 @@ from engine.apply.commit_identity import own_commit
 from engine.ledger.history import History
 from engine.model.create_values import CreatePlan
 from engine.model.errors import RefusedError, StalePlanError
-from engine.model.values import Outcome, Plan
+from engine.model.operation import Outcome
+from engine.model.plan import Plan
 from engine.plan_merge import plan as plan_merge
 from engine.plan_statement import plan as plan_statement
 from engine.recovery.recover import recover

@@ -10,7 +10,7 @@ import pytest
 
 from engine.demo.demo import DemoTables, build_demo
 from engine.demo.demo_sql import STATEMENTS
-from engine.model.values import Progress
+from engine.model.progress import Progress
 
 SCALE = 0.02
 

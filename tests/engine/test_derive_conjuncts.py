@@ -12,7 +12,7 @@ from engine.apply.apply_plan import apply
 from engine.merge.derive_conjuncts import BY_SOURCE, MAY_RAISE, NULL_SAFE
 from engine.merge.running_statement import running_sql
 from engine.model.errors import EngineError
-from engine.model.values import Plan
+from engine.model.plan import Plan
 from engine.plan_merge import plan
 from engine.table.commits import commits
 from tests.conftest import own_schema

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from engine.apply.apply_plan import apply
+from engine.model.browse import Column
 from engine.model.errors import EngineError, RefusedError
-from engine.model.values import Column, Plan
+from engine.model.plan import Plan
 from engine.plan_merge import plan
 from engine.preflight.duplicate_keys import MAX_KEYS, MAX_RIVALS, order_columns
 from tests.conftest import own_schema

@@ -11,7 +11,7 @@ import pytest
 from engine.explore.find_key import FoundKey, FoundRow, find_key, is_predicate, values_of
 from engine.merge.prepare_source import free_source
 from engine.model.errors import EngineError
-from engine.model.values import Plan
+from engine.model.plan import Plan
 from engine.plan_merge import plan
 from tests.conftest import own_schema
 from tests.engine.merges import CASES, build_source, build_target

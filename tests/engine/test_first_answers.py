@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine import plan
-from engine.model.values import Progress
+from engine.model.progress import Progress
 from engine.preflight.target_reads import beside
 from engine.spark.session_state import tagged
 

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from engine.ledger.history import History
+from engine.model.browse import TableRef, TableVersion
 from engine.model.errors import EngineError, StalePlanError
-from engine.model.values import Refused, TableRef, TableVersion, UndoPlan
+from engine.model.operation import UndoPlan
+from engine.model.plan import Refused
 from engine.recovery.undo import plan_undo
 from engine.spark.session_state import Whereabouts
 from tests.console.samples import an_undo

@@ -12,7 +12,7 @@ import pytest
 
 from engine.apply.apply_plan import apply
 from engine.model.errors import EngineError, RefusedError
-from engine.model.values import Plan
+from engine.model.plan import Plan
 from engine.plan_merge import plan
 from tests.conftest import own_schema
 from tests.engine.fidelity import refused_by_delta

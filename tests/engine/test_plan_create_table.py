@@ -15,7 +15,7 @@ from engine import History, apply
 from engine.create.data_frame_write import write_data_frame
 from engine.model.create_values import CreatePlan, ProvidedMetadata
 from engine.model.errors import EngineError, RefusedError, StalePlanError, UsageError
-from engine.model.values import Plan
+from engine.model.plan import Plan
 from engine.plan_statement import plan
 from engine.sql.parse_create import parse_create
 from tests.engine.creates import EVERY, LOG, LOG_ROWS, PARQUET, ROWS, SRC, SRC_ROWS, Case, T

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from engine.apply.check_plan import check_plan
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError
+from engine.model.plan import Estimate, Plan
 from engine.model.plan_checksum import checksum_of
 from engine.model.plan_file import (
     CREATE_SCHEMA_FILE,
@@ -24,7 +25,7 @@ from engine.model.plan_file import (
     schema_text,
     write_plan,
 )
-from engine.model.values import Estimate, Plan, Value
+from engine.model.value import Value
 from tests.engine.plans import make_create_plan, make_plan
 
 FORMAT_1 = Path(__file__).parent / "plan_files"

@@ -16,7 +16,7 @@ from engine.create.plan_create_table import plan_create_table
 from engine.merge.session_definitions import variables_in
 from engine.merge.state_confs import has_meaning
 from engine.model.errors import EngineError, SessionChangedError
-from engine.model.values import Plan, PlanningState
+from engine.model.plan import Plan, PlanningState
 from engine.plan_merge import plan
 from engine.spark.session_state import KEPT_CONFS
 from engine.table.commits import commits

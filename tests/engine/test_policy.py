@@ -9,9 +9,9 @@ import pytest
 
 from engine.apply.policy import Policy, broken_rules, check_policy, check_writable, to_be_typed, with_verdicts
 from engine.model.errors import RefusedError
+from engine.model.plan import Clause, Plan
 from engine.model.plan_checksum import checksum_of
 from engine.model.plan_file import read_plan
-from engine.model.values import Clause, Plan
 from tests.engine.plans import make_plan
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.model.values import Scan
+from engine.model.scan import Scan
 from engine.plan_merge import plan
 from tests.conftest import own_schema
 from tests.engine.some import every_nth

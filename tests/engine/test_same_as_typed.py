@@ -11,7 +11,8 @@ from engine.apply.apply_plan import REWRITING, apply
 from engine.apply.prepare_again import is_own_session
 from engine.merge.derive_conjuncts import MAY_RAISE
 from engine.merge.derive_generated import EMPTY
-from engine.model.values import Plan, Progress
+from engine.model.plan import Plan
+from engine.model.progress import Progress
 from engine.plan_merge import plan
 from engine.spark.confs import confs_set
 from engine.spark.session_state import PLANNED

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.apply.apply_plan import apply
-from engine.model.values import Plan
+from engine.model.plan import Plan
 from engine.plan_merge import plan
 
 UPSERT = (

@@ -10,7 +10,7 @@ from pyspark.sql.types import StructType
 
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.should_materialize_source import should_materialize_source
-from engine.model.values import Decision
+from engine.model.plan import Decision
 from engine.session.connect import connect
 from engine.session.server import stop_server
 from engine.spark.confs import confs_set

@@ -18,7 +18,7 @@ from engine.merge.run_with_source_lost_retries import (
 )
 from engine.merge.running_statement import running_sql
 from engine.model.errors import EngineError, RefusedError, StalePlanError
-from engine.model.values import Progress
+from engine.model.progress import Progress
 from engine.plan_merge import plan
 from engine.spark.confs import confs_set
 from engine.table.commits import commits

@@ -14,7 +14,8 @@ from engine.apply.policy import Policy
 from engine.apply.staleness import Staleness
 from engine.ledger.history import History
 from engine.model.errors import EngineError, RefusedError, StalePlanError, UsageError
-from engine.model.values import Plan, Progress
+from engine.model.plan import Plan
+from engine.model.progress import Progress
 from engine.plan_merge import plan
 from engine.plan_statement import plan as plan_statement
 from engine.recovery.recover import recover

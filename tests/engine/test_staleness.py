@@ -12,7 +12,8 @@ import pytest
 from engine.apply.apply_plan import REWRITING, apply
 from engine.apply.staleness import Staleness, check_staleness, some
 from engine.model.errors import ConflictError, StalePlanError
-from engine.model.values import OnProgress, Plan
+from engine.model.plan import Plan
+from engine.model.progress import OnProgress
 from engine.plan_merge import plan
 from engine.table.commits import commits_since
 

@@ -18,7 +18,7 @@ from engine.apply.staleness import any_match
 from engine.explore.layout_advice import no_statistics
 from engine.explore.skipping import facts
 from engine.merge.exact_statistics import EXACT_DIGITS, is_odd_partition, lower_bound, upper_bound, why_not_exact
-from engine.model.values import Column
+from engine.model.browse import Column
 from engine.plan_merge import plan
 from engine.table.commits import commits
 from engine.table.log_file import LogFile

@@ -10,7 +10,8 @@ import pytest
 from engine.apply.apply_plan import apply
 from engine.ledger.history import History
 from engine.model.errors import RefusedError, StalePlanError
-from engine.model.values import Outcome, Plan
+from engine.model.operation import Outcome
+from engine.model.plan import Plan
 from engine.plan_merge import plan
 from engine.recovery.undo import LATER_COMMITS, plan_undo, undo
 from engine.sql.undo_statements import undo_statement

@@ -15,7 +15,8 @@ from engine.apply.policy import Policy, check_policy
 from engine.ledger.history import History
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError, RefusedError, StalePlanError
-from engine.model.values import Outcome, Plan, Undo
+from engine.model.operation import Outcome
+from engine.model.plan import Plan, Undo
 from engine.plan_statement import plan as plan_any
 from engine.recovery.undo import LATER_COMMITS, RAISE_RETENTION, plan_undo, undo
 from engine.sql.undo_statements import undo_statements

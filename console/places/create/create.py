@@ -24,8 +24,8 @@ from console.widgets.page import Paragraph, signed
 from console.widgets.running import Running
 
 if TYPE_CHECKING:
+    from engine.model.operation import Outcome
     from engine.model.plans import AnyPlan
-    from engine.model.values import Outcome
 
 EMPTY = "Name a table and add columns, or write CREATE TABLE yourself. {create.plan} plans it and writes nothing."
 BY_HAND = (

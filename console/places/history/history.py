@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from console.places.merge.merge import MergePlace
     from console.places.statement.statement import StatementPlace
     from console.widgets.page import Page
+    from engine.model.operation import Operation, Outcome, UndoPlan
     from engine.model.plans import OperationDetail
-    from engine.model.values import Operation, Outcome, UndoPlan
 
 LIMIT = 500
 # the cursor may run down the list; only where it rests is worth a read

@@ -18,8 +18,8 @@ from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreatePlan
+    from engine.model.operation import Operation
     from engine.model.plans import AnyPlan, OperationDetail
-    from engine.model.values import Operation
 
 
 GROUPINGS = ("", "table", "day")

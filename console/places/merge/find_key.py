@@ -20,7 +20,7 @@ from console.work import Failure
 if TYPE_CHECKING:
     from console.places.merge.merge import MergePlace
     from engine.explore.find_key import ClauseTest, FoundKey, FoundRow
-    from engine.model.values import Clause, Plan
+    from engine.model.plan import Clause, Plan
 
 KINDS = {
     "matched": "WHEN MATCHED",

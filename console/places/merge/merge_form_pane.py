@@ -22,7 +22,7 @@ from console.words.format import elide_end
 from console.words.sentences import one_line
 
 if TYPE_CHECKING:
-    from engine.model.values import TableRef
+    from engine.model.browse import TableRef
 
 PARTS: dict[Part, str] = {
     "target": "schema.table, or delta.`/path`",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from console.places.merge.merge import MergePlace
     from console.statements.clause_text import FormClause
     from console.statements.merge_form import MergeForm, Part
-    from engine.model.values import Column
+    from engine.model.browse import Column
 
 
 def offer(place: MergePlace, form: MergeForm, part: Part) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from console.places.merge.merge import MergePlace
     from console.places.place import Place
     from console.work import Failure
-    from engine.model.values import TableRef
+    from engine.model.browse import TableRef
 
 OWN_QUERY = ""
 """The choice of a source that is yet to be typed."""

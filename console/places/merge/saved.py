@@ -15,8 +15,8 @@ from console.words.sentences import one_line
 if TYPE_CHECKING:
     from console.places.merge.merge import MergePlace
     from console.work import Failure
+    from engine.model.operation import Operation
     from engine.model.plans import OperationDetail
-    from engine.model.values import Operation
 
 FOLDER = "merges"
 SECRET_LEFT_OUT = "A secret was left out of the history: complete the text where *** stands, then plan it."

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from console.app import DeltaMergeApp
     from console.places.place import Place
     from console.words.projection import Projection
+    from engine.model.operation import Operation, Outcome
     from engine.model.plans import AnyPlan
-    from engine.model.values import Operation, Outcome
 
 
 class CommitPane(Vertical):

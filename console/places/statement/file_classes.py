@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from console.widgets.page import MapMode
 
 if TYPE_CHECKING:
-    from engine.model.values import TouchedFile
+    from engine.model.scan import TouchedFile
 
 MEGABYTE = 1_000_000
 SIZES = (

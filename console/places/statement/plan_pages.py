@@ -16,7 +16,8 @@ from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreateStatement
-    from engine.model.values import Cells, Plan, Refused, Remark, Sample, Statement
+    from engine.model.plan import Plan, Refused, Remark, Sample, Statement
+    from engine.model.value import Cells
     from engine.spark.explain import Explained
 
 Build = Callable[["Plan", Glyphs], Page]

@@ -23,8 +23,8 @@ from console.words.glyphs import Glyphs
 if TYPE_CHECKING:
     from console.app import DeltaMergeApp
     from console.places.place import Place
+    from engine.model.plan import Plan
     from engine.model.plans import AnyPlan
-    from engine.model.values import Plan
 
 
 EDITED = "The text was edited since this plan: {merge.replan} plans it again."

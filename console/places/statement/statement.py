@@ -30,8 +30,8 @@ from console.work import Failure
 
 if TYPE_CHECKING:
     from console.words.projection import Projection
+    from engine.model.operation import Outcome
     from engine.model.plans import AnyPlan
-    from engine.model.values import Outcome
 
 RECENT = 50
 PLANNING = "Spark plans this text. Planning writes nothing."

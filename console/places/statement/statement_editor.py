@@ -30,7 +30,7 @@ from console.work import Asking, Failure
 if TYPE_CHECKING:
     from console.app import DeltaMergeApp
     from console.places.place import Place
-    from engine.model.values import Validation
+    from engine.model.browse import Validation
 
 VALIDATE_AFTER_SECONDS = 0.4
 SAVE_AFTER_SECONDS = 0.3

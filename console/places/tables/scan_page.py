@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from console.backend import Backend
     from engine.explore.scan_explorer import QueryScan, ScanExplained, Size
     from engine.explore.skipping import Evidence, FileEvidence
-    from engine.model.values import TableDetail
+    from engine.model.browse import TableDetail
 
 ASK = (
     "Type what would stand after WHERE in a SELECT of this table, or a whole query (e goes there); enter asks Delta "

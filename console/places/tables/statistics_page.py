@@ -11,7 +11,7 @@ from console.words.format import count, number, share
 from console.words.visible import visible
 
 if TYPE_CHECKING:
-    from engine.model.values import DataFile, TableDetail
+    from engine.model.browse import DataFile, TableDetail
 
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 TOLD = (

@@ -20,7 +20,7 @@ from console.work import Asking, Failure
 
 if TYPE_CHECKING:
     from console.app import DeltaMergeApp
-    from engine.model.values import TableRef
+    from engine.model.browse import TableRef
 
 IN_SCHEMA = re.compile(r"(.+)\.(?:`(?:[^`]|``)+`|[^.`]+)", re.DOTALL)
 
@@ -188,7 +188,7 @@ class TableList(Vertical, Asking):
 
     def _mark(self) -> None:
         """The favourites of now, and what was opened lately until now: the list does not move under the cursor."""
-        from engine.model.values import TableRef
+        from engine.model.browse import TableRef
 
         for group, names in ((self._favourites, self.marked.favourites), (self._recent, self.marked.recent)):
             group.tables = [TableRef(name=name, table=name) for name in names]

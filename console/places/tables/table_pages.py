@@ -18,7 +18,8 @@ from console.words.visible import visible
 
 if TYPE_CHECKING:
     from console.backend import Backend
-    from engine.model.values import Cells, DataFile, TableDetail, TableVersion
+    from engine.model.browse import DataFile, TableDetail, TableVersion
+    from engine.model.value import Cells
 
 _OUR_PLAN = re.compile(r"deltamerge-console/(\w+)")
 FILES_LIMIT = 100_000

@@ -28,7 +28,7 @@ from console.work import Failure
 
 if TYPE_CHECKING:
     from console.places.tables.table_shown import Shown
-    from engine.model.values import TableDetail, TableVersion
+    from engine.model.browse import TableDetail, TableVersion
 
 VIEW_NAMES = (
     ("columns", "Columns"),

@@ -1,0 +1,103 @@
+"""Tables, their versions, files and rows, as they are browsed."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from engine.model.plan import Decision
+from engine.model.value import Cells, Value
+
+
+class TableRef(Value):
+    """A table that can be browsed. ``name`` is quoted as Spark wants it; ``path`` set for path tables."""
+
+    name: str
+    catalog: str | None = None
+    schema_name: str | None = None
+    table: str
+    path: str | None = None
+    is_delta: bool | None = None
+    """None where it was not asked."""
+
+
+class Column(Value):
+    name: str
+    type: str
+    nullable: bool = True
+    comment: str = ""
+    is_partition: bool = False
+
+
+class TableDetail(Value):
+    """DESCRIBE DETAIL and the schema of one table."""
+
+    name: str
+    path: str
+    format: str
+    table_id: str
+    version: int
+    created_at: str | None = None
+    last_modified: str | None = None
+    description: str = ""
+    columns: tuple[Column, ...]
+    partition_columns: tuple[str, ...] = ()
+    clustering_columns: tuple[str, ...] = ()
+    num_files: int
+    num_bytes: int
+    properties: dict[str, str] = Field(default_factory=dict)
+    features: tuple[str, ...] = ()
+    min_reader_version: int = 0
+    min_writer_version: int = 0
+
+
+class TableVersion(Value):
+    """One row of DESCRIBE HISTORY."""
+
+    version: int
+    timestamp: str
+    operation: str
+    user: str = ""
+    read_version: int | None = None
+    metrics: dict[str, str] = Field(default_factory=dict)
+    parameters: dict[str, str] = Field(default_factory=dict)
+    user_metadata: str | None = None
+
+
+class DataFile(Value):
+    """One data file of a table version, with the statistics the log holds of it."""
+
+    path: str
+    bytes: int
+    rows: int | None = None
+    """Live rows: those of the file less those its deletion vector marks."""
+    deletion_vector_rows: int = 0
+    partition: Cells = Field(default_factory=dict)
+    modified_at: str | None = None
+    min_values: Cells = Field(default_factory=dict)
+    max_values: Cells = Field(default_factory=dict)
+    null_counts: dict[str, int] = Field(default_factory=dict)
+
+
+class RowPage(Value):
+    """Some rows of a table. ``more``: there are others that were not fetched."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str | None, ...], ...]
+    more: bool = False
+
+
+class Validation(Value):
+    """What the analyzer says of a statement that was not run."""
+
+    ok: bool
+    condition: str = ""
+    message: str = ""
+    hint: str = ""
+    line: int | None = None
+    column: int | None = None
+    kind: Literal["merge", "create", "other", "empty"] = "merge"
+    target: str | None = None
+    target_version: int | None = None
+    decision: Decision | None = None

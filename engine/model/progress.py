@@ -1,0 +1,33 @@
+"""How far long work is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.model.plan import Decision
+from engine.model.scan import Scan
+from engine.model.value import Value
+
+
+class Progress(Value):
+    """One step of long work. ``done`` and ``total`` are Spark tasks; ``total`` 0 means not known yet.
+
+    ``decision`` and ``scan`` are the answers of a plan that cost nothing, told as soon as they are known. That scan is
+    of the target's own predicates: what the source's keys add is not known before it is frozen.
+    """
+
+    phase: str
+    done: int = 0
+    total: int = 0
+    bytes_read: int = 0
+    decision: Decision | None = None
+    scan: Scan | None = None
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it tells something that no later step repeats."""
+        return self.decision is not None or self.scan is not None
+
+
+OnProgress = Callable[[Progress], None]
+"""Hears each step of long work. What it raises ends the work."""

@@ -1,0 +1,26 @@
+"""What the MERGE writes, and the schema that it leaves."""
+
+from __future__ import annotations
+
+from engine.model.value import Value
+
+
+class ColumnAfter(Value):
+    """One column of the target as the MERGE leaves it. ``type_before`` is None where schema evolution adds it; it
+    differs from ``type`` where evolution adds fields to it."""
+
+    name: str
+    type: str
+    type_before: str | None
+
+
+class WritePlan(Value):
+    """How the changes are written (ClassicMergeExecutor.writeAllChanges, InsertOnlyMergeExecutor)."""
+
+    extra_op_type: str
+    join_type: str | None
+    deletion_vectors: bool
+    change_data_feed: bool
+    unmodified_rows_written: bool
+    schema_after: tuple[ColumnAfter, ...] = ()
+    """Empty where the schema stays as it is."""
