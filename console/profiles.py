@@ -14,11 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from console.settings import FILE_NAME
+from console.settings import FILE_NAME, parse_toml
 from engine.apply.policy import Policy
 
 DEFAULT_PORT = 15002  # Spark Connect's
@@ -40,10 +39,7 @@ class Profile:
 def profile_of(home: Path, target: str) -> Profile | None:
     """The profile that is for this ``target``, where one with a policy is, or one of production: who types the
     address instead of the name is held to the same rules."""
-    try:
-        profiles = _read(home).get("profiles", {})
-    except ModuleNotFoundError:
-        return None  # no TOML in this Python: nor could the profile be named
+    profiles = _read(home).get("profiles", {})
     for name, values in profiles.items() if isinstance(profiles, dict) else ():
         if isinstance(values, dict) and ("policy" in values or "production" in values):
             found = _checked(name, values)
@@ -62,10 +58,7 @@ def _place(target: str | None) -> str:
 def load_profile(home: Path, name: str) -> Profile:
     """The profile of that name. Raises UsageError for one that is not there or cannot be used: unlike a theme,
     a Spark that was asked for by name must not be replaced by another."""
-    try:
-        profiles = _read(home).get("profiles", {})
-    except ModuleNotFoundError as error:
-        raise _unusable(f"{FILE_NAME} needs Python 3.11 or newer.") from error
+    profiles = _read(home).get("profiles", {})
     if not isinstance(profiles, dict) or name not in profiles:
         known = ", ".join(sorted(profiles)) if isinstance(profiles, dict) and profiles else "none"
         raise _unusable(f"There is no profile {name!r} in {home / FILE_NAME} (known: {known}).")
@@ -125,13 +118,11 @@ def _flat(confs: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str
 def _read(home: Path) -> dict[str, Any]:
     try:
         text = (home / FILE_NAME).read_text(encoding="utf-8")
-        toml: Any = import_module("tomllib")
-        values: dict[str, Any] = toml.loads(text)
+        return parse_toml(text)
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         raise _unusable(f"{home / FILE_NAME} cannot be read: {error}.") from error
-    return values
 
 
 def _unusable(message: str) -> Exception:

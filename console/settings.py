@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +33,23 @@ def load_settings(home: Path) -> Settings:
     except (OSError, UnicodeDecodeError) as error:
         return Settings(notices=(f"{FILE_NAME} cannot be read ({error}): defaults are used.",))
     try:
-        # only now: most homes have no settings file, and this import costs a part of the first frame
-        toml: Any = import_module("tomllib")
-    except ModuleNotFoundError:
-        return Settings(notices=(f"{FILE_NAME} needs Python 3.11 or newer: defaults are used.",))
-    try:
-        values = toml.loads(text)
+        values = parse_toml(text)
     except ValueError as error:
         return Settings(notices=(f"{FILE_NAME} is not valid TOML ({error}): defaults are used.",))
     return _checked(values)
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """The tables of a TOML text. Raises ValueError if it is no TOML.
+
+    The import is late: most homes have no settings file, and it costs a part of the first frame.
+    """
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    values: dict[str, Any] = tomllib.loads(text)
+    return values
 
 
 def _checked(values: dict[str, Any]) -> Settings:

@@ -24,6 +24,9 @@ CANCELLED_BY_KEY = Failed(CANCELLED, "CANCELLED", "The work was cancelled.")
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The program: run ``arguments`` (default: those of the process) and exit."""
+    if os.name == "nt":
+        # flock, signals and permissions of files are Unix's
+        sys.exit(f"{PROGRAM} runs on Linux and macOS. On Windows, run it in WSL.")
     hide_secrets_in_title()
     for stream in (sys.stdout, sys.stderr):
         # a name that the locale cannot spell must not stop anything
