@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from engine.model.errors import CancelledError, EngineError
 from engine.spark.confs import read_confs
 from engine.table.commits import Commit, user_metadata
-from engine.table.transaction import USER_METADATA
+from engine.table.transaction import HISTORY_METRICS, USER_METADATA
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,9 +22,10 @@ COMPARING = "compare promise and actual"
 
 
 def traced(spark: SparkSession, plan_id: str, op_id: str) -> dict[str, str]:
-    """The conf that names the plan and the operation in the commit, beside what the operator has set there."""
+    """The confs that let the commit name the plan and the operation, beside what the operator has set there, and tell
+    its metrics."""
     own = read_confs(spark, (USER_METADATA,)).get(USER_METADATA)
-    return {USER_METADATA: user_metadata(plan_id, op_id, own)}
+    return {USER_METADATA: user_metadata(plan_id, op_id, own), HISTORY_METRICS: "true"}
 
 
 def is_conflict(error: EngineError) -> bool:

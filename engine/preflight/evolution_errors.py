@@ -7,20 +7,29 @@ from typing import TYPE_CHECKING
 
 from engine.model.plan import Refused
 from engine.preflight.target_reads import DescribedTarget
+from engine.spark.confs import is_on
 from engine.table.column_rules import CDC_COLUMNS, INVALID_CHARACTERS, UNSUPPORTED_TYPES
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
 Path = tuple[str, ...]
+NESTED = ("struct", "array", "map")
+PARTS = ("elementType", "keyType", "valueType")
+NOT_OF_ICEBERG = {
+    "delta.enableIcebergCompatV1": ("array", "map", "void"),
+    "delta.enableIcebergCompatV2": ("variant", "void"),
+    "delta.enableIcebergCompatV3": ("void",),
+}
+"""By table property, the types that it forbids (IcebergCompat's CheckNoListMapNullType and CheckTypeInAllowList)."""
 
 
 def new_columns(before: StructType, after: StructType, target: DescribedTarget) -> Refused | None:
-    """The error for a column, or a field of one, that ``after`` has and ``before`` has not; None where Delta takes
+    """The error for a column, or a field of one, that ``after`` has new or in another type; None if Delta takes
     them all."""
     mapped = target.properties.get("delta.columnMapping.mode", "none").lower() != "none"
     feed = target.traits.change_data_feed
-    for path, type_ in _added((), before, after):
+    for path, type_ in _changed((), before, after):
         name = ".".join(path)
         if not mapped and INVALID_CHARACTERS.search(path[-1]):
             return _refused(
@@ -28,20 +37,8 @@ def new_columns(before: StructType, after: StructType, target: DescribedTarget) 
                 f"The new column {name!r} has a sign in its name that this table takes none of: ' ,;{{}}()\\n\\t='.",
                 "Rename it in the source, or set the table's delta.columnMapping.mode to name.",
             )
-        # a struct is named with its fields, which come by themselves
-        plain = type_.simpleString() if type_.typeName() not in ("struct", "array", "map") else ""
-        if UNSUPPORTED_TYPES.search(plain):
-            return _refused(
-                "DELTA_UNSUPPORTED_DATA_TYPES",
-                f"Delta stores no {plain}: the new column {name}.",
-                "Cast it in the source: numbers or timestamps for an interval, a plain STRING for a collation.",
-            )
-        if plain == "timestamp_ntz" and "timestampNtz" not in target.features:
-            return _refused(
-                "DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT",
-                f"The new column {name} is a TIMESTAMP_NTZ, and the table has not the feature for it.",
-                "Cast it to TIMESTAMP in the source, or set the table's delta.feature.timestampNtz to supported.",
-            )
+        if refused := _type_error(name, type_, target):
+            return refused
         if feed and len(path) == 1 and name in CDC_COLUMNS:
             return _refused(
                 "RESERVED_CDC_COLUMNS_ON_WRITE",
@@ -51,25 +48,80 @@ def new_columns(before: StructType, after: StructType, target: DescribedTarget) 
     return None
 
 
-def _added(path: Path, before: DataType | None, after: DataType) -> Iterator[tuple[Path, DataType]]:
-    """The new fields of ``after``, each by its path, those inside a new one too."""
-    from pyspark.sql.types import ArrayType, MapType, StructType
+def _type_error(name: str, type_: DataType, target: DescribedTarget) -> Refused | None:
+    """The error for a column of that type. A struct, an array or a map is judged by itself here; the types inside it
+    come by themselves."""
+    kind = type_.typeName()
+    plain = type_.simpleString() if kind not in NESTED else ""
+    if UNSUPPORTED_TYPES.search(plain):
+        return _refused(
+            "DELTA_UNSUPPORTED_DATA_TYPES",
+            f"Delta stores no {plain}: the new column {name}.",
+            "Cast it in the source: numbers or timestamps for an interval or a time, a plain STRING for a collation.",
+        )
+    if plain == "timestamp_ntz" and "timestampNtz" not in target.features:
+        return _refused(
+            "DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT",
+            f"The new column {name} is a TIMESTAMP_NTZ, and the table has not the feature for it.",
+            "Cast it to TIMESTAMP in the source, or set the table's delta.feature.timestampNtz to supported.",
+        )
+    compat = next((key for key in NOT_OF_ICEBERG if is_on(target.properties, key, "false")), None)
+    if compat is not None and kind in NOT_OF_ICEBERG[compat]:
+        return _refused(
+            "DELTA_ICEBERG_COMPAT_VIOLATION",
+            f"The new column {name} is a {kind.upper()}, and {compat} allows none.",
+            f"Leave it out of the source, cast it, or set the table's {compat} to false.",
+        )
+    if kind in ("array", "map") and _holds_void(type_):
+        return _refused(
+            "DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE",
+            f"The new column {name} is a {kind.upper()} that holds a NULL without a type.",
+            "Cast it in the source, for instance CAST(array() AS ARRAY<STRING>).",
+        )
+    if isinstance(type_, _struct_type()) and all(one.dataType.typeName() == "void" for one in type_.fields):
+        return _refused(
+            "DELTA_CANNOT_WRITE_EMPTY_SCHEMA",
+            f"The new column {name} is a STRUCT whose fields are all NULL without a type.",
+            "Cast a field in the source, or leave the column out.",
+        )
+    return None
 
-    if isinstance(after, StructType):
-        known = {one.name.lower(): one.dataType for one in before.fields} if isinstance(before, StructType) else {}
+
+def _struct_type() -> type[StructType]:
+    from pyspark.sql.types import StructType
+
+    return StructType
+
+
+def _holds_void(type_: DataType) -> bool:
+    """SchemaUtils.nullTypeExistsRecursively."""
+    if isinstance(type_, _struct_type()):
+        return any(_holds_void(field.dataType) for field in type_.fields)
+    inner = [getattr(type_, part, None) for part in PARTS]
+    return type_.typeName() == "void" or any(_holds_void(one) for one in inner if one is not None)
+
+
+def _changed(path: Path, before: DataType | None, after: DataType) -> Iterator[tuple[Path, DataType]]:
+    """The fields of ``after`` that are new or have another plain type, each by its path, those inside a new one too."""
+    if isinstance(after, _struct_type()):
+        known = {one.name.lower(): one.dataType for one in before.fields} if isinstance(before, _struct_type()) else {}
         for field in after.fields:
             at, was = (*path, field.name), known.get(field.name.lower())
-            if was is None:
+            if _differs(was, field.dataType):
                 yield at, field.dataType
-            yield from _added(at, was, field.dataType)
-    elif isinstance(after, (ArrayType, MapType)):
-        for part in ("elementType", "keyType", "valueType"):
+            yield from _changed(at, was, field.dataType)
+    else:
+        for part in PARTS:
             inner = getattr(after, part, None)
             if inner is not None:
                 was = getattr(before, part, None)
-                if was is None:
+                if _differs(was, inner):
                     yield path, inner
-                yield from _added(path, was, inner)
+                yield from _changed(path, was, inner)
+
+
+def _differs(before: DataType | None, after: DataType) -> bool:
+    return before is None or (after.typeName() not in NESTED and before != after)
 
 
 def _refused(condition: str, message: str, hint: str) -> Refused:

@@ -24,7 +24,9 @@ USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 APP = "deltamerge-console/"
 """How the application id of our transactions begins; the plan's id follows."""
 APP_VERSION = "1"
-RUN_CONFS = (TXN_APP_ID, TXN_VERSION, TXN_AUTO_RESET, USER_METADATA)
+HISTORY_METRICS = "spark.databricks.delta.history.metricsEnabled"
+"""Off, a commit tells no metrics, and nothing could be compared with the promise."""
+RUN_CONFS = (TXN_APP_ID, TXN_VERSION, TXN_AUTO_RESET, USER_METADATA, HISTORY_METRICS)
 
 
 def once(plan_id: str) -> dict[str, str]:

@@ -12,8 +12,9 @@ from engine.model.errors import EngineError, RefusedError, StalePlanError
 from engine.model.plan import Plan
 from engine.plan_merge import plan
 from engine.session.connect import connect
+from engine.spark.confs import confs_set
 from engine.table.commits import commits
-from engine.table.transaction import TXN_APP_ID, TXN_VERSION, USER_METADATA
+from engine.table.transaction import HISTORY_METRICS, TXN_APP_ID, TXN_VERSION, USER_METADATA
 from tests.conftest import TEST_CONFS
 from tests.engine.some import some
 
@@ -38,6 +39,13 @@ def test_the_session_is_left_as_it_was(shop: Any) -> None:
     assert [shop.conf.get(key, None) for key in (TXN_APP_ID, TXN_VERSION, USER_METADATA)] == [None, None, None]
     shop.sql("INSERT INTO tgt VALUES (100, 'later', DATE'2026-01-01')")
     assert commits(shop, "tgt")[0].operation == "WRITE"
+
+
+def test_a_promise_is_compared_though_the_session_lets_commits_tell_no_metrics(shop: Any) -> None:
+    with confs_set(shop, {HISTORY_METRICS: "false"}):
+        outcome = apply(shop, plan(shop, DATED, rows=0))
+        assert shop.conf.get(HISTORY_METRICS) == "false", "the operator's own is put back"
+    assert (outcome.kept, outcome.metrics["numTargetRowsUpdated"]) == (True, 2)
 
 
 def test_disjoint_commits_are_shown_and_let_pass(shop: Any) -> None:
