@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from engine.create.metadata_after import DOWNGRADE
-from engine.create.plan_create_table import ARBITRARY, DEFAULT_SOURCE
 from engine.create.provided_metadata import DEFAULTS
+from engine.create.survey import ARBITRARY, DEFAULT_SOURCE
 from engine.merge.planning_state import names_are_safe
 from engine.merge.running_statement import ROWS
 from engine.merge.stage_source import staged_of, version_of

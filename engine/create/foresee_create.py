@@ -56,9 +56,8 @@ class Surroundings:
 
 def effect_of(create: ParsedCreate, around: Surroundings) -> Effect:
     """What the statement does, if nothing refuses it."""
-    exists = around.exists or (create.path is not None and around.before is not None)
     clones_by_path = create.form == "clone" and create.path is not None
-    if create.if_not_exists and exists and not clones_by_path:
+    if create.if_not_exists and _exists(create, around) and not clones_by_path:
         return "nothing"
     if around.before is None:
         return "create"
@@ -74,23 +73,22 @@ def foresee_create(create: ParsedCreate, around: Surroundings, provided: Provide
     if effect_of(create, around) == "nothing":
         return None
     rules: tuple[Callable[[ParsedCreate, Surroundings, Provided], Iterator[Refused]], ...] = (
+        assert_not_already_exists,
         _existing,
         _identity,
         _layout,
         _properties,
-        _place,
+        _location,
         _columns,
-        _verify,
+        verify_table_metadata,
     )
     return next((refused for rule in rules for refused in rule(create, around, provided)), None)
 
 
-def _existing(create: ParsedCreate, around: Surroundings, provided: Provided) -> Iterator[Refused]:
-    """What is under that name already, or is not."""
+def assert_not_already_exists(create: ParsedCreate, around: Surroundings, provided: Provided) -> Iterator[Refused]:
+    """A CREATE of a table that exists."""
     clone, like = create.form == "clone", create.form == "like"
-    exists = around.exists or (create.path is not None and around.before is not None)
-    entry = around.entry
-    if create.mode == "Create" and exists and not (create.path is not None and (clone or like)):
+    if create.mode == "Create" and _exists(create, around) and not (create.path is not None and (clone or like)):
         # LIKE of a Delta table is Spark's own command, which looks by itself
         delta = clone or (like and not provided.features)
         yield _refused(
@@ -98,7 +96,16 @@ def _existing(create: ParsedCreate, around: Surroundings, provided: Provided) ->
             f"{create.name} exists already.",
             "Add IF NOT EXISTS, or write CREATE OR REPLACE TABLE.",
         )
-    if create.mode == "Replace" and not exists:
+
+
+def _exists(create: ParsedCreate, around: Surroundings) -> bool:
+    return around.exists or (create.path is not None and around.before is not None)
+
+
+def _existing(create: ParsedCreate, around: Surroundings, _: Provided) -> Iterator[Refused]:
+    """The other checks of what has that name, or of a name that nothing has."""
+    clone, entry = create.form == "clone", around.entry
+    if create.mode == "Replace" and not _exists(create, around):
         yield _refused(
             "DELTA_CANNOT_REPLACE_MISSING_TABLE" if clone else "TABLE_OR_VIEW_NOT_FOUND",
             f"{create.name} cannot be replaced: there is no such table.",
@@ -255,40 +262,56 @@ def _properties(create: ParsedCreate, around: Surroundings, _: Provided) -> Iter
         )
 
 
-def _place(create: ParsedCreate, around: Surroundings, provided: Provided) -> Iterator[Refused]:
-    """CreateDeltaTableCommand.checkPathEmpty and assertPathEmpty: what lies at the location already."""
-    occupied = _refused(
-        "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION",
-        f"The location {around.location} of {create.name} is not empty"
-        + (", though nothing but a _delta_log directory that a failed CREATE left." if _left_over(around) else "."),
-        "Choose another location, or empty this one.",
-    )
+def _location(create: ParsedCreate, around: Surroundings, _: Provided) -> Iterator[Refused]:
+    """What lies at the location already, as each handler of CreateDeltaTableCommand checks it."""
     if create.form in ("as_select", "clone"):
-        if create.mode == "Create" and not around.is_empty and (around.before or not around.has_log_directory):
-            yield occupied
-    elif effect_of(create, around) != "replace":
-        if around.managed and not around.is_empty:
-            yield occupied
-        if around.before is None and not create.columns and create.form == "empty":
-            if around.holds_data and not around.managed:
-                yield _refused(
-                    "DELTA_CREATE_EXTERNAL_TABLE_WITHOUT_TXN_LOG",
-                    f"There are files at {around.location}, but no Delta log.",
-                    "Name the location of a Delta table, or CONVERT TO DELTA.",
-                )
-            elif create.mode != "Create":
-                yield _no_schema()
-        if around.before is None and not around.is_empty:
-            yield occupied
-    elif not create.columns and create.form == "empty":
-        yield _no_schema()
+        yield from check_path_empty(create, around)
+    else:
+        yield from _location_without_query(create, around)
     if create.form == "clone" and around.before is not None and around.before.num_files:
         yield _refused(
             "DELTA_UNSUPPORTED_NON_EMPTY_CLONE",
             f"{create.name} has {around.before.num_files:,} files: only an empty table can be cloned over.",
             "DELETE FROM or TRUNCATE it first, or drop it.",
         )
-    del provided
+
+
+def check_path_empty(create: ParsedCreate, around: Surroundings) -> Iterator[Refused]:
+    """handleCommit checks only a CREATE, and lets the empty _delta_log of a failed one pass."""
+    if create.mode == "Create" and (around.before or not around.has_log_directory):
+        yield from assert_path_empty(create, around)
+
+
+def assert_path_empty(create: ParsedCreate, around: Surroundings) -> Iterator[Refused]:
+    if not around.is_empty:
+        yield _refused(
+            "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION",
+            f"The location {around.location} of {create.name} is not empty"
+            + (", though nothing but a _delta_log directory that a failed CREATE left." if _left_over(around) else "."),
+            "Choose another location, or empty this one.",
+        )
+
+
+def _location_without_query(create: ParsedCreate, around: Surroundings) -> Iterator[Refused]:
+    """handleCreateTable: a location without a log must be empty, or have the columns written."""
+    no_columns = not create.columns and create.form == "empty"
+    if effect_of(create, around) == "replace":
+        if no_columns:
+            yield _no_schema()
+        return
+    if around.managed:
+        yield from assert_path_empty(create, around)
+    if around.before is not None:
+        return
+    if no_columns and around.holds_data and not around.managed:
+        yield _refused(
+            "DELTA_CREATE_EXTERNAL_TABLE_WITHOUT_TXN_LOG",
+            f"There are files at {around.location}, but no Delta log.",
+            "Name the location of a Delta table, or CONVERT TO DELTA.",
+        )
+    elif no_columns and create.mode != "Create":
+        yield _no_schema()
+    yield from assert_path_empty(create, around)
 
 
 def _left_over(around: Surroundings) -> bool:
@@ -346,7 +369,7 @@ def _columns(create: ParsedCreate, around: Surroundings, provided: Provided) -> 
         )
 
 
-def _verify(create: ParsedCreate, around: Surroundings, provided: Provided) -> Iterator[Refused]:
+def verify_table_metadata(create: ParsedCreate, around: Surroundings, provided: Provided) -> Iterator[Refused]:
     """CreateDeltaTableCommand.verifyTableMetadata: what is given must be what the log has."""
     before = around.before
     if before is None or effect_of(create, around) != "adopt":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from engine.create.handle_commit import handle_commit
 from engine.create.provided_metadata import Provided, session_defaults
 from engine.model.create_values import StateColumn, TableState
 from engine.spark.confs import read_confs
@@ -45,13 +46,7 @@ def state_after(
     configuration = with_iceberg_compat({**defaults, **provided.configuration})
     protocol = protocol_after(spark, create, provided, configuration, before)
     properties = properties_after(create, provided.columns, configuration, protocol, before)
-    files: int | None = 0
-    size: int | None = 0
-    if create.form == "as_select":
-        # one row is one file; how many files more rows make is Spark's to decide while it runs
-        files = size = None
-    elif create.form == "clone":
-        files, size = provided.num_files, provided.num_bytes
+    files = handle_commit(create, provided, before)
     return TableState(
         location=location,
         columns=columns_after(create, provided, before),
@@ -62,8 +57,8 @@ def state_after(
         min_reader_version=protocol.min_reader_version,
         min_writer_version=protocol.min_writer_version,
         features=tuple(sorted(protocol.features)),
-        num_files=files,
-        num_bytes=size,
+        num_files=files.num_files,
+        num_bytes=files.num_bytes,
     )
 
 

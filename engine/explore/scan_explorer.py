@@ -153,7 +153,7 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
     skipping = read_confs(spark, (STATS_SKIPPING,)).get(STATS_SKIPPING, "true").lower() == "true"
     generates = bool(by_partition) and "generatedColumns" in (detail["tableFeatures"] or ())
     plain = kept(every, generated=False) if generates else after
-    generated = generated_filters(spark, source, predicate) if generates and skipping else ()
+    generated = optimize_generated_columns(spark, source, predicate) if generates and skipping else ()
     derivable = [text for filter_ in generated if (text := as_sql(filter_, schema))]
     typed = [part.text for part in on]
     on_partitions = paths_of(kept([*typed, *derivable]))
@@ -192,8 +192,8 @@ def _size(files: Sequence[LogFile]) -> Size:
     return Size(len(files), sum(file.bytes for file in files), partitions_of(files))
 
 
-def generated_filters(spark: SparkSession, source: str, predicate: str) -> tuple[str, ...]:
-    """The partition filters that Delta derives from generated columns, as Spark prints them."""
+def optimize_generated_columns(spark: SparkSession, source: str, predicate: str) -> tuple[str, ...]:
+    """The partition filters that Delta derives from generated columns (PrepareDeltaScan), as Spark prints them."""
     found = SCAN.search(physical_plan(spark, _read(source, [predicate])))
     # GeneratedColumn.generatePartitionFilters: each is ``p OR p IS NULL``
     return tuple(text for text in _split(found["partition"]) if DERIVED.match(text)) if found else ()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 from engine.merge.analyze import Expression, analyze
-from engine.merge.prepare_delta_scan import kept_files, where
+from engine.merge.prepare_delta_scan import files_for_scan, where
 from engine.model.browse import Column
 from engine.model.plan import Plan
 from engine.spark.session_state import run_setup
@@ -118,7 +118,7 @@ def why_kept(spark: SparkSession, plan: Plan, paths: Collection[str] | None = No
         named.append(Expression(found.text, found.target_columns, (), typed))
 
     def kept(predicates: Sequence[str]) -> Sequence[LogFile]:
-        return kept_files(spark, merge, files, where(merge, predicates), as_merge=True) if predicates else files
+        return files_for_scan(spark, merge, files, where(merge, predicates), as_merge=True) if predicates else files
 
     after = kept([part.text for part in named])
     logged = logged_schema(spark, str(detail["location"]), merge.version)

@@ -119,7 +119,7 @@ def prepare_delta_scan(
     inferred = any(len(e.target_columns) > 1 for e in predicates)
     read = None
     if texts and (generated or inferred):
-        read = frozenset(f.path for f in kept_files(spark, merge, files, where(merge, texts), as_merge=False))
+        read = frozenset(f.path for f in files_for_scan(spark, merge, files, where(merge, texts), as_merge=False))
     after = files_among(files, merge.path, kept)
     return DeltaScan(predicates, files, after, read, estimated_because=_several_clauses(merge))
 
@@ -138,7 +138,7 @@ def _by_partition_alone(
     off = f"{STATS_SKIPPING} is false: only partition columns prune"
     files = listing.result()
     texts = [e.text for e in usable]
-    after = kept_files(spark, merge, files, where(merge, texts), as_merge=True) if texts else files
+    after = files_for_scan(spark, merge, files, where(merge, texts), as_merge=True) if texts else files
     because = f"{off}, and the optimizer may draw more from a condition on both tables" if hidden else ""
     return DeltaScan(usable, files, after, estimated_because=because, note=off)
 
@@ -204,7 +204,7 @@ def where(merge: AnalyzedMerge, texts: Sequence[str]) -> str:
     return f"SELECT * FROM {merge.target_sql} AS {merge.statement.target.reference} WHERE {condition}"
 
 
-def kept_files(
+def files_for_scan(
     spark: SparkSession, merge: AnalyzedMerge, files: Sequence[LogFile], query: str, *, as_merge: bool
 ) -> tuple[LogFile, ...]:
     """Which of ``files`` Delta leaves in the scan of ``query``: with the filters that a MERGE has, or with a read's."""
