@@ -99,7 +99,37 @@ def plan(
     another thread cancels it. What Spark or Delta refuses at analysis raises an EngineError; what would fail only while
     running gives a plan that is ``refused``.
     """
-    if freeze and private:
+    values = dict(params or {})
+    options = Options(rows, freeze, prune, private)
+    return plan_script(spark, parse_script(fill(sql, values)), values, options, tag=tag, on_progress=on_progress)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a plan of a MERGE may do and show: see ``plan``."""
+
+    rows: int = 5
+    freeze: bool = False
+    prune: bool = True
+    private: bool = False
+
+    @property
+    def derive(self) -> bool:
+        """Whether ON gets the bounds of the source's keys, which are values of it."""
+        return self.prune and not self.private
+
+
+def plan_script(
+    spark: SparkSession,
+    script: Script,
+    params: dict[str, str],
+    options: Options,
+    *,
+    tag: str | None = None,
+    on_progress: OnProgress | None = None,
+) -> Plan:
+    """Plan the MERGE of ``script``, in which ``params`` are filled in already."""
+    if options.freeze and options.private:
         raise UsageError(
             "FREEZE_IS_PRIVATE",
             "private keeps the values of rows out of plans, and --freeze would write them into a table.",
@@ -107,34 +137,20 @@ def plan(
         )
     with tagged(spark, tag):
         try:
-            # the bounds of the source's keys are values of it
-            shown = Shown(rows, private, prune and not private)
-            return _plan(spark, sql, dict(params or {}), shown, on_progress or (lambda _: None), freeze)
+            return _plan(spark, script, params, options, Clock(on_progress or (lambda _: None)))
         except EngineError:
             raise
         except Exception as error:
             raise translate(error) from error
 
 
-@dataclass(frozen=True)
-class Shown:
-    """What the plan may hold of the rows' values. ``derive``: bounds of the source's keys, in ON."""
-
-    rows: int
-    private: bool
-    derive: bool
-
-
 def _plan(
     spark: SparkSession,
-    text: str,
+    script: Script,
     params: dict[str, str],
-    shown: Shown,
-    say: OnProgress,
-    freeze: bool,
+    options: Options,
+    clock: Clock,
 ) -> Plan:
-    clock = Clock(say)
-    script = parse_script(fill(text, params))
     run_setup(spark, script.setup)
     refuse_operator_txn(spark)
     statement = read_merge(spark, script.statement)
@@ -145,8 +161,8 @@ def _plan(
     merge, listing = begun.merge, begun.listing
     with clock.phase("should_materialize_source"):
         planned = source_plan(spark, merge)
-        read = Read(merge.plan, None if freeze else planned.analyzed, "" if freeze else statement.sql)
-        state = planning_state(spark, begun.around.result(), read, private=shown.private)
+        read = Read(merge.plan, None if options.freeze else planned.analyzed, "" if options.freeze else statement.sql)
+        state = planning_state(spark, begun.around.result(), read, private=options.private)
         state = state.model_copy(update={"subqueries": subquery_values(spark, statement)})
         decision = should_materialize_source(spark, merge, planned)
     with clock.phase("check_reading"):
@@ -158,11 +174,11 @@ def _plan(
             scan = scan_of(spark, merge, None, listing, begun.detail.result(), confs)
         clock.answer(scan=scan.value())
     view = new_view_name()
-    if freeze and named_in_full(merge):
+    if options.freeze and named_in_full(merge):
         raise UsageError(
             "SOURCE_WITHOUT_ALIAS", "A frozen source needs an alias.", "Write USING name AS s, and s.column."
         )
-    staged = staged_name(spark, statement.target, view) if freeze else None
+    staged = staged_name(spark, statement.target, view) if options.freeze else None
 
     def prepare(attempt: Attempt) -> PreparedSource:
         with clock.phase("prepare_source", "MERGE operation - materialize source"):
@@ -174,11 +190,11 @@ def _plan(
             known = Known(merge, decision, begun.describing.result(), listing, confs, state)
         # statistics on: AS_MERGE_READS tells why
         with confs_set(spark, {STATS_SKIPPING: "true"}):
-            merge_scan = scan_with_bounds(spark, known, source, shown, clock)
+            merge_scan = scan_with_bounds(spark, known, source, options, clock)
             # inserting alone, a MERGE prunes partitions as a read does, and fails like one
             files = () if runs_insert_only(statement, confs) else merge_scan.scan.before
             with confs_set(spark, merge_reads(spark, merge, files)):
-                return look_at(spark, known, attempt, source, merge_scan, shown, clock)
+                return look_at(spark, known, attempt, source, merge_scan, options, clock)
 
     try:
         looked = run_with_source_lost_retries(spark, prepare, look)
@@ -352,7 +368,7 @@ class MergeScan:
 
 
 def scan_with_bounds(
-    spark: SparkSession, known: Known, source: PreparedSource, shown: Shown, clock: Clock
+    spark: SparkSession, known: Known, source: PreparedSource, options: Options, clock: Clock
 ) -> MergeScan:
     """What Delta keeps of the target, narrowed by the frozen source's keys where that lets it skip more files."""
     merge, target = known.merge, known.target
@@ -373,7 +389,7 @@ def scan_with_bounds(
 
     with clock.phase("prepare_delta_scan"):
         as_typed = scan(merge)
-        if not shown.derive or len(as_typed.after) < 2 or named_in_full(merge):
+        if not options.derive or len(as_typed.after) < 2 or named_in_full(merge):
             return MergeScan(merge, as_typed, as_typed)
         keys = (spark, merge, source.view, source.bounds)
         derived = derive_conjuncts(*keys, target.columns, target.partition_columns)
@@ -390,7 +406,7 @@ def look_at(
     attempt: Attempt,
     source: PreparedSource,
     found: MergeScan,
-    shown: Shown,
+    options: Options,
     clock: Clock,
 ) -> Looked:
     """The steps that read the frozen source: they run again together where its blocks were lost."""
@@ -420,7 +436,7 @@ def look_at(
         refused = refused or Refused(condition=error.condition, message=error.message, hint=error.hint)
     promise = plan_writes(merge, matches, source.num_rows, target.traits, known.confs)
     with clock.phase("find_conflicts"):
-        conflicts = find_conflicts(spark, merge, source, matches, shown.rows, shown.private)
+        conflicts = find_conflicts(spark, merge, source, matches, options.rows, options.private)
     if refused is None:
         with clock.phase("check_rows"):
             narrowed = found.scan is not found.as_typed
@@ -430,16 +446,16 @@ def look_at(
                 reserved_names(merge, pruned, matches, promise.write)
                 or ambiguity(statement, conflicts)
                 or dotted_partitions(merge, matches, target.detail, known.confs)
-                or failing_condition(spark, merge, source, matches, promise.write, private=shown.private)
+                or failing_condition(spark, merge, source, matches, promise.write, private=options.private)
                 or first_of(
-                    check_rows(spark, merge, source, matches, rules, assigned, copies=copies, private=shown.private),
-                    unexpected_rows(spark, merge, source, matches, promise.write, private=shown.private),
+                    check_rows(spark, merge, source, matches, rules, assigned, copies=copies, private=options.private),
+                    unexpected_rows(spark, merge, source, matches, promise.write, private=options.private),
                 )
                 or (append_only(promise.metrics) if rules.append_only else None)
             )
     with clock.phase("samples"):
-        hidden = refused or shown.private
-        samples = () if hidden else sample_rows(spark, merge, source, matches, assigned, target_rows, shown.rows)
+        hidden = refused or options.private
+        samples = () if hidden else sample_rows(spark, merge, source, matches, assigned, target_rows, options.rows)
     return Looked(
         attempt=attempt,
         source=source,

@@ -28,7 +28,7 @@ from engine.spark.confs import confs_set
 from engine.spark.session_state import KEPT_CONFS, confs_as_planned, run_setup, tagged, whereabouts
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
-from engine.sql.parse_create import ParsedCreate, parse_create
+from engine.sql.parse_create import ParsedCreate
 from engine.table.commits import Commit, commits_after
 from engine.table.table_state import DeltaTableNow, delta_table_now
 from engine.table.transaction import once, refuse_txn_of_create
@@ -42,14 +42,18 @@ CREATING = "CREATE operation"
 """How the phase begins in which Delta's command runs: only Spark can end it."""
 
 
-def apply_create(spark: SparkSession, plan: CreatePlan, history: History | None, say: OnProgress) -> Outcome:
-    """Run exactly ``plan``, which is not refused, once. A stale one raises StalePlanError: nothing ran then."""
+def apply_create(
+    spark: SparkSession, plan: CreatePlan, create: ParsedCreate, history: History | None, say: OnProgress
+) -> Outcome:
+    """Run exactly ``plan``, which is not refused, once; ``create`` is its parsed statement.
+
+    A stale plan raises StalePlanError: nothing ran then.
+    """
     say(Progress(phase="check that nothing moved"))
     since = history_store.now()
     # a view keeps the confs that it was made under
     with confs_as_planned(spark, plan.confs):
         run_setup(spark, plan.statement.setup, again=True)
-    create = parse_create(plan.statement.sql)
     with confs_as_planned(spark, plan.confs):
         changed = changes(spark, plan.state, KEPT_CONFS)
         try:

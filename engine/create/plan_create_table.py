@@ -26,8 +26,7 @@ from engine.spark.confs import read_confs
 from engine.spark.not_understood import NOT_UNDERSTOOD
 from engine.spark.session_state import KEPT_CONFS, kept_confs, run_setup, tagged
 from engine.spark.spark_errors import translate
-from engine.sql.params import fill
-from engine.sql.parse import Script, parse_script
+from engine.sql.parse import Script
 from engine.sql.parse_create import ParsedCreate
 from engine.table.transaction import refuse_txn_of_create
 from engine.table.version_times import undo_of_create
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
 def plan_create_table(
     spark: SparkSession,
-    sql: str,
+    script: Script,
     *,
     params: Mapping[str, str] | None = None,
     overwrite_schema: bool | None = None,
@@ -47,13 +46,13 @@ def plan_create_table(
 ) -> CreatePlan:
     """Plan a CREATE or REPLACE TABLE: what it would make of the table, without doing it.
 
-    ``sql`` may hold SET, USE and temporary views before the statement. ``overwrite_schema`` makes an AS SELECT
+    ``script`` may hold SET, USE and temporary views before the statement, and ``params`` are filled in already.
+    ``overwrite_schema`` makes an AS SELECT
     the write of a DataFrame with that option, which no statement can have. What Spark or Delta refuses at analysis
     raises an EngineError; what would fail only while running gives a plan that is ``refused``.
     """
     with tagged(spark, tag):
         try:
-            script = parse_script(fill(sql, params or {}))
             run_setup(spark, script.setup)
             create = read_create(spark, script.statement)
             refuse_txn_of_create(spark, create)

@@ -7,18 +7,16 @@ what the log holds of the columns that the predicate names.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
-from engine.merge.analyze import Expression, analyze
+from engine.merge.analyze import Expression, analyze_again
 from engine.merge.prepare_delta_scan import files_for_scan, where
 from engine.model.browse import Column
 from engine.model.plan import Plan
 from engine.spark.session_state import run_setup
-from engine.sql.parse import parse_merge
 from engine.sql.resolve import resolve
 from engine.table.delta_log import list_files
 from engine.table.log_file import LogFile, statistics_of
@@ -105,8 +103,7 @@ def why_kept(spark: SparkSession, plan: Plan, paths: Collection[str] | None = No
     Spark raises, as an EngineError.
     """
     run_setup(spark, plan.statement.setup, again=True)
-    # the table may have moved since
-    merge = dataclasses.replace(analyze(spark, parse_merge(plan.statement.sql)), version=plan.target.version)
+    merge = analyze_again(spark, plan)
     files = list_files(spark, plan.target.path, plan.target.version, with_stats=True)
     if paths is not None:
         files = tuple(file for file in files if file.path in set(paths))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from engine.merge.final_schema import final_schema
 from engine.model.browse import Column
 from engine.model.errors import EngineError
+from engine.model.plan import Plan
 from engine.spark.confs import is_on, read_confs
 from engine.spark.explain import DELTA_AT, Explained, explain
 from engine.spark.may_raise import may_raise
@@ -21,7 +22,7 @@ from engine.spark.not_understood import not_understood
 from engine.spark.schema import columns_of, schema_of
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
-from engine.sql.parse import MergeStatement, Relation
+from engine.sql.parse import MergeStatement, Relation, parse_merge
 from engine.sql.resolve import SOURCE, TARGET, Side, is_boolean, resolve, resolve_merge, scope_of, sides_of
 from engine.sql.sql_text import conjuncts, equality
 from engine.sql.store_types import ddl, plain
@@ -189,6 +190,11 @@ def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
         not_boolean=not_boolean,
         harmless=_harmless(spark, queried, (*on, *(e for clause in matched for e in clause)), types),
     )
+
+
+def analyze_again(spark: SparkSession, plan: Plan) -> AnalyzedMerge:
+    """The MERGE of a plan, at the version that was planned: the table may have moved since."""
+    return replace(analyze(spark, parse_merge(plan.statement.sql)), version=plan.target.version)
 
 
 def _target_of(spark: SparkSession, statement: MergeStatement, analyzed: str) -> tuple[int, str, str]:

@@ -207,7 +207,7 @@ def test_a_plan_of_what_was_misread_is_refused_and_so_is_its_apply(
     with pytest.raises(EngineError) as raised:
         plan(spark, sql)
     assert raised.value.condition == NOT_UNDERSTOOD
-    monkeypatch.setattr("engine.apply.apply_create.parse_create", misread)
+    monkeypatch.setattr("engine.apply.check_plan.parse_create", misread)
     with pytest.raises(EngineError) as raised:
         apply(spark, found)
     assert raised.value.condition == NOT_UNDERSTOOD
