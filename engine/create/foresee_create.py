@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from engine.create.provided_metadata import Provided, normal_key, unknown_property
-from engine.model.create_values import Effect, StateColumn, TableState
+from engine.create.situation import Situation, effect_of, exists
+from engine.model.create_values import StateColumn
 from engine.model.plan import Refused
 from engine.sql.parse_create import ParsedCreate
 from engine.table.column_rules import CDC_COLUMNS, INVALID_CHARACTERS, UNSUPPORTED_TYPES
 from engine.table.table_features import BY_LOWER_NAME, FEATURE_PREFIX, is_protocol_property
-from engine.table.table_state import CatalogEntry, plain
+from engine.table.table_state import plain
 
 NO_PARTITION = re.compile(r"^(array|map|struct|variant|void)")
 # types whose minimum and maximum Delta keeps (SkippingEligibleDataType)
@@ -28,51 +28,11 @@ CATALOG_MANAGED = "delta.feature.catalogManaged"
 CATALOG_MANAGED_DEFAULT = "spark.databricks.delta.properties.defaults.feature.catalogManaged"
 
 
-@dataclass(frozen=True)
-class Surroundings:
-    """What is there before the statement runs.
-
-    ``before`` is the Delta table at ``location``, with or without the catalog ``entry``; ``holds_data`` tells of files
-    there, ``has_log_directory`` of a ``_delta_log``, empty ones too. ``catalog_managed`` is the session's default.
-    """
-
-    entry: CatalogEntry | None
-    location: str
-    managed: bool
-    before: TableState | None
-    holds_data: bool
-    has_log_directory: bool
-    catalog_managed: bool = False
-    arbitrary_properties: bool = False
-
-    @property
-    def exists(self) -> bool:
-        return self.entry is not None
-
-    @property
-    def is_empty(self) -> bool:
-        return not (self.before or self.holds_data or self.has_log_directory)
-
-
-def effect_of(create: ParsedCreate, around: Surroundings) -> Effect:
-    """What the statement does, if nothing refuses it."""
-    clones_by_path = create.form == "clone" and create.path is not None
-    if create.if_not_exists and _exists(create, around) and not clones_by_path:
-        return "nothing"
-    if around.before is None:
-        return "create"
-    if create.form in ("as_select", "clone"):
-        return "replace"
-    # without a catalog entry, CREATE OR REPLACE verifies the log that is there, and replaces nothing
-    replaces = create.mode == "Replace" or (create.mode == "CreateOrReplace" and around.exists)
-    return "replace" if replaces else "adopt"
-
-
-def foresee_create(create: ParsedCreate, around: Surroundings, provided: Provided) -> Refused | None:
+def foresee_create(create: ParsedCreate, around: Situation, provided: Provided) -> Refused | None:
     """The first error that Delta would raise, or None."""
     if effect_of(create, around) == "nothing":
         return None
-    rules: tuple[Callable[[ParsedCreate, Surroundings, Provided], Iterator[Refused]], ...] = (
+    rules: tuple[Callable[[ParsedCreate, Situation, Provided], Iterator[Refused]], ...] = (
         assert_not_already_exists,
         _existing,
         _identity,
@@ -85,10 +45,10 @@ def foresee_create(create: ParsedCreate, around: Surroundings, provided: Provide
     return next((refused for rule in rules for refused in rule(create, around, provided)), None)
 
 
-def assert_not_already_exists(create: ParsedCreate, around: Surroundings, provided: Provided) -> Iterator[Refused]:
+def assert_not_already_exists(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:
     """A CREATE of a table that exists."""
     clone, like = create.form == "clone", create.form == "like"
-    if create.mode == "Create" and _exists(create, around) and not (create.path is not None and (clone or like)):
+    if create.mode == "Create" and exists(create, around) and not (create.path is not None and (clone or like)):
         # LIKE of a Delta table is Spark's own command, which looks by itself
         delta = clone or (like and not provided.features)
         yield _refused(
@@ -98,14 +58,10 @@ def assert_not_already_exists(create: ParsedCreate, around: Surroundings, provid
         )
 
 
-def _exists(create: ParsedCreate, around: Surroundings) -> bool:
-    return around.exists or (create.path is not None and around.before is not None)
-
-
-def _existing(create: ParsedCreate, around: Surroundings, _: Provided) -> Iterator[Refused]:
+def _existing(create: ParsedCreate, around: Situation, _: Provided) -> Iterator[Refused]:
     """The other checks of what has that name, or of a name that nothing has."""
     clone, entry = create.form == "clone", around.entry
-    if create.mode == "Replace" and not _exists(create, around):
+    if create.mode == "Replace" and not exists(create, around):
         yield _refused(
             "DELTA_CANNOT_REPLACE_MISSING_TABLE" if clone else "TABLE_OR_VIEW_NOT_FOUND",
             f"{create.name} cannot be replaced: there is no such table.",
@@ -144,12 +100,10 @@ def _existing(create: ParsedCreate, around: Surroundings, _: Provided) -> Iterat
         )
 
 
-def _identity(create: ParsedCreate, _: Surroundings, provided: Provided) -> Iterator[Refused]:
+def _identity(create: ParsedCreate, _: Situation, provided: Provided) -> Iterator[Refused]:
     """Identity columns are BIGINT, and no partition columns."""
-    if create.form != "empty":
-        return
     partitions = {name.lower() for name in provided.partition_columns}
-    for column in provided.columns:
+    for column in provided.columns if create.form == "empty" else ():
         if column.identity and column.type != "bigint":
             yield _refused(
                 "DELTA_IDENTITY_COLUMNS_UNSUPPORTED_DATA_TYPE",
@@ -164,7 +118,7 @@ def _identity(create: ParsedCreate, _: Surroundings, provided: Provided) -> Iter
             )
 
 
-def _layout(create: ParsedCreate, around: Surroundings, provided: Provided) -> Iterator[Refused]:
+def _layout(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:
     """Partitioning and clustering."""
     by_name = {column.name.lower(): column for column in provided.columns}
     partitions = [by_name.get(name.lower()) for name in provided.partition_columns]
@@ -205,8 +159,12 @@ def _layout(create: ParsedCreate, around: Surroundings, provided: Provided) -> I
             "All columns are partition columns.",
             "Leave one column out of PARTITIONED BY.",
         )
-    clustered = around.before is not None and "clustering" in around.before.features
-    if clustered and provided.partition_columns and create.form != "clone":
+    if (
+        around.before is not None
+        and "clustering" in around.before.features
+        and provided.partition_columns
+        and create.form != "clone"
+    ):
         yield _refused(
             "DELTA_CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE",
             f"{create.name} is clustered: it cannot be replaced by a partitioned table.",
@@ -222,7 +180,7 @@ def _layout(create: ParsedCreate, around: Surroundings, provided: Provided) -> I
             )
 
 
-def _properties(create: ParsedCreate, around: Surroundings, _: Provided) -> Iterator[Refused]:
+def _properties(create: ParsedCreate, around: Situation, _: Provided) -> Iterator[Refused]:
     """DeltaConfigs.validateConfigurations, and the features that properties may not name."""
     given = {normal_key(key): value for key, value in create.properties.items()}
     for key, value in given.items():
@@ -262,7 +220,7 @@ def _properties(create: ParsedCreate, around: Surroundings, _: Provided) -> Iter
         )
 
 
-def _location(create: ParsedCreate, around: Surroundings, _: Provided) -> Iterator[Refused]:
+def _location(create: ParsedCreate, around: Situation, _: Provided) -> Iterator[Refused]:
     """What lies at the location already, as each handler of CreateDeltaTableCommand checks it."""
     if create.form in ("as_select", "clone"):
         yield from check_path_empty(create, around)
@@ -276,13 +234,13 @@ def _location(create: ParsedCreate, around: Surroundings, _: Provided) -> Iterat
         )
 
 
-def check_path_empty(create: ParsedCreate, around: Surroundings) -> Iterator[Refused]:
+def check_path_empty(create: ParsedCreate, around: Situation) -> Iterator[Refused]:
     """handleCommit checks only a CREATE, and lets the empty _delta_log of a failed one pass."""
     if create.mode == "Create" and (around.before or not around.has_log_directory):
         yield from assert_path_empty(create, around)
 
 
-def assert_path_empty(create: ParsedCreate, around: Surroundings) -> Iterator[Refused]:
+def assert_path_empty(create: ParsedCreate, around: Situation) -> Iterator[Refused]:
     if not around.is_empty:
         yield _refused(
             "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION",
@@ -292,7 +250,7 @@ def assert_path_empty(create: ParsedCreate, around: Surroundings) -> Iterator[Re
         )
 
 
-def _location_without_query(create: ParsedCreate, around: Surroundings) -> Iterator[Refused]:
+def _location_without_query(create: ParsedCreate, around: Situation) -> Iterator[Refused]:
     """handleCreateTable: a location without a log must be empty, or have the columns written."""
     no_columns = not create.columns and create.form == "empty"
     if effect_of(create, around) == "replace":
@@ -314,7 +272,7 @@ def _location_without_query(create: ParsedCreate, around: Surroundings) -> Itera
     yield from assert_path_empty(create, around)
 
 
-def _left_over(around: Surroundings) -> bool:
+def _left_over(around: Situation) -> bool:
     return around.has_log_directory and around.before is None and not around.holds_data
 
 
@@ -322,7 +280,7 @@ def _no_schema() -> Refused:
     return _refused("DELTA_SCHEMA_NOT_PROVIDED", "A replaced table needs its columns.", "Write them, or AS SELECT.")
 
 
-def _columns(create: ParsedCreate, around: Surroundings, provided: Provided) -> Iterator[Refused]:
+def _columns(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:
     """The checks of OptimisticTransaction.updateMetadata and of the commit."""
     columns = provided.columns
     if effect_of(create, around) == "adopt":
@@ -369,7 +327,7 @@ def _columns(create: ParsedCreate, around: Surroundings, provided: Provided) -> 
         )
 
 
-def verify_table_metadata(create: ParsedCreate, around: Surroundings, provided: Provided) -> Iterator[Refused]:
+def verify_table_metadata(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:
     """CreateDeltaTableCommand.verifyTableMetadata: what is given must be what the log has."""
     before = around.before
     if before is None or effect_of(create, around) != "adopt":

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.create.data_frame_write import replace_metadata_if_necessary
-from engine.create.foresee_create import CATALOG_MANAGED_DEFAULT, Surroundings, effect_of, foresee_create
+from engine.create.foresee_create import CATALOG_MANAGED_DEFAULT, foresee_create
 from engine.create.metadata_after import state_after
 from engine.create.provided_metadata import Provided, provided_metadata, with_counted_source
+from engine.create.situation import Situation, effect_of
 from engine.model.create_values import Effect, TableState
 from engine.model.errors import UsageError
 from engine.model.plan import Refused
@@ -44,7 +45,7 @@ class Survey:
 
     create: ParsedCreate
     name: str
-    around: Surroundings
+    around: Situation
     now: DeltaTableNow | None
     provided: Provided
     effect: Effect
@@ -61,7 +62,7 @@ def survey_table(
     table = delta_table_now(spark, named) if location and (entry is None or entry.provider == "delta") else None
     managed = entry.kind == "MANAGED" if entry else create.path is None and create.location is None
     confs = read_confs(spark, (ARBITRARY, CATALOG_MANAGED_DEFAULT))
-    around = Surroundings(
+    around = Situation(
         entry=entry,
         location=location,
         managed=managed,

@@ -52,6 +52,17 @@ def merge_reads(spark: SparkSession, merge: AnalyzedMerge, files: Iterable[LogFi
 
 
 @dataclass(frozen=True)
+class TargetLog:
+    """What skipping needs of the target. ``listing`` are all its files, waited for when Delta has answered;
+    ``statistics`` whether the MERGE skips by them (spark.databricks.delta.stats.skipping)."""
+
+    listing: Future[tuple[LogFile, ...]]
+    partition_columns: tuple[str, ...]
+    features: tuple[str, ...]
+    statistics: bool
+
+
+@dataclass(frozen=True)
 class DeltaScan:
     """``before``: all files of the version; ``after``: those that skipping keeps; ``predicates`` as typed.
 
@@ -81,41 +92,31 @@ class DeltaScan:
         )
 
 
-def prepare_delta_scan(
-    spark: SparkSession,
-    merge: AnalyzedMerge,
-    source_view: str | None,
-    listing: Future[tuple[LogFile, ...]],
-    partition_columns: Collection[str],
-    features: Collection[str],
-    *,
-    statistics: bool,
-) -> DeltaScan:
+def prepare_delta_scan(spark: SparkSession, merge: AnalyzedMerge, source_view: str | None, log: TargetLog) -> DeltaScan:
     """Ask Delta which files of the target it keeps under the MERGE's target-only predicates. Reads no data.
 
     ``source_view`` is the frozen source; None before it is frozen, and then the target's own predicates answer alone,
-    which is an estimate. ``listing`` are all files, waited for when Delta has answered; ``features`` the table features
-    of the target; ``statistics`` whether the MERGE skips by them (spark.databricks.delta.stats.skipping).
+    which is an estimate.
     """
     if merge.statement.not_matched_by_source:
-        files = listing.result()
+        files = log.listing.result()
         return DeltaScan((), files, files, note="NOT MATCHED BY SOURCE makes Delta read every file")
     predicates = target_only_predicates(merge)
     hidden = any(may_hide_a_predicate(e) for e in _joined_conditions(merge))
-    if not statistics:
-        return _by_partition_alone(spark, merge, listing, predicates, partition_columns, hidden)
+    if not log.statistics:
+        return _by_partition_alone(spark, merge, log, predicates, hidden)
     if not predicates and not hidden:
-        files = listing.result()
+        files = log.listing.result()
         return DeltaScan((), files, files, estimated_because=_several_clauses(merge))
     texts = tuple(e.text for e in predicates)
     if source_view is None:
         kept = kept_paths(spark, where(merge, texts), as_merge=True) if texts else None
-        files = listing.result()
+        files = log.listing.result()
         after = files if kept is None else files_among(files, merge.path, kept)
         return DeltaScan(predicates, files, after, estimated_because="the source is not frozen yet")
     kept = kept_paths(spark, _joined(merge, source_view), as_merge=True)
-    files = listing.result()
-    generated = bool(partition_columns) and "generatedColumns" in features
+    files = log.listing.result()
+    generated = bool(log.partition_columns) and "generatedColumns" in log.features
     inferred = any(len(e.target_columns) > 1 for e in predicates)
     read = None
     if texts and (generated or inferred):
@@ -127,16 +128,15 @@ def prepare_delta_scan(
 def _by_partition_alone(
     spark: SparkSession,
     merge: AnalyzedMerge,
-    listing: Future[tuple[LogFile, ...]],
+    log: TargetLog,
     predicates: Sequence[Expression],
-    partition_columns: Collection[str],
     hidden: bool,
 ) -> DeltaScan:
     """With statistics switched off a MERGE still prunes partitions (a read does so only when it is executed)."""
-    names = {name.lower() for name in partition_columns}
+    names = {name.lower() for name in log.partition_columns}
     usable = tuple(e for e in predicates if {name.lower() for name in e.target_columns} <= names)
     off = f"{STATS_SKIPPING} is false: only partition columns prune"
-    files = listing.result()
+    files = log.listing.result()
     texts = [e.text for e in usable]
     after = files_for_scan(spark, merge, files, where(merge, texts), as_merge=True) if texts else files
     because = f"{off}, and the optimizer may draw more from a condition on both tables" if hidden else ""
