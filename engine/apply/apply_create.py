@@ -92,13 +92,13 @@ def _run(
             else:
                 write_data_frame(spark, create, plan.statement.overwrite_schema)
     except Exception as error:
-        told = translate(error)
+        reason = translate(error)
 
         def done() -> Commit | None:
             return committed(spark, plan, delta_table_now(spark, f"delta.{quote(plan.target.path)}"))
 
-        if commit_despite(told, error, done, history, op_id) is None:
-            raise told from error
+        if commit_despite(reason, error, done, history, op_id) is None:
+            raise reason from error
     say(Progress(phase=COMPARING))
     with given_up_if_unknown(history, op_id):
         now = delta_table_now(spark, plan.target.name)
@@ -192,20 +192,20 @@ def _outcome(
 
 def differences(plan: CreatePlan, commit: Commit | None, now: DeltaTableNow | None) -> tuple[Deviation, ...]:
     """What is not as promised: the operation, the version, the metrics, and the table's state part by part."""
-    found: list[Deviation] = []
+    changed: list[Deviation] = []
     if plan.operation is not None:
-        found += _unlike("operation", plan.operation, commit.operation if commit else None)
-        found += _unlike("version", plan.target.version + 1, commit.version if commit else None)
-        found += deviations(plan.promise, commit)
+        changed += _unlike("operation", plan.operation, commit.operation if commit else None)
+        changed += _unlike("version", plan.target.version + 1, commit.version if commit else None)
+        changed += deviations(plan.promise, commit)
     newer = commit is not None and now is not None and now.version > commit.version
     if plan.after is not None and plan.changes_something and not newer:
-        found += state_deviations(plan.after, now.state if now else None)
-    return tuple(found)
+        changed += state_deviations(plan.after, now.state if now else None)
+    return tuple(changed)
 
 
 def state_deviations(promised: TableState, actual: TableState | None) -> list[Deviation]:
     """The parts of the state that differ; what only the commit knew (None) cannot."""
-    found: list[Deviation] = []
+    differences: list[Deviation] = []
     unknown = {key for key, value in promised.properties.items() if value is None}
     parts: tuple[tuple[str, Callable[[TableState], object]], ...] = (
         ("location", lambda state: state.location),
@@ -219,12 +219,12 @@ def state_deviations(promised: TableState, actual: TableState | None) -> list[De
         ("sizeInBytes", lambda state: None if promised.num_bytes is None else state.num_bytes),
     )
     for name, part in parts:
-        found += _unlike(name, part(promised), part(actual) if actual else None)
-    return found
+        differences += _unlike(name, part(promised), part(actual) if actual else None)
+    return differences
 
 
 def _unlike(name: str, promised: object, actual: object) -> list[Deviation]:
     if promised == actual:
         return []
-    told = [value if value is None or isinstance(value, int) else str(value) for value in (promised, actual)]
-    return [Deviation(metric=name, promised="" if told[0] is None else told[0], actual=told[1])]
+    texts = [value if value is None or isinstance(value, int) else str(value) for value in (promised, actual)]
+    return [Deviation(metric=name, promised="" if texts[0] is None else texts[0], actual=texts[1])]

@@ -281,8 +281,8 @@ def committed(spark: SparkSession, plan: Plan) -> Commit | None:
     return of_plan(spark, plan, commits_since(spark, plan.target.name, plan.target.version)[1])
 
 
-def of_plan(spark: SparkSession, plan: Plan, found: Sequence[Commit]) -> Commit | None:
-    return own_commit(spark, plan.target.path, found, "merge", plan_id=plan.plan_id)
+def of_plan(spark: SparkSession, plan: Plan, commits: Sequence[Commit]) -> Commit | None:
+    return own_commit(spark, plan.target.path, commits, "merge", plan_id=plan.plan_id)
 
 
 def run_confs(spark: SparkSession, plan: Plan, op_id: str) -> dict[str, str]:
@@ -320,8 +320,8 @@ def check_derived(spark: SparkSession, plan: Plan, statement: MergeStatement) ->
 
 
 def already_applied(plan: Plan, commit: Commit, history: History | None) -> Outcome:
-    found = history.find_by_plan(plan.plan_id) if history else []
-    op_id = commit.op_id or next((o.op_id for o in found if o.status == "applied"), "")
+    records = history.find_by_plan(plan.plan_id) if history else []
+    op_id = commit.op_id or next((o.op_id for o in records if o.status == "applied"), "")
     outcome = Outcome(
         plan_id=plan.plan_id,
         op_id=op_id,
@@ -335,7 +335,7 @@ def already_applied(plan: Plan, commit: Commit, history: History | None) -> Outc
         metrics=commit.metrics,
         deviations=deviations(plan.promise, commit),
     )
-    if history and any(one.op_id == op_id and one.status != "applied" for one in found):
+    if history and any(one.op_id == op_id and one.status != "applied" for one in records):
         history.applied(op_id, outcome)  # who recorded it knew less than the log does
     return outcome
 

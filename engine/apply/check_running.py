@@ -32,9 +32,9 @@ def check_running(spark: SparkSession, plan: Plan, statement: MergeStatement) ->
             condition = " AND ".join(f"({one}\n)" for one in (*and_operands(condition), *added))
     wanted = from_parts(replace(statement, source=source, condition=condition))
     running = explain(spark, running_sql(plan))
-    found = DELTA_AT.search(running.analyzed)
-    if found is None or not _is_at(found.group(2), plan.target.path):
-        where = found.group(2) if found else "no Delta table"
+    target = DELTA_AT.search(running.analyzed)
+    if target is None or not _is_at(target.group(2), plan.target.path):
+        where = target.group(2) if target else "no Delta table"
         raise EngineError(
             "OTHER_TARGET",
             f"{statement.target.text} is now the table at {where}, and {plan.target.path} was planned. Nothing ran.",

@@ -124,8 +124,8 @@ def _clauses(create: ParsedCreate) -> Iterator[str]:
         yield f"AS ({create.query}\n)"
 
 
-def _pairs(found: Mapping[str, str]) -> str:
-    return ", ".join(f"{string(key)} = {string(value)}" for key, value in found.items())
+def _pairs(pairs: Mapping[str, str]) -> str:
+    return ", ".join(f"{string(key)} = {string(value)}" for key, value in pairs.items())
 
 
 def check_parsed_create(spark: SparkSession, create: ParsedCreate, printed: str = "") -> None:
@@ -147,14 +147,14 @@ def _hold(spark: SparkSession, theirs: str, ours: str) -> None:
 def _check_layout(spark: SparkSession, create: ParsedCreate, end: int) -> None:
     """Tell CLUSTER BY from PARTITIONED BY, which print alike: behind it a second CLUSTER BY is a duplicate or not."""
     try:
-        told = parsed_plan(spark, f"{create.sql[:end]} CLUSTER BY (x){create.sql[end:]}")
+        answer = parsed_plan(spark, f"{create.sql[:end]} CLUSTER BY (x){create.sql[end:]}")
     except EngineError as error:
         if error.condition in ("CANCELLED", "SPARK_UNREACHABLE"):
             raise
-        told = error.condition
-    if (told == DUPLICATE) != bool(create.clustered):
+        answer = error.condition
+    if (answer == DUPLICATE) != bool(create.clustered):
         read = "CLUSTER BY" if create.clustered else "PARTITIONED BY"
-        raise not_understood(f"{told} where CLUSTER BY is added", f"a statement that has {read}")
+        raise not_understood(f"{answer} where CLUSTER BY is added", f"a statement that has {read}")
 
 
 def _check_clone(spark: SparkSession, create: ParsedCreate) -> None:

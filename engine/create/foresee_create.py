@@ -171,19 +171,19 @@ def _layout(create: ParsedCreate, around: Situation, provided: Provided) -> Iter
             "Use CLUSTER BY, or drop the table and create it anew.",
         )
     for name in provided.clustering_columns if create.form != "clone" else ():
-        found = by_name.get(name.lower())
-        if found is not None and not SKIPPING_TYPES.match(found.type):
+        key = by_name.get(name.lower())
+        if key is not None and not SKIPPING_TYPES.match(key.type):
             yield _refused(
                 "DELTA_CLUSTERING_COLUMNS_DATATYPE_NOT_SUPPORTED",
-                f"{found.name} is {found.type}, of which Delta keeps no minimum and maximum to cluster by.",
+                f"{key.name} is {key.type}, of which Delta keeps no minimum and maximum to cluster by.",
                 "Cluster by a column of a number, string, date or time.",
             )
 
 
 def _properties(create: ParsedCreate, around: Situation, _: Provided) -> Iterator[Refused]:
     """DeltaConfigs.validateConfigurations, and the features that properties may not name."""
-    given = {normal_key(key): value for key, value in create.properties.items()}
-    for key, value in given.items():
+    properties = {normal_key(key): value for key, value in create.properties.items()}
+    for key, value in properties.items():
         if unknown_property(key) and not around.arbitrary_properties:
             yield _refused(
                 "DELTA_UNKNOWN_CONFIGURATION",
@@ -212,7 +212,7 @@ def _properties(create: ParsedCreate, around: Situation, _: Provided) -> Iterato
             yield _refused(
                 "DELTA_UNSUPPORTED_FEATURES_IN_CONFIG", f"Delta 4.4 knows no feature {key}.", "Correct its name."
             )
-    if CATALOG_MANAGED.lower() in given or around.catalog_managed:
+    if CATALOG_MANAGED.lower() in properties or around.catalog_managed:
         yield _refused(
             "DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_CREATION",
             "Only Unity Catalog may create a catalog-managed table.",
@@ -294,9 +294,9 @@ def _columns(create: ParsedCreate, around: Situation, provided: Provided) -> Ite
     supported = {key[len(FEATURE_PREFIX) :].lower() for key in features} | {
         name.lower() for name in (*kept, *provided.features)
     }
-    given = {normal_key(key): value for key, value in {**provided.configuration, **create.properties}.items()}
-    mapped = given.get("delta.columnMapping.mode", "none").lower() != "none" or any(
-        given.get(f"delta.enableIcebergCompatV{version}", "").lower() == "true" for version in (1, 2, 3)
+    properties = {normal_key(key): value for key, value in {**provided.configuration, **create.properties}.items()}
+    mapped = properties.get("delta.columnMapping.mode", "none").lower() != "none" or any(
+        properties.get(f"delta.enableIcebergCompatV{version}", "").lower() == "true" for version in (1, 2, 3)
     )
     odd = next((column.name for column in columns if INVALID_CHARACTERS.search(column.name)), None)
     if odd is not None and not mapped:
@@ -313,7 +313,7 @@ def _columns(create: ParsedCreate, around: Situation, provided: Provided) -> Ite
             "Use another type: numbers or timestamps for an interval, a plain STRING for a collation.",
         )
     reserved = next((column.name for column in columns if column.name.lower() in CDC_COLUMNS), None)
-    if reserved is not None and given.get("delta.enableChangeDataFeed", "").lower() == "true":
+    if reserved is not None and properties.get("delta.enableChangeDataFeed", "").lower() == "true":
         yield _refused(
             "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS",
             f"The change data feed needs the name {reserved} for itself.",
@@ -340,9 +340,9 @@ def verify_table_metadata(create: ParsedCreate, around: Situation, provided: Pro
         if provided.clustering_columns != before.clustering_columns:
             yield _differs("DELTA_CREATE_TABLE_WITH_DIFFERENT_CLUSTERING", "clustering", around.location)
     if provided.configuration or provided.clustering_columns:
-        given = {k: v for k, v in provided.configuration.items() if k not in MAPPING and not is_protocol_property(k)}
+        ours = {k: v for k, v in provided.configuration.items() if k not in MAPPING and not is_protocol_property(k)}
         there = {k: v for k, v in before.properties.items() if k not in MAPPING}
-        if given != there:
+        if ours != there:
             yield _differs("DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY", "properties", around.location)
 
 

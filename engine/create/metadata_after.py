@@ -94,22 +94,22 @@ def protocol_after(
 ) -> Protocol:
     """OptimisticTransaction.updateMetadata, CloneTableBase.determineTargetProtocol."""
     clustered = {f"{FEATURE_PREFIX}clustering": "supported"} if provided.clustering_columns else {}
-    given: dict[str, str | None] = {**configuration, **(clustered if create.form != "clone" else {})}
+    properties: dict[str, str | None] = {**configuration, **(clustered if create.form != "clone" else {})}
     if create.form == "clone":
         source = provided.features
         old = frozenset(before.features) if before else frozenset()
         empty = Protocol(1, 1, old | source)
-        found = merged_protocol(empty, provided.columns, given, nested_not_null=provided.nested_not_null)
-        if before and found.features == old:
+        protocol = merged_protocol(empty, provided.columns, properties, nested_not_null=provided.nested_not_null)
+        if before and protocol.features == old:
             return Protocol(before.min_reader_version, before.min_writer_version, old)
-        return protocol_of(found.features)
+        return protocol_of(protocol.features)
     downgrade = read_confs(spark, (DOWNGRADE,)).get(DOWNGRADE, "false").lower() == "true"
     if before is None or downgrade:
-        new = protocol_for_new_table(provided.columns, given, {}, nested_not_null=provided.nested_not_null)
+        new = protocol_for_new_table(provided.columns, properties, {}, nested_not_null=provided.nested_not_null)
         # CREATE TABLE LIKE takes the protocol of its Delta source whole
         return protocol_of(provided.features) if provided.features else new
     old_protocol = Protocol(before.min_reader_version, before.min_writer_version, frozenset(before.features))
-    return merged_protocol(old_protocol, provided.columns, given, nested_not_null=provided.nested_not_null)
+    return merged_protocol(old_protocol, provided.columns, properties, nested_not_null=provided.nested_not_null)
 
 
 def properties_after(
@@ -120,29 +120,29 @@ def properties_after(
     before: TableState | None,
 ) -> dict[str, str | None]:
     """The log's configuration; what only the commit knows is None."""
-    found = {key: value for key, value in configuration.items() if not is_protocol_property(key)}
+    properties = {key: value for key, value in configuration.items() if not is_protocol_property(key)}
     copies_ids = create.form == "clone"
-    if (found.get(MODE) or "none").lower() != "none" and not (copies_ids and MAX_COLUMN_ID in found):
+    if (properties.get(MODE) or "none").lower() != "none" and not (copies_ids and MAX_COLUMN_ID in properties):
         # a replaced table keeps the ids of columns that stay, and goes on counting
-        found[MAX_COLUMN_ID] = None if before else str(sum(1 + column.type.count(":") for column in columns))
+        properties[MAX_COLUMN_ID] = None if before else str(sum(1 + column.type.count(":") for column in columns))
     if "rowTracking" in protocol.features:
         for key in ROW_TRACKING_COLUMNS:
-            found[key] = None
+            properties[key] = None
     was_on = before is not None and (before.properties.get(IN_COMMIT_TIMESTAMPS) or "").lower() == "true"
-    if before is not None and (found.get(IN_COMMIT_TIMESTAMPS) or "").lower() == "true" and not was_on:
-        found |= dict.fromkeys(ENABLEMENT)
+    if before is not None and (properties.get(IN_COMMIT_TIMESTAMPS) or "").lower() == "true" and not was_on:
+        properties |= dict.fromkeys(ENABLEMENT)
     if before is not None and create.form != "clone":
         # updateMetadataForNewTableInReplace: what was on stays on, unless the statement says otherwise
         for key in KEPT_BY_REPLACE:
             if key in before.properties:
-                found.setdefault(key, before.properties[key])
-    return found
+                properties.setdefault(key, before.properties[key])
+    return properties
 
 
 def with_iceberg_compat(configuration: Mapping[str, str]) -> dict[str, str | None]:
     """UniversalFormat.enforceDependenciesInConfiguration: IcebergCompat brings column mapping by name."""
-    found: dict[str, str | None] = dict(configuration)
+    properties: dict[str, str | None] = dict(configuration)
     if any(configuration.get(key, "").lower() == "true" for key in ICEBERG_COMPAT):
-        found.setdefault(MODE, "name")
-        found.setdefault("delta.universalFormat.iceberg.atomicConversion.supported", "true")
-    return found
+        properties.setdefault(MODE, "name")
+        properties.setdefault("delta.universalFormat.iceberg.atomicConversion.supported", "true")
+    return properties

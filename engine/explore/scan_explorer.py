@@ -200,15 +200,15 @@ def _size(files: Sequence[LogFile]) -> Size:
 
 def optimize_generated_columns(spark: SparkSession, source: str, predicate: str) -> tuple[str, ...]:
     """The partition filters that Delta derives from generated columns (PrepareDeltaScan), as Spark prints them."""
-    found = SCAN.search(physical_plan(spark, _read(source, [predicate])))
+    scan = SCAN.search(physical_plan(spark, _read(source, [predicate])))
     # GeneratedColumn.generatePartitionFilters: each is ``p OR p IS NULL``
-    return tuple(text for text in _split(found["partition"]) if DERIVED.match(text)) if found else ()
+    return tuple(text for text in _split(scan["partition"]) if DERIVED.match(text)) if scan else ()
 
 
 def as_sql(derived: str, schema: Sequence[Column]) -> str | None:
     """A derived filter as SQL, where it compares a column with a literal: Spark prints that without quotes."""
-    found = DERIVED.match(derived)
-    compared = COMPARED.match(found["filter"]) if found else None
+    match = DERIVED.match(derived)
+    compared = COMPARED.match(match["filter"]) if match else None
     types = {column.name: column.type for column in schema}
     if compared is None or compared["column"] not in types:
         return None
@@ -235,7 +235,7 @@ def explore_query(spark: SparkSession, query: str) -> tuple[QueryScan, ...]:
     # in brackets: spark.sql runs a command as soon as it is given one
     query = f"SELECT * FROM ({query}\n)"
     physical = physical_plan(spark, query)
-    scans = [found for found in SCAN.finditer(physical) if "Delta" in found["index"] or "Tahoe" in found["index"]]
+    scans = [match for match in SCAN.finditer(physical) if "Delta" in match["index"] or "Tahoe" in match["index"]]
     kept = input_files(spark, query, {})
     travels = re.search(r"\bAS\s+OF\b", query, re.IGNORECASE) is not None
     counted: dict[tuple[str, str, tuple[str, ...]], int] = {}

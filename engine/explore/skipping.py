@@ -46,12 +46,12 @@ class ColumnFacts:
 
     def __str__(self) -> str:
         if self.partition:
-            told = f"{self.column} = {'NULL' if self.low is None else self.low}"
+            bounds = f"{self.column} = {'NULL' if self.low is None else self.low}"
         elif self.low is None and self.high is None:
-            told = self.column
+            bounds = self.column
         else:
-            told = f"{self.column} from {self.low} to {self.high}"
-        return f"{told} ({self.note})" if self.note else told
+            bounds = f"{self.column} from {self.low} to {self.high}"
+        return f"{bounds} ({self.note})" if self.note else bounds
 
 
 @dataclass(frozen=True)
@@ -109,18 +109,18 @@ def why_kept(spark: SparkSession, plan: Plan, paths: Collection[str] | None = No
         files = tuple(file for file in files if file.path in set(paths))
     detail = spark.sql(f"DESCRIBE DETAIL {plan.target.name}").collect()[0]
     _, target = merge.sides
-    named = []
+    expressions = []
     for typed in plan.scan.predicates:
-        found = resolve(typed, [target])
-        named.append(Expression(found.text, found.target_columns, (), typed))
+        resolution = resolve(typed, [target])
+        expressions.append(Expression(resolution.text, resolution.target_columns, (), typed))
 
     def kept(predicates: Sequence[str]) -> Sequence[LogFile]:
         return files_for_scan(spark, merge, files, where(merge, predicates), as_merge=True) if predicates else files
 
-    after = kept([part.text for part in named])
+    after = kept([part.text for part in expressions])
     logged = logged_schema(spark, str(detail["location"]), merge.version)
     physical = {column.name: column.physical_name for column in logged}
-    return file_evidence(physical, detail, files, after, named, merge.target_schema, kept)
+    return file_evidence(physical, detail, files, after, expressions, merge.target_schema, kept)
 
 
 def file_evidence(

@@ -134,9 +134,9 @@ def check_analyzed(spark: SparkSession, merge: AnalyzedMerge) -> None:
     ]
     theirs, ours = (" AND ".join(f"{pair[at]} IS NULL" for pair in anchors) or "TRUE" for at in (0, 1))
     begin, end = typed.condition_end - len(typed.condition), typed.condition_end
-    asked = f"{typed.sql[:begin]}(({typed.condition}\n) AND ({theirs})){typed.sql[end:]}"
+    question = f"{typed.sql[:begin]}(({typed.condition}\n) AND ({theirs})){typed.sql[end:]}"
     resolved = replace(merge.resolved, condition=f"({merge.resolved.condition}\n) AND ({ours})")
-    plans = unless_refused(lambda: [explain(spark, sql) for sql in (asked, from_parts(resolved))])
+    plans = unless_refused(lambda: [explain(spark, sql) for sql in (question, from_parts(resolved))])
     prints = [_command(plan.analyzed) for plan in plans]
     if prints[0] != prints[1]:
         raise not_understood(*prints)
@@ -184,7 +184,7 @@ def _check_kind(spark: SparkSession, statement: MergeStatement) -> None:
 def alike(text: str) -> str:
     """A print with its ids numbered in their order."""
     ids: dict[str, int] = {}
-    numbered = ID.sub(lambda found: f"#{ids.setdefault(found.group(1), len(ids))}", text)
+    numbered = ID.sub(lambda match: f"#{ids.setdefault(match.group(1), len(ids))}", text)
     return SEED.sub("#seed", numbered).strip()
 
 

@@ -108,16 +108,16 @@ def find_touched_files(spark: SparkSession, merge: AnalyzedMerge, source: Prepar
     except Exception as error:
         raise translate(error) from error
     # the row without a file counts source rows
-    found = {int(row["file"]): row for row in by_file if row["file"] is not None}
+    rows = {int(row["file"]): row for row in by_file if row["file"] is not None}
     num_seen = sum(int(row["matched"]) for row in by_file if row["file"] is None)
-    seen = SeenRows(view, sum(int(row["pairs"]) for row in found.values()))
+    seen = SeenRows(view, sum(int(row["pairs"]) for row in rows.values()))
     kept = {file.file_hash for file in scan.after}
-    live = rows_by_file(spark, merge, scan.before if every_row else [f for f in scan.before if f.file_hash in found])
+    live = rows_by_file(spark, merge, scan.before if every_row else [f for f in scan.before if f.file_hash in rows])
     files = tuple(
-        _file_matches(merge, file, found.get(file.file_hash), live, every_row)
+        _file_matches(merge, file, rows.get(file.file_hash), live, every_row)
         for file in scan.before
         # what skipping leaves out Delta never looks at, conflicts there included
-        if file.file_hash in kept and (every_row or file.file_hash in found)
+        if file.file_hash in kept and (every_row or file.file_hash in rows)
     )
     return Matches(
         join_type="right_outer" if every_row else "inner",

@@ -110,7 +110,7 @@ def prepare_source(
     # in the join a row has its id and the number of its insert clause beside
     sizes = (size_item(columns), size_item(joined_columns(merge), more=2))
     with confs_set(spark, ONE_JOB):
-        num_rows, fingerprint, (*found, whole, joined) = source_fingerprint(
+        num_rows, fingerprint, (*cells, whole, joined) = source_fingerprint(
             spark, view, columns, merge.source_reference, (*bound_items(merge), *sizes)
         )
     most = broadcast_bytes(spark)
@@ -126,7 +126,7 @@ def prepare_source(
         is_small=bool(merge.keys) and whole is not None and int(whole) <= most,
         joins_small=bool(merge.keys) and joined is not None and int(joined) <= most,
         broadcast_bytes=most,
-        bounds=bounds_of(merge, found),
+        bounds=bounds_of(merge, cells),
         pinned_id=pinned_id,
         staged=staged,
     )
@@ -207,8 +207,8 @@ def size_item(columns: Sequence[Column], more: int = 0) -> str:
 def broadcast_bytes(spark: SparkSession) -> int:
     """Up to which size Spark broadcasts one side of a join, -1 where it never does."""
     set_ = read_confs(spark, (BROADCAST_THRESHOLD,)).get(BROADCAST_THRESHOLD, "10m")
-    found = re.fullmatch(r"\s*(-?\d+)\s*([bkmgt]?)b?\s*", set_.lower())
-    return int(found[1]) * 1024 ** "bkmgt".index(found[2] or "b") if found else -1
+    limit = re.fullmatch(r"\s*(-?\d+)\s*([bkmgt]?)b?\s*", set_.lower())
+    return int(limit[1]) * 1024 ** "bkmgt".index(limit[2] or "b") if limit else -1
 
 
 def source_fingerprint(

@@ -34,13 +34,13 @@ DIGEST = "sha256:"
 
 def variables_in(text: str) -> dict[str, str]:
     """The session variables that a printed plan refers to, and their values as literals of SQL."""
-    found: dict[str, list[str]] = {}
+    variables: dict[str, list[str]] = {}
     for match in VARIABLE.finditer(text):
-        values = found.setdefault(match[1], [])
+        values = variables.setdefault(match[1], [])
         value = _literal(text, match.end())
         if value not in values:
             values.append(value)  # a string that looks like a reference prints as one
-    return {name: " or ".join(values) for name, values in found.items()}
+    return {name: " or ".join(values) for name, values in variables.items()}
 
 
 def variables_now(spark: SparkSession, names: Sequence[str]) -> dict[str, str]:
@@ -53,10 +53,10 @@ def variables_now(spark: SparkSession, names: Sequence[str]) -> dict[str, str]:
         return variables_in(plan.analyzed)
     if len(names) == 1:
         return {}
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for name in names:
-        found |= variables_now(spark, (name,))
-    return found
+        values |= variables_now(spark, (name,))
+    return values
 
 
 def _literal(text: str, start: int) -> str:

@@ -266,7 +266,7 @@ class Call:
 def reached_calls(spark: SparkSession, source: SourcePlan, root: Node) -> tuple[Call, ...]:
     """The functions that the analyzed source calls, those in the bodies of SQL functions with them."""
     text = "\n".join(node.text for node in root.walk()).lower()
-    found = []
+    calls = []
     for called in sorted(source.functions):
         # a Hive function prints as its class; what an unused WITH calls is not in the plan
         if f"{called[-1]}(" not in text and "udf#" not in text:
@@ -275,11 +275,11 @@ def reached_calls(spark: SparkSession, source: SourcePlan, root: Node) -> tuple[
         while todo:
             name = todo.pop()
             ours, body = described(spark, name)
-            found.append(Call(name[-1], called[-1], ours and body is None))
+            calls.append(Call(name[-1], called[-1], ours and body is None))
             inner = called_functions(body) - seen if body else frozenset()
             seen |= inner
             todo += sorted(inner)
-    return tuple(found)
+    return tuple(calls)
 
 
 def described(spark: SparkSession, name: tuple[str, ...]) -> tuple[bool, str | None]:

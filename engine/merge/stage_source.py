@@ -51,10 +51,10 @@ def stage_source(spark: SparkSession, query: str, table: str) -> None:
     """Write the rows of ``query`` into ``table``, once. Raises Delta's error where it takes no such columns."""
     drop_staged(spark, table)  # of an attempt before
     # by name: a column may be called as no file's may
-    made = f"USING delta COMMENT {string(COMMENT)} TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
+    properties = f"USING delta COMMENT {string(COMMENT)} TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
     try:
         # empty first: of a CREATE that is interrupted the files would stay, and no table with which to drop them
-        spark.sql(f"CREATE TABLE {table} {made} AS SELECT * FROM ({query}) LIMIT 0").collect()
+        spark.sql(f"CREATE TABLE {table} {properties} AS SELECT * FROM ({query}) LIMIT 0").collect()
         spark.sql(f"INSERT INTO {table} SELECT * FROM ({query})").collect()
     except Exception as error:
         raise out_of_disk(error) or translate(error) from error

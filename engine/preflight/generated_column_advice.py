@@ -49,12 +49,12 @@ def generated_predicate(
         try:
             predicate = resolve(text, [merge.sides[1]]).text
             predicates = (*(one.text for one in scan.predicates), predicate)
-            asked = files_for_scan(spark, merge, scan.after, where(merge, predicates), as_merge=True)
+            files = files_for_scan(spark, merge, scan.after, where(merge, predicates), as_merge=True)
         except (CancelledError, UnreachableError):
             raise
         except EngineError:  # no predicate after all, where a column is called as a type or a function is
             continue
-        paths = {file.path for file in asked}
+        paths = {file.path for file in files}
         if scan.read <= paths < kept and matched <= paths and (best is None or len(paths) < best[0]):
             best = (len(paths), text)
     if best is None:

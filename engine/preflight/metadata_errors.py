@@ -196,9 +196,9 @@ def _found(columns: set[str], side: str, *names: str) -> list[str]:
     return [f"{name} of the {side}" for name in names if name in columns]
 
 
-def _reserved(condition: str, found: Iterable[str]) -> Refused:
+def _reserved(condition: str, names: Iterable[str]) -> Refused:
     return Refused(
         condition=condition,
-        message=f"Delta's MERGE uses a column of the same name for itself: {', '.join(found)}.",
+        message=f"Delta's MERGE uses a column of the same name for itself: {', '.join(names)}.",
         hint="Rename it: in the source by SELECT … AS, in the target by ALTER TABLE … RENAME COLUMN.",
     )

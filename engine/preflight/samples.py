@@ -178,14 +178,14 @@ def _equalities(merge: AnalyzedMerge) -> list[tuple[str, str, str]]:
     """(target column, source column, the target's type) of conjuncts that compare two columns of a simple type."""
     types = {c.name: c.type for c in merge.source_schema}
     target_types = {c.name: c.type for c in merge.target_schema}
-    found = []
+    equalities = []
     for e in merge.on:
         if SAME_COLUMNS.match(e.text) and len(e.target_columns) == 1 and len(e.source_columns) == 1:
             target, source = e.target_columns[0], e.source_columns[0]
             both = (types[source], target_types[target])
             if set(both) <= INTEGERS.keys() or both in (("string", "string"), ("date", "date")):
-                found.append((target, source, target_types[target]))
-    return found
+                equalities.append((target, source, target_types[target]))
+    return equalities
 
 
 def _bounds(merge: AnalyzedMerge, picked: Sequence[Any]) -> list[str]:

@@ -91,8 +91,8 @@ def describe_target(
 
 def target_columns(spark: SparkSession, merge: AnalyzedMerge, detail: Any) -> tuple[LoggedColumn, ...]:
     """The log's columns of a table that maps or generates some; () for others, of which a query tells all."""
-    told = {"columnMapping", "generatedColumns", "identityColumns"}.intersection(detail["tableFeatures"] or ())
-    return logged_schema(spark, merge.path, merge.version) if told else ()
+    features = {"columnMapping", "generatedColumns", "identityColumns"}.intersection(detail["tableFeatures"] or ())
+    return logged_schema(spark, merge.path, merge.version) if features else ()
 
 
 @contextmanager
