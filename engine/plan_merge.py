@@ -1,4 +1,4 @@
-"""The whole chain, in order: text → … → Plan. Looks at everything, writes nothing."""
+"""The whole chain, in order: text → … → Plan. Reads everything, writes nothing."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from engine.table.version_times import undo_of_merge
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# what says nothing of the MERGE: a query of ours that does not parse is our fault, not the operator's
+# errors that are not the MERGE's: a query of ours that does not parse is our fault, not the operator's
 NOT_REFUSALS = (
     "CANCELLED",
     "SPARK_UNREACHABLE",

@@ -71,7 +71,7 @@ def apply(
     """Commit exactly ``plan``, once.
 
     A stale plan raises StalePlanError; one that is refused or forbidden by ``policy``, or a warning whose code is not
-    in ``accept``, RefusedError: in these cases nothing ran. Where another commit was faster ConflictError: nothing was
+    in ``accept``, RefusedError: in these cases nothing ran. If another commit was faster, ConflictError: nothing was
     written. A plan that is committed already changes nothing and says so. ``history`` records it. The frozen source is
     dropped from the session at the end, also after a failure, but not where the plan may be applied again as it is.
     """
@@ -167,7 +167,7 @@ def _apply(application: Application) -> Outcome:
 
 
 def drop_stale(spark: SparkSession, plan: Plan, state: Staleness) -> None:
-    """What the table moved past is never applied. Another table of its name tells nothing of the plan."""
+    """A plan that the table moved past is never applied; another table of its name says nothing about the plan."""
     if state.moved_by:
         drop_own(spark, plan)
 
@@ -266,7 +266,7 @@ def refuse(plan: Plan | CreatePlan, accept: Sequence[str]) -> None:
 
 
 def refuse_undone(done: Commit, since: Sequence[Commit]) -> None:
-    """Raise where this plan was committed and taken back: its rows are not there, so it must not pass for applied."""
+    """Raise if this plan was committed and taken back: its rows are not there, so it does not count as applied."""
     taken_back = taken_back_by(done, since)
     if taken_back is not None:
         raise StalePlanError(
@@ -294,7 +294,7 @@ def run_confs(spark: SparkSession, plan: Plan, op_id: str) -> dict[str, str]:
 
 
 def check_staged(spark: SparkSession, plan: Plan, statement: MergeStatement) -> None:
-    """Refuse a plan whose source is kept anywhere but where this program keeps it: beside the target."""
+    """Refuse a plan whose source is not kept beside the target, where this program keeps it."""
     staged, view = plan.session.staged, plan.session.source_view or ""
     if staged is not None:
         target = statement.target
@@ -303,7 +303,7 @@ def check_staged(spark: SparkSession, plan: Plan, statement: MergeStatement) -> 
 
 
 def check_derived(spark: SparkSession, plan: Plan, statement: MergeStatement) -> None:
-    """Refuse a plan of elsewhere that narrows its ON by something else than its source's keys say."""
+    """Refuse a plan of another session that narrows its ON by more than its source's keys imply."""
     if not any(splice.part == "condition" for splice in plan.splices):
         return
     staged = plan.session.staged is not None
@@ -336,7 +336,7 @@ def already_applied(plan: Plan, commit: Commit, history: History | None) -> Outc
         deviations=deviations(plan.promise, commit),
     )
     if history and any(one.op_id == op_id and one.status != "applied" for one in records):
-        history.applied(op_id, outcome)  # who recorded it knew less than the log does
+        history.applied(op_id, outcome)  # the ledger knew less than the log does
     return outcome
 
 

@@ -1,7 +1,7 @@
 """Does a plan run what it says? A plan file may come from a stranger: what it holds beside its MERGE is checked.
 
-Its statement is shown, and confirmed, by a person; whatever else of it reaches Spark must follow from that statement,
-or be what only this program writes.
+A person sees and confirms its statement. All else that reaches Spark must follow from that statement, or be what only
+this program writes.
 """
 
 from __future__ import annotations

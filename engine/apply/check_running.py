@@ -1,4 +1,4 @@
-"""The statement that apply is about to run, held to the plan in the same way as the plan to Spark's reading."""
+"""The statement that apply is about to run, compared with the plan as the plan was with Spark's reading."""
 
 from __future__ import annotations
 

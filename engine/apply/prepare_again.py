@@ -37,9 +37,9 @@ def is_own_session(spark: SparkSession, plan: Plan) -> bool:
 def prepare_again(spark: SparkSession, plan: Plan, statement: MergeStatement, say: OnProgress) -> None:
     """Make sure that the frozen source is there, and is what was planned.
 
-    What is read VERSION AS OF stays as it is. In the plan's own session the checkpoint is still there. Elsewhere it is
-    prepared again under the same name and compared by row count and fingerprint; tables that are read live must be at
-    the versions of the plan.
+    A source read VERSION AS OF cannot change. In the plan's own session the checkpoint is still there. In another
+    session it is prepared again under the same name, and compared by row count and fingerprint; tables that are read
+    live must be at the versions of the plan.
     """
     view = plan.session.source_view
     if is_pinned(plan):

@@ -1,4 +1,4 @@
-"""PlanningState → what of it is another when the plan is applied, by name."""
+"""PlanningState → what has changed when the plan is applied, by name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMED = 3
 
 
 def changes(spark: SparkSession, planned: PlanningState | None, kept: Iterable[str]) -> tuple[str, ...]:
-    """What of the recorded state is another now, a clause for each. What was not recorded is not compared."""
+    """What has changed of the recorded state, a clause for each. What was not recorded is not compared."""
     if planned is None:
         return ()
     now = surroundings(spark, session_confs(spark, kept))
@@ -73,7 +73,7 @@ def _set_to(value: str | None) -> str:
 
 
 def _default(spark: SparkSession, key: str, current: str | None) -> str | None:
-    """What a conf is where it is not set, "" where that is unknown. ``current``: what it is set to, and stays."""
+    """A conf's default, "" if unknown. ``current``: what it is set to, before and after."""
     try:
         if current is not None:
             spark.conf.unset(key)

@@ -1,4 +1,4 @@
-"""CREATE or REPLACE TABLE → CreatePlan: what CreateDeltaTableCommand would do. Looks at everything, writes nothing."""
+"""CREATE or REPLACE TABLE → CreatePlan: what CreateDeltaTableCommand would do. Reads everything, writes nothing."""
 
 from __future__ import annotations
 

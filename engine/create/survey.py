@@ -1,4 +1,4 @@
-"""What the catalog, the location and the statement give together: the one look at what is there, for plan and apply."""
+"""What the catalog, the location and the statement give together, for plan and apply."""
 
 from __future__ import annotations
 

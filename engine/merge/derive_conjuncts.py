@@ -37,7 +37,7 @@ BY_SOURCE = "with NOT MATCHED BY SOURCE every row of the target matters"
 MAY_RAISE = "ON has an expression that may fail for a row, and a skipped row would hide that"
 NULL_SAFE = "<=> also matches NULLs"
 NO_BOUNDS = "the source has no key that is not NULL, or one that is too long, too odd or too old to be compared safely"
-# A MERGE reads NULL where a partition value is none of the column's type; a predicate on that column fails with it.
+# A MERGE reads NULL if a partition value does not fit the column's type; a predicate on that column fails with it.
 NO_VALUE = "CAST_INVALID_INPUT"
 ODD_PARTITION = "a partition of the table has a value that is none of the column's type"
 
@@ -194,7 +194,7 @@ def with_conjuncts(merge: AnalyzedMerge, derived: Sequence[DerivedConjunct]) -> 
 
 
 def condition_splice(merge: AnalyzedMerge, derived: Sequence[DerivedConjunct]) -> Splice:
-    """What is added to the text after ON's condition. Only AND stands in it outside brackets, or it had no key."""
+    """What is added to the text after ON's condition, which has only AND outside brackets, or it had no key."""
     end = merge.typed.condition_end
     return Splice(
         part="condition",

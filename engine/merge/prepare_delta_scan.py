@@ -1,8 +1,8 @@
 """AnalyzedMerge → DeltaScan: the files that data skipping leaves, as OptimisticTransaction.filterFiles keeps them.
 
 A MERGE and a read both end in ``snapshot.filesForScan``, but not with the same filters: a read gets more of them from
-Spark's optimizer and from generated columns. What only reads get is switched off here, so that the read which is asked
-for its files keeps what the MERGE would; how many a read as it is would keep is told beside it.
+Spark's optimizer and from generated columns. What only reads get is switched off here, so that the read whose files are
+asked for keeps what the MERGE would. How many a plain read would keep is recorded too.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def merge_reads(spark: SparkSession, merge: AnalyzedMerge, files: Iterable[LogFi
 
     A join of such a query skips files by what the optimizer infers of the target from the source, and prunes partitions
     by keys that are not NULL; a MERGE does neither. That is harmless, but for bounds in the log that are not exact, and
-    for partition values that are none of their type.
+    for partition values that do not fit their type.
     """
     types = {column.name: column.type for column in merge.target_schema}
     compared = (*merge.on, *(e for clause in merge.matched for e in clause))

@@ -1,7 +1,7 @@
 """AnalyzedMerge → PreparedSource: the source frozen once, pruned to the columns the MERGE refers to.
 
 Mirrors MergeIntoMaterializeSource.prepareMergeSource: an eager local checkpoint at the attempt's storage level.
-The preview always looks at such a checkpoint, so that all its numbers speak of the same rows; whether apply
+The preview always reads such a checkpoint, so that all its numbers are of the same rows; whether apply
 merges from it as well is the MaterializeDecision's.
 """
 
@@ -101,7 +101,7 @@ def prepare_source(
     if staged:
         stage_source(spark, query, staged)
         query = f"SELECT * FROM {staged}"
-    # before the rows are read: a table that is made anew in between is refused by apply, not merged
+    # before the rows are read: if a table is created again in between, apply refuses it
     read = staged or table
     pinned_id = table_id(spark, read) if read else None
     level = level or decision.storage_level or read_confs(spark, (STORAGE_LEVEL,)).get(STORAGE_LEVEL, "DISK_ONLY")

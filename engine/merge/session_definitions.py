@@ -1,4 +1,4 @@
-"""What Spark tells of a session's variables, views and functions, as text that is alike where they are."""
+"""The definitions of a session's variables, views and functions, as text that is equal if they are."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _literal(text: str, start: int) -> str:
 
 
 def function_definition(spark: SparkSession, name: str) -> str | None:
-    """What Spark tells of a function, None where there is none. The code of one in Python or Java is not told."""
+    """The definition of a function, None if there is none. Spark does not show the code of one in Python or Java."""
     rows = if_found(lambda: ask_rows(spark, f"DESCRIBE FUNCTION EXTENDED {name}"))
     if not rows or str(rows[0][0]).endswith("not found."):
         return None
@@ -136,7 +136,7 @@ def ask_rows(spark: SparkSession, sql: str) -> list[Any]:
 
 
 def if_found(ask: Callable[[], Answer]) -> Answer | None:
-    """What ``ask`` gives, None where Spark refuses: what is asked for is not there."""
+    """What ``ask`` gives, None if Spark does not find it."""
     try:
         return ask()
     except (CancelledError, UnreachableError):

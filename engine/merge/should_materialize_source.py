@@ -1,7 +1,7 @@
 """Whether Delta materializes the source, and why: MergeIntoMaterializeSource.shouldMaterializeSource.
 
-Delta walks the analyzed source plan in the JVM. Over SQL only its print can be had, so the rules are applied to
-that, in Delta's order; what the print leaves out Spark is asked. Where it stays ambiguous the answer is marked
+Delta walks the analyzed source plan in the JVM. Over SQL only its print is available, so the rules are applied to
+that, in Delta's order; Spark is asked for what the print leaves out. If it stays ambiguous, the answer is marked
 ``inferred``.
 """
 

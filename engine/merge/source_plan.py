@@ -1,4 +1,4 @@
-"""The source's analyzed plan, read from EXPLAIN: what Delta walks in the JVM, as far as its print tells."""
+"""The source's analyzed plan, read from EXPLAIN: what Delta walks in the JVM, as far as it is printed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class SourcePlan:
 
     ``root`` is None where the print cannot be read as a tree (a view's literal with line breaks that look like one).
     ``functions`` are called in its text; ``hints`` stand on its own path there, outside the subqueries of expressions.
-    ``unused_with`` tells of a WITH that nothing uses: ``root`` is without it, Spark's answers are not. ``analyzed`` is
+    ``unused_with``: there is a WITH that nothing uses; ``root`` is without it, Spark's answers are not. ``analyzed`` is
     the whole print.
     """
 

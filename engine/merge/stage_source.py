@@ -61,7 +61,7 @@ def stage_source(spark: SparkSession, query: str, table: str) -> None:
 
 
 def drop_staged(spark: SparkSession, table: str | None, after: BaseException | None = None) -> None:
-    """Nobody needs it any more. It comes after all else: it never fails, and no cancel reaches it.
+    """Drop the table, which is not needed any more. This comes last: it never fails, and no cancel reaches it.
 
     ``after`` is what ended the work: a Spark that is gone drops nothing.
     """

@@ -114,6 +114,6 @@ def advice_of(findings: Findings) -> Iterator[Remark]:
 
 
 def asks_time(condition: str) -> set[str]:
-    """The functions of ``condition`` that tell the time, which Delta fixes anew for each MERGE."""
+    """The functions of ``condition`` that give the time, which each MERGE takes once."""
     words = {token.word.lower() for token in tokenize(condition) if token.word in NEED_NO_BRACKETS}
     return words | (function_names(condition) & CLOCK)

@@ -31,7 +31,7 @@ ARITHMETIC = (
     *("CAST_OVERFLOW", "ARITHMETIC_OVERFLOW", "BINARY_ARITHMETIC_OVERFLOW", "NUMERIC_VALUE_OUT_OF_RANGE"),
     *("DIVIDE_BY_ZERO", "REMAINDER_BY_ZERO", "INTERVAL_ARITHMETIC_OVERFLOW"),
 )
-# what says nothing of the rows: a query of ours that Spark cannot read is our fault, not the operator's
+# errors that are not of the rows: a query of ours that Spark cannot read is our fault, not the operator's
 NOT_OF_ROWS = (
     "UNRESOLVED",
     "PARSE",
@@ -163,7 +163,7 @@ def as_delta_says(condition: str, overflows: bool) -> str:
 
 
 def _raised(spark: SparkSession, clauses: Sequence[ClauseChecks], error: EngineError, private: bool) -> list[Refused]:
-    """Expressions failed as they were computed: each is tried alone, for the column decides what Delta says."""
+    """Expressions that raise: each is computed alone, because Delta's error depends on the column."""
     if error.condition.startswith(NOT_OF_ROWS):
         raise error
     refused = []

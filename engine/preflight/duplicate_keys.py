@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MAX_KEYS = 20
 MAX_RIVALS = 4
 MOST_ORDERS = 4
-"""Columns that are tried as the one that tells the latest row: each costs a sort."""
+"""Columns that are tried for the one that orders rows by age: each costs a sort."""
 VERSION_NAME = re.compile(
     r"(^|_)(version|ver|revision|rev|sequence|seq|seqno|lsn|scn|offset|_commit_version)($|_)", re.IGNORECASE
 )
@@ -215,7 +215,7 @@ def _deciding(spark: SparkSession, ranked: Sequence[Column], frozen: set[str], b
 
 
 def order_columns(columns: Sequence[Column], keys: set[str]) -> list[Column]:
-    """The columns that may tell the latest row, the likeliest first: a version, then a time by its name, then any time,
+    """The columns that may show the latest row, the likeliest first: a version, then a time by its name, then any time,
     a date."""
     others = [column for column in columns if column.name not in keys]
     times = [column for column in others if column.type.startswith("timestamp")]

@@ -112,7 +112,7 @@ def _rows_of(
 
 
 def _keys(merge: AnalyzedMerge, one: ClauseAssignments) -> list[tuple[str, str]]:
-    """What tells a row: the columns of ON, the target's for NOT MATCHED BY SOURCE, else the source's."""
+    """What identifies a row: the columns of ON, the target's for NOT MATCHED BY SOURCE, else the source's."""
     if one.clause.kind == "not_matched_by_source":
         names = [name for e in merge.on for name in e.target_columns]
         reference = merge.statement.target.reference
