@@ -1,4 +1,4 @@
-"""The one way in: a MERGE, or a CREATE or REPLACE TABLE, is planned by what it is."""
+"""The entry: plans a MERGE, or a CREATE or REPLACE TABLE."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.create.plan_create_table import plan_create_table
 from engine.model.errors import EngineError, UsageError
-from engine.plan_merge import plan as plan_merge
+from engine.plan_merge import Options, plan_script
 from engine.sql.as_typed import as_typed
 from engine.sql.params import fill
 from engine.sql.parse import parse_merge, parse_script
@@ -41,30 +41,19 @@ def plan(
     a CreatePlan, see :func:`engine.create.plan_create_table.plan_create_table` for ``overwrite_schema``. ``tag`` marks
     the Spark work, so that ``spark.interruptTag(tag)`` from another thread cancels it. Errors point into ``sql``.
     """
-    given = dict(params or {})
+    values = dict(params or {})
     try:
-        script = parse_script(fill(sql, given))
-        if is_create_table(script.statement):
-            if freeze:
-                raise UsageError(
-                    "NOTHING_TO_FREEZE", "Only the source of a MERGE is frozen.", "Plan it without --freeze."
-                )
-            return plan_create_table(
-                spark, sql, params=given, overwrite_schema=overwrite_schema, tag=tag, on_progress=on_progress
-            )
-        return plan_merge(
-            spark,
-            sql,
-            params=given,
-            rows=rows,
-            freeze=freeze,
-            prune=prune,
-            tag=tag,
-            on_progress=on_progress,
-            private=private,
+        script = parse_script(fill(sql, values))
+        if not is_create_table(script.statement):
+            options = Options(rows, freeze, prune, private)
+            return plan_script(spark, script, values, options, tag=tag, on_progress=on_progress)
+        if freeze:
+            raise UsageError("NOTHING_TO_FREEZE", "Only the source of a MERGE is frozen.", "Plan it without --freeze.")
+        return plan_create_table(
+            spark, script, params=values, overwrite_schema=overwrite_schema, tag=tag, on_progress=on_progress
         )
     except EngineError as error:
-        as_typed(error, sql, given)
+        as_typed(error, sql, values)
         raise
 
 
@@ -73,5 +62,5 @@ def check_statement(statement: str) -> None:
     if is_create_table(statement):
         parse_create(statement)
     else:
-        # of what stands in its parts Spark is the one that says what is wrong
+        # errors inside its parts are found by Spark
         parse_merge(statement, typing=True)

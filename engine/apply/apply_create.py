@@ -17,8 +17,8 @@ from engine.apply.promise_check import deviations
 from engine.apply.state_changes import changes, session_changed
 from engine.create.check_create_reading import check_parsed_create
 from engine.create.data_frame_write import write_data_frame
-from engine.create.plan_create_table import Looked, look
 from engine.create.provided_metadata import with_counted_source
+from engine.create.survey import Survey, survey_table
 from engine.ledger import history_store
 from engine.model.create_values import CreatePlan, TableState
 from engine.model.errors import EngineError, StalePlanError
@@ -28,7 +28,7 @@ from engine.spark.confs import confs_set
 from engine.spark.session_state import KEPT_CONFS, confs_as_planned, run_setup, tagged, whereabouts
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
-from engine.sql.parse_create import ParsedCreate, parse_create
+from engine.sql.parse_create import ParsedCreate
 from engine.table.commits import Commit, commits_after
 from engine.table.table_state import DeltaTableNow, delta_table_now
 from engine.table.transaction import once, refuse_txn_of_create
@@ -42,36 +42,40 @@ CREATING = "CREATE operation"
 """How the phase begins in which Delta's command runs: only Spark can end it."""
 
 
-def apply_create(spark: SparkSession, plan: CreatePlan, history: History | None, say: OnProgress) -> Outcome:
-    """Run exactly ``plan``, which is not refused, once. A stale one raises StalePlanError: nothing ran then."""
+def apply_create(
+    spark: SparkSession, plan: CreatePlan, create: ParsedCreate, history: History | None, say: OnProgress
+) -> Outcome:
+    """Run exactly ``plan``, which is not refused, once; ``create`` is its parsed statement.
+
+    A stale plan raises StalePlanError: nothing ran then.
+    """
     say(Progress(phase="check that nothing moved"))
     since = history_store.now()
     # a view keeps the confs that it was made under
     with confs_as_planned(spark, plan.confs):
         run_setup(spark, plan.statement.setup, again=True)
-    create = parse_create(plan.statement.sql)
     with confs_as_planned(spark, plan.confs):
         changed = changes(spark, plan.state, KEPT_CONFS)
         try:
-            looked = look(spark, create, plan.statement.overwrite_schema, count=False)
+            survey = survey_table(spark, create, plan.statement.overwrite_schema, count=False)
         except EngineError as error:
             # its names may be those of others here
             raise (session_changed(plan.target.name, changed) if changed else error) from error
-        done = committed(spark, plan, looked.now)
+        done = committed(spark, plan, survey.now)
         if done is not None:
-            return _outcome(plan, history, "", done, looked.now, already=True)
-        if plan.effect == "adopt" and looked.around.exists and _is_same_table(plan, looked):
-            return _outcome(plan, history, "", None, looked.now, already=True)
+            return _outcome(plan, history, "", done, survey.now, already=True)
+        if plan.effect == "adopt" and survey.around.exists and _is_same_table(plan, survey):
+            return _outcome(plan, history, "", None, survey.now, already=True)
         refuse_txn_of_create(spark, create)
         if changed:
             raise session_changed(plan.target.name, changed)
-        check_fresh(spark, plan, create, looked)
+        check_fresh(spark, plan, create, survey)
         check_parsed_create(spark, create)
         op_id = ""
         if history:
             op_id = history.begin(plan, where=whereabouts(spark), checked=plan.target.version, alone_since=since)
         if not plan.changes_something:
-            return _outcome(plan, history, op_id, None, looked.now)
+            return _outcome(plan, history, op_id, None, survey.now)
         return _run(spark, plan, create, history, op_id, say)
 
 
@@ -88,13 +92,13 @@ def _run(
             else:
                 write_data_frame(spark, create, plan.statement.overwrite_schema)
     except Exception as error:
-        told = translate(error)
+        reason = translate(error)
 
         def done() -> Commit | None:
             return committed(spark, plan, delta_table_now(spark, f"delta.{quote(plan.target.path)}"))
 
-        if commit_despite(told, error, done, history, op_id) is None:
-            raise told from error
+        if commit_despite(reason, error, done, history, op_id) is None:
+            raise reason from error
     say(Progress(phase=COMPARING))
     with given_up_if_unknown(history, op_id):
         now = delta_table_now(spark, plan.target.name)
@@ -116,20 +120,20 @@ def committed(spark: SparkSession, plan: CreatePlan, now: DeltaTableNow | None) 
     return own_commit(spark, now.state.location, newer, plan.kind, plan_id=plan.plan_id)
 
 
-def check_fresh(spark: SparkSession, plan: CreatePlan, create: ParsedCreate, looked: Looked) -> None:
+def check_fresh(spark: SparkSession, plan: CreatePlan, create: ParsedCreate, survey: Survey) -> None:
     """Raise StalePlanError where the table, the catalog or a source is not as it was planned."""
-    version = looked.now.version if looked.now else -1
-    table_id = looked.now.table_id if looked.now else ""
-    if looked.around.exists != plan.in_catalog:
-        raise _stale(plan, "it appeared" if looked.around.exists else "it is gone")
+    version = survey.now.version if survey.now else -1
+    table_id = survey.now.table_id if survey.now else ""
+    if survey.around.exists != plan.in_catalog:
+        raise _stale(plan, "it appeared" if survey.around.exists else "it is gone")
     if version != plan.target.version or table_id != plan.target.table_id:
         raise _stale(plan, f"it is at v{version} now" if version >= 0 else "it is gone")
-    if looked.refused or looked.effect != plan.effect or looked.around.location != plan.target.path:
-        raise _stale(plan, looked.refused.message if looked.refused else "another table is there")
+    if survey.refused or survey.effect != plan.effect or survey.around.location != plan.target.path:
+        raise _stale(plan, survey.refused.message if survey.refused else "another table is there")
     if plan.source is None or not plan.changes_something:
         return
     if plan.statement.form == "as_select" and not plan.source.volatile:
-        source = with_counted_source(spark, create, looked.provided).source
+        source = with_counted_source(spark, create, survey.provided).source
         if source is not None and source.fingerprint != plan.source.fingerprint:
             raise StalePlanError(
                 "SOURCE_CHANGED",
@@ -137,7 +141,7 @@ def check_fresh(spark: SparkSession, plan: CreatePlan, create: ParsedCreate, loo
                 f"{plan.source.num_rows or 0:,} then.",
                 "Plan again.",
             )
-    now = looked.provided.source
+    now = survey.provided.source
     if plan.statement.form != "as_select" and now is not None and now.pinned_versions != plan.source.pinned_versions:
         raise StalePlanError("SOURCE_CHANGED", f"{plan.source.sql} moved since the plan.", "Plan again.")
 
@@ -148,8 +152,8 @@ def _stale(plan: CreatePlan, what: str) -> StalePlanError:
     )
 
 
-def _is_same_table(plan: CreatePlan, looked: Looked) -> bool:
-    now = looked.now
+def _is_same_table(plan: CreatePlan, survey: Survey) -> bool:
+    now = survey.now
     return now is not None and (now.table_id, now.version) == (plan.target.table_id, plan.target.version)
 
 
@@ -163,7 +167,7 @@ def _outcome(
     already: bool = False,
     began: float | None = None,
 ) -> Outcome:
-    found = differences(plan, commit, now)
+    differing = differences(plan, commit, now)
     if already and history:
         known = history.find_by_plan(plan.plan_id)
         op_id = next((one.op_id for one in known if one.status == "applied"), known[0].op_id if known else "")
@@ -175,10 +179,10 @@ def _outcome(
         version=commit.version if commit else None,
         read_version=commit.read_version if commit else None,
         already_applied=already,
-        kept=not found,
+        kept=not differing,
         promise=plan.promise,
         metrics=commit.metrics if commit else {},
-        deviations=found,
+        deviations=differing,
         duration_ms=round((time.monotonic() - began) * 1000) if began is not None else 0,
     )
     if history and not already:
@@ -188,20 +192,20 @@ def _outcome(
 
 def differences(plan: CreatePlan, commit: Commit | None, now: DeltaTableNow | None) -> tuple[Deviation, ...]:
     """What is not as promised: the operation, the version, the metrics, and the table's state part by part."""
-    found: list[Deviation] = []
+    changed: list[Deviation] = []
     if plan.operation is not None:
-        found += _unlike("operation", plan.operation, commit.operation if commit else None)
-        found += _unlike("version", plan.target.version + 1, commit.version if commit else None)
-        found += deviations(plan.promise, commit)
+        changed += _unlike("operation", plan.operation, commit.operation if commit else None)
+        changed += _unlike("version", plan.target.version + 1, commit.version if commit else None)
+        changed += deviations(plan.promise, commit)
     newer = commit is not None and now is not None and now.version > commit.version
     if plan.after is not None and plan.changes_something and not newer:
-        found += state_deviations(plan.after, now.state if now else None)
-    return tuple(found)
+        changed += state_deviations(plan.after, now.state if now else None)
+    return tuple(changed)
 
 
 def state_deviations(promised: TableState, actual: TableState | None) -> list[Deviation]:
     """The parts of the state that differ; what only the commit knew (None) cannot."""
-    found: list[Deviation] = []
+    differences: list[Deviation] = []
     unknown = {key for key, value in promised.properties.items() if value is None}
     parts: tuple[tuple[str, Callable[[TableState], object]], ...] = (
         ("location", lambda state: state.location),
@@ -215,12 +219,12 @@ def state_deviations(promised: TableState, actual: TableState | None) -> list[De
         ("sizeInBytes", lambda state: None if promised.num_bytes is None else state.num_bytes),
     )
     for name, part in parts:
-        found += _unlike(name, part(promised), part(actual) if actual else None)
-    return found
+        differences += _unlike(name, part(promised), part(actual) if actual else None)
+    return differences
 
 
 def _unlike(name: str, promised: object, actual: object) -> list[Deviation]:
     if promised == actual:
         return []
-    told = [value if value is None or isinstance(value, int) else str(value) for value in (promised, actual)]
-    return [Deviation(metric=name, promised="" if told[0] is None else told[0], actual=told[1])]
+    texts = [value if value is None or isinstance(value, int) else str(value) for value in (promised, actual)]
+    return [Deviation(metric=name, promised="" if texts[0] is None else texts[0], actual=texts[1])]

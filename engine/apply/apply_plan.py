@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.apply.apply_create import apply_create
@@ -41,7 +42,7 @@ from engine.spark.confs import confs_set
 from engine.spark.session_state import KEPT_CONFS, confs_as_planned, run_setup, tagged, whereabouts
 from engine.spark.spark_errors import is_missing, translate
 from engine.sql.as_typed import moved
-from engine.sql.parse import parse_merge
+from engine.sql.parse import MergeStatement, parse_merge
 from engine.table.commits import Commit, commits_since, taken_back_by
 from engine.table.logged_schema import logged_schema
 from engine.table.transaction import once, refuse_operator_txn
@@ -70,21 +71,21 @@ def apply(
     """Commit exactly ``plan``, once.
 
     A stale plan raises StalePlanError; one that is refused or forbidden by ``policy``, or a warning whose code is not
-    in ``accept``, RefusedError: in these cases nothing ran. Where another commit was faster ConflictError: nothing was
+    in ``accept``, RefusedError: in these cases nothing ran. If another commit was faster, ConflictError: nothing was
     written. A plan that is committed already changes nothing and says so. ``history`` records it. The frozen source is
     dropped from the session at the end, also after a failure, but not where the plan may be applied again as it is.
     """
     say = on_progress or (lambda _: None)
-    check_plan(plan)
-    if policy is not None:
-        check_policy(policy, plan, reviewed=history is not None and history.is_reviewed(plan.plan_id))
     if isinstance(plan, CreatePlan):
-        refuse(plan, accept)
+        create = check_plan(plan)
+        check_allowed(plan, accept, policy, history)
         with tagged(spark, tag):
-            return apply_create(spark, plan, history, say)
+            return apply_create(spark, plan, create, history, say)
+    statement = check_plan(plan)
+    check_allowed(plan, accept, policy, history)
     with tagged(spark, tag):
         try:
-            outcome = _apply(spark, plan, history, tuple(accept), say)
+            outcome = _apply(Application(spark, plan, statement, history, say))
         except (RefusedError, ConflictError, SessionChangedError):
             raise  # nothing was written: applied again, the source that was previewed is merged
         except Exception as error:
@@ -96,60 +97,77 @@ def apply(
         return outcome
 
 
-def _apply(
-    spark: SparkSession, plan: Plan, history: History | None, accept: tuple[str, ...], say: OnProgress
-) -> Outcome:
-    refuse(plan, accept)
-    own = is_own_session(spark, plan)
-    if not own:
+@dataclass(frozen=True)
+class Application:
+    """One apply of a MERGE. ``statement`` is the plan's, parsed."""
+
+    spark: SparkSession
+    plan: Plan
+    statement: MergeStatement
+    history: History | None
+    say: OnProgress
+
+    def committed(self) -> Commit | None:
+        """The commit that this plan made, if there is one: it can only be newer than the version it was planned at."""
+        return committed(self.spark, self.plan)
+
+    def prepare_again(self) -> None:
+        prepare_again(self.spark, self.plan, self.statement, self.say)
+
+
+def _apply(application: Application) -> Outcome:
+    spark, plan, statement = application.spark, application.plan, application.statement
+    history = application.history
+    is_own = is_own_session(spark, plan)
+    if not is_own:
         # a view keeps the confs that it was made under
         with confs_as_planned(spark, plan.confs):
             run_setup(spark, plan.statement.setup, again=True)
-    say(Progress(phase="check that nothing moved"))
+    application.say(Progress(phase="check that nothing moved"))
     with confs_as_planned(spark, plan.confs):
         changed = changes(spark, plan.state, KEPT_CONFS)
         if plan.state is not None and not changed:
-            changed = subquery_changes(spark, parse_merge(plan.statement.sql), plan.state.subqueries)
+            changed = subquery_changes(spark, statement, plan.state.subqueries)
     try:
         version, since = commits_since(spark, plan.target.name, plan.target.version)
     except EngineError as error:
         # its name may be another table's here
         raise (session_changed(plan.target.name, changed) if changed else error) from error
-    done = of_plan(spark, plan, since)
-    if done is not None:
-        refuse_undone(done, since)
+    commit = of_plan(spark, plan, since)
+    if commit is not None:
+        refuse_undone(commit, since)
         drop_own(spark, plan)
-        return already_applied(plan, done, history)
+        return already_applied(plan, commit, history)
     refuse_operator_txn(spark)
     if changed:
         raise session_changed(plan.target.name, changed)
     with confs_as_planned(spark, plan.confs):
         try:
-            state = check_staleness(spark, plan, version, since, lambda: prepare_again(spark, plan, say))
+            state = check_staleness(spark, plan, version, since, application.prepare_again)
             if state.verdict == "stale":
                 drop_stale(spark, plan, state)
                 raise stale(plan, state)
             if not plan.changes_something:
                 return nothing_to_do(plan, state, history)
-            check_staged(spark, plan)
-            prepare_again(spark, plan, say)
-            if not own:
-                check_derived(spark, plan)
-            check_running(spark, plan)
+            check_staged(spark, plan, statement)
+            application.prepare_again()
+            if not is_own:
+                check_derived(spark, plan, statement)
+            check_running(spark, plan, statement)
         except EngineError as error:
             # another apply of this plan may have committed in between, and dropped what was staged
             is_gone = plan.session.staged is not None and (error.condition == GONE or is_missing(error))
-            done = committed(spark, plan) if is_gone else None
-            if done is None:
+            commit = application.committed() if is_gone else None
+            if commit is None:
                 raise
-            return already_applied(plan, done, history)
-        say(Progress(phase=f"{REWRITING} {len(plan.find_touched_files.files)} files"))
+            return already_applied(plan, commit, history)
+        application.say(Progress(phase=f"{REWRITING} {len(plan.find_touched_files.files)} files"))
         op_id = history.begin(plan, where=whereabouts(spark), checked=state.version) if history else ""
-        return _run(spark, plan, history, op_id, state, say)
+        return _run(application, op_id, state)
 
 
 def drop_stale(spark: SparkSession, plan: Plan, state: Staleness) -> None:
-    """What the table moved past is never applied. Another table of its name tells nothing of the plan."""
+    """A plan that the table moved past is never applied; another table of its name says nothing about the plan."""
     if state.moved_by:
         drop_own(spark, plan)
 
@@ -164,26 +182,25 @@ def stale(plan: Plan, state: Staleness) -> StalePlanError:
     )
 
 
-def _run(
-    spark: SparkSession, plan: Plan, history: History | None, op_id: str, state: Staleness, say: OnProgress
-) -> Outcome:
+def _run(application: Application, op_id: str, state: Staleness) -> Outcome:
     began = time.monotonic()
+    spark, plan = application.spark, application.plan
 
     def merge() -> None:
-        # under the plan's id: whoever finds this process dead can still stop what it began
+        # under the plan's id: if this process dies, another one can still stop what it began
         with tagged(spark, plan.plan_id), confs_set(spark, run_confs(spark, plan, op_id)):
             spark.sql(running_sql(plan)).collect()
 
     def prepare(attempt: Attempt) -> None:
         if attempt.attempt > 1:
-            prepare_lost(spark, plan, attempt, state, say)
+            prepare_lost(spark, plan, application.statement, attempt, state, application.say)
 
     def merge_frozen(_: Attempt, __: None) -> None:
         try:
             merge()
         except Exception as error:
             # blocks may be lost after the commit as well, and then there is nothing to run again
-            if not lost_blocks(error) or committed(spark, plan) is None:
+            if not lost_blocks(error) or application.committed() is None:
                 raise
 
     try:
@@ -191,48 +208,44 @@ def _run(
             run_with_source_lost_retries(spark, prepare, merge_frozen)
         else:
             merge()
-    except Exception as error:
-        raised = moved(translate(error, running_sql(plan)), plan.statement.sql, plan.splices)
-        return _failed(spark, plan, history, op_id, state, raised, began, error, say)
-    say(Progress(phase=COMPARING))
-    with given_up_if_unknown(history, op_id):
-        return _recorded(spark, plan, history, op_id, state, committed(spark, plan), began)
+    except Exception as cause:
+        error = moved(translate(cause, running_sql(plan)), plan.statement.sql, plan.splices)
+        commit = commit_despite(error, cause, application.committed, application.history, op_id)
+        if commit is None:
+            raise (_conflict(application, error) if is_conflict(error) else error) from cause
+        with given_up_if_unknown(application.history, op_id):
+            return _recorded(application, op_id, state, commit, began)
+    application.say(Progress(phase=COMPARING))
+    with given_up_if_unknown(application.history, op_id):
+        return _recorded(application, op_id, state, application.committed(), began)
 
 
-def _failed(
-    spark: SparkSession,
-    plan: Plan,
-    history: History | None,
-    op_id: str,
-    state: Staleness,
-    error: EngineError,
-    began: float,
-    cause: BaseException,
-    say: OnProgress,
-) -> Outcome:
-    commit = commit_despite(error, cause, lambda: committed(spark, plan), history, op_id)
-    if commit is None:
-        raise (_conflict(spark, plan, error, say) if is_conflict(error) else error) from cause
-    with given_up_if_unknown(history, op_id):
-        return _recorded(spark, plan, history, op_id, state, commit, began)
-
-
-def _conflict(spark: SparkSession, plan: Plan, error: EngineError, say: OnProgress) -> EngineError:
+def _conflict(application: Application, error: EngineError) -> EngineError:
     """Delta's conflict as advice: whether the same plan can be applied again as it is."""
+    spark, plan = application.spark, application.plan
     try:
         version, since = commits_since(spark, plan.target.name, plan.target.version)
-        state = check_staleness(spark, plan, version, since, lambda: prepare_again(spark, plan, say))
+        state = check_staleness(spark, plan, version, since, application.prepare_again)
     except EngineError:
         return error  # what cannot be asked is checked when it is applied again
     if state.verdict == "stale":
         drop_stale(spark, plan, state)
-        found = stale(plan, state)
-        return StalePlanError(error.condition, f"Another commit was faster. {found.message}", found.hint)
+        reason = stale(plan, state)
+        return StalePlanError(error.condition, f"Another commit was faster. {reason.message}", reason.hint)
     return ConflictError(
         error.condition,
         f"Another commit was faster ({'; '.join(state.moved_by[:MOVED_BY])}), and nothing was written.",
         "It touches nothing that this plan does: apply the same plan again.",
     )
+
+
+def check_allowed(
+    plan: Plan | CreatePlan, accept: Sequence[str], policy: Policy | None, history: History | None
+) -> None:
+    """Raise for a plan that must not run, or that the policy forbids."""
+    if policy is not None:
+        check_policy(policy, plan, reviewed=history is not None and history.is_reviewed(plan.plan_id))
+    refuse(plan, accept)
 
 
 def refuse(plan: Plan | CreatePlan, accept: Sequence[str]) -> None:
@@ -253,7 +266,7 @@ def refuse(plan: Plan | CreatePlan, accept: Sequence[str]) -> None:
 
 
 def refuse_undone(done: Commit, since: Sequence[Commit]) -> None:
-    """Raise where this plan was committed and taken back: its rows are not there, so it must not pass for applied."""
+    """Raise if this plan was committed and taken back: its rows are not there, so it does not count as applied."""
     taken_back = taken_back_by(done, since)
     if taken_back is not None:
         raise StalePlanError(
@@ -268,8 +281,8 @@ def committed(spark: SparkSession, plan: Plan) -> Commit | None:
     return of_plan(spark, plan, commits_since(spark, plan.target.name, plan.target.version)[1])
 
 
-def of_plan(spark: SparkSession, plan: Plan, found: Sequence[Commit]) -> Commit | None:
-    return own_commit(spark, plan.target.path, found, "merge", plan_id=plan.plan_id)
+def of_plan(spark: SparkSession, plan: Plan, commits: Sequence[Commit]) -> Commit | None:
+    return own_commit(spark, plan.target.path, commits, "merge", plan_id=plan.plan_id)
 
 
 def run_confs(spark: SparkSession, plan: Plan, op_id: str) -> dict[str, str]:
@@ -280,22 +293,22 @@ def run_confs(spark: SparkSession, plan: Plan, op_id: str) -> dict[str, str]:
     return confs
 
 
-def check_staged(spark: SparkSession, plan: Plan) -> None:
-    """Refuse a plan whose source is kept anywhere but where this program keeps it: beside the target."""
+def check_staged(spark: SparkSession, plan: Plan, statement: MergeStatement) -> None:
+    """Refuse a plan whose source is not kept beside the target, where this program keeps it."""
     staged, view = plan.session.staged, plan.session.source_view or ""
     if staged is not None:
-        target = parse_merge(plan.statement.sql).target
+        target = statement.target
         if not is_path(target) and staged != staged_name(spark, target, view):
             raise invalid("its source is kept elsewhere than beside its target")
 
 
-def check_derived(spark: SparkSession, plan: Plan) -> None:
-    """Refuse a plan of elsewhere that narrows its ON by something else than its source's keys say."""
+def check_derived(spark: SparkSession, plan: Plan, statement: MergeStatement) -> None:
+    """Refuse a plan of another session that narrows its ON by more than its source's keys imply."""
     if not any(splice.part == "condition" for splice in plan.splices):
         return
     staged = plan.session.staged is not None
     # what is staged outlives the source that it was made of
-    merge = analyze(spark, parse_merge(frozen_sql(plan) if staged else plan.statement.sql))
+    merge = analyze(spark, parse_merge(frozen_sql(plan)) if staged else statement)
     table = merge.statement.source.text if is_pinned(plan) and not staged else None
     source = f"({pruned_source_sql(merge, table, plan.source.pinned_versions)})"
     if merges_checkpoint(plan) and plan.session.source_view:
@@ -307,8 +320,8 @@ def check_derived(spark: SparkSession, plan: Plan) -> None:
 
 
 def already_applied(plan: Plan, commit: Commit, history: History | None) -> Outcome:
-    found = history.find_by_plan(plan.plan_id) if history else []
-    op_id = commit.op_id or next((o.op_id for o in found if o.status == "applied"), "")
+    records = history.find_by_plan(plan.plan_id) if history else []
+    op_id = commit.op_id or next((o.op_id for o in records if o.status == "applied"), "")
     outcome = Outcome(
         plan_id=plan.plan_id,
         op_id=op_id,
@@ -322,8 +335,8 @@ def already_applied(plan: Plan, commit: Commit, history: History | None) -> Outc
         metrics=commit.metrics,
         deviations=deviations(plan.promise, commit),
     )
-    if history and any(one.op_id == op_id and one.status != "applied" for one in found):
-        history.applied(op_id, outcome)  # who recorded it knew less than the log does
+    if history and any(one.op_id == op_id and one.status != "applied" for one in records):
+        history.applied(op_id, outcome)  # the ledger knew less than the log does
     return outcome
 
 
@@ -343,16 +356,9 @@ def nothing_to_do(plan: Plan, state: Staleness, history: History | None) -> Outc
     return outcome
 
 
-def _recorded(
-    spark: SparkSession,
-    plan: Plan,
-    history: History | None,
-    op_id: str,
-    state: Staleness,
-    commit: Commit | None,
-    began: float,
-) -> Outcome:
-    # before it is recorded: whoever dies in between is found by engine.recovery.recover, which drops it
+def _recorded(application: Application, op_id: str, state: Staleness, commit: Commit | None, began: float) -> Outcome:
+    spark, plan, history = application.spark, application.plan, application.history
+    # before it is recorded: if this process dies in between, engine.recovery.recover finds it and drops the source
     drop_own(spark, plan)
     if commit is not None and op_id and commit.op_id != op_id:
         # the same plan was applied twice at once; Delta let one of them commit

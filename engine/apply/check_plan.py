@@ -1,16 +1,17 @@
 """Does a plan run what it says? A plan file may come from a stranger: what it holds beside its MERGE is checked.
 
-Its statement is shown, and confirmed, by a person; whatever else of it reaches Spark must follow from that statement,
-or be what only this program writes.
+A person sees and confirms its statement. All else that reaches Spark must follow from that statement, or be what only
+this program writes.
 """
 
 from __future__ import annotations
 
 import re
+from typing import overload
 
 from engine.create.metadata_after import DOWNGRADE
-from engine.create.plan_create_table import ARBITRARY, DEFAULT_SOURCE
 from engine.create.provided_metadata import DEFAULTS
+from engine.create.survey import ARBITRARY, DEFAULT_SOURCE
 from engine.merge.planning_state import names_are_safe
 from engine.merge.running_statement import ROWS
 from engine.merge.stage_source import staged_of, version_of
@@ -22,7 +23,7 @@ from engine.model.scan import DerivedConjunct
 from engine.spark.session_state import KEPT_CONFS
 from engine.sql.names import quote
 from engine.sql.parse import MergeStatement, parse_merge, parse_script
-from engine.sql.parse_create import parse_create
+from engine.sql.parse_create import ParsedCreate, parse_create
 
 PLAN_ID = re.compile(r"[0-9a-f]{32}")
 SOURCE_VIEW = re.compile(r"deltamerge_source_[0-9a-f]{12}")
@@ -37,9 +38,13 @@ LITERAL = (
 """What engine.merge.derive_conjuncts writes of the source's keys."""
 
 
-def check_plan(plan: AnyPlan) -> None:
-    """Raise EngineError ``PLAN_FILE_INVALID`` where applying ``plan`` would run anything but its statement, the setup
-    statements that may stand before it, and this program's own splices."""
+@overload
+def check_plan(plan: Plan) -> MergeStatement: ...
+@overload
+def check_plan(plan: CreatePlan) -> ParsedCreate: ...
+def check_plan(plan: AnyPlan) -> MergeStatement | ParsedCreate:
+    """The parsed statement of ``plan``. Raises EngineError ``PLAN_FILE_INVALID`` if applying it would run anything but
+    its statement, the setup statements that may stand before it, and this program's own splices."""
     if not PLAN_ID.fullmatch(plan.plan_id):
         raise invalid("its plan_id is none")
     script = parse_script(";\n".join((*plan.statement.setup, plan.statement.sql)))
@@ -47,18 +52,20 @@ def check_plan(plan: AnyPlan) -> None:
         raise invalid("a statement before the last is more than one")
     if isinstance(plan, CreatePlan):
         kept: tuple[str, ...] = (*KEPT_CONFS, *CREATE_CONFS)
-        parse_create(plan.statement.sql)
+        statement: MergeStatement | ParsedCreate = parse_create(plan.statement.sql)
     else:
         kept = KEPT_CONFS
-        _check_merge(plan)
+        statement = parse_merge(plan.statement.sql)
+        _check_merge(plan, statement)
     if plan.state is not None and not names_are_safe(plan.state):
         raise invalid("its recorded state names something by what is no name")
     foreign = [key for key in plan.confs if key not in kept and not (kept != KEPT_CONFS and key.startswith(DEFAULTS))]
     if foreign:
         raise invalid(f"it sets {foreign[0]}, which no plan keeps")
+    return statement
 
 
-def _check_merge(plan: Plan) -> None:
+def _check_merge(plan: Plan, merge: MergeStatement) -> None:
     view = plan.session.source_view
     if view is not None and not SOURCE_VIEW.fullmatch(view):
         raise invalid("its frozen source has a name that this program does not give")
@@ -70,7 +77,6 @@ def _check_merge(plan: Plan) -> None:
         plan.source.pinned_id is None or not any(splice.part == "source" for splice in plan.splices)
     ):
         raise invalid("it keeps its source in a table, and does not merge that")
-    merge = parse_merge(plan.statement.sql)
     is_behind = plan.target.name.startswith("`") or not merge.target.parts
     # the table behind a view or IDENTIFIER(…) is known once the statement is analyzed: engine.merge.check_reading
     if merge.target.text != plan.target.name and not is_behind:

@@ -1,4 +1,4 @@
-"""The statement that apply is about to run, held to the plan in the same way as the plan to Spark's reading."""
+"""The statement that apply is about to run, compared with the plan as the plan was with Spark's reading."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ from engine.model.errors import EngineError
 from engine.model.plan import Plan
 from engine.spark.explain import DELTA_AT, explain
 from engine.spark.not_understood import not_understood, unless_refused
-from engine.sql.parse import parse_merge
+from engine.sql.parse import MergeStatement
 from engine.sql.sql_text import and_operands
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def check_running(spark: SparkSession, plan: Plan) -> None:
+def check_running(spark: SparkSession, plan: Plan, statement: MergeStatement) -> None:
     """Raise where the statement that is about to run is not the planned one: ON as typed and the derived conjuncts, the
     source in its frozen form, into the table that was planned, and nothing else."""
-    typed = parse_merge(plan.statement.sql)
-    source, condition = typed.source, typed.condition
+    source, condition = statement.source, statement.condition
     for splice in plan.splices:
         if splice.part == "source":
             source = replace(source, text=splice.text, alias=None)
@@ -31,14 +30,14 @@ def check_running(spark: SparkSession, plan: Plan) -> None:
             # Spark makes one balanced tree of all that AND joins
             added = and_operands(f"TRUE{splice.text}")[1:]
             condition = " AND ".join(f"({one}\n)" for one in (*and_operands(condition), *added))
-    wanted = from_parts(replace(typed, source=source, condition=condition))
+    wanted = from_parts(replace(statement, source=source, condition=condition))
     running = explain(spark, running_sql(plan))
-    found = DELTA_AT.search(running.analyzed)
-    if found is None or not _is_at(found.group(2), plan.target.path):
-        where = found.group(2) if found else "no Delta table"
+    target = DELTA_AT.search(running.analyzed)
+    if target is None or not _is_at(target.group(2), plan.target.path):
+        where = target.group(2) if target else "no Delta table"
         raise EngineError(
             "OTHER_TARGET",
-            f"{typed.target.text} is now the table at {where}, and {plan.target.path} was planned. Nothing ran.",
+            f"{statement.target.text} is now the table at {where}, and {plan.target.path} was planned. Nothing ran.",
             "Plan again, in the session that applies.",
         )
     again = unless_refused(lambda: explain(spark, wanted))

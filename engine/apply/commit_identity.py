@@ -34,9 +34,9 @@ OPERATIONS: Final = {
 
 
 def own_commit(
-    spark: SparkSession, path: str, found: Iterable[Commit], kind: str, *, plan_id: str, op_id: str | None = None
+    spark: SparkSession, path: str, commits: Iterable[Commit], kind: str, *, plan_id: str, op_id: str | None = None
 ) -> Commit | None:
-    """The newest of ``found`` that ``plan_id`` made, None where it made none; by the operation ``op_id``, if given.
+    """The newest of ``commits`` that ``plan_id`` made, None where it made none; by the operation ``op_id``, if given.
 
     ``path`` is the table's. Raises EngineError.
     """
@@ -46,15 +46,15 @@ def own_commit(
             return one.operation in AS_SELECT
         return one.plan_id == plan_id and op_id in (None, one.op_id)
 
-    mine = [one for one in found if one.operation in OPERATIONS[kind] and may_be(one)]
+    mine = [one for one in commits if one.operation in OPERATIONS[kind] and may_be(one)]
     return next(iter(_with_transaction(spark, path, mine, plan_id)), None)
 
 
-def own_commits(spark: SparkSession, path: str, found: Iterable[Commit], *kinds: str) -> tuple[Commit, ...]:
-    """Those of ``found`` that operations of these kinds made, in the same order. ``path`` is the table's. Raises
+def own_commits(spark: SparkSession, path: str, commits: Iterable[Commit], *kinds: str) -> tuple[Commit, ...]:
+    """Those of ``commits`` that operations of these kinds made, in the same order. ``path`` is the table's. Raises
     EngineError."""
     operations = frozenset[str]().union(*(OPERATIONS[kind] for kind in kinds))
-    return _with_transaction(spark, path, [one for one in found if one.op_id and one.operation in operations])
+    return _with_transaction(spark, path, [one for one in commits if one.op_id and one.operation in operations])
 
 
 def is_compaction_of(commit: Commit, one: Commit) -> bool:
@@ -77,19 +77,19 @@ def of_another_table(spark: SparkSession, name: str, table_id: str, version: int
 
 
 def _with_transaction(
-    spark: SparkSession, path: str, found: Sequence[Commit], plan_id: str | None = None
+    spark: SparkSession, path: str, entries: Sequence[Commit], plan_id: str | None = None
 ) -> tuple[Commit, ...]:
     """Those whose transaction id is that of their plan, which is ``plan_id`` where they name none, and those of
     operations that write no such id. A commit whose log file is not at ``path``, because a catalog keeps it elsewhere,
     is known by what it names alone."""
-    logged = _transactions(spark, path, [one.version for one in found if one.operation in TRANSACTIONAL])
+    logged = _transactions(spark, path, [one.version for one in entries if one.operation in TRANSACTIONAL])
 
     def is_ours(one: Commit) -> bool:
         if logged is None or one.operation not in TRANSACTIONAL:
             return one.plan_id is not None
         return (f"{APP}{one.plan_id or plan_id}", int(APP_VERSION)) in logged.get(one.version, ())
 
-    return tuple(one for one in found if is_ours(one))
+    return tuple(one for one in entries if is_ours(one))
 
 
 def _transactions(

@@ -1,4 +1,4 @@
-"""A statement of ours that commits: traceable and once, and known for what it did even where it ended in an error."""
+"""A statement of ours that commits: traceable, once, and its commit is found even if it ended in an error."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def commit_despite(
 ) -> Commit | None:
     """The commit that was made although ``error`` came, or None: then the ledger has the failure.
 
-    An error is not proof that nothing was committed: the log is asked first. Where it cannot be asked ``error`` is
-    raised, and the row stays "running" and is left to ``engine.recovery.recover``, once Spark is back.
+    An error does not prove that nothing was committed: the log is read first. If it cannot be read, ``error`` is
+    raised, and the row stays "running" until ``engine.recovery.recover`` finds Spark again.
     """
     try:
         commit = _asked_twice(committed)
@@ -59,7 +59,7 @@ def commit_despite(
 
 @contextlib.contextmanager
 def given_up_if_unknown(history: History | None, op_id: str) -> Iterator[None]:
-    """Where what was committed cannot be asked or written down, the row is left to ``engine.recovery.recover``."""
+    """If the commit cannot be read or recorded, the row is left to ``engine.recovery.recover``."""
     try:
         yield
     except BaseException:
@@ -70,7 +70,7 @@ def given_up_if_unknown(history: History | None, op_id: str) -> Iterator[None]:
 
 
 def _asked_twice(question: Callable[[], Commit | None]) -> Commit | None:
-    """The second time is for an interrupt that was meant for the statement and came late."""
+    """Asked again if a late interrupt, which was meant for the statement, hit the question."""
     try:
         return question()
     except CancelledError:

@@ -49,19 +49,19 @@ def broken_rules(policy: Policy, plan: AnyPlan, *, reviewed: bool) -> tuple[Brok
     """The rules that applying ``plan`` would break, in the order of Policy. What is not known is not allowed."""
     if not plan.changes_something:
         return ()
-    found = [Broken("read_only", "nothing may be written")] if policy.read_only else []
+    rules = [Broken("read_only", "nothing may be written")] if policy.read_only else []
     for share in _shares(plan):
         rule = f"max_{share.what}_{share.done}"
         most: float | None = getattr(policy, rule)
         if most is not None and (how := share.above(most)):
-            found.append(Broken(rule, f"{how}, and at most {most:.0%} may be"))
+            rules.append(Broken(rule, f"{how}, and at most {most:.0%} may be"))
     if policy.forbid_unconditional_deletes and (how := _deletes_unconditionally(plan)):
-        found.append(Broken("forbid_unconditional_deletes", how))
+        rules.append(Broken("forbid_unconditional_deletes", how))
     if policy.reviewed_plans and not reviewed:
-        found.append(Broken("reviewed_plans", "the plan was not saved and then looked at with `show PLAN.json`"))
+        rules.append(Broken("reviewed_plans", "the plan was not saved and then looked at with `show PLAN.json`"))
     if policy.require_undo and (how := _no_undo(plan)):
-        found.append(Broken("require_undo", how))
-    return tuple(found)
+        rules.append(Broken("require_undo", how))
+    return tuple(rules)
 
 
 ASKING = ("typed_confirmation", "typed_above", "reviewed_plans")

@@ -15,7 +15,7 @@ from engine.model.progress import OnProgress, Progress
 from engine.spark.confs import read_confs
 from engine.spark.session_state import PLANNED, whereabouts
 from engine.spark.spark_errors import is_missing
-from engine.sql.parse import parse_merge
+from engine.sql.parse import MergeStatement
 from engine.table.commits import commits_since
 from engine.table.table_state import table_id
 
@@ -34,22 +34,24 @@ def is_own_session(spark: SparkSession, plan: Plan) -> bool:
     return own or (plan.session.source_view is not None and has_view(spark, plan.session.source_view))
 
 
-def prepare_again(spark: SparkSession, plan: Plan, say: OnProgress) -> None:
+def prepare_again(spark: SparkSession, plan: Plan, statement: MergeStatement, say: OnProgress) -> None:
     """Make sure that the frozen source is there, and is what was planned.
 
-    What is read VERSION AS OF stays as it is. In the plan's own session the checkpoint is still there. Elsewhere it is
-    prepared again under the same name and compared by row count and fingerprint; tables that are read live must be at
-    the versions of the plan.
+    A source read VERSION AS OF cannot change. In the plan's own session the checkpoint is still there. In another
+    session it is prepared again under the same name, and compared by row count and fingerprint; tables that are read
+    live must be at the versions of the plan.
     """
     view = plan.session.source_view
     if is_pinned(plan):
-        check_pinned(spark, plan)
+        check_pinned(spark, plan, statement)
     elif not (merges_checkpoint(plan) and view and has_view(spark, view)):
         say(Progress(phase="MERGE operation - materialize source"))
-        prepare_as_planned(spark, plan, plan.decision.storage_level)
+        prepare_as_planned(spark, plan, statement, plan.decision.storage_level)
 
 
-def prepare_lost(spark: SparkSession, plan: Plan, attempt: Attempt, state: Staleness, say: OnProgress) -> None:
+def prepare_lost(
+    spark: SparkSession, plan: Plan, statement: MergeStatement, attempt: Attempt, state: Staleness, say: OnProgress
+) -> None:
     """Prepare the source again after its blocks were lost, under the same name at the attempt's storage level."""
     say(Progress(phase=f"MERGE operation - materialize source, attempt {attempt.attempt} ({attempt.storage_level})"))
     version, _ = commits_since(spark, plan.target.name, plan.target.version)
@@ -59,12 +61,12 @@ def prepare_lost(spark: SparkSession, plan: Plan, attempt: Attempt, state: Stale
             f"{plan.target.name} moved from v{state.version} to v{version} while its source was lost.",
             "Plan again and look at what changed.",
         )
-    prepare_as_planned(spark, plan, attempt.storage_level)
+    prepare_as_planned(spark, plan, statement, attempt.storage_level)
 
 
-def prepare_as_planned(spark: SparkSession, plan: Plan, level: str | None) -> None:
+def prepare_as_planned(spark: SparkSession, plan: Plan, statement: MergeStatement, level: str | None) -> None:
     """Prepare the source under the plan's name for it; refuses one that is not what was planned."""
-    merge = analyze(spark, parse_merge(plan.statement.sql))
+    merge = analyze(spark, statement)
     source = prepare_source(spark, merge, plan.decision, view=plan.session.source_view, level=level)
     if source.fingerprint != plan.source.fingerprint:
         same = ", other values" if source.num_rows == plan.source.num_rows else ""
@@ -91,20 +93,20 @@ def merges_checkpoint(plan: Plan) -> bool:
     )
 
 
-def check_pinned(spark: SparkSession, plan: Plan) -> None:
+def check_pinned(spark: SparkSession, plan: Plan, statement: MergeStatement) -> None:
     """Refuse a plan whose source is gone, or is another table of the same name with versions of its own."""
     staged, planned = plan.session.staged, plan.source.pinned_id
-    name = staged or parse_merge(plan.statement.sql).source.text
+    name = staged or statement.source.text
     version = version_of(plan.source.num_rows) if staged else plan.source.pinned_versions[name]
     try:
-        found = table_id(spark, name, None if planned is None else (planned, version))
+        current = table_id(spark, name, None if planned is None else (planned, version))
     except EngineError as error:
         if not is_missing(error):
             raise
         raise StalePlanError(GONE, f"The source that was planned, {name}, is not there any more.", AGAIN) from error
-    if planned not in (None, found):
-        told = f"The source that was planned, {name}, was dropped and created again, so it is another table."
-        raise StalePlanError(CHANGED, told, AGAIN)
+    if planned not in (None, current):
+        message = f"The source that was planned, {name}, was dropped and created again, so it is another table."
+        raise StalePlanError(CHANGED, message, AGAIN)
 
 
 def has_view(spark: SparkSession, view: str) -> bool:

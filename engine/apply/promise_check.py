@@ -20,7 +20,7 @@ def outcome_of(
 ) -> Outcome:
     """What ``commit`` did of ``plan``; ``state`` is what was checked just before. None: the MERGE committed nothing.
     ``more`` are deviations that were found elsewhere."""
-    found = deviations(plan.promise, commit, checked=state.version) + more
+    differences = deviations(plan.promise, commit, checked=state.version) + more
     return Outcome(
         plan_id=plan.plan_id,
         op_id=op_id,
@@ -28,10 +28,10 @@ def outcome_of(
         verdict=state.verdict,
         version=commit.version if commit else None,
         read_version=commit.read_version if commit else None,
-        kept=commit is not None and not found,
+        kept=commit is not None and not differences,
         promise=plan.promise,
         metrics=commit.metrics if commit else {},
-        deviations=found,
+        deviations=differences,
         moved_by=state.moved_by,
         duration_ms=duration_ms,
     )
@@ -43,11 +43,11 @@ def deviations(
     """The promised metrics that the commit does not show, in the promise's order, and the version it read where that
     is not the one that was ``checked``."""
     metrics = commit.metrics if commit else {}
-    found = [
+    differences = [
         Deviation(metric=name, promised=promised, actual=metrics.get(name))
         for name, promised in promise.items()
         if metrics.get(name) != promised
     ]
     if commit and checked is not None and commit.read_version != checked:
-        found.append(Deviation(metric="readVersion", promised=checked, actual=commit.read_version))
-    return tuple(found)
+        differences.append(Deviation(metric="readVersion", promised=checked, actual=commit.read_version))
+    return tuple(differences)

@@ -1,4 +1,4 @@
-"""PlanningState → what of it is another when the plan is applied, by name."""
+"""PlanningState → what has changed when the plan is applied, by name."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ NAMED = 3
 
 
 def changes(spark: SparkSession, planned: PlanningState | None, kept: Iterable[str]) -> tuple[str, ...]:
-    """What of the recorded state is another now, a clause for each. What was not recorded is not compared."""
+    """What has changed of the recorded state, a clause for each. What was not recorded is not compared."""
     if planned is None:
         return ()
     now = surroundings(spark, session_confs(spark, kept))
-    found = []
+    differences = []
     for what, then, current in (
         ("the current catalog", planned.catalog, now.catalog),
         ("the current schema", planned.schema_name, now.schema),
     ):
         if then not in (None, current):
-            found.append(f"{what} was {then} when planned and is {current} now")
-    found += _conf_changes(spark, planned.confs, now.confs)
-    found += _variable_changes(spark, planned.variables)
-    found += _definition_changes("view", planned.views, lambda name: view_definition(spark, name))
-    found += _definition_changes("function", planned.functions, lambda name: function_definition(spark, name))
+            differences.append(f"{what} was {then} when planned and is {current} now")
+    differences += _conf_changes(spark, planned.confs, now.confs)
+    differences += _variable_changes(spark, planned.variables)
+    differences += _definition_changes("view", planned.views, lambda name: view_definition(spark, name))
+    differences += _definition_changes("function", planned.functions, lambda name: function_definition(spark, name))
     for name in planned.names:
         if name in now.temporary and name not in planned.temporary:
-            found.append(f"{name} is a temporary view now and was none when planned")
+            differences.append(f"{name} is a temporary view now and was none when planned")
         elif name in planned.temporary and name not in now.temporary:
-            found.append(f"the temporary view {name} is gone")
-    return tuple(dict.fromkeys(found))
+            differences.append(f"the temporary view {name} is gone")
+    return tuple(dict.fromkeys(differences))
 
 
 def session_changed(table: str, changed: Sequence[str]) -> SessionChangedError:
@@ -54,7 +54,7 @@ def session_changed(table: str, changed: Sequence[str]) -> SessionChangedError:
 
 
 def _conf_changes(spark: SparkSession, planned: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    found = []
+    changes = []
     for key in sorted({*planned, *now}):
         then, current = planned.get(key), now.get(key)
         if then == current or MASK in (then, current):
@@ -62,10 +62,10 @@ def _conf_changes(spark: SparkSession, planned: Mapping[str, str], now: Mapping[
         if (then is None or current is None) and _default(spark, key, current) in (then, current):
             continue
         if is_secret_name(key):
-            found.append(f"the conf {key} is another than when planned")
+            changes.append(f"the conf {key} is another than when planned")
         else:
-            found.append(f"the conf {key} was {_set_to(then)} when planned and is {_set_to(current)} now")
-    return found
+            changes.append(f"the conf {key} was {_set_to(then)} when planned and is {_set_to(current)} now")
+    return changes
 
 
 def _set_to(value: str | None) -> str:
@@ -73,7 +73,7 @@ def _set_to(value: str | None) -> str:
 
 
 def _default(spark: SparkSession, key: str, current: str | None) -> str | None:
-    """What a conf is where it is not set, "" where that is unknown. ``current``: what it is set to, and stays."""
+    """A conf's default, "" if unknown. ``current``: what it is set to, before and after."""
     try:
         if current is not None:
             spark.conf.unset(key)
@@ -90,25 +90,25 @@ def _default(spark: SparkSession, key: str, current: str | None) -> str | None:
 
 def _variable_changes(spark: SparkSession, planned: Mapping[str, str]) -> list[str]:
     now = variables_now(spark, tuple(planned))
-    found = []
+    changes = []
     for name, then in planned.items():
         current = now.get(name)
         if current is None:
-            found.append(f"the session variable {name} is not declared any more")
+            changes.append(f"the session variable {name} is not declared any more")
         elif then.startswith(DIGEST):
             if digest(current) != then:
-                found.append(f"the session variable {name} is another than when planned")
+                changes.append(f"the session variable {name} is another than when planned")
         elif current != then:
-            found.append(f"the session variable {name} was {then} when planned and is {current} now")
-    return found
+            changes.append(f"the session variable {name} was {then} when planned and is {current} now")
+    return changes
 
 
 def _definition_changes(kind: str, planned: Mapping[str, str], definition: Callable[[str], str | None]) -> list[str]:
-    found = []
+    changes = []
     for name, then in planned.items():
         now = definition(name)
         if now is None:
-            found.append(f"the {kind} {name} is gone")
+            changes.append(f"the {kind} {name} is gone")
         elif digest(now) != then:
-            found.append(f"the {kind} {name} was redefined")
-    return found
+            changes.append(f"the {kind} {name} was redefined")
+    return changes

@@ -1,8 +1,8 @@
-"""Our reading of a CREATE or REPLACE TABLE, held to Spark's as engine.merge.check_reading holds that of a MERGE.
+"""Our reading of a CREATE or REPLACE TABLE, compared with Spark's as engine.merge.check_reading does for a MERGE.
 
-The statement is put together again from our parts alone: names and strings from their values, so that what was
-unquoted and unescaped here is held to Spark as well, and all clauses in one order, so that none can be cut short
-unseen. Spark explains both, and the two parsed prints are compared whole.
+The statement is put together again from our parts alone: names and strings from their values, so that unquoting and
+unescaping are compared too, and all clauses in one order, so that none can be cut short unnoticed. Spark explains both,
+and the two parsed prints must be equal.
 """
 
 from __future__ import annotations
@@ -124,8 +124,8 @@ def _clauses(create: ParsedCreate) -> Iterator[str]:
         yield f"AS ({create.query}\n)"
 
 
-def _pairs(found: Mapping[str, str]) -> str:
-    return ", ".join(f"{string(key)} = {string(value)}" for key, value in found.items())
+def _pairs(pairs: Mapping[str, str]) -> str:
+    return ", ".join(f"{string(key)} = {string(value)}" for key, value in pairs.items())
 
 
 def check_parsed_create(spark: SparkSession, create: ParsedCreate, printed: str = "") -> None:
@@ -145,22 +145,22 @@ def _hold(spark: SparkSession, theirs: str, ours: str) -> None:
 
 
 def _check_layout(spark: SparkSession, create: ParsedCreate, end: int) -> None:
-    """Tell CLUSTER BY from PARTITIONED BY, which print alike: behind it a second CLUSTER BY is a duplicate or not."""
+    """CLUSTER BY and PARTITIONED BY print alike: only after the former is another CLUSTER BY a duplicate."""
     try:
-        told = parsed_plan(spark, f"{create.sql[:end]} CLUSTER BY (x){create.sql[end:]}")
+        answer = parsed_plan(spark, f"{create.sql[:end]} CLUSTER BY (x){create.sql[end:]}")
     except EngineError as error:
         if error.condition in ("CANCELLED", "SPARK_UNREACHABLE"):
             raise
-        told = error.condition
-    if (told == DUPLICATE) != bool(create.clustered):
+        answer = error.condition
+    if (answer == DUPLICATE) != bool(create.clustered):
         read = "CLUSTER BY" if create.clustered else "PARTITIONED BY"
-        raise not_understood(f"{told} where CLUSTER BY is added", f"a statement that has {read}")
+        raise not_understood(f"{answer} where CLUSTER BY is added", f"a statement that has {read}")
 
 
 def _check_clone(spark: SparkSession, create: ParsedCreate) -> None:
     """Hold a CLONE to Spark as far as can be: EXPLAIN takes none, for Delta alone can parse it.
 
-    So what stands around its source is explained as the CREATE of an empty table, and the source as a query.
+    So the text around its source is explained as the CREATE of an empty table, and the source as a query.
     """
     begin, end = create.source_span or (0, 0)
     around = f"{create.sql[:begin]} {create.sql[end:]}"

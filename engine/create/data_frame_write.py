@@ -35,8 +35,8 @@ def check_can_be_written(create: ParsedCreate) -> None:
         )
 
 
-def illegal_usage(create: ParsedCreate, overwrite_schema: bool | None) -> Refused | None:
-    """What replaceMetadataIfNecessary refuses, whether or not the table is there."""
+def replace_metadata_if_necessary(create: ParsedCreate, overwrite_schema: bool | None) -> Refused | None:
+    """The error that Delta raises instead of replacing the metadata, whether or not the table is there."""
     if overwrite_schema is not False or create.mode == "Create":
         return None
     return Refused(

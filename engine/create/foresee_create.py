@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from engine.create.provided_metadata import Provided, normal_key, unknown_property
-from engine.model.create_values import Effect, StateColumn, TableState
+from engine.create.situation import Situation, effect_of, exists
+from engine.model.create_values import StateColumn
 from engine.model.plan import Refused
 from engine.sql.parse_create import ParsedCreate
 from engine.table.column_rules import CDC_COLUMNS, INVALID_CHARACTERS, UNSUPPORTED_TYPES
 from engine.table.table_features import BY_LOWER_NAME, FEATURE_PREFIX, is_protocol_property
-from engine.table.table_state import CatalogEntry, plain
+from engine.table.table_state import plain
 
 NO_PARTITION = re.compile(r"^(array|map|struct|variant|void)")
 # types whose minimum and maximum Delta keeps (SkippingEligibleDataType)
@@ -28,69 +28,27 @@ CATALOG_MANAGED = "delta.feature.catalogManaged"
 CATALOG_MANAGED_DEFAULT = "spark.databricks.delta.properties.defaults.feature.catalogManaged"
 
 
-@dataclass(frozen=True)
-class Surroundings:
-    """What is there before the statement runs.
-
-    ``before`` is the Delta table at ``location``, with or without the catalog ``entry``; ``holds_data`` tells of files
-    there, ``has_log_directory`` of a ``_delta_log``, empty ones too. ``catalog_managed`` is the session's default.
-    """
-
-    entry: CatalogEntry | None
-    location: str
-    managed: bool
-    before: TableState | None
-    holds_data: bool
-    has_log_directory: bool
-    catalog_managed: bool = False
-    arbitrary_properties: bool = False
-
-    @property
-    def exists(self) -> bool:
-        return self.entry is not None
-
-    @property
-    def is_empty(self) -> bool:
-        return not (self.before or self.holds_data or self.has_log_directory)
-
-
-def effect_of(create: ParsedCreate, around: Surroundings) -> Effect:
-    """What the statement does, if nothing refuses it."""
-    exists = around.exists or (create.path is not None and around.before is not None)
-    clones_by_path = create.form == "clone" and create.path is not None
-    if create.if_not_exists and exists and not clones_by_path:
-        return "nothing"
-    if around.before is None:
-        return "create"
-    if create.form in ("as_select", "clone"):
-        return "replace"
-    # without a catalog entry, CREATE OR REPLACE verifies the log that is there, and replaces nothing
-    replaces = create.mode == "Replace" or (create.mode == "CreateOrReplace" and around.exists)
-    return "replace" if replaces else "adopt"
-
-
-def foresee_create(create: ParsedCreate, around: Surroundings, provided: Provided) -> Refused | None:
+def foresee_create(create: ParsedCreate, around: Situation, provided: Provided) -> Refused | None:
     """The first error that Delta would raise, or None."""
     if effect_of(create, around) == "nothing":
         return None
-    rules: tuple[Callable[[ParsedCreate, Surroundings, Provided], Iterator[Refused]], ...] = (
+    rules: tuple[Callable[[ParsedCreate, Situation, Provided], Iterator[Refused]], ...] = (
+        assert_not_already_exists,
         _existing,
         _identity,
         _layout,
         _properties,
-        _place,
+        _location,
         _columns,
-        _verify,
+        verify_table_metadata,
     )
     return next((refused for rule in rules for refused in rule(create, around, provided)), None)
 
 
-def _existing(create: ParsedCreate, around: Surroundings, provided: Provided) -> Iterator[Refused]:
-    """What is under that name already, or is not."""
+def assert_not_already_exists(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:
+    """A CREATE of a table that exists."""
     clone, like = create.form == "clone", create.form == "like"
-    exists = around.exists or (create.path is not None and around.before is not None)
-    entry = around.entry
-    if create.mode == "Create" and exists and not (create.path is not None and (clone or like)):
+    if create.mode == "Create" and exists(create, around) and not (create.path is not None and (clone or like)):
         # LIKE of a Delta table is Spark's own command, which looks by itself
         delta = clone or (like and not provided.features)
         yield _refused(
@@ -98,7 +56,12 @@ def _existing(create: ParsedCreate, around: Surroundings, provided: Provided) ->
             f"{create.name} exists already.",
             "Add IF NOT EXISTS, or write CREATE OR REPLACE TABLE.",
         )
-    if create.mode == "Replace" and not exists:
+
+
+def _existing(create: ParsedCreate, around: Situation, _: Provided) -> Iterator[Refused]:
+    """The other checks of what has that name, or of a name that nothing has."""
+    clone, entry = create.form == "clone", around.entry
+    if create.mode == "Replace" and not exists(create, around):
         yield _refused(
             "DELTA_CANNOT_REPLACE_MISSING_TABLE" if clone else "TABLE_OR_VIEW_NOT_FOUND",
             f"{create.name} cannot be replaced: there is no such table.",
@@ -137,12 +100,10 @@ def _existing(create: ParsedCreate, around: Surroundings, provided: Provided) ->
         )
 
 
-def _identity(create: ParsedCreate, _: Surroundings, provided: Provided) -> Iterator[Refused]:
+def _identity(create: ParsedCreate, _: Situation, provided: Provided) -> Iterator[Refused]:
     """Identity columns are BIGINT, and no partition columns."""
-    if create.form != "empty":
-        return
     partitions = {name.lower() for name in provided.partition_columns}
-    for column in provided.columns:
+    for column in provided.columns if create.form == "empty" else ():
         if column.identity and column.type != "bigint":
             yield _refused(
                 "DELTA_IDENTITY_COLUMNS_UNSUPPORTED_DATA_TYPE",
@@ -157,7 +118,7 @@ def _identity(create: ParsedCreate, _: Surroundings, provided: Provided) -> Iter
             )
 
 
-def _layout(create: ParsedCreate, around: Surroundings, provided: Provided) -> Iterator[Refused]:
+def _layout(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:
     """Partitioning and clustering."""
     by_name = {column.name.lower(): column for column in provided.columns}
     partitions = [by_name.get(name.lower()) for name in provided.partition_columns]
@@ -198,27 +159,31 @@ def _layout(create: ParsedCreate, around: Surroundings, provided: Provided) -> I
             "All columns are partition columns.",
             "Leave one column out of PARTITIONED BY.",
         )
-    clustered = around.before is not None and "clustering" in around.before.features
-    if clustered and provided.partition_columns and create.form != "clone":
+    if (
+        around.before is not None
+        and "clustering" in around.before.features
+        and provided.partition_columns
+        and create.form != "clone"
+    ):
         yield _refused(
             "DELTA_CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE",
             f"{create.name} is clustered: it cannot be replaced by a partitioned table.",
             "Use CLUSTER BY, or drop the table and create it anew.",
         )
     for name in provided.clustering_columns if create.form != "clone" else ():
-        found = by_name.get(name.lower())
-        if found is not None and not SKIPPING_TYPES.match(found.type):
+        key = by_name.get(name.lower())
+        if key is not None and not SKIPPING_TYPES.match(key.type):
             yield _refused(
                 "DELTA_CLUSTERING_COLUMNS_DATATYPE_NOT_SUPPORTED",
-                f"{found.name} is {found.type}, of which Delta keeps no minimum and maximum to cluster by.",
+                f"{key.name} is {key.type}, of which Delta keeps no minimum and maximum to cluster by.",
                 "Cluster by a column of a number, string, date or time.",
             )
 
 
-def _properties(create: ParsedCreate, around: Surroundings, _: Provided) -> Iterator[Refused]:
+def _properties(create: ParsedCreate, around: Situation, _: Provided) -> Iterator[Refused]:
     """DeltaConfigs.validateConfigurations, and the features that properties may not name."""
-    given = {normal_key(key): value for key, value in create.properties.items()}
-    for key, value in given.items():
+    properties = {normal_key(key): value for key, value in create.properties.items()}
+    for key, value in properties.items():
         if unknown_property(key) and not around.arbitrary_properties:
             yield _refused(
                 "DELTA_UNKNOWN_CONFIGURATION",
@@ -247,7 +212,7 @@ def _properties(create: ParsedCreate, around: Surroundings, _: Provided) -> Iter
             yield _refused(
                 "DELTA_UNSUPPORTED_FEATURES_IN_CONFIG", f"Delta 4.4 knows no feature {key}.", "Correct its name."
             )
-    if CATALOG_MANAGED.lower() in given or around.catalog_managed:
+    if CATALOG_MANAGED.lower() in properties or around.catalog_managed:
         yield _refused(
             "DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_CREATION",
             "Only Unity Catalog may create a catalog-managed table.",
@@ -255,43 +220,59 @@ def _properties(create: ParsedCreate, around: Surroundings, _: Provided) -> Iter
         )
 
 
-def _place(create: ParsedCreate, around: Surroundings, provided: Provided) -> Iterator[Refused]:
-    """CreateDeltaTableCommand.checkPathEmpty and assertPathEmpty: what lies at the location already."""
-    occupied = _refused(
-        "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION",
-        f"The location {around.location} of {create.name} is not empty"
-        + (", though nothing but a _delta_log directory that a failed CREATE left." if _left_over(around) else "."),
-        "Choose another location, or empty this one.",
-    )
+def _location(create: ParsedCreate, around: Situation, _: Provided) -> Iterator[Refused]:
+    """What lies at the location already, as each handler of CreateDeltaTableCommand checks it."""
     if create.form in ("as_select", "clone"):
-        if create.mode == "Create" and not around.is_empty and (around.before or not around.has_log_directory):
-            yield occupied
-    elif effect_of(create, around) != "replace":
-        if around.managed and not around.is_empty:
-            yield occupied
-        if around.before is None and not create.columns and create.form == "empty":
-            if around.holds_data and not around.managed:
-                yield _refused(
-                    "DELTA_CREATE_EXTERNAL_TABLE_WITHOUT_TXN_LOG",
-                    f"There are files at {around.location}, but no Delta log.",
-                    "Name the location of a Delta table, or CONVERT TO DELTA.",
-                )
-            elif create.mode != "Create":
-                yield _no_schema()
-        if around.before is None and not around.is_empty:
-            yield occupied
-    elif not create.columns and create.form == "empty":
-        yield _no_schema()
+        yield from check_path_empty(create, around)
+    else:
+        yield from _location_without_query(create, around)
     if create.form == "clone" and around.before is not None and around.before.num_files:
         yield _refused(
             "DELTA_UNSUPPORTED_NON_EMPTY_CLONE",
             f"{create.name} has {around.before.num_files:,} files: only an empty table can be cloned over.",
             "DELETE FROM or TRUNCATE it first, or drop it.",
         )
-    del provided
 
 
-def _left_over(around: Surroundings) -> bool:
+def check_path_empty(create: ParsedCreate, around: Situation) -> Iterator[Refused]:
+    """handleCommit checks only a CREATE, and lets the empty _delta_log of a failed one pass."""
+    if create.mode == "Create" and (around.before or not around.has_log_directory):
+        yield from assert_path_empty(create, around)
+
+
+def assert_path_empty(create: ParsedCreate, around: Situation) -> Iterator[Refused]:
+    if not around.is_empty:
+        yield _refused(
+            "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION",
+            f"The location {around.location} of {create.name} is not empty"
+            + (", though nothing but a _delta_log directory that a failed CREATE left." if _left_over(around) else "."),
+            "Choose another location, or empty this one.",
+        )
+
+
+def _location_without_query(create: ParsedCreate, around: Situation) -> Iterator[Refused]:
+    """handleCreateTable: a location without a log must be empty, or have the columns written."""
+    no_columns = not create.columns and create.form == "empty"
+    if effect_of(create, around) == "replace":
+        if no_columns:
+            yield _no_schema()
+        return
+    if around.managed:
+        yield from assert_path_empty(create, around)
+    if around.before is not None:
+        return
+    if no_columns and around.holds_data and not around.managed:
+        yield _refused(
+            "DELTA_CREATE_EXTERNAL_TABLE_WITHOUT_TXN_LOG",
+            f"There are files at {around.location}, but no Delta log.",
+            "Name the location of a Delta table, or CONVERT TO DELTA.",
+        )
+    elif no_columns and create.mode != "Create":
+        yield _no_schema()
+    yield from assert_path_empty(create, around)
+
+
+def _left_over(around: Situation) -> bool:
     return around.has_log_directory and around.before is None and not around.holds_data
 
 
@@ -299,7 +280,7 @@ def _no_schema() -> Refused:
     return _refused("DELTA_SCHEMA_NOT_PROVIDED", "A replaced table needs its columns.", "Write them, or AS SELECT.")
 
 
-def _columns(create: ParsedCreate, around: Surroundings, provided: Provided) -> Iterator[Refused]:
+def _columns(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:
     """The checks of OptimisticTransaction.updateMetadata and of the commit."""
     columns = provided.columns
     if effect_of(create, around) == "adopt":
@@ -313,9 +294,9 @@ def _columns(create: ParsedCreate, around: Surroundings, provided: Provided) -> 
     supported = {key[len(FEATURE_PREFIX) :].lower() for key in features} | {
         name.lower() for name in (*kept, *provided.features)
     }
-    given = {normal_key(key): value for key, value in {**provided.configuration, **create.properties}.items()}
-    mapped = given.get("delta.columnMapping.mode", "none").lower() != "none" or any(
-        given.get(f"delta.enableIcebergCompatV{version}", "").lower() == "true" for version in (1, 2, 3)
+    properties = {normal_key(key): value for key, value in {**provided.configuration, **create.properties}.items()}
+    mapped = properties.get("delta.columnMapping.mode", "none").lower() != "none" or any(
+        properties.get(f"delta.enableIcebergCompatV{version}", "").lower() == "true" for version in (1, 2, 3)
     )
     odd = next((column.name for column in columns if INVALID_CHARACTERS.search(column.name)), None)
     if odd is not None and not mapped:
@@ -332,7 +313,7 @@ def _columns(create: ParsedCreate, around: Surroundings, provided: Provided) -> 
             "Use another type: numbers or timestamps for an interval, a plain STRING for a collation.",
         )
     reserved = next((column.name for column in columns if column.name.lower() in CDC_COLUMNS), None)
-    if reserved is not None and given.get("delta.enableChangeDataFeed", "").lower() == "true":
+    if reserved is not None and properties.get("delta.enableChangeDataFeed", "").lower() == "true":
         yield _refused(
             "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS",
             f"The change data feed needs the name {reserved} for itself.",
@@ -346,7 +327,7 @@ def _columns(create: ParsedCreate, around: Surroundings, provided: Provided) -> 
         )
 
 
-def _verify(create: ParsedCreate, around: Surroundings, provided: Provided) -> Iterator[Refused]:
+def verify_table_metadata(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:
     """CreateDeltaTableCommand.verifyTableMetadata: what is given must be what the log has."""
     before = around.before
     if before is None or effect_of(create, around) != "adopt":
@@ -359,9 +340,9 @@ def _verify(create: ParsedCreate, around: Surroundings, provided: Provided) -> I
         if provided.clustering_columns != before.clustering_columns:
             yield _differs("DELTA_CREATE_TABLE_WITH_DIFFERENT_CLUSTERING", "clustering", around.location)
     if provided.configuration or provided.clustering_columns:
-        given = {k: v for k, v in provided.configuration.items() if k not in MAPPING and not is_protocol_property(k)}
+        ours = {k: v for k, v in provided.configuration.items() if k not in MAPPING and not is_protocol_property(k)}
         there = {k: v for k, v in before.properties.items() if k not in MAPPING}
-        if given != there:
+        if ours != there:
             yield _differs("DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY", "properties", around.location)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from engine.create.handle_commit import handle_commit
 from engine.create.provided_metadata import Provided, session_defaults
 from engine.model.create_values import StateColumn, TableState
 from engine.spark.confs import read_confs
@@ -45,13 +46,7 @@ def state_after(
     configuration = with_iceberg_compat({**defaults, **provided.configuration})
     protocol = protocol_after(spark, create, provided, configuration, before)
     properties = properties_after(create, provided.columns, configuration, protocol, before)
-    files: int | None = 0
-    size: int | None = 0
-    if create.form == "as_select":
-        # one row is one file; how many files more rows make is Spark's to decide while it runs
-        files = size = None
-    elif create.form == "clone":
-        files, size = provided.num_files, provided.num_bytes
+    files = handle_commit(create, provided, before)
     return TableState(
         location=location,
         columns=columns_after(create, provided, before),
@@ -62,8 +57,8 @@ def state_after(
         min_reader_version=protocol.min_reader_version,
         min_writer_version=protocol.min_writer_version,
         features=tuple(sorted(protocol.features)),
-        num_files=files,
-        num_bytes=size,
+        num_files=files.num_files,
+        num_bytes=files.num_bytes,
     )
 
 
@@ -99,22 +94,22 @@ def protocol_after(
 ) -> Protocol:
     """OptimisticTransaction.updateMetadata, CloneTableBase.determineTargetProtocol."""
     clustered = {f"{FEATURE_PREFIX}clustering": "supported"} if provided.clustering_columns else {}
-    given: dict[str, str | None] = {**configuration, **(clustered if create.form != "clone" else {})}
+    properties: dict[str, str | None] = {**configuration, **(clustered if create.form != "clone" else {})}
     if create.form == "clone":
         source = provided.features
         old = frozenset(before.features) if before else frozenset()
         empty = Protocol(1, 1, old | source)
-        found = merged_protocol(empty, provided.columns, given, nested_not_null=provided.nested_not_null)
-        if before and found.features == old:
+        protocol = merged_protocol(empty, provided.columns, properties, nested_not_null=provided.nested_not_null)
+        if before and protocol.features == old:
             return Protocol(before.min_reader_version, before.min_writer_version, old)
-        return protocol_of(found.features)
+        return protocol_of(protocol.features)
     downgrade = read_confs(spark, (DOWNGRADE,)).get(DOWNGRADE, "false").lower() == "true"
     if before is None or downgrade:
-        new = protocol_for_new_table(provided.columns, given, {}, nested_not_null=provided.nested_not_null)
+        new = protocol_for_new_table(provided.columns, properties, {}, nested_not_null=provided.nested_not_null)
         # CREATE TABLE LIKE takes the protocol of its Delta source whole
         return protocol_of(provided.features) if provided.features else new
     old_protocol = Protocol(before.min_reader_version, before.min_writer_version, frozenset(before.features))
-    return merged_protocol(old_protocol, provided.columns, given, nested_not_null=provided.nested_not_null)
+    return merged_protocol(old_protocol, provided.columns, properties, nested_not_null=provided.nested_not_null)
 
 
 def properties_after(
@@ -125,29 +120,29 @@ def properties_after(
     before: TableState | None,
 ) -> dict[str, str | None]:
     """The log's configuration; what only the commit knows is None."""
-    found = {key: value for key, value in configuration.items() if not is_protocol_property(key)}
+    properties = {key: value for key, value in configuration.items() if not is_protocol_property(key)}
     copies_ids = create.form == "clone"
-    if (found.get(MODE) or "none").lower() != "none" and not (copies_ids and MAX_COLUMN_ID in found):
+    if (properties.get(MODE) or "none").lower() != "none" and not (copies_ids and MAX_COLUMN_ID in properties):
         # a replaced table keeps the ids of columns that stay, and goes on counting
-        found[MAX_COLUMN_ID] = None if before else str(sum(1 + column.type.count(":") for column in columns))
+        properties[MAX_COLUMN_ID] = None if before else str(sum(1 + column.type.count(":") for column in columns))
     if "rowTracking" in protocol.features:
         for key in ROW_TRACKING_COLUMNS:
-            found[key] = None
+            properties[key] = None
     was_on = before is not None and (before.properties.get(IN_COMMIT_TIMESTAMPS) or "").lower() == "true"
-    if before is not None and (found.get(IN_COMMIT_TIMESTAMPS) or "").lower() == "true" and not was_on:
-        found |= dict.fromkeys(ENABLEMENT)
+    if before is not None and (properties.get(IN_COMMIT_TIMESTAMPS) or "").lower() == "true" and not was_on:
+        properties |= dict.fromkeys(ENABLEMENT)
     if before is not None and create.form != "clone":
         # updateMetadataForNewTableInReplace: what was on stays on, unless the statement says otherwise
         for key in KEPT_BY_REPLACE:
             if key in before.properties:
-                found.setdefault(key, before.properties[key])
-    return found
+                properties.setdefault(key, before.properties[key])
+    return properties
 
 
 def with_iceberg_compat(configuration: Mapping[str, str]) -> dict[str, str | None]:
     """UniversalFormat.enforceDependenciesInConfiguration: IcebergCompat brings column mapping by name."""
-    found: dict[str, str | None] = dict(configuration)
+    properties: dict[str, str | None] = dict(configuration)
     if any(configuration.get(key, "").lower() == "true" for key in ICEBERG_COMPAT):
-        found.setdefault(MODE, "name")
-        found.setdefault("delta.universalFormat.iceberg.atomicConversion.supported", "true")
-    return found
+        properties.setdefault(MODE, "name")
+        properties.setdefault("delta.universalFormat.iceberg.atomicConversion.supported", "true")
+    return properties

@@ -104,9 +104,9 @@ def provided_metadata(spark: SparkSession, create: ParsedCreate) -> Provided:
     """The metadata that ``create`` gives. No query is run."""
     steps = {"empty": _defined, "as_select": _selected, "like": _like, "clone": _cloned}
     provided = steps[create.form](spark, create)
-    given = {normal_key(key): value for key, value in create.properties.items()}
+    properties = {normal_key(key): value for key, value in create.properties.items()}
     options = {**create.options, **{f"option.{key}": value for key, value in create.options.items()}}
-    return dataclasses.replace(provided, configuration={**provided.configuration, **options, **given})
+    return dataclasses.replace(provided, configuration={**provided.configuration, **options, **properties})
 
 
 def normal_key(key: str) -> str:
@@ -121,8 +121,8 @@ def normal_key(key: str) -> str:
 def session_defaults(spark: SparkSession) -> dict[str, str]:
     """The table properties that the session gives every new table (DeltaConfigs.mergeGlobalConfigs)."""
     keys = [key for key in spark.conf.getAll if key.startswith(DEFAULTS)]
-    found = read_confs(spark, keys)
-    return {normal_key(f"delta.{key[len(DEFAULTS) :]}"): value for key, value in found.items()}
+    confs = read_confs(spark, keys)
+    return {normal_key(f"delta.{key[len(DEFAULTS) :]}"): value for key, value in confs.items()}
 
 
 def _defined(spark: SparkSession, create: ParsedCreate) -> Provided:
@@ -175,12 +175,12 @@ def with_counted_source(spark: SparkSession, create: ParsedCreate, provided: Pro
     columns = columns_of(schema_of(spark, create.query or ""))
     keys = ", ".join(quote(name) for name in provided.partition_columns)
     items = (f"CAST(count(DISTINCT struct({keys})) AS STRING)",) if keys else ()
-    num_rows, fingerprint, found = source_fingerprint(spark, query, columns, "q", items)
+    num_rows, fingerprint, cells = source_fingerprint(spark, query, columns, "q", items)
     source = CreateSource(
         sql=create.query or "",
         pinned_versions=pinned,
         num_rows=num_rows,
-        num_partitions=int(found[0] or 0) if found else None,
+        num_partitions=int(cells[0] or 0) if cells else None,
         fingerprint=fingerprint,
         volatile=tuple(sorted(function_names(create.query or "") & VOLATILE)),
     )
@@ -189,25 +189,25 @@ def with_counted_source(spark: SparkSession, create: ParsedCreate, provided: Pro
 
 def _like(spark: SparkSession, create: ParsedCreate) -> Provided:
     name = create.source or ""
-    found = delta_table_now(spark, name)
-    if found is None:
+    table = delta_table_now(spark, name)
+    if table is None:
         return _other_format(spark, name)
-    state = found.state
+    state = table.state
     return Provided(
         columns=state.columns,
         partition_columns=state.partition_columns,
         configuration=_copied({k: v for k, v in state.properties.items() if v is not None and k not in NOT_COPIED}),
         comment=state.comment or None,
         features=known_features(state.features),
-        source=CreateSource(sql=name, pinned_versions={name: found.version}),
-        source_version=found.version,
+        source=CreateSource(sql=name, pinned_versions={name: table.version}),
+        source_version=table.version,
     )
 
 
 def _cloned(spark: SparkSession, create: ParsedCreate) -> Provided:
     name = create.source or ""
-    found = delta_table_now(spark, name)
-    if found is None:
+    table = delta_table_now(spark, name)
+    if table is None:
         other = _other_format(spark, name)
         columns = tuple(column.model_copy(update={"nullable": True}) for column in other.columns)
         entry = catalog_entry(spark, name)
@@ -216,10 +216,10 @@ def _cloned(spark: SparkSession, create: ParsedCreate) -> Provided:
         return dataclasses.replace(
             other, columns=columns, comment=None, num_files=int(files[0]), num_bytes=int(files[1] or 0)
         )
-    version, state = found.version, found.state
+    version, state = table.version, table.state
     if create.source_at:
         version = traveled_version(spark, name, create.source_at)
-        state = state_at(spark, name, state, version) if version != found.version else state
+        state = state_at(spark, name, state, version) if version != table.version else state
     return Provided(
         columns=state.columns,
         partition_columns=state.partition_columns,
@@ -246,19 +246,19 @@ def traveled_version(spark: SparkSession, name: str, at: str) -> int:
 
 def state_at(spark: SparkSession, name: str, now: TableState, version: int) -> TableState:
     """The state of a Delta table at an older version, read out of its log."""
-    told = logged_metadata(spark, now.location, version)
+    logged = logged_metadata(spark, now.location, version)
     files = list_files(spark, now.location, version)
     columns = state_columns(schema_of(spark, f"SELECT * FROM {name} VERSION AS OF {version}"))
     return TableState(
         location=now.location,
-        columns=with_log(spark, columns, now.location, version, told.features),
-        partition_columns=told.partition_columns,
+        columns=with_log(spark, columns, now.location, version, logged.features),
+        partition_columns=logged.partition_columns,
         clustering_columns=now.clustering_columns,
-        comment=told.description,
-        properties=dict(told.configuration),
-        min_reader_version=told.min_reader_version,
-        min_writer_version=told.min_writer_version,
-        features=told.features or tuple(sorted(implied_by(told.min_reader_version, told.min_writer_version))),
+        comment=logged.description,
+        properties=dict(logged.configuration),
+        min_reader_version=logged.min_reader_version,
+        min_writer_version=logged.min_writer_version,
+        features=logged.features or tuple(sorted(implied_by(logged.min_reader_version, logged.min_writer_version))),
         num_files=len(files),
         num_bytes=sum(file.bytes for file in files),
     )
@@ -283,8 +283,8 @@ def _other_format(spark: SparkSession, name: str) -> Provided:
         after = [row[0] for row in rows[begin + 2 :]]
         partitions = tuple(after[: next((i for i, one in enumerate(after) if not one), 0)])
         comment = next((value for key, value in rows if key == "Comment"), "")
-        found = spark.sql(f"SHOW TBLPROPERTIES {name}").collect()
-        properties = {str(r[0]): str(r[1]) for r in found if str(r[0]) not in TRANSIENT}
+        property_rows = spark.sql(f"SHOW TBLPROPERTIES {name}").collect()
+        properties = {str(r[0]): str(r[1]) for r in property_rows if str(r[0]) not in TRANSIENT}
     return Provided(
         columns=columns,
         partition_columns=partitions,

@@ -53,15 +53,15 @@ def check_spark(spark: SparkSession, job_seconds: float = JOB_SECONDS) -> tuple[
         ("job", lambda: _job(spark, job_seconds)),
         ("clock", lambda: _clock(spark)),
     )
-    return tuple(_looked(name, look) for name, look in looks)
+    return tuple(_finding(name, look) for name, look in looks)
 
 
-def _looked(name: str, look: Callable[[], SparkFinding]) -> SparkFinding:
+def _finding(name: str, look: Callable[[], SparkFinding]) -> SparkFinding:
     try:
         return look()
     except Exception as error:
-        told = translate(error)
-        return SparkFinding(name, "fail", str(told), told.hint)
+        reason = translate(error)
+        return SparkFinding(name, "fail", str(reason), reason.hint)
 
 
 def _version(spark: SparkSession) -> SparkFinding:
@@ -72,29 +72,29 @@ def _version(spark: SparkSession) -> SparkFinding:
 
 
 def _conf(spark: SparkSession, name: str, key: str, wanted: str) -> SparkFinding:
-    found = spark.conf.get(key, "") or ""
-    if wanted in found.split(","):
+    value = spark.conf.get(key, "") or ""
+    if wanted in value.split(","):
         return SparkFinding(name, "ok", f"{key} is Delta's")
-    return SparkFinding(name, "fail", f"{key} is {found or 'not set'}", f"Start that Spark with {key}={wanted}.")
+    return SparkFinding(name, "fail", f"{key} is {value or 'not set'}", f"Start that Spark with {key}={wanted}.")
 
 
 def _delta(spark: SparkSession) -> SparkFinding:
     try:
         _ = spark.sql(f"SELECT 1 FROM delta.{quote(NOWHERE)}").schema
     except Exception as error:
-        told = translate(error)
-        if told.condition.startswith(NOT_USED):
+        reason = translate(error)
+        if reason.condition.startswith(NOT_USED):
             hint = "Set its extension and its catalog to Delta's."
             return SparkFinding("delta", "fail", "Delta's jars are there, and this Spark does not use them", hint)
-        if told.condition.startswith(NO_JARS) or "ClassNotFound" in told.message:
+        if reason.condition.startswith(NO_JARS) or "ClassNotFound" in reason.message:
             hint = f"Start that Spark with --packages {DELTA_PACKAGE}."
-            return SparkFinding("delta", "fail", f"Delta's jars are not there: {told.condition}", hint)
+            return SparkFinding("delta", "fail", f"Delta's jars are not there: {reason.condition}", hint)
     return SparkFinding("delta", "ok", "Delta answers")
 
 
 def _schemas(spark: SparkSession) -> SparkFinding:
-    found = spark.sql("SHOW SCHEMAS").collect()
-    return SparkFinding("schemas", "ok", f"{len(found)} schemas can be listed")
+    schemas = spark.sql("SHOW SCHEMAS").collect()
+    return SparkFinding("schemas", "ok", f"{len(schemas)} schemas can be listed")
 
 
 def _storage(spark: SparkSession) -> SparkFinding:
@@ -119,9 +119,9 @@ def _job(spark: SparkSession, seconds: float) -> SparkFinding:
         with tagged(spark, tag):
             spark.sql(JOB).collect()
     except Exception as error:
-        told = translate(error)
+        reason = translate(error)
         if time.monotonic() - began < seconds:
-            return SparkFinding("job", "fail", f"a small job fails: {told}", told.hint)
+            return SparkFinding("job", "fail", f"a small job fails: {reason}", reason.hint)
         hint = "No executor takes it: look at the cluster's free cores, and whether its workers reach this driver."
         return SparkFinding("job", "fail", f"a small job has not ended after {seconds:.0f} s", hint)
     finally:

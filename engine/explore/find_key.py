@@ -7,12 +7,11 @@ become literals, or a predicate in the names of the statement.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.merge.analyze import AnalyzedMerge, analyze
+from engine.merge.analyze import AnalyzedMerge, analyze_again
 from engine.merge.find_touched_files import (
     BY_SOURCE_CLAUSE,
     CLAUSE,
@@ -39,7 +38,6 @@ from engine.spark.schema import schema_of
 from engine.spark.session_state import tagged
 from engine.spark.spark_errors import translate
 from engine.sql.names import string
-from engine.sql.parse import parse_merge
 from engine.sql.resolve import resolve
 from engine.sql.sql_text import (
     EQUALITIES,
@@ -135,7 +133,7 @@ def _find(spark: SparkSession, plan: Plan, typed: str, private: bool) -> FoundKe
         get_merge_source(spark, view)
     except RuntimeError as error:
         raise source_gone() from error
-    merge = dataclasses.replace(analyze(spark, parse_merge(plan.statement.sql)), version=plan.target.version)
+    merge = analyze_again(spark, plan)
     source = PreparedSource(
         view=view or "",
         columns=used_columns(merge),

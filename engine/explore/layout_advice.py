@@ -75,7 +75,7 @@ def advise_layout(spark: SparkSession, name: str, history: History) -> tuple[Lay
 
 def past_merges(history: History, table_id: str) -> tuple[PastMerge, ...]:
     """The newest merges that were committed into the table and whose keys had bounds."""
-    found: list[PastMerge] = []
+    merges: list[PastMerge] = []
     for operation in history.list(limit=OPERATIONS):
         if operation.kind != "merge" or operation.status != "applied":
             continue
@@ -84,10 +84,10 @@ def past_merges(history: History, table_id: str) -> tuple[PastMerge, ...]:
             bounds = {name_parts(one.column)[-1]: one.text for one in plan.scan.derived if one.text}
             if bounds:
                 alias = parse_merge(plan.statement.sql).target.reference
-                found.append(PastMerge(alias, plan.scan.bytes_after, bounds))
-        if len(found) == MERGES:
+                merges.append(PastMerge(alias, plan.scan.bytes_after, bounds))
+        if len(merges) == MERGES:
             break
-    return tuple(found)
+    return tuple(merges)
 
 
 def cluster_by_key(
@@ -127,15 +127,15 @@ def rows_between(
     spark: SparkSession, name: str, merges: Sequence[PastMerge], columns: Sequence[str]
 ) -> dict[str, list[int]]:
     """By column, how many rows of the table now are between the keys of each merge. One pass for each alias."""
-    found: dict[str, list[int]] = {column: [] for column in columns}
+    shares: dict[str, list[int]] = {column: [] for column in columns}
     for alias, of_alias in groupby(sorted(merges, key=lambda merge: merge.alias), key=lambda merge: merge.alias):
-        asked = [(column, merge.bounds[column]) for merge in of_alias for column in columns if column in merge.bounds]
-        if asked:
-            counts = ", ".join(f"count_if({text}\n)" for _, text in asked)
+        bounds = [(column, merge.bounds[column]) for merge in of_alias for column in columns if column in merge.bounds]
+        if bounds:
+            counts = ", ".join(f"count_if({text}\n)" for _, text in bounds)
             row = spark.sql(f"SELECT {counts} FROM {name} AS {alias}").collect()[0]
-            for (column, _), count in zip(asked, row, strict=True):
-                found[column].append(int(count))
-    return {column: counts for column, counts in found.items() if counts}
+            for (column, _), count in zip(bounds, row, strict=True):
+                shares[column].append(int(count))
+    return {column: counts for column, counts in shares.items() if counts}
 
 
 def _whole_files(share: float, files: int) -> int:

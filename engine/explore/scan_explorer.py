@@ -7,11 +7,11 @@ of each conjunct by itself. What stands beside a verdict is what the log holds (
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.explore.skipping import FileEvidence, file_evidence
 from engine.merge.analyze import Expression
@@ -20,7 +20,7 @@ from engine.model.browse import Column
 from engine.model.errors import EngineError
 from engine.model.value import Accuracy
 from engine.preflight.target_reads import beside
-from engine.spark.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set, read_confs
+from engine.spark.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set, is_on, read_confs
 from engine.spark.explain import explain
 from engine.spark.schema import columns_of, schema_of
 from engine.spark.spark_errors import translate
@@ -111,55 +111,44 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
 
     What Spark refuses (an unknown column, no predicate) raises an EngineError.
     """
-    try:
-        detail = spark.sql(f"DESCRIBE DETAIL {table}").collect()[0]
-    except Exception as error:
-        raise translate(error) from error
-    if detail["format"] != "delta":
-        raise EngineError("DELTA_TABLE_ONLY_OPERATION", f"{table} is not a Delta table.", "Only Delta skips files.")
-    at = current_version(spark, table) if version is None else version
-    path = str(detail["location"])
+    detail = _delta_detail(spark, table)
+    features = detail["tableFeatures"] or ()
+    path, at = str(detail["location"]), current_version(spark, table) if version is None else version
     source = f"{table} VERSION AS OF {at}"
     with beside() as submit:
         # the log is read while Delta is asked
         listing = submit(lambda: list_files(spark, path, at, with_stats=True))
-        mapped = "columnMapping" in (detail["tableFeatures"] or ())
-        logged = submit(lambda: logged_schema(spark, path, at)) if mapped else None
+        logged = submit(lambda: logged_schema(spark, path, at)) if "columnMapping" in features else None
         schema = columns_of(schema_of(spark, _read(source, [predicate])))
         side = Side(SOURCE, tuple(name_parts(table)), False, tuple(column.name for column in schema))
         parts = [Expression(text, resolve(text, [side]).source_columns, (), text) for text in conjuncts(predicate)]
         by_partition = {name.lower() for name in detail["partitionColumns"] or ()}
-        on = [part for part in parts if {name.lower() for name in part.source_columns} <= by_partition]
+        on_columns = [p.text for p in parts if {name.lower() for name in p.source_columns} <= by_partition]
 
         @cache
-        def asked(read: str, generated: bool) -> frozenset[str]:
+        def input_of(read: str, generated: bool) -> frozenset[str]:
             return input_files(spark, read, {} if generated else {GENERATED_FILTERS: "false"})
 
-        wanted = dict.fromkeys(_read(source, texts) for texts in ([p.text for p in parts], *([p.text] for p in parts)))
-        # what it takes Delta to answer for many files is work of one core
-        with ThreadPoolExecutor(AT_ONCE, "explore") as pool:
-            list(pool.map(lambda read: asked(read, True), wanted))
+        every = [part.text for part in parts]
+        _ask_at_once(input_of, dict.fromkeys(_read(source, texts) for texts in (every, *([text] for text in every))))
         files = listing.result()
     names = input_names(files, path)
 
     def kept(texts: Sequence[str], *, generated: bool = True) -> tuple[LogFile, ...]:
         if not texts:
             return files
-        left = asked(_read(source, texts), generated)
+        left = input_of(_read(source, texts), generated)
         return tuple(file for file, name in zip(files, names, strict=True) if name in left)
 
-    every = [part.text for part in parts]
     after = kept(every)
-    skipping = read_confs(spark, (STATS_SKIPPING,)).get(STATS_SKIPPING, "true").lower() == "true"
-    generates = bool(by_partition) and "generatedColumns" in (detail["tableFeatures"] or ())
+    skipping = is_on(read_confs(spark, (STATS_SKIPPING,)), STATS_SKIPPING)
+    generates = bool(by_partition) and "generatedColumns" in features
     plain = kept(every, generated=False) if generates else after
-    generated = generated_filters(spark, source, predicate) if generates and skipping else ()
+    generated = optimize_generated_columns(spark, source, predicate) if generates and skipping else ()
     derivable = [text for filter_ in generated if (text := as_sql(filter_, schema))]
-    typed = [part.text for part in on]
-    on_partitions = paths_of(kept([*typed, *derivable]))
+    on_partitions = paths_of(kept([*on_columns, *derivable]))
     # where a derived filter cannot be asked by itself: what it alone skips
     on_partitions -= paths_of(plain) - paths_of(after)
-    left = [file for file in files if file.path in on_partitions]
     pruned = paths_of(files) - on_partitions
     physical = {column.name: column.physical_name for column in logged.result()} if logged else {}
     return ScanExplained(
@@ -167,16 +156,33 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
         version=at,
         predicate=predicate,
         before=_size(files),
-        after_partitions=_size(left),
+        after_partitions=_size([file for file in files if file.path in on_partitions]),
         after_statistics=_size(after),
         generated=generated,
         files=file_evidence(physical, detail, files, after, parts, schema, kept),
         paths=tuple(file.path for file in files),
         kept=paths_of(after),
         pruned=pruned,
-        derived=pruned & paths_of(kept(typed)),
+        derived=pruned & paths_of(kept(on_columns)),
         note="" if skipping else NO_SKIPPING,
     )
+
+
+def _delta_detail(spark: SparkSession, table: str) -> Any:
+    """The row of DESCRIBE DETAIL of a Delta table."""
+    try:
+        detail = spark.sql(f"DESCRIBE DETAIL {table}").collect()[0]
+    except Exception as error:
+        raise translate(error) from error
+    if detail["format"] != "delta":
+        raise EngineError("DELTA_TABLE_ONLY_OPERATION", f"{table} is not a Delta table.", "Only Delta skips files.")
+    return detail
+
+
+def _ask_at_once(ask: Callable[[str, bool], object], reads: Iterable[str]) -> None:
+    """Delta answers for many files with one core: so several are asked at a time."""
+    with ThreadPoolExecutor(AT_ONCE, "explore") as pool:
+        list(pool.map(lambda read: ask(read, True), reads))
 
 
 def _read(source: str, conditions: Sequence[str]) -> str:
@@ -192,17 +198,17 @@ def _size(files: Sequence[LogFile]) -> Size:
     return Size(len(files), sum(file.bytes for file in files), partitions_of(files))
 
 
-def generated_filters(spark: SparkSession, source: str, predicate: str) -> tuple[str, ...]:
-    """The partition filters that Delta derives from generated columns, as Spark prints them."""
-    found = SCAN.search(physical_plan(spark, _read(source, [predicate])))
+def optimize_generated_columns(spark: SparkSession, source: str, predicate: str) -> tuple[str, ...]:
+    """The partition filters that Delta derives from generated columns (PrepareDeltaScan), as Spark prints them."""
+    scan = SCAN.search(physical_plan(spark, _read(source, [predicate])))
     # GeneratedColumn.generatePartitionFilters: each is ``p OR p IS NULL``
-    return tuple(text for text in _split(found["partition"]) if DERIVED.match(text)) if found else ()
+    return tuple(text for text in _split(scan["partition"]) if DERIVED.match(text)) if scan else ()
 
 
 def as_sql(derived: str, schema: Sequence[Column]) -> str | None:
     """A derived filter as SQL, where it compares a column with a literal: Spark prints that without quotes."""
-    found = DERIVED.match(derived)
-    compared = COMPARED.match(found["filter"]) if found else None
+    match = DERIVED.match(derived)
+    compared = COMPARED.match(match["filter"]) if match else None
     types = {column.name: column.type for column in schema}
     if compared is None or compared["column"] not in types:
         return None
@@ -229,7 +235,7 @@ def explore_query(spark: SparkSession, query: str) -> tuple[QueryScan, ...]:
     # in brackets: spark.sql runs a command as soon as it is given one
     query = f"SELECT * FROM ({query}\n)"
     physical = physical_plan(spark, query)
-    scans = [found for found in SCAN.finditer(physical) if "Delta" in found["index"] or "Tahoe" in found["index"]]
+    scans = [match for match in SCAN.finditer(physical) if "Delta" in match["index"] or "Tahoe" in match["index"]]
     kept = input_files(spark, query, {})
     travels = re.search(r"\bAS\s+OF\b", query, re.IGNORECASE) is not None
     counted: dict[tuple[str, str, tuple[str, ...]], int] = {}

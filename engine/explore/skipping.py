@@ -7,18 +7,16 @@ what the log holds of the columns that the predicate names.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
-from engine.merge.analyze import Expression, analyze
-from engine.merge.prepare_delta_scan import kept_files, where
+from engine.merge.analyze import Expression, analyze_again
+from engine.merge.prepare_delta_scan import files_for_scan, where
 from engine.model.browse import Column
 from engine.model.plan import Plan
 from engine.spark.session_state import run_setup
-from engine.sql.parse import parse_merge
 from engine.sql.resolve import resolve
 from engine.table.delta_log import list_files
 from engine.table.log_file import LogFile, statistics_of
@@ -48,12 +46,12 @@ class ColumnFacts:
 
     def __str__(self) -> str:
         if self.partition:
-            told = f"{self.column} = {'NULL' if self.low is None else self.low}"
+            bounds = f"{self.column} = {'NULL' if self.low is None else self.low}"
         elif self.low is None and self.high is None:
-            told = self.column
+            bounds = self.column
         else:
-            told = f"{self.column} from {self.low} to {self.high}"
-        return f"{told} ({self.note})" if self.note else told
+            bounds = f"{self.column} from {self.low} to {self.high}"
+        return f"{bounds} ({self.note})" if self.note else bounds
 
 
 @dataclass(frozen=True)
@@ -105,25 +103,24 @@ def why_kept(spark: SparkSession, plan: Plan, paths: Collection[str] | None = No
     Spark raises, as an EngineError.
     """
     run_setup(spark, plan.statement.setup, again=True)
-    # the table may have moved since
-    merge = dataclasses.replace(analyze(spark, parse_merge(plan.statement.sql)), version=plan.target.version)
+    merge = analyze_again(spark, plan)
     files = list_files(spark, plan.target.path, plan.target.version, with_stats=True)
     if paths is not None:
         files = tuple(file for file in files if file.path in set(paths))
     detail = spark.sql(f"DESCRIBE DETAIL {plan.target.name}").collect()[0]
     _, target = merge.sides
-    named = []
+    expressions = []
     for typed in plan.scan.predicates:
-        found = resolve(typed, [target])
-        named.append(Expression(found.text, found.target_columns, (), typed))
+        resolution = resolve(typed, [target])
+        expressions.append(Expression(resolution.text, resolution.target_columns, (), typed))
 
     def kept(predicates: Sequence[str]) -> Sequence[LogFile]:
-        return kept_files(spark, merge, files, where(merge, predicates), as_merge=True) if predicates else files
+        return files_for_scan(spark, merge, files, where(merge, predicates), as_merge=True) if predicates else files
 
-    after = kept([part.text for part in named])
+    after = kept([part.text for part in expressions])
     logged = logged_schema(spark, str(detail["location"]), merge.version)
     physical = {column.name: column.physical_name for column in logged}
-    return file_evidence(physical, detail, files, after, named, merge.target_schema, kept)
+    return file_evidence(physical, detail, files, after, expressions, merge.target_schema, kept)
 
 
 def file_evidence(

@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 def validate(spark: SparkSession, text: str, params: Mapping[str, str] | None = None) -> Validation:
     """Analyze the statement of ``text``. A refusal is a value, with its place in the text as typed; only a Spark that
     cannot be reached raises. Setup statements run, but for CACHE: the session should be one kept for validating."""
-    given = dict(params or {})
+    values = dict(params or {})
     try:
         if not tokenize(text):
             return Validation(ok=False, kind="empty")
-        script = parse_script(fill(text, given))
+        script = parse_script(fill(text, values))
         check_statement(script.statement)
         run_setup(spark, [one for one in script.setup if tokenize(one)[0].word != "CACHE"])
         return _analyzed(spark, script.statement)
     except UnreachableError:
         raise
     except EngineError as error:
-        return _refused(as_typed(error, text, given))
+        return _refused(as_typed(error, text, values))
     except Exception as error:
         translated = translate(error)
         if isinstance(translated, UnreachableError):

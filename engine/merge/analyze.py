@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from engine.merge.final_schema import final_schema
 from engine.model.browse import Column
 from engine.model.errors import EngineError
+from engine.model.plan import Plan
 from engine.spark.confs import is_on, read_confs
 from engine.spark.explain import DELTA_AT, Explained, explain
 from engine.spark.may_raise import may_raise
@@ -21,7 +22,7 @@ from engine.spark.not_understood import not_understood
 from engine.spark.schema import columns_of, schema_of
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
-from engine.sql.parse import MergeStatement, Relation
+from engine.sql.parse import MergeStatement, Relation, parse_merge
 from engine.sql.resolve import SOURCE, TARGET, Side, is_boolean, resolve, resolve_merge, scope_of, sides_of
 from engine.sql.sql_text import conjuncts, equality
 from engine.sql.store_types import ddl, plain
@@ -191,10 +192,15 @@ def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
     )
 
 
+def analyze_again(spark: SparkSession, plan: Plan) -> AnalyzedMerge:
+    """The MERGE of a plan, at the version that was planned: the table may have moved since."""
+    return replace(analyze(spark, parse_merge(plan.statement.sql)), version=plan.target.version)
+
+
 def _target_of(spark: SparkSession, statement: MergeStatement, analyzed: str) -> tuple[int, str, str]:
     """(version, path, name for SQL) of the target that Delta's command is about."""
-    found = DELTA_AT.search(analyzed)
-    if found is None or "MergeIntoCommand" not in analyzed:
+    table = DELTA_AT.search(analyzed)
+    if table is None or "MergeIntoCommand" not in analyzed:
         raise EngineError(
             "DELTA_TABLE_ONLY_OPERATION",
             f"The target {statement.target.text} is not a Delta table.",
@@ -204,14 +210,14 @@ def _target_of(spark: SparkSession, statement: MergeStatement, analyzed: str) ->
     if any("Delta[" in part for one in relations for part in (one.alias or "", *one.parts)):
         # a name that looks like what is read from the print
         raise not_understood(analyzed, statement.sql)
-    catalog = CATALOG_TABLE.search(analyzed, 0, found.start())
+    catalog = CATALOG_TABLE.search(analyzed, 0, table.start())
     # not every session prints the catalog's name
     name = catalog.group() if catalog else statement.target.text if statement.target.parts else None
-    path = found.group(2)
+    path = table.group(2)
     if path.startswith("...") or "[" in path:
         # a plan prints the last hundred characters of a longer one (TahoeFileIndex.toString)
         path = _location(spark, name or statement.target.text)
-    return int(found.group(1)), path, name or f"delta.{quote(path)}"
+    return int(table.group(1)), path, name or f"delta.{quote(path)}"
 
 
 def _location(spark: SparkSession, name: str) -> str:
@@ -222,8 +228,8 @@ def _location(spark: SparkSession, name: str) -> str:
 
 
 def _expression(statement: MergeStatement, typed: str, scope: Scope) -> Expression:
-    found = resolve(typed, scope, prefix=statement.prefix)
-    return Expression(found.text, found.source_columns, found.target_columns, typed)
+    resolution = resolve(typed, scope, prefix=statement.prefix)
+    return Expression(resolution.text, resolution.source_columns, resolution.target_columns, typed)
 
 
 def _conditions(statement: MergeStatement, sides: tuple[Side, Side]) -> Iterator[tuple[str, Scope]]:
@@ -242,8 +248,8 @@ def _not_boolean(
 ) -> dict[str, str]:
     """The conditions that are no booleans, with their types. Delta analyzes them, and fails while it runs."""
     unsure = [(text, scope) for text, scope in _conditions(statement, sides) if not is_boolean(text)]
-    found = _types_of(spark, statement, unsure, types)
-    return {text: type_ for (text, _), type_ in zip(unsure, found, strict=True) if type_ != "boolean"}
+    kinds = _types_of(spark, statement, unsure, types)
+    return {text: type_ for (text, _), type_ in zip(unsure, kinds, strict=True) if type_ != "boolean"}
 
 
 def _without(statement: MergeStatement, resolved: MergeStatement, texts: Collection[str]) -> MergeStatement:
@@ -295,13 +301,13 @@ def _conjuncts(
         )
         if type_ != "boolean"
     }
-    found = [_expression(statement, text, scope) for text in texts]
-    return tuple(replace(one, text=f"CAST(({one.text}\n) AS BOOLEAN)") if one.typed in cast else one for one in found)
+    parts = [_expression(statement, text, scope) for text in texts]
+    return tuple(replace(one, text=f"CAST(({one.text}\n) AS BOOLEAN)") if one.typed in cast else one for one in parts)
 
 
 def _keys(statement: MergeStatement, on: Sequence[Expression], scope: Scope) -> tuple[Key, ...]:
     """The equalities of ON between an expression of each side."""
-    found = []
+    keys = []
     for conjunct in on:
         parts = equality(conjunct.typed)
         if parts is None:
@@ -309,8 +315,8 @@ def _keys(statement: MergeStatement, on: Sequence[Expression], scope: Scope) -> 
         left, sign, right = _expression(statement, parts[0], scope), parts[1], _expression(statement, parts[2], scope)
         for source, target in ((left, right), (right, left)):
             if source.source_columns and target.target_columns and not (source.target_columns or target.source_columns):
-                found.append(Key(source, target, sign == "<=>"))
-    return tuple(found)
+                keys.append(Key(source, target, sign == "<=>"))
+    return tuple(keys)
 
 
 def _used(
@@ -343,9 +349,9 @@ def _harmless(
     for clause in resolved.clauses:
         texts |= dict.fromkeys(value for _, value in clause.assignments)
         texts |= {clause.condition: None} if clause.condition is not None else {}
-    asked = [text for text in texts if not plain(text)]
-    risky = may_raise(spark, [(text, sides) for text in asked], types)
-    return frozenset(text for text, fails in zip(asked, risky, strict=True) if not fails)
+    doubtful = [text for text in texts if not plain(text)]
+    risky = may_raise(spark, [(text, sides) for text in doubtful], types)
+    return frozenset(text for text, fails in zip(doubtful, risky, strict=True) if not fails)
 
 
 def _schemas(spark: SparkSession, prefix: str, source: str, target: str) -> tuple[StructType, StructType]:

@@ -34,7 +34,7 @@ HEADS: Mapping[ClauseKind, str] = {
     "not_matched_by_source": "WHEN NOT MATCHED BY SOURCE",
 }
 ID = re.compile(r"#(\d+)")
-# the seed of rand(), uuid() and the like is drawn anew each time a statement is analyzed
+# rand(), uuid() and the like get a new seed each time a statement is analyzed
 SEED = re.compile(r"(?<![\w.#])-?\d{9,}(?![\w.])")
 DOUBLE_QUOTED = "spark.sql.ansi.doubleQuotedIdentifiers"
 # Delta fixes what time it is when it analyzes a MERGE
@@ -107,7 +107,7 @@ def check_parsed(spark: SparkSession, statement: MergeStatement, parsed: str) ->
 def check_analyzed(spark: SparkSession, merge: AnalyzedMerge) -> None:
     """Raise where Delta analyzes our qualified parts to something else than the statement.
 
-    A print tells columns by ids alone, and an id that occurs once tells nothing. So both are asked with one more
+    A print identifies columns by ids alone, and an id that occurs once says nothing. So both are asked with one more
     conjunct in ON, which names the columns of either side in the same order.
     """
     typed, source, target = merge.typed, *merge.sides
@@ -134,9 +134,9 @@ def check_analyzed(spark: SparkSession, merge: AnalyzedMerge) -> None:
     ]
     theirs, ours = (" AND ".join(f"{pair[at]} IS NULL" for pair in anchors) or "TRUE" for at in (0, 1))
     begin, end = typed.condition_end - len(typed.condition), typed.condition_end
-    asked = f"{typed.sql[:begin]}(({typed.condition}\n) AND ({theirs})){typed.sql[end:]}"
+    question = f"{typed.sql[:begin]}(({typed.condition}\n) AND ({theirs})){typed.sql[end:]}"
     resolved = replace(merge.resolved, condition=f"({merge.resolved.condition}\n) AND ({ours})")
-    plans = unless_refused(lambda: [explain(spark, sql) for sql in (asked, from_parts(resolved))])
+    plans = unless_refused(lambda: [explain(spark, sql) for sql in (question, from_parts(resolved))])
     prints = [_command(plan.analyzed) for plan in plans]
     if prints[0] != prints[1]:
         raise not_understood(*prints)
@@ -163,12 +163,12 @@ def _qualifier(relation: Relation, table: str) -> str:
 
 
 def _kind_is_hidden(statement: MergeStatement) -> bool:
-    """Whether the print cannot tell MATCHED from NOT MATCHED BY SOURCE: empty lists of clauses are not printed."""
+    """Whether MATCHED and NOT MATCHED BY SOURCE print alike: empty lists of clauses are not printed."""
     return len({clause.kind for clause in statement.clauses}) == 1 and not statement.insert_only
 
 
 def _check_kind(spark: SparkSession, statement: MergeStatement) -> None:
-    """Tell the kind of the only list of clauses by one of known kind behind it: the print has one list or two."""
+    """Find the kind of the only list of clauses by adding one of a known kind: the print then has one list or two."""
     known = "\nWHEN NOT MATCHED BY SOURCE AND FALSE THEN DELETE"
     prints = []
     for sql in (statement.sql, from_parts(statement)):
@@ -184,7 +184,7 @@ def _check_kind(spark: SparkSession, statement: MergeStatement) -> None:
 def alike(text: str) -> str:
     """A print with its ids numbered in their order."""
     ids: dict[str, int] = {}
-    numbered = ID.sub(lambda found: f"#{ids.setdefault(found.group(1), len(ids))}", text)
+    numbered = ID.sub(lambda match: f"#{ids.setdefault(match.group(1), len(ids))}", text)
     return SEED.sub("#seed", numbered).strip()
 
 

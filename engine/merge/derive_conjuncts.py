@@ -37,7 +37,7 @@ BY_SOURCE = "with NOT MATCHED BY SOURCE every row of the target matters"
 MAY_RAISE = "ON has an expression that may fail for a row, and a skipped row would hide that"
 NULL_SAFE = "<=> also matches NULLs"
 NO_BOUNDS = "the source has no key that is not NULL, or one that is too long, too odd or too old to be compared safely"
-# A MERGE reads NULL where a partition value is none of the column's type; a predicate on that column fails with it.
+# A MERGE reads NULL if a partition value does not fit the column's type; a predicate on that column fails with it.
 NO_VALUE = "CAST_INVALID_INPUT"
 ODD_PARTITION = "a partition of the table has a value that is none of the column's type"
 
@@ -84,13 +84,13 @@ def bound_items(merge: AnalyzedMerge) -> tuple[str, ...]:
     return tuple(items)
 
 
-def bounds_of(merge: AnalyzedMerge, found: Sequence[str | None]) -> tuple[Bounds, ...]:
-    """``found`` are the values of :func:`bound_items`."""
+def bounds_of(merge: AnalyzedMerge, cells: Sequence[str | None]) -> tuple[Bounds, ...]:
+    """``cells`` are the values of :func:`bound_items`."""
     keys = bounded_keys(merge)
     types = [_type(merge, key) for key in keys]
     return tuple(
         Bounds(key, lower_bound(type_, low), upper_bound(type_, high))
-        for key, type_, low, high in zip(keys, types, found[::2], found[1::2], strict=True)
+        for key, type_, low, high in zip(keys, types, cells[::2], cells[1::2], strict=True)
     )
 
 
@@ -107,13 +107,13 @@ def derive_conjuncts(
 
     A partition column is held to the very values that the frozen source ``view`` has, where they are few.
     """
-    found: Mapping[Key, Bounds] = {one.key: one for one in bounds}
+    by_key: Mapping[Key, Bounds] = {one.key: one for one in bounds}
     derived = []
     for key in merge.keys:
         column, because = key.target.typed, why_not(merge, key)
         text = ""
         if not because:
-            low, high = found[key].low, found[key].high
+            low, high = by_key[key].low, by_key[key].high
             if low is None or high is None:
                 because = NO_BOUNDS
             else:
@@ -134,7 +134,7 @@ def leave_gaps_out(
     partition_columns: Collection[str],
 ) -> tuple[DerivedConjunct, ...]:
     """``derived``, where the keys of ``view`` lie apart: the ranges that they lie in, in place of their bounds."""
-    found = list(derived)
+    conjuncts = list(derived)
     for one in bounds:
         if one.low is None or one.high is None or one.low == one.high or _is_partition(one.key, partition_columns):
             continue
@@ -142,8 +142,8 @@ def leave_gaps_out(
         ranges = key_ranges(spark, view, merge.source_reference, source, _type(merge, one.key), one.low, one.high)
         if ranges:
             at = merge.keys.index(one.key)
-            found[at] = found[at].model_copy(update={"text": in_one_of(named, ranges)})
-    return tuple(found)
+            conjuncts[at] = conjuncts[at].model_copy(update={"text": in_one_of(named, ranges)})
+    return tuple(conjuncts)
 
 
 def derive_again(
@@ -154,10 +154,10 @@ def derive_again(
     partition_columns: Collection[str],
 ) -> tuple[DerivedConjunct, ...]:
     """What :func:`derive_conjuncts` and :func:`leave_gaps_out` gave for ``source``, a view or a query in brackets."""
-    found: Sequence[str | None] = ()
+    cells: Sequence[str | None] = ()
     if items := bound_items(merge):
-        (found,) = collected(spark, f"SELECT {', '.join(items)} FROM {source} AS {merge.source_reference}")
-    bounds = bounds_of(merge, found)
+        (cells,) = collected(spark, f"SELECT {', '.join(items)} FROM {source} AS {merge.source_reference}")
+    bounds = bounds_of(merge, cells)
     derived = derive_conjuncts(spark, merge, source, bounds, columns, partition_columns)
     return (*derived, *leave_gaps_out(spark, merge, source, bounds, derived, partition_columns))
 
@@ -194,7 +194,7 @@ def with_conjuncts(merge: AnalyzedMerge, derived: Sequence[DerivedConjunct]) -> 
 
 
 def condition_splice(merge: AnalyzedMerge, derived: Sequence[DerivedConjunct]) -> Splice:
-    """What is added to the text after ON's condition. Only AND stands in it outside brackets, or it had no key."""
+    """What is added to the text after ON's condition, which has only AND outside brackets, or it had no key."""
     end = merge.typed.condition_end
     return Splice(
         part="condition",

@@ -90,12 +90,12 @@ def _implied(
     by_way_of_time = any(token.word.startswith("TIMESTAMP") for token in tokenize(generated_as))
     if not from_time and (by_way_of_time or not function_names(generated_as) <= PLAIN):
         return "", f"{generated_as} may depend on more than its column"
-    given = f"FROM {view} AS {merge.source_reference} WHERE {value} IS NOT NULL"
+    origin = f"FROM {view} AS {merge.source_reference} WHERE {value} IS NOT NULL"
     expression = computed(generated_as, base, value)
     least, most = (f"({value} {sign} {ZONES_APART})" if from_time else value for sign in "-+")
     try:
         if not from_time:
-            rows = collected(spark, f"SELECT DISTINCT CAST({expression} AS STRING) {given} LIMIT {MAX_VALUES + 1}")
+            rows = collected(spark, f"SELECT DISTINCT CAST({expression} AS STRING) {origin} LIMIT {MAX_VALUES + 1}")
             found = [row[0] for row in rows]
             if type_ == "string" and "" in found:
                 return "", EMPTY
@@ -104,7 +104,7 @@ def _implied(
         ((low, high, unknown),) = collected(
             spark,
             f"SELECT CAST(min({computed(generated_as, base, least)}) AS STRING), "
-            f"CAST(max({computed(generated_as, base, most)}) AS STRING), count_if(({expression}) IS NULL) {given}",
+            f"CAST(max({computed(generated_as, base, most)}) AS STRING), count_if(({expression}) IS NULL) {origin}",
         )
         if type_ == "string" and low == "":
             return "", EMPTY

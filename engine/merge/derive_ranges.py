@@ -55,15 +55,15 @@ def key_ranges(
         f"SELECT {', '.join(items)} FROM {view} AS {reference} WHERE {key} IS NOT NULL "
         f"GROUP BY width_bucket({spans}, {BUCKETS})"
     )
-    found = joined(
+    ranges = joined(
         [
             KeyRange(Decimal(low), Decimal(high), lower_bound(type_, first), upper_bound(type_, last))
             for low, high, first, last in collected(spark, query)
         ]
     )
-    covered = sum(one.high - one.low for one in found)
-    apart = len(found) > 1 and covered * 2 <= found[-1].high - found[0].low
-    return found if apart and all(one.first and one.last for one in found) else ()
+    covered = sum(one.high - one.low for one in ranges)
+    apart = len(ranges) > 1 and covered * 2 <= ranges[-1].high - ranges[0].low
+    return ranges if apart and all(one.first and one.last for one in ranges) else ()
 
 
 def joined(ranges: Sequence[KeyRange]) -> tuple[KeyRange, ...]:

@@ -1,4 +1,4 @@
-"""The types whose bounds in the log are to be trusted, whoever wrote them, and what a key may say against such bounds.
+"""The types whose bounds in the log can be trusted, from any writer, and what a key may say against such bounds.
 
 A conjunct that is derived from a key makes Delta skip files that it would otherwise read, so a bound in the log that is
 narrower than its file loses matches: their source rows are inserted a second time. delta-rs writes decimals as doubles,

@@ -114,14 +114,14 @@ class _Reader:
             self._skip(",")
             value = self.type()
             return types.MapType(key, value, self._flag())
-        made = getattr(types, name, None)
-        if made is None:
+        constructor = getattr(types, name, None)
+        if constructor is None:
             raise _NotUnderstoodError(name)
         arguments = ARGUMENTS.match(self.text, self.at)
         if arguments is None:
-            return made()  # type: ignore[no-any-return]
+            return constructor()  # type: ignore[no-any-return]
         self.at = arguments.end()
-        return made(*(int(a) if a.strip().isdigit() else a for a in arguments.group(1).split(",")))  # type: ignore[no-any-return]
+        return constructor(*(int(a) if a.strip().isdigit() else a for a in arguments.group(1).split(",")))  # type: ignore[no-any-return]
 
     def _fields(self) -> list[StructField]:
         from pyspark.sql.types import StructField
@@ -141,11 +141,11 @@ class _Reader:
         return self._take(FLAG).group(1) == "true"
 
     def _take(self, pattern: re.Pattern[str]) -> re.Match[str]:
-        found = pattern.match(self.text, self.at)
-        if found is None:
+        match = pattern.match(self.text, self.at)
+        if match is None:
             raise _NotUnderstoodError(self.text[self.at : self.at + 40])
-        self.at = found.end()
-        return found
+        self.at = match.end()
+        return match
 
     def _skip(self, sign: str) -> None:
         if not self.text.startswith(sign, self.at):

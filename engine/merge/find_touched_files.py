@@ -88,7 +88,7 @@ class Matches:
 
     @property
     def touched_hashes(self) -> str:
-        """The hashes of the touched files as SQL literals, to stand in IN (…)."""
+        """The hashes of the touched files as SQL literals, for IN (…)."""
         return ", ".join(f"{file.file.file_hash}L" for file in self.touched)
 
     @property
@@ -108,16 +108,16 @@ def find_touched_files(spark: SparkSession, merge: AnalyzedMerge, source: Prepar
     except Exception as error:
         raise translate(error) from error
     # the row without a file counts source rows
-    found = {int(row["file"]): row for row in by_file if row["file"] is not None}
+    rows = {int(row["file"]): row for row in by_file if row["file"] is not None}
     num_seen = sum(int(row["matched"]) for row in by_file if row["file"] is None)
-    seen = SeenRows(view, sum(int(row["pairs"]) for row in found.values()))
+    seen = SeenRows(view, sum(int(row["pairs"]) for row in rows.values()))
     kept = {file.file_hash for file in scan.after}
-    live = rows_by_file(spark, merge, scan.before if every_row else [f for f in scan.before if f.file_hash in found])
+    live = rows_by_file(spark, merge, scan.before if every_row else [f for f in scan.before if f.file_hash in rows])
     files = tuple(
-        _file_matches(merge, file, found.get(file.file_hash), live, every_row)
+        _file_matches(merge, file, rows.get(file.file_hash), live, every_row)
         for file in scan.before
-        # what skipping leaves out Delta never looks at, conflicts there included
-        if file.file_hash in kept and (every_row or file.file_hash in found)
+        # Delta never reads the files that are skipped, nor notices conflicts in them
+        if file.file_hash in kept and (every_row or file.file_hash in rows)
     )
     return Matches(
         join_type="right_outer" if every_row else "inner",
@@ -133,7 +133,7 @@ def find_seen_rows(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSo
     """What an insert-only MERGE needs (InsertOnlyMergeExecutor): which source rows have no match, by those that have.
 
     Delta joins by LEFT ANTI, which can only build on the target; an inner join builds on the source where it is small.
-    But it looks at every pair, where the other stops at the first, before a pair for which ON cannot be computed.
+    But it reads every pair; the other stops at the first, before a pair for which ON cannot be computed.
     """
     view = pairs_view(source.view)
     join = "LEFT SEMI" if any(merge.may_raise(e.text) for e in merge.on) else "INNER"
@@ -358,7 +358,7 @@ def with_insert_clause(merge: AnalyzedMerge, rows: str) -> str:
 
 
 def seen_rows(source: PreparedSource, seen: SeenRows, where: str = "TRUE") -> str:
-    """The ids of those rows as ``__dm_seen``, and a hint where they are few: a checkpoint tells Spark no size."""
+    """The ids of those rows as ``__dm_seen``, with a hint if they are few: Spark does not know a checkpoint's size."""
     few = seen.rows * (ROW_BYTES + FIELD_BYTES) <= source.broadcast_bytes
     hint = f"/*+ BROADCAST({seen.view}) */ " if few else ""
     rows = f"SELECT {hint}{SOURCE_ROW} AS __dm_seen FROM {seen.view}"

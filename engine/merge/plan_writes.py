@@ -60,11 +60,22 @@ def plan_writes(
 ) -> Promise:
     """The write plan and the exact metrics of a MERGE whose matches are known. Pure: asks Spark nothing."""
     if runs_insert_only(merge.statement, confs):
-        return plan_inserts(matches, num_source_rows, traits, confs)
+        return write_only_inserts(matches, num_source_rows, traits, confs)
+    return write_all_changes(merge, matches, num_source_rows, traits, confs)
+
+
+def write_all_changes(
+    merge: AnalyzedMerge,
+    matches: Matches,
+    num_source_rows: int,
+    traits: TableTraits,
+    confs: Mapping[str, str],
+) -> Promise:
+    """ClassicMergeExecutor.writeAllChanges, and writeDVs where the table has deletion vectors."""
     statement = merge.statement
     vectors = traits.deletion_vectors and is_on(confs, PERSISTENT_VECTORS)
     touched = matches.touched
-    write = write_plan(statement, bool(touched), vectors, traits, confs)
+    write = choose_writer(statement, bool(touched), vectors, traits, confs)
     rows = row_metrics(statement, matches, vectors)
     removal = removal_metrics(touched, vectors)
     gone = [f for f in touched if not vectors or (changed_rows(f) and fully_replaced(f))]
@@ -92,7 +103,9 @@ def plan_writes(
     )
 
 
-def plan_inserts(matches: Matches, num_source_rows: int, traits: TableTraits, confs: Mapping[str, str]) -> Promise:
+def write_only_inserts(
+    matches: Matches, num_source_rows: int, traits: TableTraits, confs: Mapping[str, str]
+) -> Promise:
     """InsertOnlyMergeExecutor.writeOnlyInserts: a left anti join, nothing read twice, nothing removed."""
     inserted = sum(n for clause, n in matches.inserts.items() if clause)
     metrics = dict.fromkeys(ROW_METRICS, 0) | {
@@ -139,7 +152,7 @@ VECTOR_METRICS = (
 )
 
 
-def write_plan(
+def choose_writer(
     statement: MergeStatement, touched: bool, vectors: bool, traits: TableTraits, confs: Mapping[str, str]
 ) -> WritePlan:
     """Which of Delta's writers runs, with which join (the table of DELTA_MERGE.md §B)."""

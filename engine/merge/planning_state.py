@@ -112,8 +112,8 @@ class Read:
             kept = (*merge.children[:-1], *merge.subqueries) if merge else ()
             parsed = "\n".join(below.text for node in kept for below in node.walk())
         defined = {name for match in WITH.finditer(self.plan.parsed) for name in match[1].split(", ")}
-        found = dict.fromkeys(match[1] for match in RELATION.finditer(parsed))
-        return tuple(tuple(name.casefold().split(", ")) for name in found if name and name not in defined)
+        names = dict.fromkeys(match[1] for match in RELATION.finditer(parsed))
+        return tuple(tuple(name.casefold().split(", ")) for name in names if name and name not in defined)
 
     @property
     def hides_names(self) -> bool:
@@ -161,29 +161,29 @@ def _functions(spark: SparkSession, around: Surroundings, texts: Sequence[str]) 
     """The definitions of the functions that are called and are not Spark's own, by the name that they are called by;
     those that their bodies call as well."""
     own = {_last(name) for name in around.functions}
-    found: dict[str, str] = {}
-    asked: set[str] = set()
+    definitions: dict[str, str] = {}
+    tried: set[str] = set()
     waiting = list(names_by(CALL, texts))
     while waiting:
         name = waiting.pop()
         # one of another schema is not listed
-        if name in asked or not (_last(name) in own or len(re.findall(NAME, name)) in (2, 3)):
+        if name in tried or not (_last(name) in own or len(re.findall(NAME, name)) in (2, 3)):
             continue
-        asked.add(name)
+        tried.add(name)
         text = function_definition(spark, name)
         if text is not None:
-            found[name] = text
+            definitions[name] = text
             waiting += names_by(CALL, (text,))
-    return dict(sorted(found.items()))
+    return dict(sorted(definitions.items()))
 
 
 def _variables_of(spark: SparkSession, bodies: Iterable[str]) -> dict[str, str]:
     """The session variables that temporary functions refer to, whose bodies no plan prints."""
     words = {word for text in bodies if "\nBody:" in text for word in WORD.findall(text.partition("\nBody:")[2])}
-    found: dict[str, str] = {}
+    variables: dict[str, str] = {}
     for word in sorted(words):
-        found |= variables_now(spark, (word,))
-    return found
+        variables |= variables_now(spark, (word,))
+    return variables
 
 
 DIGEST = "sha256:"

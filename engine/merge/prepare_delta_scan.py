@@ -1,8 +1,8 @@
 """AnalyzedMerge → DeltaScan: the files that data skipping leaves, as OptimisticTransaction.filterFiles keeps them.
 
 A MERGE and a read both end in ``snapshot.filesForScan``, but not with the same filters: a read gets more of them from
-Spark's optimizer and from generated columns. What only reads get is switched off here, so that the read which is asked
-for its files keeps what the MERGE would; how many a read as it is would keep is told beside it.
+Spark's optimizer and from generated columns. What only reads get is switched off here, so that the read whose files are
+asked for keeps what the MERGE would. How many a plain read would keep is recorded too.
 """
 
 from __future__ import annotations
@@ -42,13 +42,24 @@ def merge_reads(spark: SparkSession, merge: AnalyzedMerge, files: Iterable[LogFi
 
     A join of such a query skips files by what the optimizer infers of the target from the source, and prunes partitions
     by keys that are not NULL; a MERGE does neither. That is harmless, but for bounds in the log that are not exact, and
-    for partition values that are none of their type.
+    for partition values that do not fit their type.
     """
     types = {column.name: column.type for column in merge.target_schema}
     compared = (*merge.on, *(e for clause in merge.matched for e in clause))
     inexact = any(why_not_exact(types[name]) for e in compared for name in e.target_columns)
     odd = any(is_odd_partition(types.get(name, ""), value) for file in files for name, value in file.partition.items())
     return {**AS_MERGE_READS, **(without_rules(spark, ONLY_IN_READS) if inexact or odd else {})}
+
+
+@dataclass(frozen=True)
+class TargetLog:
+    """What skipping needs of the target. ``listing`` are all its files, waited for when Delta has answered;
+    ``statistics`` whether the MERGE skips by them (spark.databricks.delta.stats.skipping)."""
+
+    listing: Future[tuple[LogFile, ...]]
+    partition_columns: tuple[str, ...]
+    features: tuple[str, ...]
+    statistics: bool
 
 
 @dataclass(frozen=True)
@@ -81,45 +92,35 @@ class DeltaScan:
         )
 
 
-def prepare_delta_scan(
-    spark: SparkSession,
-    merge: AnalyzedMerge,
-    source_view: str | None,
-    listing: Future[tuple[LogFile, ...]],
-    partition_columns: Collection[str],
-    features: Collection[str],
-    *,
-    statistics: bool,
-) -> DeltaScan:
+def prepare_delta_scan(spark: SparkSession, merge: AnalyzedMerge, source_view: str | None, log: TargetLog) -> DeltaScan:
     """Ask Delta which files of the target it keeps under the MERGE's target-only predicates. Reads no data.
 
     ``source_view`` is the frozen source; None before it is frozen, and then the target's own predicates answer alone,
-    which is an estimate. ``listing`` are all files, waited for when Delta has answered; ``features`` the table features
-    of the target; ``statistics`` whether the MERGE skips by them (spark.databricks.delta.stats.skipping).
+    which is an estimate.
     """
     if merge.statement.not_matched_by_source:
-        files = listing.result()
+        files = log.listing.result()
         return DeltaScan((), files, files, note="NOT MATCHED BY SOURCE makes Delta read every file")
     predicates = target_only_predicates(merge)
     hidden = any(may_hide_a_predicate(e) for e in _joined_conditions(merge))
-    if not statistics:
-        return _by_partition_alone(spark, merge, listing, predicates, partition_columns, hidden)
+    if not log.statistics:
+        return _by_partition_alone(spark, merge, log, predicates, hidden)
     if not predicates and not hidden:
-        files = listing.result()
+        files = log.listing.result()
         return DeltaScan((), files, files, estimated_because=_several_clauses(merge))
     texts = tuple(e.text for e in predicates)
     if source_view is None:
         kept = kept_paths(spark, where(merge, texts), as_merge=True) if texts else None
-        files = listing.result()
+        files = log.listing.result()
         after = files if kept is None else files_among(files, merge.path, kept)
         return DeltaScan(predicates, files, after, estimated_because="the source is not frozen yet")
     kept = kept_paths(spark, _joined(merge, source_view), as_merge=True)
-    files = listing.result()
-    generated = bool(partition_columns) and "generatedColumns" in features
+    files = log.listing.result()
+    generated = bool(log.partition_columns) and "generatedColumns" in log.features
     inferred = any(len(e.target_columns) > 1 for e in predicates)
     read = None
     if texts and (generated or inferred):
-        read = frozenset(f.path for f in kept_files(spark, merge, files, where(merge, texts), as_merge=False))
+        read = frozenset(f.path for f in files_for_scan(spark, merge, files, where(merge, texts), as_merge=False))
     after = files_among(files, merge.path, kept)
     return DeltaScan(predicates, files, after, read, estimated_because=_several_clauses(merge))
 
@@ -127,18 +128,17 @@ def prepare_delta_scan(
 def _by_partition_alone(
     spark: SparkSession,
     merge: AnalyzedMerge,
-    listing: Future[tuple[LogFile, ...]],
+    log: TargetLog,
     predicates: Sequence[Expression],
-    partition_columns: Collection[str],
     hidden: bool,
 ) -> DeltaScan:
     """With statistics switched off a MERGE still prunes partitions (a read does so only when it is executed)."""
-    names = {name.lower() for name in partition_columns}
+    names = {name.lower() for name in log.partition_columns}
     usable = tuple(e for e in predicates if {name.lower() for name in e.target_columns} <= names)
     off = f"{STATS_SKIPPING} is false: only partition columns prune"
-    files = listing.result()
+    files = log.listing.result()
     texts = [e.text for e in usable]
-    after = kept_files(spark, merge, files, where(merge, texts), as_merge=True) if texts else files
+    after = files_for_scan(spark, merge, files, where(merge, texts), as_merge=True) if texts else files
     because = f"{off}, and the optimizer may draw more from a condition on both tables" if hidden else ""
     return DeltaScan(usable, files, after, estimated_because=because, note=off)
 
@@ -204,7 +204,7 @@ def where(merge: AnalyzedMerge, texts: Sequence[str]) -> str:
     return f"SELECT * FROM {merge.target_sql} AS {merge.statement.target.reference} WHERE {condition}"
 
 
-def kept_files(
+def files_for_scan(
     spark: SparkSession, merge: AnalyzedMerge, files: Sequence[LogFile], query: str, *, as_merge: bool
 ) -> tuple[LogFile, ...]:
     """Which of ``files`` Delta leaves in the scan of ``query``: with the filters that a MERGE has, or with a read's."""

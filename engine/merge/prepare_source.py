@@ -1,7 +1,7 @@
 """AnalyzedMerge → PreparedSource: the source frozen once, pruned to the columns the MERGE refers to.
 
 Mirrors MergeIntoMaterializeSource.prepareMergeSource: an eager local checkpoint at the attempt's storage level.
-The preview always looks at such a checkpoint, so that all its numbers speak of the same rows; whether apply
+The preview always reads such a checkpoint, so that all its numbers are of the same rows; whether apply
 merges from it as well is the MaterializeDecision's.
 """
 
@@ -101,7 +101,7 @@ def prepare_source(
     if staged:
         stage_source(spark, query, staged)
         query = f"SELECT * FROM {staged}"
-    # before the rows are read: a table that is made anew in between is refused by apply, not merged
+    # before the rows are read: if a table is created again in between, apply refuses it
     read = staged or table
     pinned_id = table_id(spark, read) if read else None
     level = level or decision.storage_level or read_confs(spark, (STORAGE_LEVEL,)).get(STORAGE_LEVEL, "DISK_ONLY")
@@ -110,7 +110,7 @@ def prepare_source(
     # in the join a row has its id and the number of its insert clause beside
     sizes = (size_item(columns), size_item(joined_columns(merge), more=2))
     with confs_set(spark, ONE_JOB):
-        num_rows, fingerprint, (*found, whole, joined) = source_fingerprint(
+        num_rows, fingerprint, (*cells, whole, joined) = source_fingerprint(
             spark, view, columns, merge.source_reference, (*bound_items(merge), *sizes)
         )
     most = broadcast_bytes(spark)
@@ -126,7 +126,7 @@ def prepare_source(
         is_small=bool(merge.keys) and whole is not None and int(whole) <= most,
         joins_small=bool(merge.keys) and joined is not None and int(joined) <= most,
         broadcast_bytes=most,
-        bounds=bounds_of(merge, found),
+        bounds=bounds_of(merge, cells),
         pinned_id=pinned_id,
         staged=staged,
     )
@@ -207,8 +207,8 @@ def size_item(columns: Sequence[Column], more: int = 0) -> str:
 def broadcast_bytes(spark: SparkSession) -> int:
     """Up to which size Spark broadcasts one side of a join, -1 where it never does."""
     set_ = read_confs(spark, (BROADCAST_THRESHOLD,)).get(BROADCAST_THRESHOLD, "10m")
-    found = re.fullmatch(r"\s*(-?\d+)\s*([bkmgt]?)b?\s*", set_.lower())
-    return int(found[1]) * 1024 ** "bkmgt".index(found[2] or "b") if found else -1
+    limit = re.fullmatch(r"\s*(-?\d+)\s*([bkmgt]?)b?\s*", set_.lower())
+    return int(limit[1]) * 1024 ** "bkmgt".index(limit[2] or "b") if limit else -1
 
 
 def source_fingerprint(

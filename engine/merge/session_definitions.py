@@ -1,4 +1,4 @@
-"""What Spark tells of a session's variables, views and functions, as text that is alike where they are."""
+"""The definitions of a session's variables, views and functions, as text that is equal if they are."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ DIGEST = "sha256:"
 
 def variables_in(text: str) -> dict[str, str]:
     """The session variables that a printed plan refers to, and their values as literals of SQL."""
-    found: dict[str, list[str]] = {}
+    variables: dict[str, list[str]] = {}
     for match in VARIABLE.finditer(text):
-        values = found.setdefault(match[1], [])
+        values = variables.setdefault(match[1], [])
         value = _literal(text, match.end())
         if value not in values:
             values.append(value)  # a string that looks like a reference prints as one
-    return {name: " or ".join(values) for name, values in found.items()}
+    return {name: " or ".join(values) for name, values in variables.items()}
 
 
 def variables_now(spark: SparkSession, names: Sequence[str]) -> dict[str, str]:
@@ -53,10 +53,10 @@ def variables_now(spark: SparkSession, names: Sequence[str]) -> dict[str, str]:
         return variables_in(plan.analyzed)
     if len(names) == 1:
         return {}
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for name in names:
-        found |= variables_now(spark, (name,))
-    return found
+        values |= variables_now(spark, (name,))
+    return values
 
 
 def _literal(text: str, start: int) -> str:
@@ -79,7 +79,7 @@ def _literal(text: str, start: int) -> str:
 
 
 def function_definition(spark: SparkSession, name: str) -> str | None:
-    """What Spark tells of a function, None where there is none. The code of one in Python or Java is not told."""
+    """The definition of a function, None if there is none. Spark does not show the code of one in Python or Java."""
     rows = if_found(lambda: ask_rows(spark, f"DESCRIBE FUNCTION EXTENDED {name}"))
     if not rows or str(rows[0][0]).endswith("not found."):
         return None
@@ -136,7 +136,7 @@ def ask_rows(spark: SparkSession, sql: str) -> list[Any]:
 
 
 def if_found(ask: Callable[[], Answer]) -> Answer | None:
-    """What ``ask`` gives, None where Spark refuses: what is asked for is not there."""
+    """What ``ask`` gives, None if Spark does not find it."""
     try:
         return ask()
     except (CancelledError, UnreachableError):

@@ -1,15 +1,17 @@
 """Whether Delta materializes the source, and why: MergeIntoMaterializeSource.shouldMaterializeSource.
 
-Delta walks the analyzed source plan in the JVM. Over SQL only its print can be had, so the rules are applied to
-that, in Delta's order; what the print leaves out Spark is asked. Where it stays ambiguous the answer is marked
+Delta walks the analyzed source plan in the JVM. Over SQL only its print is available, so the rules are applied to
+that, in Delta's order; Spark is asked for what the print leaves out. If it stays ambiguous, the answer is marked
 ``inferred``.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.source_plan import (
@@ -59,79 +61,101 @@ HINTS = frozenset(
 OUTER = re.compile(r"\bouter\(.+?#\d+L?\)(?!#)")
 
 
+class Reason(NamedTuple):
+    """The first rule that holds. ``avoid``: what to do to have the source not materialized."""
+
+    code: str
+    because: str
+    avoid: str = ""
+    materialize: bool = True
+    inferred: bool = False
+
+
 def should_materialize_source(spark: SparkSession, merge: AnalyzedMerge, source: SourcePlan | None = None) -> Decision:
     """Delta's decision for this source under the session's confs (rules 1–10 of MergeIntoMaterializeSource).
 
-    ``source`` is its plan where it is known already.
+    ``source`` is its plan if it is known already.
     """
     confs = read_confs(spark, (MODE, STORAGE_LEVEL, OPTIMIZE_INSERT_ONLY, UNREADABLE, CACHED, *IGNORE_CONFS))
     mode = confs.get(MODE, "auto").lower()
-    level = confs.get(STORAGE_LEVEL, "DISK_ONLY")
+    reason = _by_statement(merge, mode, confs) or _by_source(spark, source or source_plan(spark, merge), confs)
+    return Decision(
+        mode=mode,
+        materialize=reason.materialize,
+        reason=reason.code,
+        because=reason.because,
+        avoid=reason.avoid,
+        certainty="inferred" if reason.inferred else "exact",
+        storage_level=confs.get(STORAGE_LEVEL, "DISK_ONLY") if reason.materialize else None,
+    )
 
-    def decided(materialize: bool, reason: str, because: str, avoid: str = "", inferred: bool = False) -> Decision:
-        return Decision(
-            mode=mode,
-            materialize=materialize,
-            reason=reason,
-            because=because,
-            avoid=avoid,
-            certainty="inferred" if inferred else "exact",
-            storage_level=level if materialize else None,
-        )
 
+def _by_statement(merge: AnalyzedMerge, mode: str, confs: Mapping[str, str]) -> Reason | None:
+    """The rules that need no plan of the source."""
     if mode == "all":
-        return decided(True, "MATERIALIZE_ALL", f"{MODE} is all.", f"Set {MODE} to auto.")
+        return Reason("MATERIALIZE_ALL", f"{MODE} is all.", f"Set {MODE} to auto.")
     if mode == "none":
-        return decided(False, "NOT_MATERIALIZED_NONE", f"{MODE} is none: a source that changes is read as it changes.")
+        because = f"{MODE} is none: a source that changes is read as it changes."
+        return Reason("NOT_MATERIALIZED_NONE", because, materialize=False)
     if merge.statement.insert_only and is_on(confs, OPTIMIZE_INSERT_ONLY):
-        return decided(
-            False, "NOT_MATERIALIZED_AUTO_INSERT_ONLY", "The MERGE only inserts, so its source is read once."
-        )
-    source = source or source_plan(spark, merge)
+        because = "The MERGE only inserts, so its source is read once."
+        return Reason("NOT_MATERIALIZED_AUTO_INSERT_ONLY", because, materialize=False)
+    return None
+
+
+def _by_source(spark: SparkSession, source: SourcePlan, confs: Mapping[str, str]) -> Reason:
     if source.root is None:
-        return decided(
-            True,
+        return Reason(
             "UNKNOWN",
             "Spark's plan of the source cannot be read: a text in it has lines that look like a plan.",
             "Write such a text without line breaks.",
             inferred=True,
         )
+    unchanging = Reason(
+        "NOT_MATERIALIZED_AUTO",
+        "The source only filters and projects Delta tables, so a second read gives the same rows.",
+        materialize=False,
+    )
+    rules = chain(_by_operators(spark, source, source.root), _by_functions(spark, source, source.root, confs))
+    return next(rules, unchanging)
 
-    leaf = first_non_delta_scan(spark, source, source.root)
+
+def _by_operators(spark: SparkSession, source: SourcePlan, root: Node) -> Iterator[Reason]:
+    leaf = first_non_delta_scan(spark, source, root)
     if leaf is not None:
-        return decided(
-            True,
+        yield Reason(
             "NON_DETERMINISTIC_SOURCE_NON_DELTA",
             f"The source reads {leaf}, which is not a Delta table: nothing pins what a second read would give.",
             "Load it into a Delta table and merge from that table.",
         )
-    operator = first_non_deterministic_operator(source.root)
+    operator = first_non_deterministic_operator(root)
     if operator is not None:
-        return decided(True, "NON_DETERMINISTIC_SOURCE_OPERATORS", *operator)
+        yield Reason("NON_DETERMINISTIC_SOURCE_OPERATORS", *operator)
     hint = unknown_hint(source)
     if hint is not None:
-        return decided(
-            True,
+        yield Reason(
             "NON_DETERMINISTIC_SOURCE_OPERATORS",
             f"The source has the hint {hint}, which Spark does not know: it stays in a MERGE's plan.",
             "Leave the hint out.",
             inferred=source.unused_with,
         )
-    if has_outer_reference(source.root):
-        return decided(
-            True,
+    if has_outer_reference(root):
+        yield Reason(
             "NON_DETERMINISTIC_SOURCE_OPERATORS",
             "The source has a correlated subquery, which Delta treats as a join.",
             "Use IN with a subquery that is not correlated.",
             inferred=any(OUTER.search(value) for value in quoted_values(source.source)),
         )
+
+
+def _by_functions(spark: SparkSession, source: SourcePlan, root: Node, confs: Mapping[str, str]) -> Iterator[Reason]:
+    """The functions that the source calls, the confs under which files may be left out, and cached data."""
     deterministic = is_deterministic(spark, source)
-    calls = reached_calls(spark, source, source.root)
+    calls = reached_calls(spark, source, root)
     random = next((call for call in calls if call.function in NON_DETERMINISTIC), None)
     udf = next((call for call in calls if call.user_defined), None)
     if not deterministic and not (source.unused_with and not random and not udf):
-        return decided(
-            True,
+        yield Reason(
             "NON_DETERMINISTIC_SOURCE_OPERATORS",
             f"The source calls {random}, which gives another value each time it is read."
             if random
@@ -141,31 +165,23 @@ def should_materialize_source(spark: SparkSession, merge: AnalyzedMerge, source:
         )
     ignoring = next((conf for conf in IGNORE_CONFS if is_on(confs, conf, default="false")), None)
     if is_on(confs, UNREADABLE) and ignoring:
-        return decided(
-            True,
+        yield Reason(
             "IGNORE_UNREADABLE_FILES_CONFIGS_ARE_SET",
             f"{ignoring} is on: a file may be left out of one read and not of the next.",
             f"Set {ignoring} to false.",
         )
     if udf:
-        return decided(
-            True,
+        yield Reason(
             "NON_DETERMINISTIC_SOURCE_WITH_DETERMINISTIC_UDF",
             f"The source calls the user-defined function {udf}, whose results nothing guarantees.",
             "Use built-in functions, or store its result in a Delta table.",
         )
     if is_on(confs, CACHED) and uses_cached_data(spark, source):
-        return decided(
-            True,
+        yield Reason(
             "SOURCE_CACHED",
             "The source uses cached data, and a cache does not pin the version of its tables.",
             "UNCACHE the table before merging.",
         )
-    return decided(
-        False,
-        "NOT_MATERIALIZED_AUTO",
-        "The source only filters and projects Delta tables, so a second read gives the same rows.",
-    )
 
 
 def first_non_delta_scan(spark: SparkSession, source: SourcePlan, root: Node) -> str | None:
@@ -250,7 +266,7 @@ class Call:
 def reached_calls(spark: SparkSession, source: SourcePlan, root: Node) -> tuple[Call, ...]:
     """The functions that the analyzed source calls, those in the bodies of SQL functions with them."""
     text = "\n".join(node.text for node in root.walk()).lower()
-    found = []
+    calls = []
     for called in sorted(source.functions):
         # a Hive function prints as its class; what an unused WITH calls is not in the plan
         if f"{called[-1]}(" not in text and "udf#" not in text:
@@ -259,11 +275,11 @@ def reached_calls(spark: SparkSession, source: SourcePlan, root: Node) -> tuple[
         while todo:
             name = todo.pop()
             ours, body = described(spark, name)
-            found.append(Call(name[-1], called[-1], ours and body is None))
+            calls.append(Call(name[-1], called[-1], ours and body is None))
             inner = called_functions(body) - seen if body else frozenset()
             seen |= inner
             todo += sorted(inner)
-    return tuple(found)
+    return tuple(calls)
 
 
 def described(spark: SparkSession, name: tuple[str, ...]) -> tuple[bool, str | None]:
@@ -271,8 +287,8 @@ def described(spark: SparkSession, name: tuple[str, ...]) -> tuple[bool, str | N
     try:
         rows = spark.sql(f"DESCRIBE FUNCTION EXTENDED {'.'.join(quote(part) for part in name)}").collect()
     except Exception as error:
-        if isinstance(told := translate(error), (UnreachableError, CancelledError)):
-            raise told from error
+        if isinstance(reason := translate(error), (UnreachableError, CancelledError)):
+            raise reason from error
         return False, None  # a word before a bracket that is no function: IN, VARCHAR
     text = "\n".join(str(row[0]) for row in rows)
     body = re.search(r"^Body: *(.*)", text, re.MULTILINE | re.DOTALL)

@@ -1,4 +1,4 @@
-"""The source's analyzed plan, read from EXPLAIN: what Delta walks in the JVM, as far as its print tells."""
+"""The source's analyzed plan, read from EXPLAIN: what Delta walks in the JVM, as far as it is printed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class SourcePlan:
 
     ``root`` is None where the print cannot be read as a tree (a view's literal with line breaks that look like one).
     ``functions`` are called in its text; ``hints`` stand on its own path there, outside the subqueries of expressions.
-    ``unused_with`` tells of a WITH that nothing uses: ``root`` is without it, Spark's answers are not. ``analyzed`` is
+    ``unused_with``: there is a WITH that nothing uses; ``root`` is without it, Spark's answers are not. ``analyzed`` is
     the whole print.
     """
 
@@ -142,9 +142,9 @@ def inlined(node: Node, ctes: dict[str, Node] | None = None, in_subquery: bool =
     ctes = ctes or {}
     if node.name == "View":
         return node
-    found = CTE_ID.match(node.text)
-    if node.name == "CTERelationRef" and found and found.group(1) in ctes:
-        return ctes[found.group(1)]
+    reference = CTE_ID.match(node.text)
+    if node.name == "CTERelationRef" and reference and reference.group(1) in ctes:
+        return ctes[reference.group(1)]
     if node.name == "WithCTE" and not in_subquery:
         ctes = dict(ctes)
         for definition in node.children[:-1]:
@@ -168,9 +168,9 @@ def hints(parsed: Node | None) -> Iterator[str]:
     """The hints of a plan before analysis. A WITH prints its queries as subqueries."""
     if parsed is None:
         return
-    found = HINT.match(parsed.text)
-    if found:
-        yield found.group(1)
+    match = HINT.match(parsed.text)
+    if match:
+        yield match.group(1)
     for below in (*parsed.children, *(parsed.subqueries if parsed.name == "CTE" else ())):
         yield from hints(below)
 
@@ -219,12 +219,12 @@ def quoted(name: str) -> str:
 
 def delta_scan_ids(physical: str) -> dict[int, bool]:
     """First column id of each file scan → whether a Delta index lists its files."""
-    found = {}
+    ids = {}
     for columns, index in SCAN.findall(physical):
         first = FIRST_ID.search(columns)
         if first:
-            found[int(first.group(1))] = "Delta" in index or index.startswith("Tahoe")
-    return found
+            ids[int(first.group(1))] = "Delta" in index or index.startswith("Tahoe")
+    return ids
 
 
 def provider(spark: SparkSession, name: str) -> str:

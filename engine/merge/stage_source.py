@@ -51,17 +51,17 @@ def stage_source(spark: SparkSession, query: str, table: str) -> None:
     """Write the rows of ``query`` into ``table``, once. Raises Delta's error where it takes no such columns."""
     drop_staged(spark, table)  # of an attempt before
     # by name: a column may be called as no file's may
-    made = f"USING delta COMMENT {string(COMMENT)} TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
+    properties = f"USING delta COMMENT {string(COMMENT)} TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
     try:
         # empty first: of a CREATE that is interrupted the files would stay, and no table with which to drop them
-        spark.sql(f"CREATE TABLE {table} {made} AS SELECT * FROM ({query}) LIMIT 0").collect()
+        spark.sql(f"CREATE TABLE {table} {properties} AS SELECT * FROM ({query}) LIMIT 0").collect()
         spark.sql(f"INSERT INTO {table} SELECT * FROM ({query})").collect()
     except Exception as error:
         raise out_of_disk(error) or translate(error) from error
 
 
 def drop_staged(spark: SparkSession, table: str | None, after: BaseException | None = None) -> None:
-    """Nobody needs it any more. It comes after all else: it never fails, and no cancel reaches it.
+    """Drop the table, which is not needed any more. This comes last: it never fails, and no cancel reaches it.
 
     ``after`` is what ended the work: a Spark that is gone drops nothing.
     """

@@ -1,6 +1,6 @@
 """Which confs of a session change what a MERGE or a CREATE does, and which do not.
 
-A conf that nobody has named here has a meaning: a plan that cannot say otherwise is stale when it differs.
+A conf that is not listed here counts: a plan is stale if it differs.
 """
 
 from __future__ import annotations

@@ -33,15 +33,15 @@ def subqueries(statement: MergeStatement) -> Iterator[str]:
 
 def subquery_values(spark: SparkSession, statement: MergeStatement) -> tuple[str, ...]:
     """A digest of the rows that each gives now; "" for one that gives others each time. Raises EngineError."""
-    found = []
+    values = []
     for text in subqueries(statement):
         if function_names(text) & VOLATILE:
-            found.append("")
+            values.append("")
             continue
         hashed = "sum(CAST(xxhash64(to_json(struct(*), map('ignoreNullFields', 'false'))) AS DECIMAL(38, 0)))"
         rows = collected(spark, f"{statement.before_select}SELECT count(*), {hashed} FROM {text}")
-        found.append(digest(str(tuple(rows[0]))))
-    return tuple(found)
+        values.append(digest(str(tuple(rows[0]))))
+    return tuple(values)
 
 
 def subquery_changes(spark: SparkSession, statement: MergeStatement, planned: Sequence[str]) -> tuple[str, ...]:

@@ -160,7 +160,7 @@ def _types(spark: SparkSession, merge: AnalyzedMerge) -> dict[int, StructType]:
         "not_matched": merge.source_sql,
         "not_matched_by_source": target,
     }
-    found: dict[int, StructType] = {}
+    types: dict[int, StructType] = {}
     for kind, relation in relations.items():
         clauses = [(i, c) for i, c in enumerate(statement.clauses) if c.kind == kind and c.assignments]
         texts = [f"({text}\n)" for _, clause in clauses for _, text in clause.assignments]
@@ -169,9 +169,9 @@ def _types(spark: SparkSession, merge: AnalyzedMerge) -> dict[int, StructType]:
         items = ", ".join(f"{text} AS c{n}" for n, text in enumerate(texts))
         fields = schema_of(spark, f"{statement.before_select}SELECT {items} FROM {relation}").fields
         for index, clause in clauses:
-            found[index] = StructType(fields[: len(clause.assignments)])
+            types[index] = StructType(fields[: len(clause.assignments)])
             fields = fields[len(clause.assignments) :]
-    return found
+    return types
 
 
 def _path(merge: AnalyzedMerge, column: str) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MAX_KEYS = 20
 MAX_RIVALS = 4
 MOST_ORDERS = 4
-"""Columns that are tried as the one that tells the latest row: each costs a sort."""
+"""Columns that are tried for the one that orders rows by age: each costs a sort."""
 VERSION_NAME = re.compile(
     r"(^|_)(version|ver|revision|rev|sequence|seq|seqno|lsn|scn|offset|_commit_version)($|_)", re.IGNORECASE
 )
@@ -174,8 +174,8 @@ def dedupe(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, vi
 def _choice(latest: Column | None, counted: bool, ties: int, ordered: bool) -> str:
     """Which row of each key stays, in words; never left unsaid."""
     if latest is None:
-        told = "by the order of its other columns, for want of a time or a version" if ordered else "any one"
-        return f"Of each key one row stays, {told}: say in ORDER BY which one it should be."
+        choice = "by the order of its other columns, for want of a time or a version" if ordered else "any one"
+        return f"Of each key one row stays, {choice}: say in ORDER BY which one it should be."
     if not counted:
         return f"Of each key the row with the greatest {latest.name} stays; whether some are equal was not counted."
     if ties:
@@ -201,21 +201,21 @@ def partition_keys(merge: AnalyzedMerge) -> tuple[PartitionKey, ...]:
 def _deciding(spark: SparkSession, ranked: Sequence[Column], frozen: set[str], by: str, rows: str) -> Column | None:
     """The likeliest column under which fewest keys ``by`` have several rows at the top. What is not ``frozen`` cannot
     be counted: it is taken where it is the likeliest and none of the others decides."""
-    asked = [column for column in ranked if column.name in frozen][:MOST_ORDERS]
-    if not asked:
+    candidates = [column for column in ranked if column.name in frozen][:MOST_ORDERS]
+    if not candidates:
         return next(iter(ranked), None)
-    windows = [f"OVER (PARTITION BY {by} ORDER BY {quote(column.name)} DESC)" for column in asked]
+    windows = [f"OVER (PARTITION BY {by} ORDER BY {quote(column.name)} DESC)" for column in candidates]
     places = ", ".join(
         f"row_number() {window} AS place{at}, rank() {window} AS level{at}" for at, window in enumerate(windows)
     )
-    ties = ", ".join(f"count_if(place{at} = 2 AND level{at} = 1)" for at in range(len(asked)))
+    ties = ", ".join(f"count_if(place{at} = 2 AND level{at} = 1)" for at in range(len(candidates)))
     counts = tuple(spark.sql(f"SELECT {ties} FROM (SELECT {places} FROM {rows})").collect()[0])
     at = counts.index(min(counts))
-    return ranked[0] if counts[at] and ranked[0].name not in frozen else asked[at]
+    return ranked[0] if counts[at] and ranked[0].name not in frozen else candidates[at]
 
 
 def order_columns(columns: Sequence[Column], keys: set[str]) -> list[Column]:
-    """The columns that may tell the latest row, the likeliest first: a version, then a time by its name, then any time,
+    """The columns that may show the latest row, the likeliest first: a version, then a time by its name, then any time,
     a date."""
     others = [column for column in columns if column.name not in keys]
     times = [column for column in others if column.type.startswith("timestamp")]
@@ -228,7 +228,7 @@ def order_columns(columns: Sequence[Column], keys: set[str]) -> list[Column]:
         dates,
         [c for c in others if COUNTING.match(c.type) and TIME_NAME.search(c.name)],
     )
-    return list(dict.fromkeys(column for found in ranked for column in found))
+    return list(dict.fromkeys(column for order in ranked for column in order))
 
 
 def _analyzes(spark: SparkSession, query: str) -> bool:

@@ -49,8 +49,8 @@ def failing_condition(
     inserts_only = write.join_type not in JOINS
     clauses = merge.statement.not_matched if inserts_only else merge.statement.clauses
     conditions = [clause.condition for clause in clauses if clause.condition]
-    asked = [*conditions, merge.statement.condition] if write.deletion_vectors and not inserts_only else conditions
-    if not (inserts_only or matches.touched) or not any(merge.may_raise(one) for one in asked):
+    texts = [*conditions, merge.statement.condition] if write.deletion_vectors and not inserts_only else conditions
+    if not (inserts_only or matches.touched) or not any(merge.may_raise(one) for one in texts):
         return None
     rows = _new_rows(merge, source, matches, write) if inserts_only else _joined_rows(merge, source, matches, write)
     computed = ", ".join(("0", *(f"({one}\n)" for one in conditions)))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from engine.merge.analyze import AnalyzedMerge, Expression
 from engine.merge.derive_generated import GROWING, computed
 from engine.merge.find_touched_files import Matches
-from engine.merge.prepare_delta_scan import DeltaScan, kept_files, where
+from engine.merge.prepare_delta_scan import DeltaScan, files_for_scan, where
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.model.plan import Remark
 from engine.sql.expressions import read_expression
@@ -49,12 +49,12 @@ def generated_predicate(
         try:
             predicate = resolve(text, [merge.sides[1]]).text
             predicates = (*(one.text for one in scan.predicates), predicate)
-            asked = kept_files(spark, merge, scan.after, where(merge, predicates), as_merge=True)
+            files = files_for_scan(spark, merge, scan.after, where(merge, predicates), as_merge=True)
         except (CancelledError, UnreachableError):
             raise
         except EngineError:  # no predicate after all, where a column is called as a type or a function is
             continue
-        paths = {file.path for file in asked}
+        paths = {file.path for file in files}
         if scan.read <= paths < kept and matched <= paths and (best is None or len(paths) < best[0]):
             best = (len(paths), text)
     if best is None:

@@ -39,7 +39,7 @@ MISSING = "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION"
 
 
 def not_boolean(merge: AnalyzedMerge) -> Refused | None:
-    """A condition of another type: Delta takes it at analysis, and fails when it builds the query that it stands in."""
+    """A condition that is not BOOLEAN: Delta accepts it at analysis, and fails when it builds a query with it."""
     for text, type_ in merge.not_boolean.items():
         return Refused(
             condition=NOT_BOOLEAN[0],
@@ -96,7 +96,7 @@ def append_only(metrics: Mapping[str, int]) -> Refused | None:
 
 
 def reserved_names(merge: AnalyzedMerge, pruned: bool, matches: Matches, write: WritePlan) -> Refused | None:
-    """Columns that are called like those that ClassicMergeExecutor adds to the target or the source while it runs.
+    """Columns with the names of those that ClassicMergeExecutor adds to the target or the source while it runs.
 
     ``_row_id_`` and ``_file_name_`` collide in findTouchedFiles if the source has them, the others in
     writeAllChanges, if there is something to write: seen by running each on either side, with and without deletion
@@ -196,9 +196,9 @@ def _found(columns: set[str], side: str, *names: str) -> list[str]:
     return [f"{name} of the {side}" for name in names if name in columns]
 
 
-def _reserved(condition: str, found: Iterable[str]) -> Refused:
+def _reserved(condition: str, names: Iterable[str]) -> Refused:
     return Refused(
         condition=condition,
-        message=f"Delta's MERGE uses a column of the same name for itself: {', '.join(found)}.",
+        message=f"Delta's MERGE uses a column of the same name for itself: {', '.join(names)}.",
         hint="Rename it: in the source by SELECT … AS, in the target by ALTER TABLE … RENAME COLUMN.",
     )

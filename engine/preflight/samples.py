@@ -1,4 +1,4 @@
-"""Some rows before and after, by clause: never more than asked for, and none with ``--rows 0``."""
+"""Some rows before and after, by clause: at most ``--rows`` of each, and none with ``--rows 0``."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def sample_rows(
     """Up to ``limit`` rows for each clause that takes some. Cells are strings as Spark casts them; those that the
     commit will give another value are named in ``unknown`` and left out of ``after``.
 
-    ``target_rows`` are those in the files of the scan, None where nobody knows.
+    ``target_rows`` are those in the files of the scan, None if unknown.
     """
     if limit <= 0:
         return ()
@@ -68,7 +68,7 @@ def sample_rows(
 
 
 def _one_job_for(picked: Sequence[Any]) -> dict[str, str]:
-    """A LIMIT looks at one partition first, then at four more, and so on: here it is known where the rows are."""
+    """A LIMIT reads one partition first, then four more, and so on: here it is known where the rows are."""
     last = max(row["target"] >> PARTITION_BITS for row in picked)
     return {LIMIT_PARTITIONS: str(last + 1)}
 
@@ -101,7 +101,7 @@ def _matched(
     *,
     look_apart: bool,
 ) -> list[Sample]:
-    """``look_apart``: not all partitions of the target are read in one job, but those with the rows of each clause."""
+    """``look_apart``: one job for each clause, which reads only the target's partitions that have its rows."""
     statement = merge.statement
     matched = matched_clause(merge)
     before = struct_of(merge.target_schema, statement.target.reference)
@@ -178,14 +178,14 @@ def _equalities(merge: AnalyzedMerge) -> list[tuple[str, str, str]]:
     """(target column, source column, the target's type) of conjuncts that compare two columns of a simple type."""
     types = {c.name: c.type for c in merge.source_schema}
     target_types = {c.name: c.type for c in merge.target_schema}
-    found = []
+    equalities = []
     for e in merge.on:
         if SAME_COLUMNS.match(e.text) and len(e.target_columns) == 1 and len(e.source_columns) == 1:
             target, source = e.target_columns[0], e.source_columns[0]
             both = (types[source], target_types[target])
             if set(both) <= INTEGERS.keys() or both in (("string", "string"), ("date", "date")):
-                found.append((target, source, target_types[target]))
-    return found
+                equalities.append((target, source, target_types[target]))
+    return equalities
 
 
 def _bounds(merge: AnalyzedMerge, picked: Sequence[Any]) -> list[str]:
@@ -215,7 +215,7 @@ def struct_after(columns: tuple[Assignment, ...] | None) -> str:
 
 
 def _cell(value: str, type_: str) -> str:
-    """A value as a text that can be shown: bytes need not be one."""
+    """A value as text that can be shown, which bytes may not be."""
     return f"hex({value})" if type_ == "binary" else f"make_valid_utf8(CAST({value} AS STRING))"
 
 

@@ -1,4 +1,4 @@
-"""What the log tells of the target, read beside the analysis of the MERGE.
+"""What the log says of the target, read while the MERGE is analyzed.
 
 A new version's state takes Delta about as long to load as Spark takes to analyze the statement and freeze its source.
 """
@@ -64,7 +64,7 @@ def describe_detail(spark: SparkSession, table: str) -> Any:
 
 
 def target_detail(spark: SparkSession, merge: AnalyzedMerge, typed: Future[Any]) -> Any:
-    """That of the target, asked ``typed`` already; of the table itself where a view or IDENTIFIER(…) was typed."""
+    """The target's DESCRIBE DETAIL: ``typed``, or the table's own if a view or IDENTIFIER(…) was typed."""
     try:
         return typed.result()
     except Exception:
@@ -90,17 +90,17 @@ def describe_target(
 
 
 def target_columns(spark: SparkSession, merge: AnalyzedMerge, detail: Any) -> tuple[LoggedColumn, ...]:
-    """The log's columns of a table that maps or generates some; () for others, of which a query tells all."""
-    told = {"columnMapping", "generatedColumns", "identityColumns"}.intersection(detail["tableFeatures"] or ())
-    return logged_schema(spark, merge.path, merge.version) if told else ()
+    """The log's columns of a table that maps or generates some; () for others, whose schema a query gives."""
+    features = {"columnMapping", "generatedColumns", "identityColumns"}.intersection(detail["tableFeatures"] or ())
+    return logged_schema(spark, merge.path, merge.version) if features else ()
 
 
 @contextmanager
 def beside() -> Iterator[Callable[[Callable[[], Answer]], Future[Answer]]]:
     """A thread for Spark work beside the caller's, one piece after the other.
 
-    What was submitted goes on when the body has ended. It has no tag, and so ends by itself: an interrupt that met it
-    would be taken for one that met the caller's own query, which would go on.
+    What was submitted goes on when the body has ended. It is untagged, so that cancelling never hits this thread
+    instead of the main query.
     """
     pool = ThreadPoolExecutor(1, "describe-target")
     try:

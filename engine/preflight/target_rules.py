@@ -35,8 +35,8 @@ AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 class TargetColumn:
     """A column of the target as the MERGE leaves it. ``before`` is its type until then, None for a new column.
 
-    ``raw_type`` has the lengths of its CHAR(n) and VARCHAR(n), None where no length is checked; ``padded`` tells
-    whether a read fills CHAR up. ``default`` and ``generated_as`` are SQL texts.
+    ``raw_type`` has the lengths of its CHAR(n) and VARCHAR(n), None where no length is checked; ``padded``: a read
+    fills CHAR up. ``default`` and ``generated_as`` are SQL texts.
     """
 
     name: str

@@ -107,5 +107,5 @@ def _some(spark: SparkSession, lone: LoneRows) -> tuple[dict[str, str | None], .
     if not lone.columns:
         return ()
     items = ", ".join(f"CAST({lone.reference}.{quote(name)} AS STRING)" for name in lone.columns)
-    found = collected(spark, f"SELECT {items} FROM {lone.rows} LIMIT {SAMPLE_ROWS}")
-    return tuple(dict(zip(lone.columns, row, strict=True)) for row in found)
+    rows = collected(spark, f"SELECT {items} FROM {lone.rows} LIMIT {SAMPLE_ROWS}")
+    return tuple(dict(zip(lone.columns, row, strict=True)) for row in rows)

@@ -11,6 +11,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from engine import apply
+from engine.apply import check_plan
 from engine.create import plan_create_table as planning
 from engine.create.check_create_reading import check_parsed_create, read_create
 from engine.model.create_values import CreatePlan
@@ -207,7 +208,7 @@ def test_a_plan_of_what_was_misread_is_refused_and_so_is_its_apply(
     with pytest.raises(EngineError) as raised:
         plan(spark, sql)
     assert raised.value.condition == NOT_UNDERSTOOD
-    monkeypatch.setattr("engine.apply.apply_create.parse_create", misread)
+    monkeypatch.setattr(check_plan, "parse_create", misread)
     with pytest.raises(EngineError) as raised:
         apply(spark, found)
     assert raised.value.condition == NOT_UNDERSTOOD

@@ -19,6 +19,7 @@ from engine.model.errors import EngineError, SessionChangedError
 from engine.model.plan import Plan, PlanningState
 from engine.plan_merge import plan
 from engine.spark.session_state import KEPT_CONFS
+from engine.sql.parse import parse_script
 from engine.table.commits import commits
 from tests.conftest import own_schema
 from tests.engine.plans import make_plan
@@ -392,7 +393,7 @@ def test_a_table_is_created_in_the_state_that_it_was_planned_in(
     """Where the query gives the same rows now, too: nobody has looked at what it gives the next time."""
     spark, schema = shop
     spark.sql(before).collect()
-    found = plan_create_table(spark, SELECTED.format(value=value))
+    found = plan_create_table(spark, parse_script(SELECTED.format(value=value)))
     assert not changes(spark, found.state, KEPT_CONFS)
     spark.sql(change).collect()
     with pytest.raises(SessionChangedError) as raised:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from engine.apply import apply_plan
 from engine.apply.apply_plan import apply
 from engine.apply.policy import Policy
 from engine.apply.staleness import Staleness
@@ -157,7 +158,7 @@ def test_the_same_plan_applied_twice_at_once_is_committed_once(
         assert apply(shop, looked).kept
         return Staleness("fresh", looked.target.version)
 
-    monkeypatch.setattr("engine.apply.apply_plan.check_staleness", meanwhile)
+    monkeypatch.setattr(apply_plan, "check_staleness", meanwhile)
     outcome = apply(elsewhere, looked)
     assert outcome.already_applied
     assert outcome.version == looked.target.version + 1
@@ -259,7 +260,7 @@ def test_after_a_crash_it_goes_with_what_is_found_committed(
     looked = frozen(shop)
     monkeypatch.setattr(socket, "gethostname", lambda: "a-container")
     monkeypatch.setattr(History, "applied", lambda *_: None)
-    monkeypatch.setattr("engine.apply.apply_plan.drop_own", lambda *_: None)
+    monkeypatch.setattr(apply_plan, "drop_own", lambda *_: None)
     apply(shop, looked, history=ledger)
     monkeypatch.undo()
     assert len(staged(shop)) == 1

@@ -1,0 +1,51 @@
+"""What is there before a CREATE or REPLACE TABLE runs, and what the statement then does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.model.create_values import Effect, TableState
+from engine.sql.parse_create import ParsedCreate
+from engine.table.table_state import CatalogEntry
+
+
+@dataclass(frozen=True)
+class Situation:
+    """``before`` is the Delta table at ``location``, with or without the catalog ``entry``; ``holds_data``: files are
+    there; ``has_log_directory``: a ``_delta_log`` is, which may be empty. ``catalog_managed`` is the session's default.
+    """
+
+    entry: CatalogEntry | None
+    location: str
+    managed: bool
+    before: TableState | None
+    holds_data: bool
+    has_log_directory: bool
+    catalog_managed: bool = False
+    arbitrary_properties: bool = False
+
+    @property
+    def exists(self) -> bool:
+        return self.entry is not None
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.before or self.holds_data or self.has_log_directory)
+
+
+def effect_of(create: ParsedCreate, around: Situation) -> Effect:
+    """What the statement does, if nothing refuses it."""
+    clones_by_path = create.form == "clone" and create.path is not None
+    if create.if_not_exists and exists(create, around) and not clones_by_path:
+        return "nothing"
+    if around.before is None:
+        return "create"
+    if create.form in ("as_select", "clone"):
+        return "replace"
+    # without a catalog entry, CREATE OR REPLACE verifies the log that is there, and replaces nothing
+    replaces = create.mode == "Replace" or (create.mode == "CreateOrReplace" and around.exists)
+    return "replace" if replaces else "adopt"
+
+
+def exists(create: ParsedCreate, around: Situation) -> bool:
+    return around.exists or (create.path is not None and around.before is not None)

@@ -1,0 +1,141 @@
+"""What the catalog, the location and the statement give together, for plan and apply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.create.data_frame_write import replace_metadata_if_necessary
+from engine.create.foresee_create import CATALOG_MANAGED_DEFAULT, foresee_create
+from engine.create.metadata_after import state_after
+from engine.create.provided_metadata import Provided, provided_metadata, with_counted_source
+from engine.create.situation import Situation, effect_of
+from engine.model.create_values import Effect, TableState
+from engine.model.errors import UsageError
+from engine.model.plan import Refused
+from engine.preflight.metadata_errors import unwritable
+from engine.spark.confs import read_confs
+from engine.spark.spark_errors import translate
+from engine.sql.names import quote
+from engine.sql.parse_create import ParsedCreate
+from engine.table.column_rules import CHECK
+from engine.table.table_state import (
+    CatalogEntry,
+    DeltaTableNow,
+    catalog_entry,
+    default_location,
+    delta_table_now,
+    has_log_directory,
+    holds_data,
+    plain,
+    qualified_name,
+)
+from engine.table.tables import table_sql
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DEFAULT_SOURCE = "spark.sql.sources.default"
+ARBITRARY = "spark.databricks.delta.allowArbitraryProperties.enabled"
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What the catalog, the location and the statement give together."""
+
+    create: ParsedCreate
+    name: str
+    around: Situation
+    now: DeltaTableNow | None
+    provided: Provided
+    effect: Effect
+    after: TableState | None
+    refused: Refused | None
+
+
+def survey_table(
+    spark: SparkSession, create: ParsedCreate, overwrite_schema: bool | None = None, *, count: bool = True
+) -> Survey:
+    """What is there, what the statement gives, and what both come to. ``count``: run its query and count the rows."""
+    entry, name, location = place_of(spark, create)
+    named = name if entry and entry.provider == "delta" else f"delta.{quote(location)}"
+    table = delta_table_now(spark, named) if location and (entry is None or entry.provider == "delta") else None
+    managed = entry.kind == "MANAGED" if entry else create.path is None and create.location is None
+    confs = read_confs(spark, (ARBITRARY, CATALOG_MANAGED_DEFAULT))
+    around = Situation(
+        entry=entry,
+        location=location,
+        managed=managed,
+        before=table.state if table else None,
+        holds_data=table is None and entry is None and holds_data(spark, location),
+        has_log_directory=table is not None or (entry is None and has_log_directory(spark, location)),
+        catalog_managed=confs.get(CATALOG_MANAGED_DEFAULT, "").lower() == "supported",
+        arbitrary_properties=confs.get(ARBITRARY, "").lower() == "true",
+    )
+    effect = effect_of(create, around)
+    check_provider(spark, create, effect)
+    provided = provided_metadata(spark, create)
+    refused = foresee_create(create, around, provided) or replace_metadata_if_necessary(create, overwrite_schema)
+    if refused is None and effect == "replace" and around.before:
+        refused = unwritable(around.before.min_writer_version, around.before.features)
+    if count and refused is None and create.form == "as_select" and effect != "nothing":
+        provided = with_counted_source(spark, create, provided)
+        refused = broken_constraint(spark, create, provided)
+    after = None
+    if refused is None:
+        after = (
+            around.before
+            if effect in ("nothing", "adopt")
+            else state_after(spark, create, provided, around.before, location)
+        )
+    return Survey(create, name, around, table, provided, effect, after, refused)
+
+
+def broken_constraint(spark: SparkSession, create: ParsedCreate, provided: Provided) -> Refused | None:
+    """The CHECK constraint that a row of the query breaks: Delta looks while it writes, and NULL breaks one too."""
+    for key, check in provided.configuration.items():
+        if not key.lower().startswith(CHECK):
+            continue
+        try:
+            broken = spark.sql(
+                f"SELECT count(*) FROM ({create.query}\n) WHERE NOT coalesce(({check}\n), false)"
+            ).collect()[0][0]
+        except Exception as error:
+            raise translate(error) from error
+        if broken:
+            return Refused(
+                condition="DELTA_VIOLATE_CONSTRAINT_WITH_VALUES",
+                message=f"{broken:,} rows of the query break the CHECK {key[len(CHECK) :]} ({check}).",
+                hint="Filter them out, or leave the constraint out.",
+            )
+    return None
+
+
+def place_of(spark: SparkSession, create: ParsedCreate) -> tuple[CatalogEntry | None, str, str]:
+    """(the catalog entry of the name, the qualified name as SQL, the location as it is or will be)."""
+    if create.path is not None:
+        return None, create.name, plain(create.path)
+    parts = qualified_name(spark, create.parts)
+    name = table_sql(".".join(quote(part) for part in parts))
+    entry = catalog_entry(spark, name)
+    if entry is not None:
+        return entry, name, plain(entry.location)
+    return None, name, plain(create.location) if create.location else default_location(spark, parts)
+
+
+def check_provider(spark: SparkSession, create: ParsedCreate, effect: Effect) -> None:
+    """Refuse a statement that makes a table of another format."""
+    if create.form == "clone" or effect == "nothing":
+        return
+    provider = create.provider
+    if provider is None and create.form == "like":
+        source = catalog_entry(spark, create.source or "")
+        provider = source.provider if source else "delta"
+    if provider is None:
+        provider = read_confs(spark, (DEFAULT_SOURCE,)).get(DEFAULT_SOURCE, "parquet")
+    if provider.lower() != "delta":
+        raise UsageError(
+            "NOT_A_DELTA_TABLE",
+            f"The statement makes a table of format {provider}: only Delta tables are planned here.",
+            "Write USING delta.",
+        )

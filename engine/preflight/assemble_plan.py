@@ -1,0 +1,70 @@
+"""Findings → Plan: the plan that is shown, saved and applied."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from engine.merge.plan_values import engines, plan_id, schema_after, source_value, statement_value, target_value
+from engine.merge.running_statement import source_splice, spliced
+from engine.model.plan import Plan
+from engine.model.scan import TouchedFiles
+from engine.preflight.advice import advice_of, warnings_of
+from engine.preflight.findings import Findings
+from engine.preflight.generated_column_advice import generated_predicate
+from engine.spark.clock import Clock
+from engine.spark.explain import explain
+from engine.spark.session_state import session_ref
+from engine.sql.parse import Script
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def assemble_plan(
+    spark: SparkSession, script: Script, params: dict[str, str], findings: Findings, clock: Clock
+) -> Plan:
+    basis, source, matches, promise = findings.basis, findings.source, findings.matches, findings.promise
+    merge, decision, target = basis.merge, basis.decision, basis.target
+    if decision.materialize:
+        decision = decision.model_copy(update=asdict(findings.attempt))
+    bounds = findings.scan.splice
+    parts = (source_splice(merge, source, decision, narrows=bounds is not None), bounds)
+    splices = tuple(one for one in parts if one)
+    if bounds is not None:
+        explain(spark, spliced(merge.statement.sql, splices))
+    statement = statement_value(merge.typed, script, params)
+    table = target_value(merge, target.detail, findings.scan.scan)
+    frozen = source_value(merge, source)
+    implied = generated_predicate(spark, merge, findings.scan.as_typed, matches, target.columns)
+    return Plan(
+        plan_id=plan_id(statement, table, frozen, basis.confs, basis.state),
+        created_at=datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        engines=engines(spark),
+        statement=statement,
+        target=table,
+        source=frozen,
+        decision=decision,
+        scan=findings.scan.value(),
+        executor=promise.executor,
+        find_touched_files=TouchedFiles(
+            join_type=matches.join_type,
+            matched_predicate=matches.matched_predicate,
+            files=promise.files,
+            conflicts=findings.conflicts,
+            partitions_removed_from=promise.partitions_removed_from,
+        ),
+        write=promise.write.model_copy(update={"schema_after": schema_after(merge)}),
+        promise=promise.metrics,
+        estimates=promise.estimates,
+        refused=findings.refused,
+        warnings=tuple(warnings_of(findings)),
+        advice=(*advice_of(findings), *((implied,) if implied else ())),
+        samples=findings.samples,
+        confs=dict(basis.confs),
+        state=basis.state,
+        splices=splices,
+        session=session_ref(spark, source.view, source.staged),
+        timings=clock.timings,
+    )

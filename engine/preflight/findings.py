@@ -1,0 +1,47 @@
+"""What the steps of a plan find: those that read no source, and those that read the frozen one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.merge.analyze import AnalyzedMerge
+from engine.merge.find_touched_files import Matches
+from engine.merge.merge_scan import MergeScan
+from engine.merge.plan_writes import Promise
+from engine.merge.prepare_source import PreparedSource
+from engine.merge.run_with_source_lost_retries import Attempt
+from engine.model.conflicts import Conflicts
+from engine.model.plan import Decision, PlanningState, Refused, Sample
+from engine.preflight.target_reads import DescribedTarget
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What is known without the source. ``merge`` is the statement as typed."""
+
+    merge: AnalyzedMerge
+    decision: Decision
+    target: DescribedTarget
+    confs: Mapping[str, str]
+    state: PlanningState
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the frozen source showed, in the ``attempt`` that kept its blocks."""
+
+    basis: Basis
+    attempt: Attempt
+    source: PreparedSource
+    scan: MergeScan
+    matches: Matches
+    promise: Promise
+    conflicts: Conflicts
+    refused: Refused | None = None
+    samples: tuple[Sample, ...] = ()
+
+    @property
+    def merge(self) -> AnalyzedMerge:
+        """The MERGE that runs: with the derived conjuncts in its ON, if there are any."""
+        return self.scan.merge

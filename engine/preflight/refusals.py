@@ -1,0 +1,55 @@
+"""The first error that Delta would raise while the MERGE runs, in the order in which it would raise them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.merge.analyze import AnalyzedMerge
+from engine.model.plan import Refused
+from engine.preflight.check_rows import check_rows, first_of
+from engine.preflight.evolution_errors import new_columns
+from engine.preflight.failing_conditions import failing_condition
+from engine.preflight.findings import Findings
+from engine.preflight.metadata_errors import (
+    ambiguity,
+    append_only,
+    changed_types,
+    dotted_partitions,
+    not_boolean,
+    reserved_names,
+    unwritable,
+)
+from engine.preflight.target_reads import DescribedTarget
+from engine.preflight.unmatched_dv_rows import unexpected_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def refused_at_start(merge: AnalyzedMerge, target: DescribedTarget) -> Refused | None:
+    """What the metadata forbids, before any file is looked for."""
+    return (
+        unwritable(int(target.detail["minWriterVersion"]), target.features)
+        or changed_types(target.rules)
+        or not_boolean(merge)
+        or new_columns(merge.target_type, merge.type_after, target)
+    )
+
+
+def refused_while_writing(spark: SparkSession, findings: Findings, *, private: bool) -> Refused | None:
+    """What fails once the touched files are known: names, conditions, rows, and the commit itself."""
+    merge, source, matches, promise = findings.merge, findings.source, findings.matches, findings.promise
+    basis, target, write = findings.basis, findings.basis.target, findings.promise.write
+    pruned = basis.decision.materialize or source.staged is not None or findings.scan.is_narrowed
+    copies = write.unmodified_rows_written and bool(promise.metrics["numTargetRowsCopied"])
+    return (
+        reserved_names(merge, pruned, matches, write)
+        or ambiguity(merge.statement, findings.conflicts)
+        or dotted_partitions(merge, matches, target.detail, basis.confs)
+        or failing_condition(spark, merge, source, matches, write, private=private)
+        or first_of(
+            check_rows(spark, merge, source, matches, target, copies=copies, private=private),
+            unexpected_rows(spark, merge, source, matches, write, private=private),
+        )
+        or (append_only(promise.metrics) if target.rules.append_only else None)
+    )

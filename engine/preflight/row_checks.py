@@ -1,0 +1,255 @@
+"""The checks of each written row: what a clause's rows, or rows that are only copied, can break.
+
+Delta checks every written row: casts fail first, then CHECK constraints, NOT NULL, lengths and generated columns
+(Constraints.getAll, CheckDeltaInvariant). Only what the statement can break is checked: a clause that can break nothing
+costs nothing, the others share one aggregate, over the source's rows alone if no target column is needed.
+
+Copied rows kept their constraints when they were written or the constraint was added, so they are not checked, with
+two exceptions: a CHECK over the clock, which a row can break by growing old, and one that depends on the session's time
+zone. Not seen: CHAR and VARCHAR values that were written under spark.sql.legacy.charVarcharAsString and are copied
+without it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.merge.analyze import AnalyzedMerge
+from engine.merge.find_touched_files import (
+    CLAUSE,
+    FILE,
+    SOURCE_ROW,
+    Matches,
+    clause_number,
+    seen_rows,
+    source_relation,
+)
+from engine.merge.prepare_source import PreparedSource
+from engine.preflight.assignments import Assignment, ClauseAssignments, kept, never_failing, volatile
+from engine.preflight.rows_after import clause_rows, unchanged_rows
+from engine.preflight.target_rules import TargetRules, depends_on_zone
+from engine.sql.char_types import fits, lengths
+from engine.sql.names import quote
+from engine.sql.sql_text import names_in
+from engine.sql.store_types import can_up_cast, ddl, holds_integers, is_atomic, is_same
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType
+
+NOT_NULL = "DELTA_NOT_NULL_CONSTRAINT_VIOLATED"
+VIOLATED = "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES"
+TOO_LONG = "DELTA_EXCEED_CHAR_VARCHAR_LIMIT"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that can go wrong. ``violated`` is SQL over the new row, true of a bad one; ``columns`` are shown.
+
+    ``cast`` is the expression that fails, where Spark must be asked how.
+    """
+
+    condition: str
+    sentence: str
+    violated: str
+    columns: tuple[str, ...]
+    hint: str
+    cast: str | None = None
+    overflows: bool = False
+
+
+@dataclass(frozen=True)
+class ClauseChecks:
+    """The checks of one clause over ``rows``, a query of its new rows; ``risky`` are expressions that may raise."""
+
+    checks: tuple[Check, ...]
+    rows: str
+    keys: tuple[str, ...]
+    risky: tuple[tuple[Assignment, str], ...]
+
+
+def clause_checks(
+    merge: AnalyzedMerge, source: PreparedSource, matches: Matches, rules: TargetRules, one: ClauseAssignments
+) -> ClauseChecks | None:
+    lenient = {a.column.name: a for a in never_failing(merge, rules, one).columns}
+    changed = [a for a in one.columns if a.origin != "kept"]
+    checks: list[Check] = []
+    risky: list[tuple[Assignment, str]] = []
+    for a in changed:
+        checks += _cast_checks(a, rules)
+        risky += _risky(merge, a, rules)
+    checks += _constraint_checks(rules, {a.column.name.lower() for a in changed})
+    for a in changed:
+        checks += _column_checks(a, rules)
+    if not checks and not risky:
+        return None
+    needed = {name for check in checks for name in check.columns}
+    shown = [a for a in one.columns if a.column.name in needed]
+    of_target = any(a.of_target for a in (*shown, *(a for a, _ in risky)))
+    items = [f"{lenient[a.column.name].value or '0'} AS {quote(a.column.name)}" for a in shown]
+    items += [f"({a.given.text}\n) AS {quote(given_name(a.column.name))}" for a in shown if a.given]
+    items += [f"{text} AS __dm_risky_{n}" for n, (_, text) in enumerate(risky)]
+    keys = _keys(merge, one)
+    items += [f"{text} AS {quote('__dm_key_' + name)}" for name, text in keys]
+    return ClauseChecks(
+        checks=tuple(checks),
+        rows=f"SELECT {', '.join(items)} FROM {_rows_of(merge, source, matches, one, of_target)}",
+        keys=tuple(name for name, _ in keys),
+        risky=tuple(risky),
+    )
+
+
+def _rows_of(
+    merge: AnalyzedMerge, source: PreparedSource, matches: Matches, one: ClauseAssignments, of_target: bool
+) -> str:
+    """The clause's rows; without the target, where that suffices, from the pairs that are known already."""
+    if one.clause.kind != "matched" or of_target or matches.seen is None:
+        return clause_rows(merge, source, one.clause, matches.seen)
+    number = clause_number(merge.statement, one.clause)
+    reference = merge.source_reference
+    pairs = seen_rows(source, matches.seen, f"{CLAUSE} = {number}")
+    return f"{source_relation(merge, source)} INNER JOIN {pairs} ON {reference}.{SOURCE_ROW} = __dm_seen"
+
+
+def _keys(merge: AnalyzedMerge, one: ClauseAssignments) -> list[tuple[str, str]]:
+    """What identifies a row: the columns of ON, the target's for NOT MATCHED BY SOURCE, else the source's."""
+    if one.clause.kind == "not_matched_by_source":
+        names = [name for e in merge.on for name in e.target_columns]
+        reference = merge.statement.target.reference
+    else:
+        names = [name for e in merge.on for name in e.source_columns]
+        reference = merge.source_reference
+    return [(name, f"{reference}.{quote(name)}") for name in dict.fromkeys(names)]
+
+
+def _cast_checks(a: Assignment, rules: TargetRules) -> list[Check]:
+    """A value that does not fit its column: one try_cast cannot make."""
+    if not (a.given and a.origin == "given" and rules.cast.can_fail) or not _fails(a.given.type, a.column.type):
+        return []
+    given = quote(given_name(a.column.name))
+    cast = f"CAST({given} AS {ddl(a.column.type)})"
+    return [
+        Check(
+            condition="",
+            sentence=f"do not fit column {a.column.name} ({a.column.type.simpleString()})",
+            violated=f"{given} IS NOT NULL AND try_{cast} IS NULL",
+            columns=(a.column.name,),
+            hint="Use try_cast to write NULL instead, or leave those rows out.",
+            cast=cast,
+            overflows=holds_integers(a.column.type),
+        )
+    ]
+
+
+def _fails(given: DataType, wanted: DataType) -> bool:
+    return is_atomic(given) and is_atomic(wanted) and not can_up_cast(given, wanted)
+
+
+def _risky(merge: AnalyzedMerge, a: Assignment, rules: TargetRules) -> list[tuple[Assignment, str]]:
+    """The expressions that may raise as they are computed, and casts of nested values, which may raise within."""
+    if a.origin == "generated":
+        return [(a, a.value or "NULL")] if a.column.generation_may_raise else []
+    if a.given is None:
+        return [(a, a.value or "NULL")] if a.origin == "given" else []
+    nested = not is_atomic(a.column.type) and not is_same(a.given.type, a.column.type) and rules.cast.can_fail
+    if nested:
+        return [(a, a.value or "NULL")]
+    return [(a, a.given.text)] if merge.may_raise(a.given.text) else []
+
+
+def _constraint_checks(rules: TargetRules, changed: set[str]) -> list[Check]:
+    """The CHECK constraints that name a changed column, the clock, or what depends on the session's time zone."""
+    checks = []
+    for name, text in rules.checks.items():
+        columns = _named(rules, text)
+        kept = not any(column.lower() in changed for column in columns)
+        if kept and not volatile(text) and not depends_on_zone(text, rules.columns):
+            continue
+        checks.append(
+            Check(
+                condition=VIOLATED,
+                sentence=f"violate the CHECK constraint {name} ({text})",
+                violated=f"NOT coalesce(({text}\n), FALSE)",
+                columns=columns,
+                hint="Leave those rows out of the source, or correct them there.",
+            )
+        )
+    return checks
+
+
+def _column_checks(a: Assignment, rules: TargetRules) -> list[Check]:
+    column, name = a.column, quote(a.column.name)
+    checks = []
+    never_null = a.origin == "identity" or (
+        a.given is not None and not a.given.nullable and not _fails(a.given.type, column.type)
+    )
+    paths = _not_null_paths(column.name, column.type, column.nullable)
+    if not (never_null and is_atomic(column.type)) and paths:
+        for path in paths:
+            checks.append(
+                Check(
+                    condition=NOT_NULL,
+                    sentence=f"have NULL in {'.'.join(path)}, which is NOT NULL",
+                    violated=f"{'.'.join(quote(part) for part in path)} IS NULL",
+                    columns=(column.name,),
+                    hint="Leave those rows out of the source, or give them a value: coalesce(…).",
+                )
+            )
+    if column.raw_type is not None and (whole := fits(name, column.raw_type)):
+        most = lengths(column.raw_type)
+        checks.append(
+            Check(
+                condition=TOO_LONG,
+                sentence=f"are longer than the {most} characters of {column.name}",
+                violated=f"NOT ({whole})",
+                columns=(column.name,),
+                hint=f"Shorten them: left(…, {most}); blanks at the end count.",
+            )
+        )
+    if column.generated_as is not None and a.origin == "given":
+        checks.append(
+            Check(
+                condition=VIOLATED,
+                sentence=f"give {column.name} another value than it is generated as ({column.generated_as})",
+                violated=f"NOT ({name} <=> ({column.generated_as}\n))",
+                columns=(column.name, *_named(rules, column.generated_as)),
+                hint=f"Do not assign {column.name}: Delta computes it.",
+            )
+        )
+    return checks
+
+
+def _not_null_paths(name: str, data_type: DataType, nullable: bool) -> list[tuple[str, ...]]:
+    """Invariants.getFromSchema: the column and the fields of its structs that are NOT NULL."""
+    from pyspark.sql.types import StructType
+
+    paths: list[tuple[str, ...]] = [] if nullable else [(name,)]
+    if isinstance(data_type, StructType):
+        for field in data_type.fields:
+            paths += [(name, *rest) for rest in _not_null_paths(field.name, field.dataType, field.nullable)]
+    return paths
+
+
+def _named(rules: TargetRules, text: str) -> tuple[str, ...]:
+    """The columns of the target that an expression names."""
+    words = names_in(text)
+    return tuple(column.name for column in rules.columns if column.name.lower() in words)
+
+
+def copied_checks(
+    merge: AnalyzedMerge, source: PreparedSource, matches: Matches, rules: TargetRules
+) -> ClauseChecks | None:
+    """The rows that are only copied, against the CHECK constraints that time, or another time zone, can break."""
+    checks = [check for check in _constraint_checks(rules, set()) if check.columns]
+    if not checks or not matches.touched:
+        return None
+    needed = {name for check in checks for name in check.columns}
+    items = [f"{a.value} AS {quote(a.column.name)}" for a in kept(merge, rules) if a.column.name in needed]
+    rows = unchanged_rows(merge, source)
+    return ClauseChecks(
+        tuple(checks), f"SELECT {', '.join(items)} FROM {rows} AND {FILE} IN ({matches.touched_hashes})", (), ()
+    )
+
+
+def given_name(column: str) -> str:
+    return f"__dm_given_{column}"
