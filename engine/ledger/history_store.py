@@ -18,7 +18,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from engine.ledger.history_lock import LockTimeoutError, locked
+from engine.files import LockTimeoutError, locked
 from engine.model.errors import EngineError
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ starts the same offline, and a download cut off half way is taken up where it st
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import re
@@ -19,10 +18,11 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
 
+from engine.files import locked
 from engine.model.errors import UnreachableError
 from engine.session.java import Java, spark_environment, spark_submit
 from engine.session.truststore import proxy_options, system_certificates, write_truststore
@@ -146,21 +146,17 @@ def _complete(directory: Path) -> list[Path] | None:
 
 @contextmanager
 def _locked(directory: Path, progress: Progress | None) -> Iterator[None]:
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        handle = (directory / ".lock").open("w")
-    except OSError as error:
-        raise UnreachableError(
-            "NO_JARS",
-            f"The directory for Delta's jars, {directory}, cannot be written: {error.strerror or error}.",
-            "Name another one with DELTAMERGE_CONSOLE_JARS.",
-        ) from error
-    with handle:
+    waiting = "waiting for another process that downloads Delta's jars"
+    with ExitStack() as stack:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            _say(progress, "waiting for another process that downloads Delta's jars")
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            directory.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(locked(directory / ".lock", on_wait=lambda: _say(progress, waiting)))
+        except OSError as error:
+            raise UnreachableError(
+                "NO_JARS",
+                f"The directory for Delta's jars, {directory}, cannot be written: {error.strerror or error}.",
+                "Name another one with DELTAMERGE_CONSOLE_JARS.",
+            ) from error
         yield
 
 

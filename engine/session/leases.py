@@ -13,10 +13,9 @@ import threading
 from pathlib import Path
 
 from engine import processes
-from engine.session.logs import write_private
+from engine.files import remove_half_files, write_private
 
 _SESSIONS = ".sessions"
-_HALF = ".new"
 
 _held: dict[Path, int] = {}
 _open: dict[Path, list[tuple[str, str]]] = {}
@@ -79,11 +78,8 @@ def left_sessions(home: Path) -> dict[Path, list[tuple[str, str]]]:
     """The (session id, user id) that dead processes left open, by the file that names them: remove it when they
     are closed."""
     found: dict[Path, list[tuple[str, str]]] = {}
+    remove_half_files(home / "leases")
     with contextlib.suppress(OSError):
-        for half in (home / "leases").glob(f"*{_HALF}"):
-            pid = half.name.partition(".")[0]
-            if pid.isdigit() and not processes.start_time(int(pid)):
-                _remove(half)
         for path in (home / "leases").glob(f"*{_SESSIONS}"):
             with contextlib.suppress(OSError, ValueError):
                 started, *lines = path.read_text(encoding="utf-8").splitlines() or [""]
@@ -103,12 +99,9 @@ def _write_sessions(home: Path) -> None:
 
 
 def _write(home: Path, name: str, text: str) -> None:
-    """At once, never half a file: it may be read, or this process killed, at any moment."""
     path = home / "leases" / name
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    scratch = path.with_name(f"{name}{_HALF}")
-    write_private(scratch, text)
-    os.replace(scratch, path)
+    write_private(path, text)
 
 
 def _remove(path: Path) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
+from engine.files import write_private
 from engine.model.errors import UnreachableError
 
 _KEPT = 3
@@ -69,14 +69,6 @@ def rotate(log: Path) -> Path:
         log.replace(log.with_name(f"{log.name}.1"))
     write_private(log, "")
     return log
-
-
-def write_private(path: Path, text: str) -> None:
-    """Write a file that only this user can read."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        os.fchmod(descriptor, 0o600)  # it may have been there, with another mode
-        file.write(text)
 
 
 def read_log(log: Path) -> str:

@@ -8,7 +8,6 @@ lock, so two launches at once give one server.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import secrets
@@ -19,21 +18,21 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from engine import processes
+from engine.files import locked, write_private
 from engine.model.errors import EngineError, UnreachableError
 from engine.session import confs as settings
 from engine.session.home import jars_directory, prepare_home
 from engine.session.jars import Progress, delta_jars
 from engine.session.java import Java, find_java, spark_environment, spark_submit
 from engine.session.leases import used_by_others
-from engine.session.logs import prepare_logs, read_log, rotate, start_error, write_private
+from engine.session.logs import prepare_logs, read_log, rotate, start_error
 from engine.session.state import (
     LOCK_FILE,
     ServerInfo,
@@ -76,7 +75,7 @@ def start_server(
     say = progress or _silent
     home = prepare_home(home)
     static, _ = settings.split_confs(confs or {})
-    with _lock(home, say):
+    with locked(home / LOCK_FILE, on_wait=lambda: say("waiting for another process that starts Spark")):
         running = _running(home)
         if running is not None:
             reason = _unfit(running, master)
@@ -200,17 +199,6 @@ def _idle_seconds(minutes: float | None) -> float:
         except ValueError:
             minutes = 30.0
     return max(1.0, minutes * 60)
-
-
-@contextmanager
-def _lock(home: Path, say: Progress) -> Iterator[None]:
-    with os.fdopen(os.open(home / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600), "a") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say("waiting for another process that starts Spark")
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
 
 
 def _launch(home: Path, master: str, static: Mapping[str, str], say: Progress, idle_seconds: float) -> ServerInfo:
