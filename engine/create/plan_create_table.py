@@ -23,7 +23,7 @@ from engine.model.progress import OnProgress
 from engine.preflight.metadata_errors import unwritable
 from engine.preflight.target_reads import beside
 from engine.spark.clock import Clock
-from engine.spark.confs import read_confs
+from engine.spark.confs import is_on, read_confs
 from engine.spark.not_understood import NOT_UNDERSTOOD
 from engine.spark.session_state import KEPT_CONFS, kept_confs, run_setup, tagged
 from engine.spark.spark_errors import translate
@@ -200,7 +200,7 @@ def look(
         holds_data=found is None and entry is None and holds_data(spark, location),
         has_log_directory=found is not None or (entry is None and has_log_directory(spark, location)),
         catalog_managed=confs.get(CATALOG_MANAGED_DEFAULT, "").lower() == "supported",
-        arbitrary_properties=confs.get(ARBITRARY, "").lower() == "true",
+        arbitrary_properties=is_on(confs, ARBITRARY, "false"),
     )
     effect = effect_of(create, around)
     check_provider(spark, create, effect)

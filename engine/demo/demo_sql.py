@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.sql.names import quote, string
+
 #: Raise it when the tables change: demos built before are then built anew.
 FORMAT = 1
 
@@ -103,7 +105,7 @@ class _Writer:
     """Writes the statements for one schema, scale and seed."""
 
     def __init__(self, schema: str, scale: Scale, seed: int) -> None:
-        self.schema = "`" + schema.replace("`", "``") + "`"
+        self.schema = quote(schema)
         self.scale = scale
         self.seed = seed
 
@@ -112,7 +114,7 @@ class _Writer:
         return f"pmod(xxhash64({key}, {self.seed}L, '{salt}'), {below})"
 
     def pick(self, salt: str, options: tuple[str, ...], key: str = "id") -> str:
-        listed = ", ".join("'" + option.replace("'", "''") + "'" for option in options)
+        listed = ", ".join(map(string, options))
         return f"element_at(array({listed}), cast({self.draw(salt, len(options), key)} AS INT) + 1)"
 
     def create(self, name: str, columns: str, comment: str, *, using: str = "DELTA", more: str = "") -> str:

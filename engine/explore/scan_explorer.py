@@ -20,7 +20,7 @@ from engine.model.browse import Column
 from engine.model.errors import EngineError
 from engine.model.value import Accuracy
 from engine.preflight.target_reads import beside
-from engine.spark.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set, read_confs
+from engine.spark.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set, is_on, read_confs
 from engine.spark.explain import explain
 from engine.spark.schema import columns_of, schema_of
 from engine.spark.spark_errors import translate
@@ -150,7 +150,7 @@ def explore(spark: SparkSession, table: str, predicate: str, version: int | None
 
     every = [part.text for part in parts]
     after = kept(every)
-    skipping = read_confs(spark, (STATS_SKIPPING,)).get(STATS_SKIPPING, "true").lower() == "true"
+    skipping = is_on(read_confs(spark, (STATS_SKIPPING,)), STATS_SKIPPING)
     generates = bool(by_partition) and "generatedColumns" in (detail["tableFeatures"] or ())
     plain = kept(every, generated=False) if generates else after
     generated = generated_filters(spark, source, predicate) if generates and skipping else ()

@@ -64,7 +64,7 @@ def plan_writes(
     statement = merge.statement
     vectors = traits.deletion_vectors and is_on(confs, PERSISTENT_VECTORS)
     touched = matches.touched
-    write = write_plan(statement, bool(touched), vectors, traits, confs)
+    write = choose_writer(statement, bool(touched), vectors, traits, confs)
     rows = row_metrics(statement, matches, vectors)
     removal = removal_metrics(touched, vectors)
     gone = [f for f in touched if not vectors or (changed_rows(f) and fully_replaced(f))]
@@ -139,7 +139,7 @@ VECTOR_METRICS = (
 )
 
 
-def write_plan(
+def choose_writer(
     statement: MergeStatement, touched: bool, vectors: bool, traits: TableTraits, confs: Mapping[str, str]
 ) -> WritePlan:
     """Which of Delta's writers runs, with which join (the table of DELTA_MERGE.md §B)."""

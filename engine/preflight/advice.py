@@ -11,9 +11,8 @@ from engine.merge.prepare_source import CLOCK, PreparedSource
 from engine.model.conflicts import Conflicts
 from engine.model.plan import Decision, Remark
 from engine.preflight.assignments import ClauseAssignments
-from engine.sql.sql_text import function_names, tokenize
+from engine.sql.sql_text import all_function_names
 
-NEED_NO_BRACKETS = ("CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "LOCALTIMESTAMP")
 MUST_ACCEPT = frozenset(("NULL_CONDITION_WRONG_RESULT", "FEED_LOSES_INSERTED_ROWS"))
 
 
@@ -127,7 +126,6 @@ def advise(
     return tuple(warnings), tuple(advice)
 
 
-def asks_time(condition: str) -> set[str]:
+def asks_time(condition: str) -> frozenset[str]:
     """The functions of ``condition`` that tell the time, which Delta fixes anew for each MERGE."""
-    words = {token.word.lower() for token in tokenize(condition) if token.word in NEED_NO_BRACKETS}
-    return words | (function_names(condition) & CLOCK)
+    return all_function_names(condition) & CLOCK

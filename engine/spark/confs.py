@@ -57,9 +57,10 @@ def read_confs(spark: SparkSession, keys: Iterable[str]) -> dict[str, str]:
     return {key: str(every[key]) for key in keys if key in every}
 
 
-def is_on(confs: Mapping[str, str], key: str, default: str = "true") -> bool:
-    """Whether a conf is true, in any case and with blanks around it, as Spark takes it."""
-    return confs.get(key, default).strip().lower() == "true"
+def is_on(values: Mapping[str, str | None], key: str, default: str = "true") -> bool:
+    """Whether a conf or a table property is true, in any case and with blanks around it, as Spark takes it."""
+    value = values.get(key)
+    return (default if value is None else value).strip().lower() == "true"
 
 
 @contextmanager

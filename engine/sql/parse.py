@@ -12,6 +12,7 @@ from engine.model.errors import UsageError
 from engine.model.plan import ActionKind, Clause, ClauseKind
 from engine.sql.expressions import Node, NotReadError, Reader, not_read
 from engine.sql.lexer import Token, tokenize
+from engine.sql.names import quote
 from engine.sql.sql_text import statement_spans, text_of
 
 SETUP_WORDS = (
@@ -60,7 +61,7 @@ class Relation:
     @property
     def reference(self) -> str:
         """What names its columns: the alias, else the last part of the name."""
-        return self.alias or (f"`{self.parts[-1].replace('`', '``')}`" if self.parts else "")
+        return self.alias or (quote(self.parts[-1]) if self.parts else "")
 
 
 @dataclass(frozen=True, eq=False)

@@ -134,6 +134,14 @@ def function_names(sql: str) -> frozenset[str]:
     return frozenset(parts[-1] for parts in called_functions(sql))
 
 
+NO_BRACKETS = frozenset(("current_timestamp", "current_date", "current_time", "localtimestamp"))
+
+
+def all_function_names(sql: str) -> frozenset[str]:
+    """:func:`function_names`, and the functions that are called without brackets."""
+    return function_names(sql) | ({token.word.lower() for token in tokenize(sql)} & NO_BRACKETS)
+
+
 def called_functions(sql: str) -> frozenset[tuple[str, ...]]:
     """Lower-case dotted names that are followed by a bracket, outside quotes and comments."""
     called = set()

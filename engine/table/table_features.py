@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.model.create_values import StateColumn
+from engine.spark.confs import is_on
 
 FEATURE_PREFIX = "delta.feature."
 PROTOCOL_KEYS = ("delta.minReaderVersion", "delta.minWriterVersion", "delta.ignoreProtocolDefaults")
@@ -107,7 +108,7 @@ def protocol_for_new_table(
     """Protocol.forNewTable. ``configuration`` holds the protocol's own properties as well; ``defaults`` are the
     session's for them (``delta.minReaderVersion`` …), those of Delta where it sets none."""
     versions = {"delta.minReaderVersion": "1", "delta.minWriterVersion": "2"}
-    if str(configuration.get("delta.ignoreProtocolDefaults", "false")).lower() == "true":
+    if is_on(configuration, "delta.ignoreProtocolDefaults", "false"):
         versions, defaults = dict.fromkeys(versions, "1"), {}
     given: dict[str, str | None] = {**versions, **defaults, **configuration}
     return protocol_of(
@@ -169,7 +170,7 @@ def enabled_by_metadata(
     columns: Sequence[StateColumn], configuration: Mapping[str, str | None], nested_not_null: bool = False
 ) -> frozenset[str]:
     """FeatureAutomaticallyEnabledByMetadata: what columns and properties need."""
-    found = {name for key, name in BY_PROPERTY.items() if str(configuration.get(key) or "").lower() == "true"}
+    found = {name for key, name in BY_PROPERTY.items() if is_on(configuration, key, "false")}
     types = " ".join(column.type for column in columns)
     needed = {
         "invariants": nested_not_null or any(not column.nullable for column in columns),

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 
 from engine.model.plan import RaisedProperty, Undo
+from engine.spark.confs import is_on
 
 RETENTION = "delta.deletedFileRetentionDuration"
 LOG_RETENTION = "delta.logRetentionDuration"
@@ -69,7 +70,7 @@ def retention_of(properties: Mapping[str, str]) -> Retention:
     return Retention(
         files=milliseconds(of[RETENTION]),
         log=milliseconds(of[LOG_RETENTION]),
-        cleanup=of[LOG_CLEANUP].strip().lower() != "false",
+        cleanup=is_on(of, LOG_CLEANUP),
         checkpoint_interval=int(interval) if interval.isdigit() and int(interval) else None,
         properties=properties,
     )

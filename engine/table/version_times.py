@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine.model.plan import Undo
-from engine.spark.confs import read_confs
+from engine.spark.confs import is_on, read_confs
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.table.undo_possible import ENFORCED, VersionTime, retention_of, undo_of_commit
@@ -37,7 +37,7 @@ def newest_version_time(spark: SparkSession, table: str, version: int, detail: A
     """Of ``version``, the newest when ``detail`` (see :func:`detail_with_time`) was read."""
     written_at = detail["written_at"]
     committed_at = written_at
-    if dict(detail["properties"] or {}).get(IN_COMMIT, "").lower() == "true":
+    if is_on(dict(detail["properties"] or {}), IN_COMMIT, "false"):
         committed_at = committed_times(spark, table, 1).get(version)
     return VersionTime(version, committed_at, written_at)
 
@@ -55,7 +55,7 @@ def committed_times(spark: SparkSession, table: str, newest: int) -> dict[int, i
 
 def is_enforced(spark: SparkSession) -> bool:
     """Whether this session has Delta refuse versions by their age."""
-    return read_confs(spark, (ENFORCED,)).get(ENFORCED, "true").strip().lower() != "false"
+    return is_on(read_confs(spark, (ENFORCED,)), ENFORCED)
 
 
 def undo_of_merge(spark: SparkSession, table: str, version: int, detail: Any) -> Undo:
