@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from engine.model.errors import CancelledError, EngineError, UnreachableError, UsageError
 from engine.spark.explain import explain
 from engine.spark.spark_errors import collected
-from engine.sql.expressions import Node, read_expression
+from engine.sql.expressions import read_expression
 from engine.sql.lexer import Token
 from engine.sql.positions import Edit, edited
 from engine.sql.resolve import Side, resolve
 from engine.sql.sql_text import text_of
 from engine.sql.store_types import DECIMAL, INTEGRAL, can_up_cast_names, ddl
+from engine.sql.token_reader import Node
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

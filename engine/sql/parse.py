@@ -5,15 +5,16 @@ This is a reading: engine.merge.check_reading holds it to what Spark parsed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.model.errors import UsageError
 from engine.model.plan import ActionKind, Clause, ClauseKind
-from engine.sql.expressions import Node, NotReadError, Reader, not_read
+from engine.sql.expressions import Reader
 from engine.sql.lexer import Token, tokenize
 from engine.sql.names import quote
 from engine.sql.sql_text import statement_spans, text_of
+from engine.sql.token_reader import Node, NotReadError, not_read, read_list
 
 SETUP_WORDS = (
     "SET",
@@ -367,26 +368,13 @@ def _set(reader: Reader, at: int) -> tuple[Assignments, int]:
 
 
 def _insert(reader: Reader, at: int) -> tuple[Assignments, int]:
-    columns, behind = _listed(reader, at, lambda begin: (begin, _column(reader, begin)))
+    columns, behind = read_list(reader, at, _column)
     begin = reader.expect(behind, "VALUES")
-    values, end = _listed(reader, begin, lambda begin: (begin, reader.part(begin).end))
+    values, end = read_list(reader, begin, lambda _, one: reader.part(one).end)
     if len(columns) != len(values):
         raise NotReadError(begin, f"{len(columns)} values for {len(columns)} columns")
     tokens = reader.tokens
     return [(tokens[a:b], tokens[c:d]) for (a, b), (c, d) in zip(columns, values, strict=True)], end
-
-
-def _listed(reader: Reader, at: int, item: Callable[[int], tuple[int, int]]) -> tuple[list[tuple[int, int]], int]:
-    """(The places of the items in the bracket at ``at``, the place behind it)."""
-    behind = reader.behind(at)
-    found = []
-    begin = at
-    while begin != behind - 1:
-        found.append(item(begin + 1))
-        begin = found[-1][1]
-        if begin != behind - 1:
-            reader.expect(begin, ",")
-    return found, behind
 
 
 def _column(reader: Reader, at: int) -> int:

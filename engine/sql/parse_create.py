@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 
 from engine.model.create_values import Form, Mode
 from engine.model.errors import UsageError
-from engine.sql.expressions import QUERY_WORDS, NotReadError, Reader, not_read
+from engine.sql.expressions import QUERY_WORDS, Reader
 from engine.sql.lexer import tokenize
 from engine.sql.names import quote
 from engine.sql.read_columns import ColumnDefinition, partition_column, read_columns
 from engine.sql.read_create_parts import (
     number_of,
-    read_list,
     read_name,
     read_option,
     read_properties,
@@ -26,6 +25,7 @@ from engine.sql.read_create_parts import (
     read_string,
 )
 from engine.sql.sql_text import text_of
+from engine.sql.token_reader import NotReadError, not_read, read_list
 
 __all__ = ["ColumnDefinition", "ParsedCreate", "is_create_table", "parse_create"]
 

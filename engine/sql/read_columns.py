@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from engine.sql.expressions import NotReadError, Reader
-from engine.sql.read_create_parts import read_list, read_string
+from engine.sql.expressions import Reader
+from engine.sql.read_create_parts import read_string
 from engine.sql.sql_text import text_of
+from engine.sql.token_reader import NotReadError, read_list
 
 OF_A_TABLE = ("CHECK", "UNIQUE", "PRIMARY", "FOREIGN")
 OF_A_COLUMN = ("CHECK", "UNIQUE", "PRIMARY", "REFERENCES")

@@ -12,11 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.model.plan import ClauseKind
-from engine.sql.expressions import Node, read_expression
+from engine.sql.expressions import read_expression
 from engine.sql.names import quote
 from engine.sql.parse import MergeClause, MergeStatement
 from engine.sql.positions import Edit, edited
 from engine.sql.sql_text import free_names
+from engine.sql.token_reader import Node
 
 TARGET, SOURCE = "__dm_target", "__dm_source"
 """What our queries call the two sides."""

@@ -7,9 +7,10 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from engine.sql.expressions import Node, read_expression
+from engine.sql.expressions import read_expression
 from engine.sql.lexer import CLOSING, OPENING, Token, tokenize
 from engine.sql.positions import Edit, edited
+from engine.sql.token_reader import Node
 
 __all__ = ["Token", "tokenize"]  # for those who ask about tokens
 
