@@ -10,16 +10,16 @@ Every method may raise EngineError ``LEDGER_LOCKED``, ``LEDGER_NEWER``, ``LEDGER
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from engine.ledger import browse_cache
 from engine.ledger import history_rows as rows
 from engine.ledger.history_store import Store, now
 from engine.model.browse import TableRef, TableVersion
@@ -58,9 +58,6 @@ Details = list[OperationDetail]
 Versions = list[TableVersion]
 Tables = list[TableRef]
 Abandonments = list[Abandoned]
-
-#: Versions of one table that are remembered.
-MAX_CACHED_VERSIONS = 5_000
 
 
 class History:
@@ -327,59 +324,20 @@ class History:
     def cache_versions(self, table_key: str, versions: Iterable[TableVersion]) -> None:
         """Remember versions of a table (its id, or whatever names it for good). Known ones are replaced."""
         bodies = {one.version: rows.text(one) for one in versions}
-        if not bodies:
-            return
-        numbers = list(bodies)
-
-        def work(db: DuckDBPyConnection) -> None:
-            db.execute(
-                "DELETE FROM table_version WHERE table_key = ? AND list_contains(?, version)",
-                [table_key, numbers],
-            )
-            db.execute(
-                "INSERT INTO table_version SELECT ?, unnest(?::BIGINT[]), unnest(?::VARCHAR[])",
-                [table_key, numbers, list(bodies.values())],
-            )
-            db.execute(
-                "DELETE FROM table_version WHERE table_key = ? AND version <= (SELECT max(version) FROM"
-                " table_version WHERE table_key = ?) - ?",
-                [table_key, table_key, MAX_CACHED_VERSIONS],
-            )
-
-        self._store.run(work)
+        if bodies:
+            self._store.run(lambda db: browse_cache.replace_versions(db, table_key, bodies))
 
     def cached_versions(self, table_key: str) -> Versions:
         """The versions remembered of a table, newest first; empty when it was never seen."""
-
-        def work(db: DuckDBPyConnection) -> Any:
-            return db.execute(
-                "SELECT body FROM table_version WHERE table_key = ? ORDER BY version DESC", [table_key]
-            ).fetchall()
-
-        found = (rows.read(TableVersion, body) for (body,) in self._store.run(work, reading=True))
-        return [version for version in found if version is not None]
+        return self._store.run(lambda db: browse_cache.versions(db, table_key), reading=True)
 
     def cache_tables(self, endpoint: str, tables: Sequence[TableRef]) -> None:
         """Remember the tables seen at ``endpoint``, in place of those remembered before."""
-        body = json.dumps([one.model_dump(mode="json") for one in tables], ensure_ascii=False)
-
-        def work(db: DuckDBPyConnection) -> None:
-            db.execute("DELETE FROM table_list WHERE endpoint = ?", [redact(endpoint)])
-            db.execute("INSERT INTO table_list VALUES (?, ?, ?)", [redact(endpoint), now(), body])
-
-        self._store.run(work)
+        self._store.run(lambda db: browse_cache.replace_tables(db, redact(endpoint), tables))
 
     def cached_tables(self, endpoint: str) -> Tables:
         """The tables seen last time at ``endpoint``; empty when there was none."""
-
-        def work(db: DuckDBPyConnection) -> Any:
-            return db.execute("SELECT body FROM table_list WHERE endpoint = ?", [redact(endpoint)]).fetchone()
-
-        row = self._store.run(work, reading=True)
-        try:
-            return [TableRef.model_validate(one) for one in json.loads(row[0])] if row else []
-        except (ValueError, ValidationError):
-            return []
+        return self._store.run(lambda db: browse_cache.tables(db, redact(endpoint)), reading=True)
 
 
 def _insert(db: DuckDBPyConnection, plan: AnyPlan, body: bytes, status: str, op_id: str) -> str:

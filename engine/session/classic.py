@@ -83,7 +83,6 @@ def _start(home: Path, master: str, static: Mapping[str, str], progress: Progres
     told = scratch / "connection"
     command = spark_submit(
         java,
-        main_class=None,
         resource="pyspark-shell",
         memory=confs["spark.driver.memory"],
         jvm_options=settings.jvm_options(home, scratch, log4j),

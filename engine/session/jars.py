@@ -188,13 +188,12 @@ def _resolve(java: Java, target: Path, confs: Mapping[str, str], log: Path, prog
             trust = [f"-Djavax.net.ssl.trustStore={store}", "-Djavax.net.ssl.trustStoreType=JKS"]
         command = spark_submit(
             java,
-            # Any class of Spark's class path whose main returns at once does: the packages are
-            # resolved before it is called.
-            main_class="org.apache.ivy.Main",
             resource="spark-internal",
             memory="512m",
             jvm_options=[*network, *trust],
-            options=["--master", "local", *options],
+            # Any class of Spark's class path whose main returns at once does: the packages are
+            # resolved before it is called.
+            options=["--master", "local", *options, "--class", "org.apache.ivy.Main"],
             arguments=["-version"],
         )
         code, said = _run(command, spark_environment(java), log, progress)

@@ -139,7 +139,6 @@ def driver_memory() -> str:
 def spark_submit(
     java: Java,
     *,
-    main_class: str | None,
     resource: str,
     memory: str,
     jvm_options: Sequence[str] = (),
@@ -150,7 +149,7 @@ def spark_submit(
     """The command line that runs SparkSubmit on ``java``.
 
     ``memory`` is the heap ("4096m"); ``jvm_options`` and ``extra_classpath`` go to the JVM,
-    ``options`` to SparkSubmit, ``arguments`` to ``main_class``. Nothing secret belongs in it: every
+    ``options`` to SparkSubmit, ``arguments`` to the main class that these name. Nothing secret belongs in it: every
     user of the machine can read a command line.
     """
     classpath = [*extra_classpath, str(spark_home() / "jars" / "*")]
@@ -163,7 +162,6 @@ def spark_submit(
         os.pathsep.join(classpath),
         "org.apache.spark.deploy.SparkSubmit",
         *options,
-        *(("--class", main_class) if main_class else ()),
         resource,
         *arguments,
     ]

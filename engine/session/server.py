@@ -236,50 +236,40 @@ def _spawn(
         "spark.connect.grpc.port.maxRetries": "0",
     }
     log = rotate(home / "logs" / LOG)
-    log4j = prepare_logs(home)
-    conf_file = home / "server.conf"
-    write_private(conf_file, settings.properties({"spark.master": master, **confs}))
-    token = secrets.token_urlsafe(32)
-    versions = _versions(str(java.version))
+    server = ServerInfo(
+        pid=0,
+        endpoint=f"sc://localhost:{port}",
+        token=secrets.token_urlsafe(32),
+        master=master,
+        versions=_versions(str(java.version)),
+        started_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        log=str(log),
+        static_confs=static,
+        effective=confs,
+        host=socket.gethostname(),
+        port=port,
+        idle_seconds=idle_seconds,
+    )
     order = {
-        "command": spark_submit(
-            java,
-            main_class=MAIN_CLASS,
-            resource="spark-internal",
-            memory=confs["spark.driver.memory"],
-            jvm_options=[
-                *confs.get("spark.driver.extraJavaOptions", "").split(),
-                *settings.jvm_options(home, scratch, log4j),
-            ],
-            extra_classpath=settings.classpath(confs, master, jars),
-            options=["--properties-file", str(conf_file)],
-        ),
-        "env": {**spark_environment(java), "SPARK_CONNECT_AUTHENTICATE_TOKEN": token},
+        "command": _command(home, java, server, jars, scratch),
+        "env": {**spark_environment(java), "SPARK_CONNECT_AUTHENTICATE_TOKEN": server.token},
         "home": str(home),
         "log": str(log),
         "scratch": str(scratch),
         "idle_seconds": idle_seconds,
-        "state": asdict(
-            ServerInfo(
-                pid=0,
-                endpoint=f"sc://localhost:{port}",
-                token=token,
-                master=master,
-                versions=versions,
-                started_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-                log=str(log),
-                static_confs=static,
-                effective=confs,
-                host=socket.gethostname(),
-                port=port,
-                idle_seconds=idle_seconds,
-            )
-        ),
+        "state": asdict(server),
     }
     watchdog = _start_watchdog(home, order, log)
-    info = _wait_state(home, watchdog, token)
+    info = _wait_state(home, watchdog, server.token)
     if info is not None and _wait_ready(info, watchdog, say):
         return info
+    _check_port_taken(home, info, watchdog, log)
+    say("the port was taken, trying another")
+    return None
+
+
+def _check_port_taken(home: Path, info: ServerInfo | None, watchdog: subprocess.Popen[bytes], log: Path) -> None:
+    """Raise UnreachableError unless the server ended because its port was taken."""
     if info is not None and info.is_running():
         _stop(home, info)
         raise UnreachableError(
@@ -290,10 +280,26 @@ def _spawn(
     with contextlib.suppress(subprocess.TimeoutExpired):
         watchdog.wait(timeout=5)
     said = read_log(log)
-    if "BindException" in said or "Address already in use" in said:
-        say("the port was taken, trying another")
-        return None
-    raise start_error(log)
+    if "BindException" not in said and "Address already in use" not in said:
+        raise start_error(log)
+
+
+def _command(home: Path, java: Java, server: ServerInfo, jars: list[Path], scratch: Path) -> list[str]:
+    """The server's command line; its settings are in a file, which it names."""
+    confs, master = server.effective, server.master
+    file = home / "server.conf"
+    write_private(file, settings.properties({"spark.master": master, **confs}))
+    return spark_submit(
+        java,
+        resource="spark-internal",
+        memory=confs["spark.driver.memory"],
+        jvm_options=[
+            *confs.get("spark.driver.extraJavaOptions", "").split(),
+            *settings.jvm_options(home, scratch, prepare_logs(home)),
+        ],
+        extra_classpath=settings.classpath(confs, master, jars),
+        options=["--properties-file", str(file), "--class", MAIN_CLASS],
+    )
 
 
 def _start_watchdog(home: Path, order: Mapping[str, object], log: Path) -> subprocess.Popen[bytes]:
