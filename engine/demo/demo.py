@@ -89,10 +89,10 @@ def _build(
     total = len(wanted)
     on_progress(Progress(phase="Creating the demo schema", done=0, total=total))
     spark.sql(f"CREATE SCHEMA IF NOT EXISTS {quote(schema)}").collect()
-    told = itertools.count()
+    counter = itertools.count()
 
     def make(table: Table) -> None:
-        on_progress(Progress(phase=f"Generating {schema}.{table.name}", done=next(told), total=total))
+        on_progress(Progress(phase=f"Generating {schema}.{table.name}", done=next(counter), total=total))
         name = f"{quote(schema)}.{quote(table.name)}"
         with tagged(spark, tag):
             spark.sql(f"DROP TABLE IF EXISTS {name}").collect()

@@ -207,21 +207,21 @@ class History:
 
         def work(db: DuckDBPyConnection) -> OperationDetail:
             wanted = op_id.strip().lower()
-            found = rows.operations(db, "WHERE op_id = ?", [wanted])
-            if wanted and not found:
-                found = rows.operations(db, "WHERE starts_with(op_id, ?) ORDER BY seq DESC LIMIT 6", [wanted])
-            if not found:
+            operations = rows.operations(db, "WHERE op_id = ?", [wanted])
+            if wanted and not operations:
+                operations = rows.operations(db, "WHERE starts_with(op_id, ?) ORDER BY seq DESC LIMIT 6", [wanted])
+            if not operations:
                 raise rows.not_found(op_id)
-            if len(found) > 1:
+            if len(operations) > 1:
                 raise EngineError(
                     "OPERATION_AMBIGUOUS",
-                    f"Several operations begin with {op_id}: {', '.join(one.op_id for one in found[:5])}.",
+                    f"Several operations begin with {op_id}: {', '.join(one.op_id for one in operations[:5])}.",
                     "Type more of the id.",
                 )
-            kept = db.execute("SELECT kind, body FROM document WHERE op_id = ?", [found[0].op_id]).fetchall()
+            kept = db.execute("SELECT kind, body FROM document WHERE op_id = ?", [operations[0].op_id]).fetchall()
             bodies = dict(kept)
             return OperationDetail(
-                operation=found[0],
+                operation=operations[0],
                 plan=_read_plan(rows.unpacked(bodies.get("plan"))),
                 outcome=rows.read(Outcome, rows.unpacked(bodies.get("outcome"))),
             )
@@ -233,12 +233,12 @@ class History:
 
         def work(db: DuckDBPyConnection) -> Details:
             where = "WHERE list_contains(?, status) AND version IS NOT NULL ORDER BY seq DESC LIMIT ?"
-            found = rows.operations(db, where, [list(rows.COMMITTED), max(0, limit)])
-            ids = [one.op_id for one in found]
+            operations = rows.operations(db, where, [list(rows.COMMITTED), max(0, limit)])
+            ids = [one.op_id for one in operations]
             query = "SELECT op_id, body FROM document WHERE kind = 'outcome' AND list_contains(?, op_id)"
             bodies = dict(db.execute(query, [ids]).fetchall()) if ids else {}
             read = {one: rows.read(Outcome, rows.unpacked(bodies.get(one))) for one in ids}
-            return [OperationDetail(operation=one, outcome=read[one.op_id]) for one in found]
+            return [OperationDetail(operation=one, outcome=read[one.op_id]) for one in operations]
 
         return self._store.run(work, reading=True)
 
@@ -262,8 +262,8 @@ class History:
     def is_reviewed(self, plan_id: str) -> bool:
         """Whether somebody did."""
         query = "SELECT 1 FROM review WHERE plan_id = ? LIMIT 1"
-        found = self._store.run(lambda db: db.execute(query, [plan_id]).fetchone(), reading=True)
-        return found is not None
+        row = self._store.run(lambda db: db.execute(query, [plan_id]).fetchone(), reading=True)
+        return row is not None
 
     # What a crash left
 
@@ -365,14 +365,14 @@ def _run(db: DuckDBPyConnection, op_id: str, where: Whereabouts, checked: int | 
 def _unsettled(db: DuckDBPyConnection) -> Abandonments:
     from engine.processes import is_running
 
-    found = db.execute(
+    running = db.execute(
         "SELECT op_id, plan_id, kind, table_name, table_path, endpoint, session_id, user_id, checked, undoes,"
         " host <> ?, pid, process FROM operation WHERE status = 'running' AND host IS NOT NULL ORDER BY seq",
         [socket.gethostname()],
     ).fetchall()
     return [
         Abandoned(op_id, plan_id, kind, table, path, Whereabouts(*where), checked, undoes, elsewhere)
-        for op_id, plan_id, kind, table, path, *where, checked, undoes, elsewhere, pid, process in found
+        for op_id, plan_id, kind, table, path, *where, checked, undoes, elsewhere, pid, process in running
         if elsewhere or not is_running(int(pid), process)
     ]
 

@@ -113,12 +113,12 @@ def refuse_rival(db: DuckDBPyConnection, plan_id: str, since: str) -> None:
     """Raise RefusedError where a process of this machine applies the same plan, or has since that time."""
     from engine.processes import is_running
 
-    found = db.execute(
+    rivals = db.execute(
         "SELECT status, pid, process, finished_at FROM operation WHERE plan_id = ? AND host = ?"
         " AND status IN ('running', 'applied')",
         [plan_id, socket.gethostname()],
     ).fetchall()
-    for status, pid, process, finished_at in found:
+    for status, pid, process, finished_at in rivals:
         if is_running(int(pid), process) if status == "running" else str(finished_at) >= since:
             raise RefusedError(
                 "PLAN_IS_BEING_APPLIED",

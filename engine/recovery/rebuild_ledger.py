@@ -31,17 +31,17 @@ def rebuild(spark: SparkSession, history: History, say: Callable[[str], None] = 
     if not history.needs_rebuild():
         return 0
     say("reading the history anew from the tables' logs: the ledger was damaged")
-    found = 0
+    count = 0
     for schema in tables.list_schemas(spark):
         for table in tables.list_tables(spark, schema):
             if table.is_delta is False:
                 continue
             try:
-                found += _rebuild_table(spark, history, table.name)
+                count += _rebuild_table(spark, history, table.name)
             except EngineError as error:
                 say(f"{table.name} was left out: {error.message}")
     history.rebuilt()
-    return found
+    return count
 
 
 def _rebuild_table(spark: SparkSession, history: History, table: str) -> int:

@@ -66,37 +66,37 @@ def recover(session: Session, history: History, say: Callable[[str], None] = lam
     try. Costs two looks into the ledger where there is nothing to do.
     """
     rebuild(session.spark, history, say)
-    found = []
+    recovered = []
     unsettled = set()
     for one in history.unsettled():
         if one.elsewhere:
             # its process may commit yet: only a commit settles it
             with contextlib.suppress(EngineError):
                 committed = _if_committed(session.spark, history, one, history.get(one.op_id).plan)
-                found += [committed] if committed else []
+                recovered += [committed] if committed else []
             continue
         if not history.take_over(one.op_id):
             continue  # another process is at it
         say(f"finding out what became of operation {one.op_id}, whose program is gone")
         try:
-            found.append(_settle(session, history, one))
+            recovered.append(_settle(session, history, one))
         except Exception as error:
             history.give_up(one.op_id)
             unsettled.add(one.where.session_id or "")
-            found.append(Recovered(one.op_id, one.table, "running", why=translate(error).message))
+            recovered.append(Recovered(one.op_id, one.table, "running", why=translate(error).message))
     session.close_left_behind(unsettled)
-    return tuple(found)
+    return tuple(recovered)
 
 
-def sentence(found: Recovered) -> str:
+def sentence(recovered: Recovered) -> str:
     """What was found out, for people."""
-    by = "under another host name" if found.elsewhere else "by a program that is gone"
-    begun = f"Operation {found.op_id} on {found.table} was begun {by}"
-    if found.status == "applied":
-        return f"{begun}: it is {'done' if found.version is None else f'committed, as v{found.version}'}."
-    if found.status == "not_committed":
+    by = "under another host name" if recovered.elsewhere else "by a program that is gone"
+    begun = f"Operation {recovered.op_id} on {recovered.table} was begun {by}"
+    if recovered.status == "applied":
+        return f"{begun}: it is {'done' if recovered.version is None else f'committed, as v{recovered.version}'}."
+    if recovered.status == "not_committed":
         return f"{begun}: it is not committed, and will not be."
-    return f"{begun}, and what became of it cannot be found out yet: {found.why}"
+    return f"{begun}, and what became of it cannot be found out yet: {recovered.why}"
 
 
 def _settle(session: Session, history: History, one: Abandoned) -> Recovered:
@@ -107,11 +107,11 @@ def _settle(session: Session, history: History, one: Abandoned) -> Recovered:
     done = False
     try:
         end_work(left, one.plan_id)
-        found = _read_log(session.spark, history, one, plan)
-        done = found.status == "applied"
+        recovered = _read_log(session.spark, history, one, plan)
+        done = recovered.status == "applied"
         if plan is not None:
             _tidy(left.spark, plan, done)
-        return found
+        return recovered
     finally:
         # the frozen source of a saved plan may be merged yet; any other session of a dead client is closed after all
         left.close(keep=not done)

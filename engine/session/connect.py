@@ -53,9 +53,9 @@ def connect(
     Raises UnreachableError when Spark cannot be reached or refuses the token, UsageError for a target or
     session id that is none.
     """
-    given = dict(confs or {})
+    session_confs = dict(confs or {})
     if not isinstance(target, str):
-        return Session.adopted(target, given)
+        return Session.adopted(target, session_confs)
     if session_id is not None:
         try:
             session_id = str(uuid.UUID(session_id))
@@ -63,7 +63,7 @@ def connect(
             message = f"{session_id!r} is not a session id."
             raise UsageError("BAD_SESSION_ID", message, "It is a UUID.") from error
     if target.startswith("sc://"):
-        return _Remote(target, user_id).open(given, session_id)
+        return _Remote(target, user_id).open(session_confs, session_id)
     if not settings.is_local(target) and not target.startswith(("spark://", "yarn", "k8s://")):
         raise UsageError(
             "BAD_TARGET",
@@ -71,7 +71,7 @@ def connect(
             "Use local[*], spark://HOST:PORT, yarn, k8s://… (--master) or sc://HOST:PORT (--remote).",
         )
     place = prepare_home(home or default_home())
-    return _Embedded(place, target, user_id).open(given, session_id, progress)
+    return _Embedded(place, target, user_id).open(session_confs, session_id, progress)
 
 
 class _Remote(Opener):

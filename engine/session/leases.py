@@ -39,16 +39,16 @@ def drop_lease(home: Path) -> None:
 
 def live_leases(home: Path) -> list[int]:
     """The pids of live processes that use the server of ``home``; dead ones' files are removed."""
-    found: list[int] = []
+    pids: list[int] = []
     with contextlib.suppress(OSError):
         for path in (home / "leases").iterdir():
             with contextlib.suppress(OSError, ValueError):
                 pid, started = int(path.name), path.read_text(encoding="ascii")
                 if processes.is_running(pid, started):
-                    found.append(pid)
+                    pids.append(pid)
                 elif started:  # an empty one is being written
                     path.unlink()
-    return sorted(found)
+    return sorted(pids)
 
 
 def used_by_others(home: Path) -> list[int]:
@@ -77,15 +77,15 @@ def forget_session(home: Path, session_id: str) -> None:
 def left_sessions(home: Path) -> dict[Path, list[tuple[str, str]]]:
     """The (session id, user id) that dead processes left open, by the file that names them: remove it when they
     are closed."""
-    found: dict[Path, list[tuple[str, str]]] = {}
+    sessions: dict[Path, list[tuple[str, str]]] = {}
     remove_half_files(home / "leases")
     with contextlib.suppress(OSError):
         for path in (home / "leases").glob(f"*{_SESSIONS}"):
             with contextlib.suppress(OSError, ValueError):
                 started, *lines = path.read_text(encoding="utf-8").splitlines() or [""]
                 if started and not processes.is_running(int(path.name.removesuffix(_SESSIONS)), started):
-                    found[path] = [(one, who) for one, _, who in (line.partition(" ") for line in lines)]
-    return found
+                    sessions[path] = [(one, who) for one, _, who in (line.partition(" ") for line in lines)]
+    return sessions
 
 
 def _write_sessions(home: Path) -> None:

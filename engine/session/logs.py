@@ -81,13 +81,13 @@ def read_log(log: Path) -> str:
 
 def start_error(log: Path) -> UnreachableError:
     """The error for a JVM that died while starting, from what it wrote."""
-    said = read_log(log)
+    text = read_log(log)
     for pattern, cause, hint in _KNOWN:
-        if re.search(pattern, said):
+        if re.search(pattern, text):
             return UnreachableError("SERVER_FAILED", f"Spark did not start: {cause}.", hint)
     # the JVM's own complaint comes first, Spark's root cause last
-    refused = re.findall(r"^(?:Error occurred during initialization of VM\s*\n|Error: )(.+)$", said, re.MULTILINE)[:1]
-    causes = re.findall(r'^(?:Caused by|Exception in thread "main")[: ]\s*(.+)$', said, re.MULTILINE)
-    lines = [line for line in said.splitlines() if line.strip()]
-    found = (causes or refused or lines or ["it said nothing"])[-1].strip()
-    return UnreachableError("SERVER_FAILED", f"Spark did not start: {found[:300]}", f"Its log is {log}.")
+    refused = re.findall(r"^(?:Error occurred during initialization of VM\s*\n|Error: )(.+)$", text, re.MULTILINE)[:1]
+    causes = re.findall(r'^(?:Caused by|Exception in thread "main")[: ]\s*(.+)$', text, re.MULTILINE)
+    lines = [line for line in text.splitlines() if line.strip()]
+    cause = (causes or refused or lines or ["it said nothing"])[-1].strip()
+    return UnreachableError("SERVER_FAILED", f"Spark did not start: {cause[:300]}", f"Its log is {log}.")

@@ -179,13 +179,13 @@ def _check_static(info: ServerInfo, static: Mapping[str, str]) -> None:
 
 
 def _versions(java: str) -> dict[str, str]:
-    found = {"java": java}
+    versions = {"java": java}
     for name, package in _PACKAGES.items():
         try:
-            found[name] = version(package)
+            versions[name] = version(package)
         except PackageNotFoundError:
-            found[name] = "unknown"
-    return found
+            versions[name] = "unknown"
+    return versions
 
 
 def _silent(_text: str) -> None:
@@ -203,8 +203,8 @@ def _idle_seconds(minutes: float | None) -> float:
 
 def _launch(home: Path, master: str, static: Mapping[str, str], say: Progress, idle_seconds: float) -> ServerInfo:
     java = find_java()
-    given = {**settings.site_defaults(), **static}
-    jars = delta_jars(java, jars_directory(), given, log=home / "logs" / "jars.log", progress=say)
+    all_confs = {**settings.site_defaults(), **static}
+    jars = delta_jars(java, jars_directory(), all_confs, log=home / "logs" / "jars.log", progress=say)
     say(f"starting Spark ({master})")
     for _ in range(_ATTEMPTS):
         info = _spawn(home, java, master, static=static, jars=jars, say=say, idle_seconds=idle_seconds)
@@ -279,8 +279,8 @@ def _check_port_taken(home: Path, info: ServerInfo | None, watchdog: subprocess.
         )
     with contextlib.suppress(subprocess.TimeoutExpired):
         watchdog.wait(timeout=5)
-    said = read_log(log)
-    if "BindException" not in said and "Address already in use" not in said:
+    text = read_log(log)
+    if "BindException" not in text and "Address already in use" not in text:
         raise start_error(log)
 
 
@@ -343,13 +343,13 @@ def _wait_ready(info: ServerInfo, watchdog: subprocess.Popen[bytes] | None, say:
     """
     log = Path(info.log)
     ready = f"Spark Connect server started at: 127.0.0.1:{info.port}"
-    told = 15.0
+    next_notice = 15.0
     while (age := _age(info)) < _START_SECONDS and ready not in read_log(log):
         if not info.is_running() or (watchdog is not None and watchdog.poll() is not None):
             return False
-        if age > told:
-            say(f"still starting Spark ({told:.0f} s)")
-            told += 15
+        if age > next_notice:
+            say(f"still starting Spark ({next_notice:.0f} s)")
+            next_notice += 15
         time.sleep(0.05)
     return info.is_running() and answers(info.port)
 

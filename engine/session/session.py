@@ -111,14 +111,14 @@ class Session:
 
     def new_session(self, confs: Mapping[str, str] | None = None) -> Session:
         """Another, isolated session on the same server: one for each open merge. Close it yourself."""
-        given = dict(confs or {})
+        session_confs = dict(confs or {})
         if self._opener is not None:
-            return self._opener.open(given, None)
+            return self._opener.open(session_confs, None)
         if self.is_connect:
             clone: Any = self.spark
-            twin = Session.adopted(clone.cloneSession(), given)
+            twin = Session.adopted(clone.cloneSession(), session_confs)
         else:
-            twin = Session.adopted(self.spark.newSession(), given)
+            twin = Session.adopted(self.spark.newSession(), session_confs)
         twin._owned = twin.is_connect
         return twin
 
@@ -130,14 +130,14 @@ class Session:
         if self._opener is None:
             return None
         try:
-            found = self._opener.open({}, session_id, user_id=user_id)
+            session = self._opener.open({}, session_id, user_id=user_id)
         except UnreachableError as error:
             if error.condition != "SESSION_GONE":
                 raise
             return None
-        if found.resumed:
-            return found
-        found.close()
+        if session.resumed:
+            return session
+        session.close()
         return None
 
     def keep(self) -> None:
@@ -206,16 +206,16 @@ class Session:
             return lambda: None
 
         def listen(stages: Any, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
-            found = list(stages or ())
+            parts = list(stages or ())
             handler(
                 TaskProgress(
                     operation_id=operation_id or "",
-                    tasks_done=sum(stage.num_completed_tasks for stage in found),
-                    tasks=sum(stage.num_tasks for stage in found),
+                    tasks_done=sum(stage.num_completed_tasks for stage in parts),
+                    tasks=sum(stage.num_tasks for stage in parts),
                     running=inflight_tasks,
-                    stages_done=sum(1 for stage in found if stage.done),
-                    stages=len(found),
-                    bytes_read=sum(stage.num_bytes_read for stage in found),
+                    stages_done=sum(1 for stage in parts if stage.done),
+                    stages=len(parts),
+                    bytes_read=sum(stage.num_bytes_read for stage in parts),
                     done=done,
                 )
             )
@@ -246,8 +246,8 @@ class Session:
         from engine.session import channel
 
         spark: Any = self.spark
-        gone = self.server is not None and not self.server.is_running()
-        if keep or gone:
+        is_gone = self.server is not None and not self.server.is_running()
+        if keep or is_gone:
             channel.detach(spark)
         else:
             channel.release(spark, RELEASE_SECONDS)

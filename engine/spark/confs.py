@@ -51,8 +51,8 @@ def read_confs(spark: SparkSession, keys: Iterable[str]) -> dict[str, str]:
     """The values of ``keys`` that the session or the server sets; those left at their default are left out."""
     if not is_connect(spark):
         # each key is one call; all of them are one for each that is set, and an error that Java raises at their end
-        found = {key: spark.conf.get(key, None) for key in keys}
-        return {key: str(value) for key, value in found.items() if value is not None}
+        values = {key: spark.conf.get(key, None) for key in keys}
+        return {key: str(value) for key, value in values.items() if value is not None}
     every = spark.conf.getAll
     return {key: str(every[key]) for key in keys if key in every}
 

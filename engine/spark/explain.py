@@ -143,8 +143,8 @@ def tree(plan: str) -> Node | None:
             lines[-1] = (lines[-1][0], f"{lines[-1][1]}\n{line}")
         else:
             lines.append((0, line))
-    found, end = _subtree(lines, 0)
-    return found if end == len(lines) else None
+    root, end = _subtree(lines, 0)
+    return root if end == len(lines) else None
 
 
 def _subtree(lines: Sequence[tuple[int, str]], start: int) -> tuple[Node, int]:

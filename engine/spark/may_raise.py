@@ -127,11 +127,11 @@ def _prints(spark: SparkSession, neutral: Neutral, texts: Sequence[str]) -> list
     if line is None:
         return [None] * len(texts)
     rest = line.partition("Project [")[2]
-    found: list[str | None] = []
+    risks: list[str | None] = []
     for index in range(len(texts)):
         part, marker, rest = rest.partition(f" AS printed{index}#")
-        found.append(re.sub(r"^\d+L?, ", "", part) if marker else None)
-    return found
+        risks.append(re.sub(r"^\d+L?, ", "", part) if marker else None)
+    return risks
 
 
 class _Reader:
@@ -184,8 +184,8 @@ class _Reader:
             return self._harmless(inner)
         if NUMBER.fullmatch(name):
             return fits(len(name.lstrip("-")), wanted)
-        given = self._type_of(inner)
-        return given is not None and self._harmless(inner) and can_up_cast_names(given, wanted)
+        type_ = self._type_of(inner)
+        return type_ is not None and self._harmless(inner) and can_up_cast_names(type_, wanted)
 
     def _type_of(self, node: Node) -> str | None:
         """The type of a column or of a cast, None of all else."""

@@ -22,10 +22,10 @@ def not_understood(theirs: str, ours: str) -> EngineError:
     """The refusal, with both readings from where they part."""
     at = next((i for i, (one, other) in enumerate(zip(theirs, ours, strict=False)) if one != other), 0)
     begin = max(0, at - 60)
-    shown = [" ".join(text[begin : begin + LONGEST].split()) for text in (theirs, ours)]
+    excerpts = [" ".join(text[begin : begin + LONGEST].split()) for text in (theirs, ours)]
     return EngineError(
         NOT_UNDERSTOOD,
-        f"Spark reads the statement as …{shown[0]}… and this program as …{shown[1]}…",
+        f"Spark reads the statement as …{excerpts[0]}… and this program as …{excerpts[1]}…",
         HINT,
     )
 

@@ -129,6 +129,6 @@ def run_setup(spark: SparkSession, statements: Sequence[str], *, again: bool = F
         try:
             spark.sql(one).collect()
         except Exception as error:
-            told = translate(error, one)
-            if not (again and told.condition in ALREADY_THERE):
-                raise told from error
+            failure = translate(error, one)
+            if not (again and failure.condition in ALREADY_THERE):
+                raise failure from error

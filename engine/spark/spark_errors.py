@@ -114,8 +114,8 @@ class Said:
     @property
     def java(self) -> str:
         """The Java name without its package, "" where none is told."""
-        found = JAVA.match(self.text)
-        return found[0].rpartition(".")[2] if found else ""
+        java = JAVA.match(self.text)
+        return java[0].rpartition(".")[2] if java else ""
 
     @property
     def sentence(self) -> str:
@@ -221,8 +221,8 @@ def said(condition: str, text: str) -> Said:
     if FROM_PYTHON in text[:200]:
         return Said(condition or PYTHON_EXCEPTION, python_words(text))
     java = JAVA.match(text)
-    found = CONDITION.match(text[java.end() :].lstrip(": ") if java else text)
-    return Said(condition or (found[1] if found else ""), text)
+    match = CONDITION.match(text[java.end() :].lstrip(": ") if java else text)
+    return Said(condition or (match[1] if match else ""), text)
 
 
 def python_words(text: str) -> str:
@@ -248,8 +248,10 @@ def one_line(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip(" ;,")
 
 
-def is_cancelled(said: Said) -> bool:
-    return said.condition in CANCELLED or (not said.condition and any(f"[{word}]" in said.text for word in CANCELLED))
+def is_cancelled(answer: Said) -> bool:
+    return answer.condition in CANCELLED or (
+        not answer.condition and any(f"[{word}]" in answer.text for word in CANCELLED)
+    )
 
 
 def is_of_spark(error: BaseException) -> bool:

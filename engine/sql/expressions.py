@@ -75,8 +75,8 @@ class Reader(TokenReader):
             if least <= binding <= most:
                 right = self._climb(left.end + self._width(sign), binding + 1)
                 left = Node("binary", at, right.end, (left, right), sign)
-            elif least <= PREDICATE <= most and (found := self._predicate(at, left)):
-                left, most = found, AND
+            elif least <= PREDICATE <= most and (predicate := self._predicate(at, left)):
+                left, most = predicate, AND
             else:
                 return left
 

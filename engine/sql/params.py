@@ -28,9 +28,9 @@ def fill(sql: str, params: Mapping[str, str]) -> str:
 
 def markers(sql: str, params: Mapping[str, str]) -> tuple[Edit, ...]:
     """How the ``:name`` markers of ``sql`` are filled. Raises UsageError as :func:`fill` does."""
-    found = parameter_markers(sql)
-    names = {name for name, _, _ in found}
-    for name, _, _ in found:
+    places = parameter_markers(sql)
+    names = {name for name, _, _ in places}
+    for name, _, _ in places:
         if name not in params:
             raise UsageError(
                 "UNBOUND_SQL_PARAMETER",
@@ -44,4 +44,4 @@ def markers(sql: str, params: Mapping[str, str]) -> tuple[Edit, ...]:
                 f"The statement has no parameter :{name}.",
                 f"Write :{name} into the statement, or leave the value of {name} out.",
             )
-    return tuple(Edit(start, end, bare_or_quoted(params[name])) for name, start, end in found)
+    return tuple(Edit(start, end, bare_or_quoted(params[name])) for name, start, end in places)

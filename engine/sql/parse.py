@@ -170,9 +170,9 @@ class _TypingReader(Reader):
 
     def part(self, at: int) -> Node:
         try:
-            found = super().part(at)
-            if self._ends(found.end):
-                return found
+            node = super().part(at)
+            if self._ends(node.end):
+                return node
         except NotReadError:
             pass
         end = at
@@ -355,15 +355,15 @@ def _action(reader: Reader, at: int) -> tuple[ActionKind, bool, Assignments, int
 
 
 def _set(reader: Reader, at: int) -> tuple[Assignments, int]:
-    found: Assignments = []
+    assignments: Assignments = []
     while True:
         sign = _column(reader, at)
         if reader.text(sign) not in ("=", "=="):
             raise NotReadError(sign, "=")
         value = reader.part(sign + 1)
-        found.append((reader.tokens[at:sign], reader.tokens[value.start : value.end]))
+        assignments.append((reader.tokens[at:sign], reader.tokens[value.start : value.end]))
         if reader.text(value.end) != ",":
-            return found, value.end
+            return assignments, value.end
         at = value.end + 1
 
 
@@ -388,7 +388,7 @@ def assignment_parts(action: Sequence[Token]) -> Assignments:
     """The tokens of each column of an action and of the expression that it is set to; none where it is no action."""
     reader = Reader(action)
     try:
-        _, _, found, end = _action(reader, 0)
+        _, _, assignments, end = _action(reader, 0)
     except NotReadError:
         return []
-    return found if end == len(action) else []
+    return assignments if end == len(action) else []

@@ -164,30 +164,30 @@ def _name_text(sql: str, reader: Reader, at: int, end: int, parts: Sequence[str]
 
 def _table(sql: str, reader: Reader, at: int, *, columns: bool) -> Found:
     """createTable, replaceTable: all behind the name."""
-    found: Found = {"form": "empty"}
+    fields: Found = {"form": "empty"}
     if columns:
-        found["columns"], found["constraints"], at = read_columns(sql, reader, at)
+        fields["columns"], fields["constraints"], at = read_columns(sql, reader, at)
     if reader.word(at) == "USING":
-        found["provider"], at = _provider(reader, at + 1)
+        fields["provider"], at = _provider(reader, at + 1)
     clauses, at = _clauses(sql, reader, at, CLAUSES)
     if (more := clauses.pop("more_columns", ())) and isinstance(more, tuple):
-        given = found.get("columns")
-        found["columns"] = (*(given if isinstance(given, tuple) else ()), *more)
-    found |= clauses
+        first = fields.get("columns")
+        fields["columns"] = (*(first if isinstance(first, tuple) else ()), *more)
+    fields |= clauses
     if at == len(reader.tokens):
-        return found
+        return fields
     begin = at + 1 if reader.word(at) == "AS" else at
     if not (reader.word(begin) in QUERY_WORDS or reader.is_query(begin)):
         raise NotReadError(begin, "a query" if begin != at else "a clause or a query")
-    return found | {"form": "as_select", "query": sql[reader.tokens[begin].start : reader.tokens[-1].end]}
+    return fields | {"form": "as_select", "query": sql[reader.tokens[begin].start : reader.tokens[-1].end]}
 
 
 def _like(sql: str, reader: Reader, at: int) -> Found:
     parts, end = read_name(reader, at)
-    found: Found = {"form": "like", "source": _name_text(sql, reader, at, end, parts), "source_parts": parts}
+    fields: Found = {"form": "like", "source": _name_text(sql, reader, at, end, parts), "source_parts": parts}
     clauses, behind = _clauses(sql, reader, end, LIKE_CLAUSES)
     _expect_end(reader, behind)
-    return found | clauses
+    return fields | clauses
 
 
 def _clone(sql: str, reader: Reader, begin: int, at: int) -> Found:
@@ -196,7 +196,7 @@ def _clone(sql: str, reader: Reader, begin: int, at: int) -> Found:
     parts, end = read_name(reader, source)
     travel = end
     end = _behind_travel(reader, end)
-    found: Found = {
+    fields: Found = {
         "form": "clone",
         "source": text_of(sql, reader.tokens[source:travel]),
         "source_parts": parts,
@@ -210,7 +210,7 @@ def _clone(sql: str, reader: Reader, begin: int, at: int) -> Found:
             clauses |= one
     _expect_end(reader, end)
     _check_as_delta_reads(sql, reader, [*range(begin, at), *range(source, travel)])
-    return found | clauses
+    return fields | clauses
 
 
 def _behind_travel(reader: Reader, at: int) -> int:
@@ -256,7 +256,7 @@ Clause = Callable[[str, Reader, int], tuple[Found, int]]
 
 def _clauses(sql: str, reader: Reader, at: int, known: Mapping[str, Clause]) -> tuple[Found, int]:
     """(What the clauses at ``at`` give, the place behind them), each once and in any order."""
-    found: Found = {}
+    fields: Found = {}
     seen: set[str] = set()
     transforms: tuple[str, ...] = ()
     lists: dict[str, str] = {}
@@ -270,9 +270,9 @@ def _clauses(sql: str, reader: Reader, at: int, known: Mapping[str, Clause]) -> 
         if reader.text(end - 1) == ")" and word != "CLUSTERED":
             open_ = next(i for i, close in reader.closing.items() if close == end - 1)
             lists[word] = text_of(sql, reader.tokens[open_ + 1 : end - 1])
-        found |= one
+        fields |= one
         at = end
-    return found | {"transforms": transforms, "lists": lists}, at
+    return fields | {"transforms": transforms, "lists": lists}, at
 
 
 def _provider(reader: Reader, at: int) -> tuple[str, int]:
@@ -299,13 +299,13 @@ def _comment(_: str, reader: Reader, at: int) -> tuple[Found, int]:
 
 
 def _properties(_: str, reader: Reader, at: int) -> tuple[Found, int]:
-    found, end = read_properties(reader, at, read_property)
-    return {"properties": found}, end
+    properties, end = read_properties(reader, at, read_property)
+    return {"properties": properties}, end
 
 
 def _options(_: str, reader: Reader, at: int) -> tuple[Found, int]:
-    found, end = read_properties(reader, at, read_option)
-    return {"options": found}, end
+    options, end = read_properties(reader, at, read_option)
+    return {"options": options}, end
 
 
 def _partitioned(sql: str, reader: Reader, at: int) -> tuple[Found, int]:

@@ -33,20 +33,20 @@ class Edit:
     text: str
 
 
-def place_in(said: str, sql: str) -> tuple[int | None, int | None]:
+def place_in(message: str, sql: str) -> tuple[int | None, int | None]:
     """(line, column), both from 1, of the place in ``sql`` that a message names; None where it names none of it."""
-    found = FRAME.search(said)
-    if found:
-        return _checked(sql, int(found[1]), int(found[2]))
-    found = OF_PARSER.search(said)
-    if found:
+    match = FRAME.search(message)
+    if match:
+        return _checked(sql, int(match[1]), int(match[2]))
+    match = OF_PARSER.search(message)
+    if match:
         # a parser reads types, constraints and views as well: what it was given follows, as far as the place
-        line, shown = int(found[1]), found[3].split("\n")
-        if shown[:line] != sql.split("\n")[:line]:
+        line, excerpt = int(match[1]), match[3].split("\n")
+        if excerpt[:line] != sql.split("\n")[:line]:
             return None, None
-        return _checked(sql, line, int(found[2]) + 1)
-    found = OF_ANALYZER.search(said)
-    return _checked(sql, int(found[1]), int(found[2]) + 1) if found else (None, None)
+        return _checked(sql, line, int(match[2]) + 1)
+    match = OF_ANALYZER.search(message)
+    return _checked(sql, int(match[1]), int(match[2]) + 1) if match else (None, None)
 
 
 def _checked(sql: str, line: int, column: int) -> tuple[int | None, int | None]:

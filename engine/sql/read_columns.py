@@ -69,7 +69,7 @@ def _column(
     if not reader.is_name(at):
         raise NotReadError(at, "a column")
     end = reader.type_end(at + 1)
-    found: dict[str, object] = {
+    fields: dict[str, object] = {
         "nullable": True,
         "comment": "",
         "default": None,
@@ -88,14 +88,14 @@ def _column(
         elif word in allowed and word not in seen:
             seen.add(word)
             one, end = OPTIONS[word](sql, reader, end)
-            found |= one
+            fields |= one
         else:
             raise NotReadError(end, f"a comma, ), or {', '.join(one for one in allowed if one not in seen)}")
     column = ColumnDefinition(
         name=reader.tokens[at].name,
         type=type_,
         constraints=tuple(constraints),
-        **found,  # type: ignore[arg-type]
+        **fields,  # type: ignore[arg-type]
     )
     return column, end
 

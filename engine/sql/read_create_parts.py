@@ -57,17 +57,17 @@ Value = Callable[[Reader, int], tuple[str, int]]
 
 def read_properties(reader: Reader, at: int, value: Value) -> tuple[dict[str, str], int]:
     """(The pairs in the bracket at ``at``, the place behind it): ``key [=] value``, a key once."""
-    found: dict[str, str] = {}
+    properties: dict[str, str] = {}
 
     def entry(reader: Reader, begin: int) -> int:
         key, end = _key(reader, begin)
-        if key in found:
+        if key in properties:
             raise NotReadError(begin, "each key once")
-        found[key], end = value(reader, end)
+        properties[key], end = value(reader, end)
         return end
 
     _, behind = read_list(reader, at, entry)
-    return found, behind
+    return properties, behind
 
 
 def _key(reader: Reader, at: int) -> tuple[str, int]:

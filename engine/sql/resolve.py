@@ -39,8 +39,8 @@ class Side:
 
     def column(self, name: str) -> str | None:
         """The column that is meant, None for none or several."""
-        found = [one for one in self.columns if self._same(one, name)]
-        return found[0] if len(found) == 1 else None
+        matches = [one for one in self.columns if self._same(one, name)]
+        return matches[0] if len(matches) == 1 else None
 
     def has(self, name: str) -> bool:
         return any(self._same(one, name) for one in self.columns)
@@ -71,12 +71,12 @@ def sides_of(
     statement: MergeStatement, source: Sequence[str], target: Sequence[str], *, case_sensitive: bool
 ) -> tuple[Side, Side]:
     """(source, target), of the names of their columns."""
-    found = []
+    names = []
     for name, relation, columns in ((SOURCE, statement.source, source), (TARGET, statement.target, target)):
         alias = None if relation.alias is None else relation.alias.strip("`").replace("``", "`")
         qualifier = (alias,) if alias is not None else relation.parts
-        found.append(Side(name, qualifier, alias is not None, tuple(columns), case_sensitive))
-    return found[0], found[1]
+        names.append(Side(name, qualifier, alias is not None, tuple(columns), case_sensitive))
+    return names[0], names[1]
 
 
 def resolve(

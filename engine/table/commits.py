@@ -60,10 +60,10 @@ def current_version(spark: SparkSession, table: str) -> int:
     """The newest version. EXPLAIN names it without a job, which DESCRIBE HISTORY runs to read the commit."""
     try:
         merge = f"MERGE INTO {table} USING (SELECT 1) ON FALSE WHEN MATCHED THEN DELETE"
-        found = DELTA_AT.search(explain(spark, merge).analyzed)
+        match = DELTA_AT.search(explain(spark, merge).analyzed)
     except EngineError:
-        found = None  # no right to write there
-    return int(found.group(1)) if found else commits(spark, table, 1)[0].version
+        match = None  # no right to write there
+    return int(match.group(1)) if match else commits(spark, table, 1)[0].version
 
 
 def commits_since(spark: SparkSession, table: str, version: int) -> tuple[int, tuple[Commit, ...]]:

@@ -69,9 +69,9 @@ def log_segment(spark: SparkSession, path: str, version: int) -> LogSegment:
     names = sorted(path.rpartition("/")[2] for path in listed)
     checkpoints: dict[int, list[tuple[str, re.Match[str]]]] = {}
     for name in names:
-        found = CHECKPOINT.fullmatch(name)
-        if found and int(found.group(1)) <= version:
-            checkpoints.setdefault(int(found.group(1)), []).append((name, found))
+        match = CHECKPOINT.fullmatch(name)
+        if match and int(match.group(1)) <= version:
+            checkpoints.setdefault(int(match.group(1)), []).append((name, match))
     base, parts = -1, tuple[str, ...]()
     for at in sorted(checkpoints, reverse=True):
         chosen = _complete(checkpoints[at])
@@ -95,8 +95,8 @@ def log_segment(spark: SparkSession, path: str, version: int) -> LogSegment:
 
 
 def _complete(files: list[tuple[str, re.Match[str]]]) -> tuple[str, ...]:
-    for name, found in files:
-        if found.group(2) is None:
+    for name, match in files:
+        if match.group(2) is None:
             return (name,)
     parts = tuple(name for name, _ in files)
     return parts if parts and len(parts) == int(files[0][1].group(3)) else ()
@@ -106,8 +106,8 @@ def _replay(spark: SparkSession, segment: LogSegment, with_stats: bool) -> tuple
     """Action reconciliation of the protocol: of each (path, deletion vector) the newest action holds."""
     base = segment.directory.removesuffix("/_delta_log")
     # whoever looks at statistics looks again; a plan of a small table is not to wait for this
-    asked = with_stats or log_cache.is_large(segment.directory)
-    state = log_state(spark, segment, with_stats) if asked else None
+    uses_cache = with_stats or log_cache.is_large(segment.directory)
+    state = log_state(spark, segment, with_stats) if uses_cache else None
     files, done = log_cache.find(state) if state else ((), -1)
     if done == len(segment.commits):
         return files
@@ -138,11 +138,11 @@ def _replay(spark: SparkSession, segment: LogSegment, with_stats: bool) -> tuple
 def log_state(spark: SparkSession, segment: LogSegment, with_stats: bool) -> LogState:
     """The files of ``segment`` as the file system tells of them. Opens none."""
     place = all_of(segment.directory, (*segment.checkpoint_files, *segment.commits))
-    found = spark.sql(
+    rows = spark.sql(
         "SELECT _metadata.file_name AS name, length, unix_micros(modificationTime) AS modified "
         f"FROM binaryFile.{quote(place)}"
     ).collect()
-    stamps = {str(row["name"]): Stamp(str(row["name"]), int(row["length"]), int(row["modified"])) for row in found}
+    stamps = {str(row["name"]): Stamp(str(row["name"]), int(row["length"]), int(row["modified"])) for row in rows}
     checkpoint, commits = (
         tuple(stamps[name] for name in names) for names in (segment.checkpoint_files, segment.commits)
     )
@@ -168,11 +168,13 @@ def logged_transactions(
     """
     place = quote(all_of(f"{path.rstrip('/')}/_delta_log", (f"{version:020}.json" for version in versions)))
     query = f"SELECT _metadata.file_name, value FROM text.{place} WHERE value LIKE '{{\"txn\"%'"
-    found: dict[int, frozenset[tuple[str, int]]] = {}
+    transactions: dict[int, frozenset[tuple[str, int]]] = {}
     for name, value in collected(spark, query):
         version, action = int(str(name)[:20]), json.loads(value)["txn"]
-        found[version] = found.get(version, frozenset()) | {(str(action["appId"]), int(action["version"]))}
-    return found
+        transactions[version] = transactions.get(version, frozenset()) | {
+            (str(action["appId"]), int(action["version"]))
+        }
+    return transactions
 
 
 def _columns(path: str, with_stats: bool, base: str) -> str:
@@ -199,8 +201,8 @@ def _checkpoint_files(spark: SparkSession, segment: LogSegment, base: str, with_
         place = quote(all_of(segment.directory, segment.checkpoint_files))
         actions = f"(SELECT from_json(value, '{ACTIONS}') AS a FROM text.{place})"
         files = _adds(spark, actions, base, with_stats)
-        found = spark.sql(f"SELECT a.sidecar.path FROM {actions} WHERE a.sidecar IS NOT NULL").collect()
-        sidecars = [row[0] for row in found]
+        rows = spark.sql(f"SELECT a.sidecar.path FROM {actions} WHERE a.sidecar IS NOT NULL").collect()
+        sidecars = [row[0] for row in rows]
     else:
         files, sidecars = _parquet_files(spark, segment.directory, segment.checkpoint_files, base, with_stats)
     if sidecars:

@@ -65,12 +65,12 @@ def statistics_of(text: str | None) -> dict[str, Any]:
     """The statistics of a file as the protocol names them, without what is not as the protocol has it: other writers
     make mistakes, and to Delta such a file is one without them. Numbers with a point come as they are written."""
     try:
-        found = json.loads(text or "{}", parse_float=str)
+        statistics = json.loads(text or "{}", parse_float=str)
     except ValueError:
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(statistics, dict):
         return {}
-    return {key: value for key, value in found.items() if key not in BY_COLUMN or isinstance(value, dict)}
+    return {key: value for key, value in statistics.items() if key not in BY_COLUMN or isinstance(value, dict)}
 
 
 def _flat(values: dict[str, Any], prefix: str = "") -> Cells:

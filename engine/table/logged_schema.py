@@ -86,12 +86,12 @@ def _newest(spark: SparkSession, path: str, version: int, action: str) -> dict[s
     """The newest action of that name (metaData, protocol) up to ``version``. Raises EngineError."""
     try:
         segment = log_segment(spark, path, version)
-        found = json.loads(_newest_text(spark, segment, action))
+        metadata = json.loads(_newest_text(spark, segment, action))
     except EngineError:
         raise
     except Exception as error:
         raise translate(error) from error
-    return dict(found[action])
+    return dict(metadata[action])
 
 
 def _newest_text(spark: SparkSession, segment: LogSegment, action: str) -> str:

@@ -41,12 +41,12 @@ def missing_files(spark: SparkSession, table_path: str, files: Sequence[LogFile]
     root = table_path.rstrip("/")
     wanted = {_absolute(root, unquote(file.path)) for file in files}
     wanted |= {_absolute(root, name) for file in files if (name := vector_file(file.vector))}
-    gone: list[str] = []
+    missing: list[str] = []
     for folder, paths in groupby(sorted(wanted), key=lambda path: _folder(root, path)):
         names = [path[len(folder) + 1 :] for path in paths]
         for at in range(0, len(names), AT_ONCE):
-            gone += _missing(spark, folder, names[at : at + AT_ONCE])
-    return tuple(gone)
+            missing += _missing(spark, folder, names[at : at + AT_ONCE])
+    return tuple(missing)
 
 
 def vector_file(vector: str) -> str | None:
@@ -64,13 +64,13 @@ def vector_file(vector: str) -> str | None:
 
 def _decoded(encoded: str) -> uuid.UUID:
     """Z85: five characters for four bytes."""
-    found = b""
+    data = b""
     for at in range(0, len(encoded), 5):
         number = 0
         for character in encoded[at : at + 5]:
             number = number * 85 + Z85.index(character)
-        found += number.to_bytes(4, "big")
-    return uuid.UUID(bytes=found)
+        data += number.to_bytes(4, "big")
+    return uuid.UUID(bytes=data)
 
 
 def _absolute(root: str, path: str) -> str:
@@ -85,11 +85,11 @@ def _missing(spark: SparkSession, folder: str, names: Sequence[str]) -> list[str
     # a pattern gives what there is of it; a list of paths gives none if one is not there
     pattern = f"{escaped(folder)}/{{{','.join(map(escaped, names))}}}"
     try:
-        found = files_of_query(spark, f"SELECT path FROM binaryFile.{quote(pattern)}")
+        paths = files_of_query(spark, f"SELECT path FROM binaryFile.{quote(pattern)}")
     except Exception as error:
-        told = translate(error)
-        if told.condition != "PATH_NOT_FOUND":
-            raise told from error
-        found = []
-    there = {unquote(path).rpartition("/")[2] for path in found}
+        failure = translate(error)
+        if failure.condition != "PATH_NOT_FOUND":
+            raise failure from error
+        paths = []
+    there = {unquote(path).rpartition("/")[2] for path in paths}
     return [f"{folder}/{name}" for name in names if name.rpartition("/")[2] not in there]

@@ -110,9 +110,11 @@ def protocol_for_new_table(
     versions = {"delta.minReaderVersion": "1", "delta.minWriterVersion": "2"}
     if is_on(configuration, "delta.ignoreProtocolDefaults", "false"):
         versions, defaults = dict.fromkeys(versions, "1"), {}
-    given: dict[str, str | None] = {**versions, **defaults, **configuration}
+    properties: dict[str, str | None] = {**versions, **defaults, **configuration}
     return protocol_of(
-        named_features(given) | enabled_by_metadata(columns, given, nested_not_null) | implied_by_versions(given)
+        named_features(properties)
+        | enabled_by_metadata(columns, properties, nested_not_null)
+        | implied_by_versions(properties)
     )
 
 
@@ -170,7 +172,7 @@ def enabled_by_metadata(
     columns: Sequence[StateColumn], configuration: Mapping[str, str | None], nested_not_null: bool = False
 ) -> frozenset[str]:
     """FeatureAutomaticallyEnabledByMetadata: what columns and properties need."""
-    found = {name for key, name in BY_PROPERTY.items() if is_on(configuration, key, "false")}
+    features = {name for key, name in BY_PROPERTY.items() if is_on(configuration, key, "false")}
     types = " ".join(column.type for column in columns)
     needed = {
         "invariants": nested_not_null or any(not column.nullable for column in columns),
@@ -182,7 +184,7 @@ def enabled_by_metadata(
         "variantType": "variant" in types,
         "v2Checkpoint": (configuration.get("delta.checkpointPolicy") or "").lower() == "v2",
     }
-    return frozenset(found | {name for name, is_needed in needed.items() if is_needed})
+    return frozenset(features | {name for name, is_needed in needed.items() if is_needed})
 
 
 def is_protocol_property(key: str) -> bool:

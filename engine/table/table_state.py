@@ -51,9 +51,9 @@ def catalog_entry(spark: SparkSession, name: str) -> CatalogEntry | None:
     try:
         rows = spark.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
     except Exception as error:
-        if (told := translate(error)).condition in MISSING:
+        if (failure := translate(error)).condition in MISSING:
             return None
-        raise told from error
+        raise failure from error
     begin = next((i for i, row in enumerate(rows) if row[0] == "# Detailed Table Information"), 0)
     told_of = {str(row[0]): str(row[1]) for row in rows[begin + 1 :]}
     return CatalogEntry(
@@ -68,9 +68,9 @@ def delta_table_now(spark: SparkSession, name: str) -> DeltaTableNow | None:
     try:
         detail = spark.sql(f"DESCRIBE DETAIL {name}").collect()[0]
     except Exception as error:
-        if (told := translate(error)).condition in (*MISSING, VIEW):
+        if (failure := translate(error)).condition in (*MISSING, VIEW):
             return None
-        raise told from error
+        raise failure from error
     if detail["format"] != "delta":
         return None
     version = current_version(spark, name)
@@ -182,16 +182,16 @@ def has_log_directory(spark: SparkSession, path: str) -> bool:
 def _listed(spark: SparkSession, path: str) -> list[str] | None:
     """The files of a directory, None where it is not there."""
     # without partitions: a directory of tables has some that contradict each other, and Spark refuses to plan that
-    looked = f"SELECT path FROM binaryFile.{quote(path)} WITH (recursiveFileLookup = 'true')"
+    query = f"SELECT path FROM binaryFile.{quote(path)} WITH (recursiveFileLookup = 'true')"
     try:
-        return files_of_query(spark, looked)
+        return files_of_query(spark, query)
     except Exception as error:
-        told = translate(error)
-        if told.condition == "PATH_NOT_FOUND":
+        failure = translate(error)
+        if failure.condition == "PATH_NOT_FOUND":
             return None
-        if told.condition.startswith("DELTA_"):
+        if failure.condition.startswith("DELTA_"):
             return [path]  # only Delta reads a Delta table
-        raise told from error
+        raise failure from error
 
 
 def can_be_reached(spark: SparkSession, path: str) -> None:

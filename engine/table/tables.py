@@ -126,7 +126,7 @@ def _absolute(path: str) -> str:
 def list_schemas(spark: SparkSession) -> list[str]:
     """The schemas of the current catalog, as SQL text, by name; those of other catalogs as ``cat.schema``."""
     current = str(spark.sql("SELECT current_catalog()").collect()[0][0])
-    found = sorted(_quoted_if_needed(str(row[0])) for row in spark.sql("SHOW SCHEMAS").collect())
+    all_schemas = sorted(_quoted_if_needed(str(row[0])) for row in spark.sql("SHOW SCHEMAS").collect())
     for row in spark.sql("SHOW CATALOGS").collect():
         catalog = str(row[0])
         if catalog == current:
@@ -134,8 +134,8 @@ def list_schemas(spark: SparkSession) -> list[str]:
         # A catalog that cannot be reached must not hide the others.
         with contextlib.suppress(Exception):
             schemas = spark.sql(f"SHOW SCHEMAS IN {quote(catalog)}").collect()
-            found += sorted(table_sql(f"{quote(catalog)}.{quote(str(one[0]))}") for one in schemas)
-    return found
+            all_schemas += sorted(table_sql(f"{quote(catalog)}.{quote(str(one[0]))}") for one in schemas)
+    return all_schemas
 
 
 @_translated
@@ -186,17 +186,17 @@ def find_tables(spark: SparkSession, directory: str) -> list[TableRef]:
     root = Path(re.sub(r"^file:/+", "/", path)).expanduser().absolute()
     if not root.is_dir():
         raise EngineError("DIRECTORY_NOT_FOUND", f"There is no directory {root}.", "Check the path.")
-    found: list[Path] = []
+    paths: list[Path] = []
     for seen, (folder, inner, _) in enumerate(os.walk(root)):
         here = Path(folder)
         if "_delta_log" in inner:
-            found.append(here)
+            paths.append(here)
             inner.clear()
         elif seen >= MAX_DIRECTORIES or len(here.relative_to(root).parts) >= MAX_DEPTH:
             inner.clear()
         else:
             inner[:] = sorted(name for name in inner if not name.startswith((".", "_")))
-    return [TableRef(name=f"delta.{quote(str(one))}", table=one.name, path=str(one), is_delta=True) for one in found]
+    return [TableRef(name=f"delta.{quote(str(one))}", table=one.name, path=str(one), is_delta=True) for one in paths]
 
 
 # One table

@@ -38,10 +38,10 @@ def refuse_operator_txn(spark: SparkSession, options: Iterable[str] = ()) -> Non
     Delta writes one transaction id with a commit and takes that of the options first. Ours would overwrite theirs, and
     commit what theirs makes Delta skip. What an apply of ours left behind, which died, is no operator's.
     """
-    found = read_confs(spark, (TXN_APP_ID, TXN_VERSION))
-    if found.get(TXN_APP_ID, "").startswith(APP):
-        found = {}
-    names = [*found, *(key for key in options if key.lower() in TXN_OPTIONS)]
+    confs = read_confs(spark, (TXN_APP_ID, TXN_VERSION))
+    if confs.get(TXN_APP_ID, "").startswith(APP):
+        confs = {}
+    names = [*confs, *(key for key in options if key.lower() in TXN_OPTIONS)]
     if names:
         raise RefusedError(
             "OPERATOR_TXN_ID",

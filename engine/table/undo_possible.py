@@ -173,14 +173,14 @@ def raised_properties(version: VersionTime, retention: Retention, now: int) -> t
 
 def _why(version: VersionTime, retention: Retention, now: int, *, enforced: bool) -> str:
     cleaned = _cleaned_from(version, retention)
-    told = "this session lets Delta restore versions of any age"
+    sentence = "this session lets Delta restore versions of any age"
     if enforced:
-        told = f"Delta restores versions of up to {span(retention.files or 0)} ({RETENTION})"
+        sentence = f"Delta restores versions of up to {span(retention.files or 0)} ({RETENTION})"
     if cleaned is not None and cleaned <= now:
-        told += f"; the next checkpoint deletes the log entry of v{version.version} ({LOG_RETENTION})"
+        sentence += f"; the next checkpoint deletes the log entry of v{version.version} ({LOG_RETENTION})"
     elif retention.cleanup and (cleaned is None):
-        told += "; when its log entry is deleted is not known"
-    return told
+        sentence += "; when its log entry is deleted is not known"
+    return sentence
 
 
 def _cleaned_from(version: VersionTime, retention: Retention) -> int | None:

@@ -78,8 +78,8 @@ def undo_over(spark: SparkSession, newest: VersionTime, properties: Mapping[str,
 def _compacts(spark: SparkSession, properties: Mapping[str, str]) -> bool:
     """Whether a commit may be followed by an OPTIMIZE of Delta's own. The conf overrides the property."""
     set_to = read_confs(spark, (AUTO_COMPACT_CONF,)).get(AUTO_COMPACT_CONF)
-    told = (set_to,) if set_to is not None else (properties.get(AUTO_OPTIMIZE), properties.get(AUTO_COMPACT))
-    return any(one is not None and one.strip().lower() != "false" for one in told)
+    values = (set_to,) if set_to is not None else (properties.get(AUTO_OPTIMIZE), properties.get(AUTO_COMPACT))
+    return any(one is not None and one.strip().lower() != "false" for one in values)
 
 
 def undo_of_create(spark: SparkSession, plan: CreatePlan) -> Undo | None:
