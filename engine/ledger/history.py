@@ -38,8 +38,8 @@ FailedStatus = Literal["failed", "cancelled", "not_committed"]
 
 @dataclass(frozen=True)
 class Abandoned:
-    """An operation whose process is gone, or may be: that of one begun ``elsewhere``, under another host name.
-    ``checked`` is the version of the table that apply checked before it ran."""
+    """An operation whose process is gone, or may be gone if it began ``elsewhere``, under another host name.
+    ``checked`` is the table's version that apply checked before it ran."""
 
     op_id: str
     plan_id: str
@@ -63,7 +63,7 @@ Abandonments = list[Abandoned]
 class History:
     """The ledger in the file ``path`` (default: ``history.duckdb`` in the home directory).
 
-    Opening costs nothing; the file is made by the first call that needs it. Safe to share between
+    Opening costs nothing; the first call that needs the file creates it. Safe to share between
     threads and processes. A call waits at most ``wait_seconds`` for others. ``on_notice`` gets one-line
     notices for a person (a damaged ledger was set aside).
     """
@@ -90,7 +90,7 @@ class History:
         A plan that is planned already and was not begun keeps its row: the same id comes back.
         """
 
-        body = rows.packed(plan)  # made before the lock is taken: others are waiting there
+        body = rows.packed(plan)  # before the lock is taken: others wait for it
 
         def work(db: DuckDBPyConnection) -> str:
             status = "planned" if plan.refused is None else "refused"
@@ -109,11 +109,11 @@ class History:
     ) -> str:
         """An apply of ``plan`` starts: status running, started now, owned by this process.
 
-        Takes over the row ``op_id``, or else the latest planned one of this plan id; one that was begun
-        before is history and stays, a new row is made. ``where`` it runs, and the version of the table that was
-        ``checked``, tell after a crash what became of it. ``alone_since``, for what Delta itself would do twice:
-        RefusedError where another apply of the same plan runs on this machine, or has committed since that time
-        (``now()``). Returns the id of the row in use.
+        Takes over the row ``op_id``, or else the latest planned one of this plan id; a row that was begun
+        before stays, and a new row is added. ``where`` it runs and the table's version that was ``checked``
+        show after a crash what became of it. ``alone_since``, for what Delta itself would do twice:
+        RefusedError if another apply of the same plan runs on this machine, or has committed since that time
+        (``now()``). Returns the id of the row.
         """
 
         body = rows.packed(plan)
@@ -131,13 +131,13 @@ class History:
         return self._store.run(work)
 
     def applied(self, op_id: str, outcome: Outcome) -> None:
-        """The operation committed (or was found committed): status applied, with its outcome. One that was undone or
-        overwritten meanwhile stays so."""
+        """The operation committed: status applied, with its outcome. If it was undone or overwritten meanwhile, it
+        stays so."""
         body = rows.packed(outcome)
         self._store.run(lambda db: _applied(db, op_id, outcome, body))
 
     def begin_undo(self, undo: UndoPlan, *, where: Whereabouts = Whereabouts()) -> str:  # noqa: B008  frozen
-        """A RESTORE or DROP that takes an operation back starts: a row of its own, of that kind. Returns its id."""
+        """A RESTORE or DROP that takes an operation back starts: add a row of that kind, and return its id."""
 
         def work(db: DuckDBPyConnection) -> str:
             subject = rows.Subject(
@@ -156,8 +156,8 @@ class History:
         return self._store.run(work)
 
     def undone(self, op_id: str, outcome: Outcome) -> None:
-        """The restore ``op_id`` committed: it is applied, what it takes back is undone, and what was committed to that
-        table in between is overwritten, all or nothing."""
+        """The restore ``op_id`` committed: it is applied, the operation that it takes back is undone, and the
+        operations between them are overwritten; all or nothing."""
         body = rows.packed(outcome)
 
         def work(db: DuckDBPyConnection) -> None:
@@ -170,7 +170,7 @@ class History:
         self._store.run(work)
 
     def failed(self, op_id: str, error: str, status: FailedStatus = "failed") -> None:
-        """The operation did not commit; ``error`` is one line. One that is known as applied stays applied:
+        """The operation did not commit; ``error`` is one line. An applied one stays applied:
         a commit is a fact, whatever failed after it.
         """
 
@@ -247,7 +247,7 @@ class History:
         return self._select("WHERE plan_id = ? ORDER BY seq DESC", [plan_id])
 
     def running(self) -> Operations:
-        """The operations that were begun and not finished, newest first, whoever runs them."""
+        """The operations that were begun and not finished, by any process, newest first."""
         return self._select("WHERE status = 'running' ORDER BY seq DESC", [])
 
     def _select(self, rest: str, values: Sequence[object]) -> Operations:
@@ -256,11 +256,11 @@ class History:
     # Reviews
 
     def reviewed(self, plan_id: str, by: str) -> None:
-        """Somebody looked at that plan in its file."""
+        """``by`` looked at that plan in its file."""
         self._store.run(lambda db: db.execute("INSERT INTO review VALUES (?, ?, ?)", [plan_id, now(), by]))
 
     def is_reviewed(self, plan_id: str) -> bool:
-        """Whether somebody did."""
+        """Whether anybody looked at that plan in its file."""
         query = "SELECT 1 FROM review WHERE plan_id = ? LIMIT 1"
         row = self._store.run(lambda db: db.execute(query, [plan_id]).fetchone(), reading=True)
         return row is not None
@@ -268,16 +268,16 @@ class History:
     # What a crash left
 
     def abandoned(self) -> Abandonments:
-        """Those of :meth:`running` that were begun on this machine by a process that is gone, oldest first."""
+        """Those of :meth:`running` whose process on this machine is gone, oldest first."""
         return [one for one in self.unsettled() if not one.elsewhere]
 
     def unsettled(self) -> Abandonments:
-        """Those, and the ones of :meth:`running` that were begun under another host name, whose process may live."""
+        """Those, and the ones of :meth:`running` under another host name, whose process may live."""
         return self._store.run(_unsettled, reading=True) if self.path.exists() else []
 
     def take_over(self, op_id: str) -> bool:
-        """Make this process the owner of an abandoned operation, so that one alone finds out what became of it.
-        False where another was faster."""
+        """Make this process the owner of an abandoned operation, so that no other settles it too.
+        False if another was faster."""
 
         def work(db: DuckDBPyConnection) -> bool:
             if op_id not in (one.op_id for one in _unsettled(db) if not one.elsewhere):
@@ -288,25 +288,25 @@ class History:
         return self._store.run(work)
 
     def give_up(self, op_id: str) -> None:
-        """It could not be found out: the operation is abandoned again."""
+        """Its fate is unknown: the operation is abandoned again."""
         self._store.run(lambda db: rows.update(db, op_id, {"pid": 0}))
 
     # After a ledger was damaged
 
     def needs_rebuild(self) -> bool:
-        """Whether a damaged ledger was set aside, and its operations are still to be read anew (``rebuild_ledger``)."""
+        """Whether a damaged ledger was set aside and not yet rebuilt (``rebuild_ledger``)."""
         if not self.path.exists():
             return False
         query = "SELECT 1 FROM set_aside WHERE NOT rebuilt LIMIT 1"
         return self._store.run(lambda db: db.execute(query).fetchone(), reading=True) is not None
 
     def rebuilt(self) -> None:
-        """They are now."""
+        """The operations of damaged ledgers are read again."""
         self._store.run(lambda db: db.execute("UPDATE set_aside SET rebuilt = true"))
 
     def add_found(self, subject: rows.Subject, outcome: Outcome, at: str, *, undone: bool) -> None:
-        """An operation that a table's log tells of, committed ``at``; nothing where it is known. Whether it kept its
-        promise is not."""
+        """Add an operation from a table's log, committed ``at``, unless it is known. Whether it kept its promise is
+        unknown."""
         body = rows.packed(outcome)
 
         def work(db: DuckDBPyConnection) -> None:

@@ -1,11 +1,11 @@
-"""Take a commit back: Delta's RESTORE to the version before it, or DROP of the table that it made, looked at first.
+"""Take a commit back: Delta's RESTORE to the version before it, or DROP of the table that it made.
 
-A RESTORE takes back every commit since as well: those are listed, and must be accepted. Like a MERGE it has no guard
-for the version that it is meant for, so that is checked just before, and what it read is checked after.
+A RESTORE also takes back every later commit: those are listed, and must be accepted. Like a MERGE it does not check
+which version it runs on, so that is checked just before, and the version that it read is checked after.
 
-Delta may refuse the version by its age alone, while its files are all there. Then the table's property is raised
-first, which must be accepted too. That is a commit of its own, which the RESTORE takes back with the rest: a version's
-properties come back with it. Where the RESTORE fails, the properties are put back by another.
+Delta may refuse a version only because of its age, while all its files exist. Then a property of the table is raised
+first, which must be accepted too. That is one more commit, which the RESTORE takes back: it brings back the version's
+properties. If the RESTORE fails, another commit puts the properties back.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ if TYPE_CHECKING:
     from engine.model.plans import AnyPlan, OperationDetail
 
 LATER_COMMITS = "LATER_COMMITS"
-"""What is to be accepted where commits after the operation would be lost."""
+"""What must be accepted if commits after the operation would be lost."""
 RAISE_RETENTION = "RAISE_RETENTION"
-"""What is to be accepted where a table property has to be raised first."""
+"""What must be accepted if a table property is raised first."""
 NOT_POSSIBLE = "UNDO_NOT_POSSIBLE"
-"""The error where files or log entries of the version before are gone."""
+"""The error if files or log entries of the version before are gone."""
 BEYOND_RETENTION = "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION"
 RESTORING = "RESTORE"
 """The phase in which Delta restores: only Spark can end it."""
@@ -60,8 +60,8 @@ RESTORING = "RESTORE"
 def plan_undo(spark: SparkSession, detail: OperationDetail) -> UndoPlan:
     """How to take that operation back. Only reads.
 
-    Raises RefusedError for what was not committed, StalePlanError for what is taken back already, or where the table
-    is another or its log does not hold that commit any more.
+    Raises RefusedError for what was not committed, StalePlanError for what is taken back already, or if the table
+    is another one or its log no longer holds that commit.
     """
     operation, plan = detail.operation, detail.plan
     if operation.status == "undone":
@@ -123,8 +123,8 @@ def _plan_restore(spark: SparkSession, op_id: str, plan: AnyPlan, at: int) -> Un
 
 
 def _judged(spark: SparkSession, table: str, version: int, now: int) -> Undo:
-    """Whether Delta restores ``version`` of a table that is at ``now``. It is asked itself, by time travel, which is
-    under the same check. Raises RefusedError where the version cannot be made again."""
+    """Whether Delta restores ``version`` of a table that is at ``now``. Asks Delta by a time travel read, which makes
+    the same check. Raises RefusedError if the version cannot be read."""
     try:
         schema_of(spark, f"SELECT * FROM {table} VERSION AS OF {version}")
         refused = False
@@ -171,11 +171,11 @@ def undo(
     tag: str | None = None,
     on_progress: OnProgress | None = None,
 ) -> Outcome:
-    """Do what was looked at, once, and compare it with the commit's metrics.
+    """Run ``undo_plan`` once, and compare its promise with the commit's metrics.
 
-    Raises RefusedError where later commits would be lost and ``accept`` does not hold LATER_COMMITS, or a property has
-    to be raised and it does not hold RAISE_RETENTION; StalePlanError where the table moved since it was looked at. In
-    all these cases nothing ran.
+    Raises RefusedError if later commits would be lost and ``accept`` does not hold LATER_COMMITS, or if a property must
+    be raised and it does not hold RAISE_RETENTION; StalePlanError if the table moved since the plan was made. In all
+    these cases nothing ran.
     """
     say = on_progress or (lambda _: None)
     _refuse(undo_plan, accept)
@@ -200,7 +200,7 @@ def undo(
             with given_up_if_unknown(history, op_id):
                 commit = commit_of(spark, undo_plan, op_id)
         with given_up_if_unknown(history, op_id):
-            # a RESTORE brings the id of its version back, which before a REPLACE is another
+            # a RESTORE brings back the id of its version, which differs if a REPLACE came after it
             other = of_another_table(spark, undo_plan.table, undo_plan.table_id, undo_plan.version) if commit else ()
     outcome = _outcome(undo_plan, op_id, commit, round((time.monotonic() - began) * 1000), other)
     if history:
@@ -251,8 +251,8 @@ def _check_version(spark: SparkSession, undo_plan: UndoPlan, expected: int) -> N
 
 @contextlib.contextmanager
 def raised_retention(spark: SparkSession, undo_plan: UndoPlan) -> Iterator[None]:
-    """The table's properties raised for the RESTORE in the body, which brings those of its version back. Where the body
-    fails they are put back; its commit carries no id of ours, so that it never passes for the RESTORE."""
+    """Raise the table's properties for the RESTORE in the body, which brings back those of its version. If the body
+    fails they are put back. That commit carries no id of ours, so that it is never taken for the RESTORE."""
     if not undo_plan.raise_retention:
         yield
         return
@@ -340,7 +340,7 @@ def promise(here: Iterable[LogFile], there: Iterable[LogFile]) -> dict[str, int]
 
 
 def _name_of(spark: SparkSession, plan: AnyPlan) -> str:
-    """The table by its name, or by its path where the name means another in this session."""
+    """The table by its name, or by its path if the name means another table in this session."""
     try:
         # a REPLACE gives the table another id, and its log has the one before
         known = (plan.target.table_id, plan.target.version)

@@ -1,4 +1,4 @@
-"""Take a CREATE back: DROP of the table that it made, where it made it in an empty place and nobody committed since."""
+"""Take a CREATE back: DROP of the table that it made, if the place was empty and nobody committed since."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def plan_drop(spark: SparkSession, operation: Operation, plan: CreatePlan) -> UndoPlan:
-    """What dropping the table would do. Raises RefusedError where it is not to be dropped, StalePlanError where it is
-    not the one that the operation made. Looks only."""
+    """What dropping the table would do. Raises RefusedError if it must not be dropped, StalePlanError if it is not the
+    one that the operation made. Only reads."""
     name = plan.target.name
     if plan.effect != "create" or plan.in_catalog or plan.target.version >= 0:
         raise RefusedError("NOT_OURS", f"{name} was there before operation {operation.op_id}: it is not dropped.")
@@ -64,8 +64,8 @@ def plan_drop(spark: SparkSession, operation: Operation, plan: CreatePlan) -> Un
 
 
 def check_still_ours(spark: SparkSession, undo_plan: UndoPlan) -> None:
-    """Raise StalePlanError where the table is not as ``undo_plan`` says. DROP has no guard: a commit after this is
-    lost with the table."""
+    """Raise StalePlanError if the table is not as ``undo_plan`` says. DROP checks nothing: a commit after this is lost
+    with the table."""
     try:
         now = (table_id(spark, undo_plan.table), current_version(spark, undo_plan.table))
     except EngineError as error:

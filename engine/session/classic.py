@@ -40,7 +40,7 @@ def classic_session(
 ) -> SparkSession:
     """The classic SparkSession of this process, with Delta, on ``home``'s warehouse and metastore.
 
-    The JVM writes to ``<home>/logs/classic.log`` and ends with this process, however it ends. ``confs`` are
+    The JVM writes to ``<home>/logs/classic.log`` and ends with this process, even if that is killed. ``confs`` are
     static and runtime settings alike. A process has one such JVM: the second call returns the same session
     (with runtime ``confs`` set on it). ``home`` must not be one whose embedded server is running: the
     metastore takes one of them at a time.

@@ -48,10 +48,10 @@ def connect(
     SparkSession, used as it is and never closed here. ``confs`` are set on the session; static ones must
     agree with the embedded server's (EngineError ``STATIC_CONF``). ``progress`` hears short lines while a
     server starts. ``session_id`` (a UUID) and ``user_id`` attach to a session opened before, by any process;
-    ``Session.resumed`` tells whether it was still there.
+    ``Session.resumed`` is true if it still existed.
 
-    Raises UnreachableError when Spark cannot be reached or refuses the token, UsageError for a target or
-    session id that is none.
+    Raises UnreachableError when Spark cannot be reached or refuses the token, UsageError for an invalid target or
+    session id.
     """
     session_confs = dict(confs or {})
     if not isinstance(target, str):

@@ -1,8 +1,8 @@
 """Who uses the embedded server: the leases of its clients, and the sessions that they would leave behind.
 
-``<home>/leases/<pid>`` says that a process of that pid (and start time) uses the server; one whose process is dead
-counts for nothing. ``<home>/leases/<pid>.sessions`` names the sessions that this process made and has not closed, a
-line each: a process that is killed cannot close them, so the next client does.
+``<home>/leases/<pid>`` says that a process of that pid (and start time) uses the server; if that process is dead, it
+does not count. ``<home>/leases/<pid>.sessions`` names the sessions that this process made and has not closed, one
+in each line: a process that is killed cannot close them, so the next client does.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _lock = threading.Lock()
 
 
 def take_lease(home: Path) -> None:
-    """Tell the watchdog that this process uses the server. Call as often as you like; see drop_lease."""
+    """Tell the watchdog that this process uses the server. Call drop_lease as often as this."""
     with _lock:
         _held[home] = _held.get(home, 0) + 1
         _write(home, str(os.getpid()), processes.start_time(os.getpid()))
@@ -59,14 +59,14 @@ def used_by_others(home: Path) -> list[int]:
 
 
 def note_session(home: Path, session_id: str, user_id: str) -> None:
-    """This process has made that session: should it be killed, somebody else is to close it."""
+    """Note that this process made that session: if it is killed, the next client closes the session."""
     with _lock:
         _open.setdefault(home, []).append((session_id, user_id))
         _write_sessions(home)
 
 
 def forget_session(home: Path, session_id: str) -> None:
-    """That session is closed, or is meant to outlive this process."""
+    """That session is closed, or shall outlive this process."""
     with _lock:
         mine = _open.get(home, [])
         _open[home] = [one for one in mine if one[0] != session_id]

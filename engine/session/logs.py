@@ -10,7 +10,7 @@ from engine.model.errors import UnreachableError
 
 _KEPT = 3
 
-#: Warnings on stderr, which is the log file. The Connect server's own line tells that it is ready. What a
+#: Warnings on stderr, which is the log file. One line of the Connect server says that it is ready. What a
 #: client's statement made Spark refuse is left out (the client has it): it may hold data, and an editor
 #: that validates as one types would fill the disk.
 _LOG4J = """rootLogger.level = warn

@@ -355,7 +355,7 @@ def _wait_ready(info: ServerInfo, watchdog: subprocess.Popen[bytes] | None, say:
 
 
 def _age(info: ServerInfo) -> float:
-    """Seconds since the server was started, by the clock on the wall: another process may ask."""
+    """Seconds since the server was started, by the wall clock: another process may have started it."""
     started = datetime.fromisoformat(info.started_at)
     return abs((datetime.now(timezone.utc) - started).total_seconds())
 

@@ -1,4 +1,4 @@
-"""A session on Spark, whatever server it is on."""
+"""A session on Spark, on any server."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 RELEASE_SECONDS = 5.0
 _ALIVE_SECONDS = 5.0
 
-#: Set on every session that the engine makes: a session id that is given but does not carry it is one
-#: that the server had forgotten and has just made anew.
+#: Set on every session that the engine makes: if a session with a given id does not carry it, the
+#: server had forgotten that session and has just made a new one.
 MARK = "deltamerge.session"
 
 _DOWN_HINT = "Run `deltamerge-console server start`, or look into its log."
@@ -123,7 +123,7 @@ class Session:
         return twin
 
     def attach(self, session_id: str, user_id: str | None) -> Session | None:
-        """The other session of that name on the same server, made by any process; None where it is gone.
+        """The session of that id on the same server, made by any process; None if it is gone.
 
         ``close(keep=True)`` leaves it there.
         """
@@ -141,17 +141,17 @@ class Session:
         return None
 
     def keep(self) -> None:
-        """From now on it is to outlive this process, however that ends: see ``close(keep=True)``."""
+        """From now on the session outlives this process, even if that is killed: see ``close(keep=True)``."""
         if self._opener is not None and self.session_id is not None:
             self._opener.forget(self.session_id)
 
     def close_left_behind(self, but: Collection[str] = ()) -> None:
-        """Close the sessions that killed clients left on the embedded server, those of the ids ``but`` excepted."""
+        """Close the sessions that killed clients left on the embedded server, except those of the ids ``but``."""
         if self._opener is not None:
             self._opener.close_left_behind(but)
 
     def is_busy(self) -> bool:
-        """Whether something of it still runs on the server, whoever sent it. False for a classic session."""
+        """Whether something of it still runs on the server, from any client. False for a classic session."""
         if not self.is_connect:
             return False
         from engine.session.channel import is_busy
@@ -159,7 +159,7 @@ class Session:
         return is_busy(self.spark)
 
     def set_confs(self, confs: Mapping[str, str]) -> None:
-        """Set runtime settings on this session. EngineError ``STATIC_CONF`` for one that is not."""
+        """Set runtime settings on this session. EngineError ``STATIC_CONF`` for a static one."""
         for key, value in confs.items():
             try:
                 self.spark.conf.set(key, value)
@@ -200,7 +200,7 @@ class Session:
     def on_progress(self, handler: Callable[[TaskProgress], None]) -> Callable[[], None]:
         """Call ``handler`` (in the thread that waits for the query) as queries of this session go on.
 
-        Returns a function that ends it. Classic sessions tell nothing.
+        Returns a function that ends it. Classic sessions have no progress.
         """
         if not self.is_connect:
             return lambda: None

@@ -68,7 +68,7 @@ class Neutral:
 def may_raise(
     spark: SparkSession, expressions: Sequence[tuple[str, Sequence[Side]]], types: Mapping[tuple[str, str], DataType]
 ) -> tuple[bool, ...]:
-    """Of each expression over the sides beside it. ``types`` are those of their columns, by (side, column)."""
+    """Whether each expression may raise, over the sides beside it. ``types`` of their columns are by (side, column)."""
     neutral = _neutral(expressions, types)
     prints = _printed(spark, neutral, neutral.texts)
     readers = [_Reader(neutral, one) for one in prints]
@@ -104,7 +104,7 @@ def _neutral(expressions: Sequence[tuple[str, Sequence[Side]]], types: Mapping[t
 
 
 def _printed(spark: SparkSession, neutral: Neutral, texts: Sequence[str]) -> list[str | None]:
-    """How Spark prints each expression once it is analyzed, None where it cannot say."""
+    """How Spark prints each expression after analysis; None if it cannot."""
     if not texts:
         return []
     try:
@@ -112,7 +112,7 @@ def _printed(spark: SparkSession, neutral: Neutral, texts: Sequence[str]) -> lis
     except (CancelledError, UnreachableError):
         raise
     except EngineError:
-        # some functions want a certain literal: the others are asked without them
+        # some functions require a certain literal: ask for the others without them
         half = len(texts) // 2
         return [None] if not half else _printed(spark, neutral, texts[:half]) + _printed(spark, neutral, texts[half:])
 
@@ -188,7 +188,7 @@ class _Reader:
         return type_ is not None and self._harmless(inner) and can_up_cast_names(type_, wanted)
 
     def _type_of(self, node: Node) -> str | None:
-        """The type of a column or of a cast, None of all else."""
+        """The type of a column or of a cast; None for all else."""
         if node.kind == "name" and node.names[0] in self.neutral.columns:
             return str(self.neutral.columns[node.names[0]].simpleString())
         if node.kind == "cast":

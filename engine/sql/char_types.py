@@ -19,13 +19,13 @@ LENGTH = re.compile(r"(char|varchar)\((\d+)\)", re.IGNORECASE)
 
 
 def raw_type(field: StructField) -> DataType | None:
-    """The field's type with its CHAR(n) and VARCHAR(n), None where it has none."""
+    """The field's type with its CHAR(n) and VARCHAR(n); None if it has none."""
     text = (field.metadata or {}).get(RAW_TYPE)
     return _read(str(text), 0, field.dataType)[0] if text else None
 
 
 def _read(text: str, at: int, known: DataType) -> tuple[DataType, int]:
-    """The type printed at ``at``, and where it ends. ``known`` tells the names and all but the lengths."""
+    """The type printed at ``at``, and where it ends. ``known`` has the names and all but the lengths."""
     from pyspark.sql.types import ArrayType, CharType, MapType, StructField, StructType, VarcharType
 
     if isinstance(known, StructType):
@@ -50,7 +50,7 @@ def _read(text: str, at: int, known: DataType) -> tuple[DataType, int]:
 
 
 def fits(text: str, raw: DataType, depth: int = 0) -> str | None:
-    """SQL that is true where ``text`` keeps the lengths of ``raw``; None where there are none."""
+    """SQL that is true if ``text`` keeps the lengths of ``raw``; None if there are none."""
     from pyspark.sql.types import ArrayType, CharType, MapType, StructType, VarcharType
 
     if isinstance(raw, (CharType, VarcharType)):

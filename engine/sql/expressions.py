@@ -110,7 +110,7 @@ class Reader(TokenReader):
         return len(sign) if sign in (">>", ">>>") else 1
 
     def _predicate(self, at: int, left: Node) -> Node | None:
-        """The predicate behind ``left``, None where there is none."""
+        """The predicate behind ``left``; None if there is none."""
         after = left.end
         negated = self.word(after) == "NOT" or self.text(after) == "!"
         begin = after + 1 if negated else after

@@ -1,6 +1,6 @@
 """text → MergeStatement: where the parts of a MERGE begin and end, by Spark's grammar (SqlBaseParser: mergeIntoTable).
 
-This is a reading: engine.merge.check_reading holds it to what Spark parsed.
+engine.merge.check_reading compares this reading with what Spark parsed.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ NEVER_ALIAS = frozenset(
 class Relation:
     """A table or query as written. ``text`` is the name or the bracketed query, ``[start, end)`` its place.
 
-    ``parts`` are the parts of a dotted name, () for a query or IDENTIFIER(…). ``end_alias`` ends the
-    alias too, where there is one.
+    ``parts`` are the parts of a dotted name, () for a query or IDENTIFIER(…). ``end_alias`` is behind
+    the alias, if there is one.
     """
 
     text: str
@@ -105,7 +105,7 @@ class MergeStatement:
 
     @property
     def before_select(self) -> str:
-        """The WITH clause and a blank, to be put before a SELECT over the source."""
+        """The WITH clause and a blank, for a SELECT over the source."""
         return f"{self.prefix} " if self.prefix else ""
 
     def of_kind(self, kind: ClauseKind) -> tuple[MergeClause, ...]:
@@ -166,7 +166,7 @@ def parse_script(text: str) -> Script:
 
 
 class _TypingReader(Reader):
-    """Reads what is being typed: an expression that is none yet reaches to what ends its part."""
+    """Reads text that is being typed: an unfinished expression extends to the end of its part."""
 
     def part(self, at: int) -> Node:
         try:
@@ -187,9 +187,9 @@ class _TypingReader(Reader):
 
 
 def parse_merge(sql: str, *, typing: bool = False) -> MergeStatement:
-    """The parts of one MERGE. Raises a UsageError, with its place, for what is not shaped like one.
+    """The parts of one MERGE. Raises a UsageError, with its place, for anything else.
 
-    While ``typing``, expressions may be unfinished, and an action too: such a one has no ``assignments``.
+    While ``typing``, expressions and actions may be unfinished: such an action has no ``assignments``.
     """
     tokens = tokenize(sql)
     if not any(token.word == "MERGE" for token in tokens) or tokens[0].word not in ("MERGE", "WITH"):
@@ -385,7 +385,7 @@ def _column(reader: Reader, at: int) -> int:
 
 
 def assignment_parts(action: Sequence[Token]) -> Assignments:
-    """The tokens of each column of an action and of the expression that it is set to; none where it is no action."""
+    """The tokens of each column of an action and of its expression; none if ``action`` is not one."""
     reader = Reader(action)
     try:
         _, _, assignments, end = _action(reader, 0)

@@ -1,7 +1,7 @@
 """text → ParsedCreate: where the parts of a CREATE or REPLACE TABLE begin and end, by Spark's grammar (SqlBaseParser:
 createTable, replaceTable, createTableLike), a CLONE by Delta's (DeltaSqlBase: clone).
 
-This is a reading: engine.create.check_create_reading holds it to what Spark parsed.
+engine.create.check_create_reading compares this reading with what Spark parsed.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ class ParsedCreate:
     """A statement and its parts.
 
     ``name`` and ``source`` (of LIKE and CLONE) are SQL text, ``parts`` and ``source_parts`` the parts of the names;
-    ``source_at`` is the time travel of a clone's source. ``columns`` are None where none are given; ``constraints`` are
+    ``source_at`` is the time travel of a clone's source. ``columns`` are None if none are given; ``constraints`` are
     those beside the columns, as typed. ``partitioned`` are all entries of PARTITIONED BY in order, as SQL:
     ``partition_by`` those that are plain columns. ``transforms`` are the others, and CLUSTERED BY … BUCKETS, which is
     ``buckets``. ``lists`` holds what stands in the brackets of a clause, as typed, by the clause's first word.
 
-    ``layout_end`` is the place behind PARTITIONED BY or CLUSTER BY, None where neither is given; ``source_span`` the
+    ``layout_end`` is the place behind PARTITIONED BY or CLUSTER BY, None if neither is given; ``source_span`` the
     place of SHALLOW CLONE, its source and time travel.
     """
 
@@ -89,7 +89,7 @@ class ParsedCreate:
 
     @property
     def path(self) -> str | None:
-        """The path of ``delta.`…` ``, None for a name."""
+        """The path of ``delta.`…` ``; None for a name."""
         return self.parts[1] if len(self.parts) == 2 and self.parts[0].lower() == "delta" else None
 
     @property
@@ -102,13 +102,13 @@ Found = dict[str, object]
 
 
 def is_create_table(sql: str) -> bool:
-    """Whether a statement is a CREATE or REPLACE TABLE, the only ones beside MERGE that are planned."""
+    """Whether a statement is a CREATE or REPLACE TABLE, which can be planned like MERGE."""
     words = tuple(token.word for token in tokenize(sql)[:4])
     return any(words[: len(begin)] == begin for begin in MODES)
 
 
 def parse_create(sql: str) -> ParsedCreate:
-    """The parts of one CREATE or REPLACE TABLE. Raises UsageError, with its place, for what is not shaped like one."""
+    """The parts of one CREATE or REPLACE TABLE. Raises UsageError, with its place, for anything else."""
     tokens = tokenize(sql)
     if not is_create_table(sql):
         raise UsageError(
@@ -156,7 +156,7 @@ def _create(sql: str, reader: Reader) -> Found:
 
 
 def _name_text(sql: str, reader: Reader, at: int, end: int, parts: Sequence[str]) -> str:
-    """A name as typed; IDENTIFIER('…') by what it names, for only SQL takes it."""
+    """A name as typed; for IDENTIFIER('…') the name in it, because only SQL takes that form."""
     if reader.text(end - 1) == ")":
         return ".".join(quote(part) for part in parts)
     return text_of(sql, reader.tokens[at:end])
@@ -229,7 +229,7 @@ def _behind_travel(reader: Reader, at: int) -> int:
 
 
 def _check_as_delta_reads(sql: str, reader: Reader, names: Sequence[int]) -> None:
-    """Refuse what Delta's own lexer takes for something else than Spark's: it has other words, strings and comments."""
+    """Refuse what Delta's own lexer reads differently than Spark's: it has other words, strings and comments."""
     for at in names:
         token = reader.tokens[at]
         if token.word in NO_NAMES_OF_DELTA or not token.word.isascii() or token.text == "(":

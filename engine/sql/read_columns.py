@@ -18,8 +18,8 @@ OF_A_COLUMN = ("CHECK", "UNIQUE", "PRIMARY", "REFERENCES")
 class ColumnDefinition:
     """A column: ``type``, ``default`` and ``generated_as`` are SQL text as typed, so are ``constraints``.
 
-    ``identity_as`` is GENERATED … AS IDENTITY with its numbers, "" where ``identity`` is False; ``commented`` tells an
-    empty comment from none.
+    ``identity_as`` is GENERATED … AS IDENTITY with its numbers, "" if ``identity`` is False; ``commented`` is true for
+    an empty comment too.
     """
 
     name: str
@@ -141,7 +141,7 @@ OPTIONS: Mapping[str, Option] = {
 
 
 def _behind_constraint(reader: Reader, at: int, words: tuple[str, ...]) -> int | None:
-    """The place behind the constraint at ``at``, one of those that begin with ``words``; None where none is."""
+    """The place behind the constraint at ``at``, one of those that begin with ``words``; None if there is none."""
     begin = at + 2 if reader.word(at) == "CONSTRAINT" and reader.word(at + 2) in words else at
     if reader.word(begin) not in words:
         return None

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from engine.sql.token_reader import UNITS, Node, NotReadError, TokenReader
 
-# what stands for a function call without brackets
+# functions that are called without brackets
 CURRENT = frozenset(("CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_TIME", "CURRENT_USER", "USER", "SESSION_USER"))
-# functions whose arguments are parted by words: the words that may stand between them
+# functions with words between their arguments, and those words
 ARGUMENT_WORDS = {
     "EXTRACT": ("FROM",),
     "POSITION": ("IN",),
@@ -88,7 +88,7 @@ def _interval(reader: TokenReader, at: int) -> Node:
 
 
 def _worded_call(reader: TokenReader, at: int) -> Node:
-    """A function whose arguments are parted by words, as in ``EXTRACT(YEAR FROM d)``."""
+    """A function with words between its arguments, as in ``EXTRACT(YEAR FROM d)``."""
     behind = reader.behind(at + 1)
     word = reader.word(at)
     begin = at + 2

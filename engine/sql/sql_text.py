@@ -12,7 +12,7 @@ from engine.sql.lexer import CLOSING, OPENING, Token, tokenize
 from engine.sql.positions import Edit, edited
 from engine.sql.token_reader import Node
 
-__all__ = ["Token", "tokenize"]  # for those who ask about tokens
+__all__ = ["Token", "tokenize"]  # for modules that read tokens
 
 
 def depths(tokens: Sequence[Token]) -> Iterator[tuple[int, Token, int]]:
@@ -93,7 +93,7 @@ NOT_ONE_EQUALITY = ("AND", "OR", "NOT", "IS", "IN", "BETWEEN", "LIKE", "ILIKE", 
 
 
 def free_names(node: Node, bound: frozenset[str] = frozenset()) -> Iterator[Node]:
-    """The ``name`` and ``star`` nodes that are no variable of a lambda. What stands in a subquery is not read."""
+    """The ``name`` and ``star`` nodes that are no variable of a lambda. Subqueries are not read."""
     if node.kind in ("name", "star") and not (node.names and node.names[0].lower() in bound):
         yield node
     inner = bound | {name.lower() for name in node.names} if node.kind == "lambda" else bound

@@ -105,7 +105,7 @@ def _complete(files: list[tuple[str, re.Match[str]]]) -> tuple[str, ...]:
 def _replay(spark: SparkSession, segment: LogSegment, with_stats: bool) -> tuple[LogFile, ...]:
     """Action reconciliation of the protocol: of each (path, deletion vector) the newest action holds."""
     base = segment.directory.removesuffix("/_delta_log")
-    # whoever looks at statistics looks again; a plan of a small table is not to wait for this
+    # who reads statistics reads them again; the plan of a small table must not wait for this
     uses_cache = with_stats or log_cache.is_large(segment.directory)
     state = log_state(spark, segment, with_stats) if uses_cache else None
     files, done = log_cache.find(state) if state else ((), -1)
@@ -136,7 +136,7 @@ def _replay(spark: SparkSession, segment: LogSegment, with_stats: bool) -> tuple
 
 
 def log_state(spark: SparkSession, segment: LogSegment, with_stats: bool) -> LogState:
-    """The files of ``segment`` as the file system tells of them. Opens none."""
+    """The log files of ``segment`` with length and time. Opens none."""
     place = all_of(segment.directory, (*segment.checkpoint_files, *segment.commits))
     rows = spark.sql(
         "SELECT _metadata.file_name AS name, length, unix_micros(modificationTime) AS modified "
@@ -150,12 +150,12 @@ def log_state(spark: SparkSession, segment: LogSegment, with_stats: bool) -> Log
 
 
 def all_of(directory: str, names: Iterable[str]) -> str:
-    """The path by which Spark reads these files of ``directory`` at once."""
+    """One path that names all these files of ``directory``."""
     return f"{escaped(directory)}/{{{','.join(names)}}}"
 
 
 def escaped(path: str) -> str:
-    """A path that stands for itself where Hadoop takes a pattern."""
+    """``path`` with the signs escaped that mean something in Hadoop's patterns."""
     return re.sub(r"([\\*?\[\]{},^])", r"\\\1", path)
 
 
@@ -214,7 +214,7 @@ def _checkpoint_files(spark: SparkSession, segment: LogSegment, base: str, with_
 def _parquet_files(
     spark: SparkSession, directory: str, names: Sequence[str], base: str, with_stats: bool
 ) -> tuple[list[LogFile], list[str]]:
-    """(the files, the paths of sidecars) that Parquet files of a checkpoint tell of."""
+    """(the files, the paths of sidecars) in Parquet files of a checkpoint."""
     place = all_of(directory, names)
     view = f"__dm_checkpoint_{uuid.uuid4().hex[:12]}"
     # with its columns given, Spark reads no footer to learn them, which it does for each mention of parquet.`path`
@@ -268,7 +268,7 @@ def _log_files(rows: Table) -> list[LogFile]:
 
 
 def live_rows(files: Sequence[LogFile]) -> int | None:
-    """The live rows of these files, None where the log does not count those of all."""
+    """The live rows of these files; None if the log does not count the rows of each."""
     known = [file.rows for file in files if file.rows is not None]
     return sum(known) if len(known) == len(files) else None
 

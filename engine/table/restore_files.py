@@ -31,7 +31,7 @@ _SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*:")
 
 
 def restored(here: Iterable[LogFile], there: Iterable[LogFile]) -> tuple[LogFile, ...]:
-    """The files ``there`` that are not ``here``: what a RESTORE to there adds."""
+    """The files ``there`` that are not ``here``: those that a RESTORE adds."""
     now = {file.key for file in here}
     return tuple(file for file in there if file.key not in now)
 
@@ -50,8 +50,8 @@ def missing_files(spark: SparkSession, table_path: str, files: Sequence[LogFile]
 
 
 def vector_file(vector: str) -> str | None:
-    """The path of the file that holds a deletion vector, by its unique id: relative to the table, or absolute; None
-    for none and for one that is inline in the log."""
+    """The path of the file that holds a deletion vector, from its unique id: relative to the table, or absolute. None
+    if there is none or if it is inline in the log."""
     where = re.sub(r"@\d*$", "", vector[1:])
     if vector.startswith("p"):
         return unquote(where)
@@ -82,7 +82,7 @@ def _folder(root: str, path: str) -> str:
 
 
 def _missing(spark: SparkSession, folder: str, names: Sequence[str]) -> list[str]:
-    # a pattern gives what there is of it; a list of paths gives none if one is not there
+    # a pattern gives the files that exist; a list of paths gives none if one of them is missing
     pattern = f"{escaped(folder)}/{{{','.join(map(escaped, names))}}}"
     try:
         paths = files_of_query(spark, f"SELECT path FROM binaryFile.{quote(pattern)}")

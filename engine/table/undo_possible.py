@@ -1,4 +1,4 @@
-"""Whether a version of a table can be restored, and until when. Pure: Delta's rules over what is known of the table.
+"""Whether a version of a table can be restored, and until when. Pure: Delta's rules, given what is known of the table.
 
 SnapshotManagement.enforceTimeTravelWithinDeletedFileRetentionDuration refuses a version that is not the newest and
 whose own commit is older than ``delta.deletedFileRetentionDuration``, to the millisecond, by the newest version's
@@ -22,7 +22,7 @@ LOG_RETENTION = "delta.logRetentionDuration"
 LOG_CLEANUP = "delta.enableExpiredLogCleanup"
 CHECKPOINT_INTERVAL = "delta.checkpointInterval"
 ENFORCED = "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration"
-"""The conf that lets Delta restore and read versions of any age where it is false."""
+"""If this conf is false, Delta restores and reads versions of any age."""
 DEFAULTS = {
     RETENTION: "interval 1 week",
     LOG_RETENTION: "interval 30 days",
@@ -38,7 +38,7 @@ _PART = re.compile(r"([+-]?)\s*(\d+)(\.\d{1,9})?\s+(week|day|hour|minute|second|
 
 @dataclass(frozen=True)
 class VersionTime:
-    """When a version was committed, in milliseconds since 1970; None where it is not known.
+    """When a version was committed, in milliseconds since 1970; None if unknown.
 
     ``committed_at`` is Snapshot.timestamp (in-commit where the table has that, else the time of the commit's file),
     ``written_at`` the time of the commit's file.
@@ -51,7 +51,7 @@ class VersionTime:
 
 @dataclass(frozen=True)
 class Retention:
-    """How long a table keeps what an undo needs, in milliseconds; None where a property cannot be read.
+    """How long a table keeps what an undo needs, in milliseconds; None if a property cannot be read.
 
     ``cleanup``: log entries are deleted at all.
     """
@@ -100,7 +100,7 @@ def undo_of_commit(
     compacts: bool = False,
 ) -> Undo:
     """Whether the commit over ``version`` can be taken back. ``commits`` is the version that this commit is going to
-    make, None where it is made: its files and its log entry are there then. ``compacts``: auto-compaction may make
+    make; None if it is made: then its files and its log entry exist. ``compacts``: auto-compaction may make
     the next one at once."""
     if commits is not None and (cleaned := _cleaned_by(commits, version, retention, now)) is not None:
         return cleaned
@@ -130,8 +130,8 @@ def is_refused(version: VersionTime, retention: Retention, now: int) -> bool:
 
 
 def _cleaned_by(commits: int, version: VersionTime, retention: Retention, now: int) -> Undo | None:
-    """The commit writes a checkpoint, after which Delta deletes the log entries that have expired: the version itself
-    among them. None where it does not."""
+    """The undo, if it is impossible because the commit writes a checkpoint, after which Delta deletes expired log
+    entries, that of the version too. None if it stays possible."""
     interval = retention.checkpoint_interval
     if not retention.cleanup or (interval is not None and commits % interval):
         return None
@@ -148,7 +148,7 @@ def _cleaned_by(commits: int, version: VersionTime, retention: Retention, now: i
 
 
 def after_raising(version: VersionTime, retention: Retention, now: int) -> Undo:
-    """What Delta refuses by its age, once the properties are raised."""
+    """The undo of a version that Delta refuses by its age, after the properties are raised."""
     until = _earliest(_cleaned_from(version, retention), now + (retention.files or 0))
     age = now - (version.committed_at or 0)
     return Undo(
@@ -161,8 +161,8 @@ def after_raising(version: VersionTime, retention: Retention, now: int) -> Undo:
 
 
 def raised_properties(version: VersionTime, retention: Retention, now: int) -> tuple[RaisedProperty, ...]:
-    """What has to be raised so that Delta restores ``version``, with a day to spare. Delta wants the log to be kept as
-    long as the files."""
+    """The properties to raise so that Delta restores ``version``, with a day to spare. Delta wants to keep the log
+    as long as the files."""
     days = (now - (version.committed_at or 0)) // DAY + 2
     names = (RETENTION, LOG_RETENTION) if (retention.log or 0) < days * DAY else (RETENTION,)
     return tuple(
@@ -184,7 +184,7 @@ def _why(version: VersionTime, retention: Retention, now: int, *, enforced: bool
 
 
 def _cleaned_from(version: VersionTime, retention: Retention) -> int | None:
-    """From when on a checkpoint may delete the log entry of the version, None for never and for not known."""
+    """From when on a checkpoint may delete the log entry of the version; None for never and for unknown."""
     if not retention.cleanup or retention.log is None or version.written_at is None:
         return None
     return version.written_at + retention.log

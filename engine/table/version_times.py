@@ -43,8 +43,8 @@ def newest_version_time(spark: SparkSession, table: str, version: int, detail: A
 
 
 def committed_times(spark: SparkSession, table: str, newest: int) -> dict[int, int]:
-    """Version → Snapshot.timestamp in milliseconds, of so many of the newest commits; without those whose log entries
-    are deleted. The times of commit files are only ever moved up, to be later than that of the one before."""
+    """Version → Snapshot.timestamp in milliseconds, of the ``newest`` commits, without those whose log entries are
+    deleted. Delta moves the time of a commit file only up, to be later than the one before."""
     try:
         history = spark.sql(f"DESCRIBE HISTORY {table} LIMIT {newest}")
         rows = history.selectExpr("version", "unix_millis(timestamp) AS at").collect()
@@ -54,17 +54,17 @@ def committed_times(spark: SparkSession, table: str, newest: int) -> dict[int, i
 
 
 def is_enforced(spark: SparkSession) -> bool:
-    """Whether this session has Delta refuse versions by their age."""
+    """Whether Delta refuses versions by their age in this session."""
     return is_on(read_confs(spark, (ENFORCED,)), ENFORCED)
 
 
 def undo_of_merge(spark: SparkSession, table: str, version: int, detail: Any) -> Undo:
-    """Of a MERGE into ``table``, which is at ``version``."""
+    """The undo of a MERGE into ``table``, which is at ``version``."""
     return undo_over(spark, newest_version_time(spark, table, version, detail), dict(detail["properties"] or {}))
 
 
 def undo_over(spark: SparkSession, newest: VersionTime, properties: Mapping[str, str]) -> Undo:
-    """Of the next commit. ``properties`` are those that the table has after it."""
+    """The undo of the next commit. ``properties`` are the table's after it."""
     return undo_of_commit(
         newest,
         retention_of(properties),
@@ -76,14 +76,14 @@ def undo_over(spark: SparkSession, newest: VersionTime, properties: Mapping[str,
 
 
 def _compacts(spark: SparkSession, properties: Mapping[str, str]) -> bool:
-    """Whether a commit may be followed by an OPTIMIZE of Delta's own. The conf overrides the property."""
+    """Whether Delta itself may run OPTIMIZE after a commit. The conf overrides the property."""
     set_to = read_confs(spark, (AUTO_COMPACT_CONF,)).get(AUTO_COMPACT_CONF)
     values = (set_to,) if set_to is not None else (properties.get(AUTO_OPTIMIZE), properties.get(AUTO_COMPACT))
     return any(one is not None and one.strip().lower() != "false" for one in values)
 
 
 def undo_of_create(spark: SparkSession, plan: CreatePlan) -> Undo | None:
-    """Of a CREATE, REPLACE or CLONE; None where it changes nothing."""
+    """The undo of a CREATE, REPLACE or CLONE; None if it changes nothing."""
     if plan.effect not in ("create", "adopt", "replace"):
         return None
     if plan.effect == "adopt":
