@@ -7,12 +7,12 @@ parameters in ``<name>.params.json`` beside it. Files are private (0600) and wri
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
+
+from engine.files import write_private
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ class DraftStore:
             if sequence <= self._newest.get(name, -1):
                 return
             _make_private_folder(self._folder)
-            write_atomically(self._folder / f"{name}.sql", draft.sql)
-            write_atomically(self._folder / f"{name}.params.json", json.dumps(draft.params))
+            write_private(self._folder / f"{name}.sql", draft.sql, durable=True)
+            write_private(self._folder / f"{name}.params.json", json.dumps(draft.params), durable=True)
             self._newest[name] = sequence
 
     def keep(self, name: str, draft: Draft) -> Path | None:
@@ -72,7 +72,7 @@ class DraftStore:
         with self._lock:
             _make_private_folder(self._folder)
             kept = _free_path(self._folder, name)
-            write_atomically(kept, draft.sql)
+            write_private(kept, draft.sql, durable=True)
             return kept
 
     def discard(self, name: str) -> None:
@@ -100,19 +100,3 @@ def _free_path(folder: Path, name: str) -> Path:
     while (path := folder / f"{name}.before-{taken}.sql").exists():
         taken += 1
     return path
-
-
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a private file (0600) that is either the old one or the new one, never half of it."""
-    body = content if isinstance(content, bytes) else content.encode(errors="surrogatepass")
-    # mkstemp makes the file 0600 from the start
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(body)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from console.drafts import write_atomically
+from engine.files import write_private
 
 USUAL = ("nano", "vim", "vi")
 
@@ -34,7 +34,7 @@ def editor_command() -> list[str]:
 def edit_in(command: list[str], path: Path, text: str) -> str:
     """The text as the editor leaves it. Raises EditorError; what was written is in ``path`` then."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_atomically(path, text)
+    write_private(path, text, durable=True)
     try:
         ended = subprocess.run([*command, str(path)], check=False).returncode
     except OSError as error:

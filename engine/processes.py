@@ -28,8 +28,8 @@ def start_time(pid: int) -> str:
         # 0: state (Z is dead already), 19: start time in clock ticks since boot.
         return "" if fields[0] in ("Z", "X") else f"{_boot_id()}/{fields[19]}"
     # No /proc (macOS, BSD).
-    said = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return " ".join(said.stdout.split())
+    output = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return " ".join(output.stdout.split())
 
 
 def _boot_id() -> str:

@@ -30,7 +30,7 @@ from engine.merge.prepare_source import free_source, pruned_source_sql
 from engine.merge.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
 from engine.merge.running_statement import frozen_sql, running_sql
 from engine.merge.should_materialize_source import MODE
-from engine.merge.stage_source import drop_own, is_path, staged_name
+from engine.merge.stage_source import drop_own, is_nameless, staged_name
 from engine.merge.subquery_values import subquery_changes
 from engine.model.create_values import CreatePlan
 from engine.model.errors import ConflictError, EngineError, RefusedError, SessionChangedError, StalePlanError
@@ -298,7 +298,7 @@ def check_staged(spark: SparkSession, plan: Plan, statement: MergeStatement) -> 
     staged, view = plan.session.staged, plan.session.source_view or ""
     if staged is not None:
         target = statement.target
-        if not is_path(target) and staged != staged_name(spark, target, view):
+        if not is_nameless(target) and staged != staged_name(spark, target, view):
             raise invalid("its source is kept elsewhere than beside its target")
 
 

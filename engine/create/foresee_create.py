@@ -13,6 +13,7 @@ from engine.create.provided_metadata import Provided, normal_key, unknown_proper
 from engine.create.situation import Situation, effect_of, exists
 from engine.model.create_values import StateColumn
 from engine.model.plan import Refused
+from engine.spark.confs import is_on
 from engine.sql.parse_create import ParsedCreate
 from engine.table.column_rules import CDC_COLUMNS, INVALID_CHARACTERS, UNSUPPORTED_TYPES
 from engine.table.table_features import BY_LOWER_NAME, FEATURE_PREFIX, is_protocol_property
@@ -296,7 +297,7 @@ def _columns(create: ParsedCreate, around: Situation, provided: Provided) -> Ite
     }
     properties = {normal_key(key): value for key, value in {**provided.configuration, **create.properties}.items()}
     mapped = properties.get("delta.columnMapping.mode", "none").lower() != "none" or any(
-        properties.get(f"delta.enableIcebergCompatV{version}", "").lower() == "true" for version in (1, 2, 3)
+        is_on(properties, f"delta.enableIcebergCompatV{version}", "false") for version in (1, 2, 3)
     )
     odd = next((column.name for column in columns if INVALID_CHARACTERS.search(column.name)), None)
     if odd is not None and not mapped:
@@ -313,7 +314,7 @@ def _columns(create: ParsedCreate, around: Situation, provided: Provided) -> Ite
             "Use another type: numbers or timestamps for an interval, a plain STRING for a collation.",
         )
     reserved = next((column.name for column in columns if column.name.lower() in CDC_COLUMNS), None)
-    if reserved is not None and properties.get("delta.enableChangeDataFeed", "").lower() == "true":
+    if reserved is not None and is_on(properties, "delta.enableChangeDataFeed", "false"):
         yield _refused(
             "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS",
             f"The change data feed needs the name {reserved} for itself.",

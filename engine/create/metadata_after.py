@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engine.create.handle_commit import handle_commit
 from engine.create.provided_metadata import Provided, session_defaults
 from engine.model.create_values import StateColumn, TableState
-from engine.spark.confs import read_confs
+from engine.spark.confs import is_on, read_confs
 from engine.table.table_features import (
     FEATURE_PREFIX,
     Protocol,
@@ -41,7 +41,7 @@ def state_after(
 ) -> TableState:
     """The state that a commit of ``create`` leaves; ``before`` is that of the log that it replaces, if any."""
     defaults = {} if create.form == "clone" else session_defaults(spark)
-    if provided.configuration.get("delta.ignoreProtocolDefaults", "").lower() == "true":
+    if is_on(provided.configuration, "delta.ignoreProtocolDefaults", "false"):
         defaults = {key: value for key, value in defaults.items() if not is_protocol_property(key)}
     configuration = with_iceberg_compat({**defaults, **provided.configuration})
     protocol = protocol_after(spark, create, provided, configuration, before)
@@ -103,7 +103,7 @@ def protocol_after(
         if before and protocol.features == old:
             return Protocol(before.min_reader_version, before.min_writer_version, old)
         return protocol_of(protocol.features)
-    downgrade = read_confs(spark, (DOWNGRADE,)).get(DOWNGRADE, "false").lower() == "true"
+    downgrade = is_on(read_confs(spark, (DOWNGRADE,)), DOWNGRADE, "false")
     if before is None or downgrade:
         new = protocol_for_new_table(provided.columns, properties, {}, nested_not_null=provided.nested_not_null)
         # CREATE TABLE LIKE takes the protocol of its Delta source whole
@@ -128,8 +128,8 @@ def properties_after(
     if "rowTracking" in protocol.features:
         for key in ROW_TRACKING_COLUMNS:
             properties[key] = None
-    was_on = before is not None and (before.properties.get(IN_COMMIT_TIMESTAMPS) or "").lower() == "true"
-    if before is not None and (properties.get(IN_COMMIT_TIMESTAMPS) or "").lower() == "true" and not was_on:
+    was_off = before is not None and not is_on(before.properties, IN_COMMIT_TIMESTAMPS, "false")
+    if was_off and is_on(properties, IN_COMMIT_TIMESTAMPS, "false"):
         properties |= dict.fromkeys(ENABLEMENT)
     if before is not None and create.form != "clone":
         # updateMetadataForNewTableInReplace: what was on stays on, unless the statement says otherwise
@@ -142,7 +142,7 @@ def properties_after(
 def with_iceberg_compat(configuration: Mapping[str, str]) -> dict[str, str | None]:
     """UniversalFormat.enforceDependenciesInConfiguration: IcebergCompat brings column mapping by name."""
     properties: dict[str, str | None] = dict(configuration)
-    if any(configuration.get(key, "").lower() == "true" for key in ICEBERG_COMPAT):
+    if any(is_on(configuration, key, "false") for key in ICEBERG_COMPAT):
         properties.setdefault(MODE, "name")
         properties.setdefault("delta.universalFormat.iceberg.atomicConversion.supported", "true")
     return properties

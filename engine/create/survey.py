@@ -14,7 +14,7 @@ from engine.model.create_values import Effect, TableState
 from engine.model.errors import UsageError
 from engine.model.plan import Refused
 from engine.preflight.metadata_errors import unwritable
-from engine.spark.confs import read_confs
+from engine.spark.confs import is_on, read_confs
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate
@@ -70,7 +70,7 @@ def survey_table(
         holds_data=table is None and entry is None and holds_data(spark, location),
         has_log_directory=table is not None or (entry is None and has_log_directory(spark, location)),
         catalog_managed=confs.get(CATALOG_MANAGED_DEFAULT, "").lower() == "supported",
-        arbitrary_properties=confs.get(ARBITRARY, "").lower() == "true",
+        arbitrary_properties=is_on(confs, ARBITRARY, "false"),
     )
     effect = effect_of(create, around)
     check_provider(spark, create, effect)

@@ -10,13 +10,13 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.demo.demo_sql import FORMAT, STATEMENTS, Scale, Table, tables
+from engine.demo.demo_sql import FORMAT, SEED, STATEMENTS, Scale, Table, tables
+from engine.files import write_private
 from engine.model.errors import EngineError
 from engine.model.progress import OnProgress, Progress
 from engine.spark.session_state import tagged
@@ -26,9 +26,6 @@ from engine.table.tables import table_sql
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-SEED = 20261121
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,6 @@ def build_demo(
     reset: bool = False,
     schema: str = "demo",
     scale: float = 1.0,
-    seed: int = SEED,
     tag: str | None = None,
 ) -> DemoTables:
     """Make the demo's tables in ``schema`` and its statements in ``<home>/demo``; what is there stays.
@@ -62,9 +58,9 @@ def build_demo(
     it can be interrupted. Raises EngineError when Spark refuses (no right to create a schema, a full disk).
     """
     folder = home / "demo"
-    wanted = tables(schema, Scale(scale), seed)
+    wanted = tables(schema, Scale(scale))
     marker = folder / f"{schema}.json"
-    state = {"format": FORMAT, "scale": scale, "seed": seed}
+    state = {"format": FORMAT, "scale": scale, "seed": SEED}
     try:
         # A demo that was interrupted has no marker, and a warehouse may have gone without it.
         complete = not reset and _read(marker) == state and _existing(spark, schema) >= {one.name for one in wanted}
@@ -93,10 +89,10 @@ def _build(
     total = len(wanted)
     on_progress(Progress(phase="Creating the demo schema", done=0, total=total))
     spark.sql(f"CREATE SCHEMA IF NOT EXISTS {quote(schema)}").collect()
-    told = itertools.count()
+    counter = itertools.count()
 
     def make(table: Table) -> None:
-        on_progress(Progress(phase=f"Generating {schema}.{table.name}", done=next(told), total=total))
+        on_progress(Progress(phase=f"Generating {schema}.{table.name}", done=next(counter), total=total))
         name = f"{quote(schema)}.{quote(table.name)}"
         with tagged(spark, tag):
             spark.sql(f"DROP TABLE IF EXISTS {name}").collect()
@@ -140,10 +136,7 @@ def _read(marker: Path) -> object:
 def _write(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        scratch.write_text(text, encoding="utf-8")
-        scratch.chmod(0o600)
-        scratch.replace(path)
+        write_private(path, text)
     except OSError as error:
         raise EngineError(
             "DEMO_NOT_WRITTEN",

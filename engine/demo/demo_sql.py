@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.sql.names import quote, string
+
 #: Raise it when the tables change: demos built before are then built anew.
 FORMAT = 1
 
+SEED = 20261121
 DAYS = 40
 FIRST_DAY = "2026-10-12"  # a Monday; the last day is 2026-11-20, a Friday
 FIRST_ORDER = 700_000_000
@@ -85,9 +88,9 @@ SEGMENTS = ("new", "regular", "regular", "regular", "gold", "dormant")
 DV_AND_CDF = "TBLPROPERTIES ('delta.enableDeletionVectors'='true', 'delta.enableChangeDataFeed'='true')"
 
 
-def tables(schema: str, scale: Scale, seed: int) -> tuple[Table, ...]:
+def tables(schema: str, scale: Scale) -> tuple[Table, ...]:
     """The tables of the demo in the order in which they are made: a feed may read what came before."""
-    sql = _Writer(schema, scale, seed)
+    sql = _Writer(schema, scale)
     return (
         sql.orders(),
         sql.customers(),
@@ -100,19 +103,18 @@ def tables(schema: str, scale: Scale, seed: int) -> tuple[Table, ...]:
 
 
 class _Writer:
-    """Writes the statements for one schema, scale and seed."""
+    """Writes the statements for one schema and scale."""
 
-    def __init__(self, schema: str, scale: Scale, seed: int) -> None:
-        self.schema = "`" + schema.replace("`", "``") + "`"
+    def __init__(self, schema: str, scale: Scale) -> None:
+        self.schema = quote(schema)
         self.scale = scale
-        self.seed = seed
 
     def draw(self, salt: str, below: int, key: str = "id") -> str:
         """A number in [0, below) that depends on the row and the seed only."""
-        return f"pmod(xxhash64({key}, {self.seed}L, '{salt}'), {below})"
+        return f"pmod(xxhash64({key}, {SEED}L, '{salt}'), {below})"
 
     def pick(self, salt: str, options: tuple[str, ...], key: str = "id") -> str:
-        listed = ", ".join("'" + option.replace("'", "''") + "'" for option in options)
+        listed = ", ".join(map(string, options))
         return f"element_at(array({listed}), cast({self.draw(salt, len(options), key)} AS INT) + 1)"
 
     def create(self, name: str, columns: str, comment: str, *, using: str = "DELTA", more: str = "") -> str:

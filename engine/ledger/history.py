@@ -10,16 +10,16 @@ Every method may raise EngineError ``LEDGER_LOCKED``, ``LEDGER_NEWER``, ``LEDGER
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from engine.ledger import browse_cache
 from engine.ledger import history_rows as rows
 from engine.ledger.history_store import Store, now
 from engine.model.browse import TableRef, TableVersion
@@ -38,8 +38,8 @@ FailedStatus = Literal["failed", "cancelled", "not_committed"]
 
 @dataclass(frozen=True)
 class Abandoned:
-    """An operation whose process is gone, or may be: that of one begun ``elsewhere``, under another host name.
-    ``checked`` is the version of the table that apply checked before it ran."""
+    """An operation whose process is gone, or may be gone if it began ``elsewhere``, under another host name.
+    ``checked`` is the table's version that apply checked before it ran."""
 
     op_id: str
     plan_id: str
@@ -59,14 +59,11 @@ Versions = list[TableVersion]
 Tables = list[TableRef]
 Abandonments = list[Abandoned]
 
-#: Versions of one table that are remembered.
-MAX_CACHED_VERSIONS = 5_000
-
 
 class History:
     """The ledger in the file ``path`` (default: ``history.duckdb`` in the home directory).
 
-    Opening costs nothing; the file is made by the first call that needs it. Safe to share between
+    Opening costs nothing; the first call that needs the file creates it. Safe to share between
     threads and processes. A call waits at most ``wait_seconds`` for others. ``on_notice`` gets one-line
     notices for a person (a damaged ledger was set aside).
     """
@@ -93,7 +90,7 @@ class History:
         A plan that is planned already and was not begun keeps its row: the same id comes back.
         """
 
-        body = rows.packed(plan)  # made before the lock is taken: others are waiting there
+        body = rows.packed(plan)  # before the lock is taken: others wait for it
 
         def work(db: DuckDBPyConnection) -> str:
             status = "planned" if plan.refused is None else "refused"
@@ -112,11 +109,11 @@ class History:
     ) -> str:
         """An apply of ``plan`` starts: status running, started now, owned by this process.
 
-        Takes over the row ``op_id``, or else the latest planned one of this plan id; one that was begun
-        before is history and stays, a new row is made. ``where`` it runs, and the version of the table that was
-        ``checked``, tell after a crash what became of it. ``alone_since``, for what Delta itself would do twice:
-        RefusedError where another apply of the same plan runs on this machine, or has committed since that time
-        (``now()``). Returns the id of the row in use.
+        Takes over the row ``op_id``, or else the latest planned one of this plan id; a row that was begun
+        before stays, and a new row is added. ``where`` it runs and the table's version that was ``checked``
+        show after a crash what became of it. ``alone_since``, for what Delta itself would do twice:
+        RefusedError if another apply of the same plan runs on this machine, or has committed since that time
+        (``now()``). Returns the id of the row.
         """
 
         body = rows.packed(plan)
@@ -134,13 +131,13 @@ class History:
         return self._store.run(work)
 
     def applied(self, op_id: str, outcome: Outcome) -> None:
-        """The operation committed (or was found committed): status applied, with its outcome. One that was undone or
-        overwritten meanwhile stays so."""
+        """The operation committed: status applied, with its outcome. If it was undone or overwritten meanwhile, it
+        stays so."""
         body = rows.packed(outcome)
         self._store.run(lambda db: _applied(db, op_id, outcome, body))
 
     def begin_undo(self, undo: UndoPlan, *, where: Whereabouts = Whereabouts()) -> str:  # noqa: B008  frozen
-        """A RESTORE or DROP that takes an operation back starts: a row of its own, of that kind. Returns its id."""
+        """A RESTORE or DROP that takes an operation back starts: add a row of that kind, and return its id."""
 
         def work(db: DuckDBPyConnection) -> str:
             subject = rows.Subject(
@@ -159,8 +156,8 @@ class History:
         return self._store.run(work)
 
     def undone(self, op_id: str, outcome: Outcome) -> None:
-        """The restore ``op_id`` committed: it is applied, what it takes back is undone, and what was committed to that
-        table in between is overwritten, all or nothing."""
+        """The restore ``op_id`` committed: it is applied, the operation that it takes back is undone, and the
+        operations between them are overwritten; all or nothing."""
         body = rows.packed(outcome)
 
         def work(db: DuckDBPyConnection) -> None:
@@ -173,7 +170,7 @@ class History:
         self._store.run(work)
 
     def failed(self, op_id: str, error: str, status: FailedStatus = "failed") -> None:
-        """The operation did not commit; ``error`` is one line. One that is known as applied stays applied:
+        """The operation did not commit; ``error`` is one line. An applied one stays applied:
         a commit is a fact, whatever failed after it.
         """
 
@@ -210,21 +207,21 @@ class History:
 
         def work(db: DuckDBPyConnection) -> OperationDetail:
             wanted = op_id.strip().lower()
-            found = rows.operations(db, "WHERE op_id = ?", [wanted])
-            if wanted and not found:
-                found = rows.operations(db, "WHERE starts_with(op_id, ?) ORDER BY seq DESC LIMIT 6", [wanted])
-            if not found:
+            operations = rows.operations(db, "WHERE op_id = ?", [wanted])
+            if wanted and not operations:
+                operations = rows.operations(db, "WHERE starts_with(op_id, ?) ORDER BY seq DESC LIMIT 6", [wanted])
+            if not operations:
                 raise rows.not_found(op_id)
-            if len(found) > 1:
+            if len(operations) > 1:
                 raise EngineError(
                     "OPERATION_AMBIGUOUS",
-                    f"Several operations begin with {op_id}: {', '.join(one.op_id for one in found[:5])}.",
+                    f"Several operations begin with {op_id}: {', '.join(one.op_id for one in operations[:5])}.",
                     "Type more of the id.",
                 )
-            kept = db.execute("SELECT kind, body FROM document WHERE op_id = ?", [found[0].op_id]).fetchall()
+            kept = db.execute("SELECT kind, body FROM document WHERE op_id = ?", [operations[0].op_id]).fetchall()
             bodies = dict(kept)
             return OperationDetail(
-                operation=found[0],
+                operation=operations[0],
                 plan=_read_plan(rows.unpacked(bodies.get("plan"))),
                 outcome=rows.read(Outcome, rows.unpacked(bodies.get("outcome"))),
             )
@@ -236,12 +233,12 @@ class History:
 
         def work(db: DuckDBPyConnection) -> Details:
             where = "WHERE list_contains(?, status) AND version IS NOT NULL ORDER BY seq DESC LIMIT ?"
-            found = rows.operations(db, where, [list(rows.COMMITTED), max(0, limit)])
-            ids = [one.op_id for one in found]
+            operations = rows.operations(db, where, [list(rows.COMMITTED), max(0, limit)])
+            ids = [one.op_id for one in operations]
             query = "SELECT op_id, body FROM document WHERE kind = 'outcome' AND list_contains(?, op_id)"
             bodies = dict(db.execute(query, [ids]).fetchall()) if ids else {}
             read = {one: rows.read(Outcome, rows.unpacked(bodies.get(one))) for one in ids}
-            return [OperationDetail(operation=one, outcome=read[one.op_id]) for one in found]
+            return [OperationDetail(operation=one, outcome=read[one.op_id]) for one in operations]
 
         return self._store.run(work, reading=True)
 
@@ -250,7 +247,7 @@ class History:
         return self._select("WHERE plan_id = ? ORDER BY seq DESC", [plan_id])
 
     def running(self) -> Operations:
-        """The operations that were begun and not finished, newest first, whoever runs them."""
+        """The operations that were begun and not finished, by any process, newest first."""
         return self._select("WHERE status = 'running' ORDER BY seq DESC", [])
 
     def _select(self, rest: str, values: Sequence[object]) -> Operations:
@@ -259,28 +256,28 @@ class History:
     # Reviews
 
     def reviewed(self, plan_id: str, by: str) -> None:
-        """Somebody looked at that plan in its file."""
+        """``by`` looked at that plan in its file."""
         self._store.run(lambda db: db.execute("INSERT INTO review VALUES (?, ?, ?)", [plan_id, now(), by]))
 
     def is_reviewed(self, plan_id: str) -> bool:
-        """Whether somebody did."""
+        """Whether anybody looked at that plan in its file."""
         query = "SELECT 1 FROM review WHERE plan_id = ? LIMIT 1"
-        found = self._store.run(lambda db: db.execute(query, [plan_id]).fetchone(), reading=True)
-        return found is not None
+        row = self._store.run(lambda db: db.execute(query, [plan_id]).fetchone(), reading=True)
+        return row is not None
 
     # What a crash left
 
     def abandoned(self) -> Abandonments:
-        """Those of :meth:`running` that were begun on this machine by a process that is gone, oldest first."""
+        """Those of :meth:`running` whose process on this machine is gone, oldest first."""
         return [one for one in self.unsettled() if not one.elsewhere]
 
     def unsettled(self) -> Abandonments:
-        """Those, and the ones of :meth:`running` that were begun under another host name, whose process may live."""
+        """Those, and the ones of :meth:`running` under another host name, whose process may live."""
         return self._store.run(_unsettled, reading=True) if self.path.exists() else []
 
     def take_over(self, op_id: str) -> bool:
-        """Make this process the owner of an abandoned operation, so that one alone finds out what became of it.
-        False where another was faster."""
+        """Make this process the owner of an abandoned operation, so that no other settles it too.
+        False if another was faster."""
 
         def work(db: DuckDBPyConnection) -> bool:
             if op_id not in (one.op_id for one in _unsettled(db) if not one.elsewhere):
@@ -291,25 +288,25 @@ class History:
         return self._store.run(work)
 
     def give_up(self, op_id: str) -> None:
-        """It could not be found out: the operation is abandoned again."""
+        """Its fate is unknown: the operation is abandoned again."""
         self._store.run(lambda db: rows.update(db, op_id, {"pid": 0}))
 
     # After a ledger was damaged
 
     def needs_rebuild(self) -> bool:
-        """Whether a damaged ledger was set aside, and its operations are still to be read anew (``rebuild_ledger``)."""
+        """Whether a damaged ledger was set aside and not yet rebuilt (``rebuild_ledger``)."""
         if not self.path.exists():
             return False
         query = "SELECT 1 FROM set_aside WHERE NOT rebuilt LIMIT 1"
         return self._store.run(lambda db: db.execute(query).fetchone(), reading=True) is not None
 
     def rebuilt(self) -> None:
-        """They are now."""
+        """The operations of damaged ledgers are read again."""
         self._store.run(lambda db: db.execute("UPDATE set_aside SET rebuilt = true"))
 
     def add_found(self, subject: rows.Subject, outcome: Outcome, at: str, *, undone: bool) -> None:
-        """An operation that a table's log tells of, committed ``at``; nothing where it is known. Whether it kept its
-        promise is not."""
+        """Add an operation from a table's log, committed ``at``, unless it is known. Whether it kept its promise is
+        unknown."""
         body = rows.packed(outcome)
 
         def work(db: DuckDBPyConnection) -> None:
@@ -327,59 +324,20 @@ class History:
     def cache_versions(self, table_key: str, versions: Iterable[TableVersion]) -> None:
         """Remember versions of a table (its id, or whatever names it for good). Known ones are replaced."""
         bodies = {one.version: rows.text(one) for one in versions}
-        if not bodies:
-            return
-        numbers = list(bodies)
-
-        def work(db: DuckDBPyConnection) -> None:
-            db.execute(
-                "DELETE FROM table_version WHERE table_key = ? AND list_contains(?, version)",
-                [table_key, numbers],
-            )
-            db.execute(
-                "INSERT INTO table_version SELECT ?, unnest(?::BIGINT[]), unnest(?::VARCHAR[])",
-                [table_key, numbers, list(bodies.values())],
-            )
-            db.execute(
-                "DELETE FROM table_version WHERE table_key = ? AND version <= (SELECT max(version) FROM"
-                " table_version WHERE table_key = ?) - ?",
-                [table_key, table_key, MAX_CACHED_VERSIONS],
-            )
-
-        self._store.run(work)
+        if bodies:
+            self._store.run(lambda db: browse_cache.replace_versions(db, table_key, bodies))
 
     def cached_versions(self, table_key: str) -> Versions:
         """The versions remembered of a table, newest first; empty when it was never seen."""
-
-        def work(db: DuckDBPyConnection) -> Any:
-            return db.execute(
-                "SELECT body FROM table_version WHERE table_key = ? ORDER BY version DESC", [table_key]
-            ).fetchall()
-
-        found = (rows.read(TableVersion, body) for (body,) in self._store.run(work, reading=True))
-        return [version for version in found if version is not None]
+        return self._store.run(lambda db: browse_cache.versions(db, table_key), reading=True)
 
     def cache_tables(self, endpoint: str, tables: Sequence[TableRef]) -> None:
         """Remember the tables seen at ``endpoint``, in place of those remembered before."""
-        body = json.dumps([one.model_dump(mode="json") for one in tables], ensure_ascii=False)
-
-        def work(db: DuckDBPyConnection) -> None:
-            db.execute("DELETE FROM table_list WHERE endpoint = ?", [redact(endpoint)])
-            db.execute("INSERT INTO table_list VALUES (?, ?, ?)", [redact(endpoint), now(), body])
-
-        self._store.run(work)
+        self._store.run(lambda db: browse_cache.replace_tables(db, redact(endpoint), tables))
 
     def cached_tables(self, endpoint: str) -> Tables:
         """The tables seen last time at ``endpoint``; empty when there was none."""
-
-        def work(db: DuckDBPyConnection) -> Any:
-            return db.execute("SELECT body FROM table_list WHERE endpoint = ?", [redact(endpoint)]).fetchone()
-
-        row = self._store.run(work, reading=True)
-        try:
-            return [TableRef.model_validate(one) for one in json.loads(row[0])] if row else []
-        except (ValueError, ValidationError):
-            return []
+        return self._store.run(lambda db: browse_cache.tables(db, redact(endpoint)), reading=True)
 
 
 def _insert(db: DuckDBPyConnection, plan: AnyPlan, body: bytes, status: str, op_id: str) -> str:
@@ -407,14 +365,14 @@ def _run(db: DuckDBPyConnection, op_id: str, where: Whereabouts, checked: int | 
 def _unsettled(db: DuckDBPyConnection) -> Abandonments:
     from engine.processes import is_running
 
-    found = db.execute(
+    running = db.execute(
         "SELECT op_id, plan_id, kind, table_name, table_path, endpoint, session_id, user_id, checked, undoes,"
         " host <> ?, pid, process FROM operation WHERE status = 'running' AND host IS NOT NULL ORDER BY seq",
         [socket.gethostname()],
     ).fetchall()
     return [
         Abandoned(op_id, plan_id, kind, table, path, Whereabouts(*where), checked, undoes, elsewhere)
-        for op_id, plan_id, kind, table, path, *where, checked, undoes, elsewhere, pid, process in found
+        for op_id, plan_id, kind, table, path, *where, checked, undoes, elsewhere, pid, process in running
         if elsewhere or not is_running(int(pid), process)
     ]
 

@@ -85,7 +85,7 @@ def operations(db: DuckDBPyConnection, rest: str, values: Sequence[object]) -> l
 
 
 def overwrite(db: DuckDBPyConnection, undone: str, restore: str) -> None:
-    """What was committed to the table after ``undone`` and before ``restore`` is gone with it."""
+    """Mark as overwritten what was committed to the table after ``undone`` and before ``restore``."""
     db.execute(
         "UPDATE operation SET status = 'overwritten' FROM operation AS first, operation AS last"
         " WHERE first.op_id = ? AND last.op_id = ? AND operation.status = 'applied'"
@@ -110,15 +110,15 @@ def planned_row(db: DuckDBPyConnection, plan_id: str, op_id: str | None = None) 
 
 
 def refuse_rival(db: DuckDBPyConnection, plan_id: str, since: str) -> None:
-    """Raise RefusedError where a process of this machine applies the same plan, or has since that time."""
+    """Raise RefusedError if a process of this machine applies the same plan, or has since that time."""
     from engine.processes import is_running
 
-    found = db.execute(
+    rivals = db.execute(
         "SELECT status, pid, process, finished_at FROM operation WHERE plan_id = ? AND host = ?"
         " AND status IN ('running', 'applied')",
         [plan_id, socket.gethostname()],
     ).fetchall()
-    for status, pid, process, finished_at in found:
+    for status, pid, process, finished_at in rivals:
         if is_running(int(pid), process) if status == "running" else str(finished_at) >= since:
             raise RefusedError(
                 "PLAN_IS_BEING_APPLIED",
@@ -156,7 +156,7 @@ def unpacked(body: bytes | None) -> str | None:
 
 
 def read(kind: Any, body: str | None) -> Any:
-    """A stored value, or None: one that this version no longer understands must not hide the others."""
+    """A stored value; None if this version no longer understands it, so that it does not hide the others."""
     try:
         return None if body is None else kind.model_validate_json(body)
     except ValidationError:

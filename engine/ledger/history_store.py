@@ -1,4 +1,4 @@
-"""The ledger's file: one lock, one format, and what happens when either is not as it should be.
+"""The ledger's file: one lock, one format, and what happens if either is broken.
 
 DuckDB lets one process at a time open a file for writing. Several consoles and CI jobs share this one,
 so each open–work–close, reads too, runs inside one ``flock`` on ``<path>.lock``. The lock file stays
@@ -18,7 +18,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from engine.ledger.history_lock import LockTimeoutError, locked
+from engine.files import LockTimeoutError, locked
 from engine.model.errors import EngineError
 
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE operation ADD COLUMN user_id VARCHAR",
         "ALTER TABLE operation ADD COLUMN checked BIGINT",
         "ALTER TABLE operation ADD COLUMN undoes VARCHAR",
-        # Who looked at which plan: a policy may ask for it.
+        # Who looked at which plan: a policy may require it.
         "CREATE TABLE review (plan_id VARCHAR NOT NULL, reviewed_at VARCHAR NOT NULL, reviewed_by VARCHAR NOT NULL)",
-        # Damaged ledgers: what they held is to be read anew from the tables' logs.
+        # Damaged ledgers: their operations are read again from the tables' logs.
         "CREATE TABLE set_aside (file VARCHAR NOT NULL, seen_at VARCHAR NOT NULL, rebuilt BOOLEAN NOT NULL)",
     ),
 )
@@ -81,7 +81,7 @@ class _OldFormatError(Exception):
 
 
 class Store:
-    """The DuckDB file at ``path``: created when missing, 0600, its folder 0700 when made here.
+    """The DuckDB file at ``path``: created if missing, 0600; a new folder is 0700.
 
     ``wait_seconds`` bounds how long one call waits for others. ``on_notice`` gets the one-line notices
     that a person should see (a damaged ledger was set aside); they go to the log too.
@@ -140,7 +140,7 @@ class Store:
 
     @contextlib.contextmanager
     def _attached(self, path: Path, reading: bool, deadline: float) -> Iterator[DuckDBPyConnection]:
-        """A connection whose current database is the file; detached again at the end, whatever happens."""
+        """A connection whose current database is the file; always detached at the end."""
         import duckdb
 
         connection = _engine().cursor()
@@ -157,7 +157,7 @@ class Store:
             except duckdb.Error as error:
                 with contextlib.suppress(duckdb.Error):
                     connection.close()
-                # An engine that broke, or will not let go of the file: end it, the next call makes another.
+                # It broke, or does not release the file: end it, the next call makes another.
                 log.warning("the ledger's DuckDB is given up: %s", error)
                 _drop_engine()
 
@@ -194,13 +194,13 @@ class Store:
                 raise _DamagedError(text) from error
 
     def _create(self) -> None:
-        """Make an empty ledger beside the place and move it there: never half a ledger."""
+        """Make an empty ledger under another name and rename it: never half a ledger."""
         import duckdb
 
         scratch = self.path.with_name(f"{self.path.name}.new-{os.getpid()}")
         stale_wal = self.path.with_name(self.path.name + ".wal")
         for left in self.path.parent.glob(f"{self.path.name}.new-*"):
-            _remove(left)  # we hold the lock: whoever made it is gone
+            _remove(left)  # we hold the lock: its writer is gone
         if stale_wal.exists():
             # A log without its file belongs to a ledger that is gone; it must not be replayed here.
             os.replace(stale_wal, stale_wal.with_name(f"{stale_wal.name}.damaged-{_stamp()}"))

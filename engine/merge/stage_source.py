@@ -32,7 +32,7 @@ def staged_of(view: str) -> str:
 def staged_name(spark: SparkSession, target: Relation, view: str) -> str:
     """The table for the source that ``view`` stands for: in the target's schema, in the current one where the target
     is a path."""
-    parts = () if is_path(target) else target.parts[:-1]
+    parts = () if is_nameless(target) else target.parts[:-1]
     return ".".join(quote(part) for part in qualified_name(spark, (*parts, staged_of(view))))
 
 
@@ -42,7 +42,8 @@ def version_of(num_rows: int) -> int:
     return 1 if num_rows else 0
 
 
-def is_path(target: Relation) -> bool:
+def is_nameless(target: Relation) -> bool:
+    """Whether the target is given by its path or by IDENTIFIER(…), so that no catalog and schema are written."""
     parts = target.parts
     return not parts or (len(parts) == 2 and parts[0].lower() == "delta" and "/" in parts[1])
 

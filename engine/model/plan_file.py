@@ -6,15 +6,13 @@ nothing: it is parsed as data, every key is known, every value has its type.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from engine.files import write_private
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError
 from engine.model.plan import FORMAT_VERSION, Plan
@@ -26,9 +24,6 @@ CREATE_SCHEMA_FILE = Path(__file__).with_name("create_plan.schema.json")
 
 # Far above any real plan; a guard against reading something endless by mistake.
 MAX_BYTES = 512 * 1024 * 1024
-
-# The end of the name of a plan file that is being written; before it stands the pid of who writes.
-_HALF = ".deltamerge-half"
 
 _HINT_REPLAN = "Make a new one: deltamerge-console plan FILE.sql -o PLAN.json"
 
@@ -111,39 +106,14 @@ def write_plan(path: Path, plan: AnyPlan) -> None:
     Raises EngineError (``PLAN_FILE_NOT_WRITTEN``): no such folder, no permission, a full disk.
     """
     path = path.expanduser()
-    scratch: str | None = None
     try:
-        _remove_left(path.parent)
-        # mkstemp makes it 0600; the same folder, so that the rename is atomic.
-        prefix, suffix = f".{path.name[:60]}.", f".{os.getpid()}{_HALF}"
-        handle, scratch = tempfile.mkstemp(prefix=prefix, suffix=suffix, dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(plan.to_json().encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(scratch, path)
-        scratch = None
+        write_private(path, plan.to_json(), durable=True)
     except OSError as error:
         raise EngineError(
             "PLAN_FILE_NOT_WRITTEN",
             f"The plan file {path} cannot be written: {error.strerror or error}.",
             "Name another place with -o, or make room there.",
         ) from error
-    finally:
-        if scratch is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(scratch)
-
-
-def _remove_left(folder: Path) -> None:
-    """Remove half plan files of processes that are gone: they were killed while they wrote."""
-    from engine.processes import start_time
-
-    for left in folder.glob(f".*{_HALF}"):
-        pid = left.name.removesuffix(_HALF).rpartition(".")[2]
-        if pid.isdigit() and not start_time(int(pid)):
-            with contextlib.suppress(OSError):
-                left.unlink()
 
 
 def plan_schema(kind: type[Plan | CreatePlan] = Plan) -> dict[str, Any]:

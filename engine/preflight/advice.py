@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from engine.merge.prepare_source import CLOCK
 from engine.model.plan import Remark
 from engine.preflight.findings import Findings
-from engine.sql.sql_text import function_names, tokenize
+from engine.sql.sql_text import all_function_names
 
-NEED_NO_BRACKETS = ("CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "LOCALTIMESTAMP")
 MUST_ACCEPT = frozenset(("NULL_CONDITION_WRONG_RESULT", "FEED_LOSES_INSERTED_ROWS"))
 
 
@@ -113,7 +112,6 @@ def advice_of(findings: Findings) -> Iterator[Remark]:
         )
 
 
-def asks_time(condition: str) -> set[str]:
+def asks_time(condition: str) -> frozenset[str]:
     """The functions of ``condition`` that give the time, which each MERGE takes once."""
-    words = {token.word.lower() for token in tokenize(condition) if token.word in NEED_NO_BRACKETS}
-    return words | (function_names(condition) & CLOCK)
+    return all_function_names(condition) & CLOCK

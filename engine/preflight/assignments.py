@@ -18,7 +18,7 @@ from engine.spark.schema import schema_of
 from engine.sql.char_types import padded
 from engine.sql.names import quote, string
 from engine.sql.parse import MergeClause
-from engine.sql.sql_text import function_names, names_in, substituted, tokenize
+from engine.sql.sql_text import all_function_names, names_in, substituted, tokenize
 from engine.sql.store_types import can_up_cast, ddl, is_same, plain
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 LEGACY = "a cast under spark.sql.storeAssignmentPolicy LEGACY"
 # functions that need no brackets
-NILADIC = ("CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "LOCALTIMESTAMP")
 Origin = Literal["kept", "given", "default", "generated", "identity"]
 
 
@@ -99,8 +98,7 @@ def never_failing(merge: AnalyzedMerge, rules: TargetRules, one: ClauseAssignmen
 
 def volatile(text: str) -> str:
     """The functions in ``text`` that give other values each time, "" where there are none."""
-    called = function_names(text) | {token.word.lower() for token in tokenize(text) if token.word in NILADIC}
-    return ", ".join(f"{name}()" for name in sorted(called & VOLATILE))
+    return ", ".join(f"{name}()" for name in sorted(all_function_names(text) & VOLATILE))
 
 
 def kept(merge: AnalyzedMerge, rules: TargetRules) -> tuple[Assignment, ...]:

@@ -15,6 +15,7 @@ from engine.merge.analyze import AnalyzedMerge
 from engine.merge.plan_writes import TableTraits
 from engine.preflight.assignments import ClauseAssignments, assignments
 from engine.preflight.target_rules import TargetRules, target_rules
+from engine.spark.confs import is_on
 from engine.table.delta_log import list_files
 from engine.table.log_file import LogFile
 from engine.table.logged_schema import LoggedColumn, logged_schema, logical_names
@@ -50,10 +51,10 @@ class DescribedTarget:
     @property
     def traits(self) -> TableTraits:
         properties = self.properties
-        vectors = properties.get("delta.enableDeletionVectors", "false").lower() == "true"
+        vectors = is_on(properties, "delta.enableDeletionVectors", "false")
         return TableTraits(
             deletion_vectors=vectors and "deletionVectors" in self.features,
-            change_data_feed=properties.get("delta.enableChangeDataFeed", "false").lower() == "true",
+            change_data_feed=is_on(properties, "delta.enableChangeDataFeed", "false"),
             partitioned=bool(self.partition_columns),
         )
 

@@ -124,7 +124,7 @@ def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[Log
     return TargetRules(
         columns=tuple(columns),
         checks={k.removeprefix(CHECK): str(v) for k, v in properties.items() if k.lower().startswith(CHECK)},
-        append_only=properties.get("delta.appendOnly", "false").lower() == "true",
+        append_only=is_on(properties, "delta.appendOnly", "false"),
         cast=store_cast(confs, evolves=merge.statement.schema_evolution or is_on(confs, AUTO_MERGE, "false")),
     )
 
@@ -144,7 +144,7 @@ def store_cast(confs: Mapping[str, str], *, evolves: bool) -> StoreCast:
     follow ANSI, try_cast gives the values that remain."""
     ansi = is_on(confs, ANSI)
     policy = confs.get(POLICY, "ANSI").upper()
-    if confs.get(FOLLOWS_ANSI, "false").lower() == "true":
+    if is_on(confs, FOLLOWS_ANSI, "false"):
         cast = StoreCast("CAST", can_fail=ansi)
     elif policy == "LEGACY":
         cast = StoreCast("CAST", can_fail=False, exact=not ansi)

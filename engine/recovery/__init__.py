@@ -1,1 +1,1 @@
-"""Undo an operation, and settle those whose program died."""
+"""Undo an operation, and settle those whose process died."""

@@ -1,7 +1,7 @@
-"""After a damaged ledger was set aside: what this program committed is read anew from the logs of the tables.
+"""Rebuild a ledger that was damaged: read our commits from the logs of the tables.
 
-A commit of ours names its plan and its operation in ``userMetadata``. What a log does not hold stays lost: the
-statement, the promise, and whatever was not committed. Tables that no catalog lists are not looked at.
+A commit of ours names its plan and its operation in ``userMetadata``. What no log holds stays lost: the
+statement, the promise, and operations that did not commit. Tables that no catalog lists are not read.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ UNKNOWN_SQL = "-- the ledger was damaged; this operation was read anew from the 
 
 
 def rebuild(spark: SparkSession, history: History, say: Callable[[str], None] = lambda _: None) -> int:
-    """Put what the tables' logs tell of our commits into a ledger that was begun anew. How many there were; 0 also
-    where no ledger was set aside."""
+    """Put our commits in the tables' logs into a new ledger, and return how many there were; 0 also if no ledger was
+    set aside."""
     if not history.needs_rebuild():
         return 0
     say("reading the history anew from the tables' logs: the ledger was damaged")
-    found = 0
+    count = 0
     for schema in tables.list_schemas(spark):
         for table in tables.list_tables(spark, schema):
             if table.is_delta is False:
                 continue
             try:
-                found += _rebuild_table(spark, history, table.name)
+                count += _rebuild_table(spark, history, table.name)
             except EngineError as error:
                 say(f"{table.name} was left out: {error.message}")
     history.rebuilt()
-    return found
+    return count
 
 
 def _rebuild_table(spark: SparkSession, history: History, table: str) -> int:

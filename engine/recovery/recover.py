@@ -1,8 +1,8 @@
-"""What became of operations whose process is gone: their work is ended on the server, then the table's log is read.
+"""Settle operations whose process is gone: end their work on the server, then read the table's log.
 
 A killed console or CI job leaves a row "running" in the ledger, and Spark may go on with its MERGE and commit it
-seconds later. So the dead client's session is attached to, and what runs there under the plan's id is interrupted; once
-that has come to its end, the log says for good whether there is a commit.
+seconds later. So this attaches to the dead client's session and interrupts what runs there under the plan's id; once
+that has ended, the log shows for good whether there is a commit.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from engine.session.connect import Session
 
 PATIENCE_SECONDS = 120.0
-"""How long interrupted work may take to come to its end: it may be deleting what it wrote."""
+"""How long interrupted work may take to end: it may be deleting what it wrote."""
 POLL_SECONDS = 0.1
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 NOT_COMMITTED: Final = "The program that ran it is gone, and the table's log has no commit of it."
@@ -48,8 +48,8 @@ NOT_COMMITTED: Final = "The program that ran it is gone, and the table's log has
 
 @dataclass(frozen=True)
 class Recovered:
-    """What was found out of one operation; "running" where nothing could be, and then ``why``. ``elsewhere``: it was
-    begun under another host name."""
+    """What became of one operation; "running" if that is unknown, and ``why``. ``elsewhere``: it began under another
+    host name."""
 
     op_id: str
     table: str
@@ -60,43 +60,43 @@ class Recovered:
 
 
 def recover(session: Session, history: History, say: Callable[[str], None] = lambda _: None) -> tuple[Recovered, ...]:
-    """Find out what became of the operations whose process is gone, and close the sessions that such left.
+    """Settle the operations whose process is gone, and close the sessions that they left.
 
-    A ledger that was damaged is read anew first. What cannot be found out now stays as it is, for the next call to
-    try. Costs two looks into the ledger where there is nothing to do.
+    A damaged ledger is rebuilt first. What is still unknown stays as it is for the next call. Reads the ledger twice
+    if there is nothing to do.
     """
     rebuild(session.spark, history, say)
-    found = []
+    recovered = []
     unsettled = set()
     for one in history.unsettled():
         if one.elsewhere:
             # its process may commit yet: only a commit settles it
             with contextlib.suppress(EngineError):
                 committed = _if_committed(session.spark, history, one, history.get(one.op_id).plan)
-                found += [committed] if committed else []
+                recovered += [committed] if committed else []
             continue
         if not history.take_over(one.op_id):
-            continue  # another process is at it
+            continue  # another process settles it
         say(f"finding out what became of operation {one.op_id}, whose program is gone")
         try:
-            found.append(_settle(session, history, one))
+            recovered.append(_settle(session, history, one))
         except Exception as error:
             history.give_up(one.op_id)
             unsettled.add(one.where.session_id or "")
-            found.append(Recovered(one.op_id, one.table, "running", why=translate(error).message))
+            recovered.append(Recovered(one.op_id, one.table, "running", why=translate(error).message))
     session.close_left_behind(unsettled)
-    return tuple(found)
+    return tuple(recovered)
 
 
-def sentence(found: Recovered) -> str:
-    """What was found out, for people."""
-    by = "under another host name" if found.elsewhere else "by a program that is gone"
-    begun = f"Operation {found.op_id} on {found.table} was begun {by}"
-    if found.status == "applied":
-        return f"{begun}: it is {'done' if found.version is None else f'committed, as v{found.version}'}."
-    if found.status == "not_committed":
+def sentence(recovered: Recovered) -> str:
+    """What became of it, as a sentence."""
+    by = "under another host name" if recovered.elsewhere else "by a program that is gone"
+    begun = f"Operation {recovered.op_id} on {recovered.table} was begun {by}"
+    if recovered.status == "applied":
+        return f"{begun}: it is {'done' if recovered.version is None else f'committed, as v{recovered.version}'}."
+    if recovered.status == "not_committed":
         return f"{begun}: it is not committed, and will not be."
-    return f"{begun}, and what became of it cannot be found out yet: {found.why}"
+    return f"{begun}, and what became of it cannot be found out yet: {recovered.why}"
 
 
 def _settle(session: Session, history: History, one: Abandoned) -> Recovered:
@@ -107,19 +107,19 @@ def _settle(session: Session, history: History, one: Abandoned) -> Recovered:
     done = False
     try:
         end_work(left, one.plan_id)
-        found = _read_log(session.spark, history, one, plan)
-        done = found.status == "applied"
+        recovered = _read_log(session.spark, history, one, plan)
+        done = recovered.status == "applied"
         if plan is not None:
             _tidy(left.spark, plan, done)
-        return found
+        return recovered
     finally:
         # the frozen source of a saved plan may be merged yet; any other session of a dead client is closed after all
         left.close(keep=not done)
 
 
 def _session_of(session: Session, one: Abandoned) -> Session | None:
-    """The session that the operation ran in, None where it ended with its server or its process. Raises EngineError
-    where it may be alive on another server."""
+    """The session that the operation ran in; None if it ended with its server or its process. Raises EngineError
+    if it may be alive on another server."""
     where = one.where
     if where.endpoint is None or where.session_id is None:
         return None
@@ -153,7 +153,7 @@ def end_work(left: Session, tag: str) -> None:
 
 
 def _read_log(spark: SparkSession, history: History, one: Abandoned, plan: AnyPlan | None) -> Recovered:
-    """Tell the ledger what the log says. Nothing of the operation runs any more."""
+    """Write into the ledger what the log shows. Nothing of the operation runs any more."""
     if committed := _if_committed(spark, history, one, plan):
         return committed
     history.failed(one.op_id, NOT_COMMITTED, "not_committed")
@@ -161,7 +161,7 @@ def _read_log(spark: SparkSession, history: History, one: Abandoned, plan: AnyPl
 
 
 def _if_committed(spark: SparkSession, history: History, one: Abandoned, plan: AnyPlan | None) -> Recovered | None:
-    """Tell the ledger of the operation's commit; None where the log has none."""
+    """Write the operation's commit into the ledger; None if the log has none."""
     if one.kind == "drop":
         return _if_dropped(spark, history, one)
     planned = plan.target.version if plan else one.checked
@@ -180,7 +180,7 @@ def _if_committed(spark: SparkSession, history: History, one: Abandoned, plan: A
 
 
 def _if_dropped(spark: SparkSession, history: History, one: Abandoned) -> Recovered | None:
-    """Tell the ledger that an undo by DROP is done; None where the table is there."""
+    """Write into the ledger that an undo by DROP is done; None if the table is still there."""
     if catalog_entry(spark, one.table) is not None:
         return None
     outcome = Outcome(
@@ -191,10 +191,10 @@ def _if_dropped(spark: SparkSession, history: History, one: Abandoned) -> Recove
 
 
 def commits_of(spark: SparkSession, one: Abandoned, version: int) -> tuple[Commit, ...]:
-    """The commits of the operation's table after ``version``, newest first; none where the table is gone.
+    """The commits of the operation's table after ``version``, newest first; none if the table is gone.
 
-    By its path: a name means another table where the dead client's USE was another. Where the catalog keeps the path
-    to itself, by its name.
+    By its path: under the dead client's USE the name may have meant another table. By its name if the catalog hides
+    the path.
     """
     path = f"delta.{quote(one.table_path)}"
     try:

@@ -1,11 +1,11 @@
-"""Take a commit back: Delta's RESTORE to the version before it, or DROP of the table that it made, looked at first.
+"""Take a commit back: Delta's RESTORE to the version before it, or DROP of the table that it made.
 
-A RESTORE takes back every commit since as well: those are listed, and must be accepted. Like a MERGE it has no guard
-for the version that it is meant for, so that is checked just before, and what it read is checked after.
+A RESTORE also takes back every later commit: those are listed, and must be accepted. Like a MERGE it does not check
+which version it runs on, so that is checked just before, and the version that it read is checked after.
 
-Delta may refuse the version by its age alone, while its files are all there. Then the table's property is raised
-first, which must be accepted too. That is a commit of its own, which the RESTORE takes back with the rest: a version's
-properties come back with it. Where the RESTORE fails, the properties are put back by another.
+Delta may refuse a version only because of its age, while all its files exist. Then a property of the table is raised
+first, which must be accepted too. That is one more commit, which the RESTORE takes back: it brings back the version's
+properties. If the RESTORE fails, another commit puts the properties back.
 """
 
 from __future__ import annotations
@@ -47,23 +47,23 @@ if TYPE_CHECKING:
     from engine.model.plans import AnyPlan, OperationDetail
 
 LATER_COMMITS = "LATER_COMMITS"
-"""What is to be accepted where commits after the operation would be lost."""
+"""What must be accepted if commits after the operation would be lost."""
 RAISE_RETENTION = "RAISE_RETENTION"
-"""What is to be accepted where a table property has to be raised first."""
+"""What must be accepted if a table property is raised first."""
 NOT_POSSIBLE = "UNDO_NOT_POSSIBLE"
-"""The error where files or log entries of the version before are gone."""
+"""The error if files or log entries of the version before are gone."""
 BEYOND_RETENTION = "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION"
 RESTORING = "RESTORE"
 """The phase in which Delta restores: only Spark can end it."""
 
 
-def plan_undo(spark: SparkSession, found: OperationDetail) -> UndoPlan:
-    """What it would take to take ``found`` back. Looks only.
+def plan_undo(spark: SparkSession, detail: OperationDetail) -> UndoPlan:
+    """How to take that operation back. Only reads.
 
-    Raises RefusedError for what was not committed, StalePlanError for what is taken back already, or where the table
-    is another or its log does not hold that commit any more.
+    Raises RefusedError for what was not committed, StalePlanError for what is taken back already, or if the table
+    is another one or its log no longer holds that commit.
     """
-    operation, plan = found.operation, found.plan
+    operation, plan = detail.operation, detail.plan
     if operation.status == "undone":
         raise StalePlanError("ALREADY_UNDONE", f"Operation {operation.op_id} is taken back already.")
     if operation.status == "overwritten":
@@ -123,8 +123,8 @@ def _plan_restore(spark: SparkSession, op_id: str, plan: AnyPlan, at: int) -> Un
 
 
 def _judged(spark: SparkSession, table: str, version: int, now: int) -> Undo:
-    """Whether Delta restores ``version`` of a table that is at ``now``. It is asked itself, by time travel, which is
-    under the same check. Raises RefusedError where the version cannot be made again."""
+    """Whether Delta restores ``version`` of a table that is at ``now``. Asks Delta by a time travel read, which makes
+    the same check. Raises RefusedError if the version cannot be read."""
     try:
         schema_of(spark, f"SELECT * FROM {table} VERSION AS OF {version}")
         refused = False
@@ -164,153 +164,153 @@ def _gone(version: int, why: str) -> RefusedError:
 
 def undo(
     spark: SparkSession,
-    looked: UndoPlan,
+    undo_plan: UndoPlan,
     *,
     history: History | None = None,
     accept: Sequence[str] = (),
     tag: str | None = None,
     on_progress: OnProgress | None = None,
 ) -> Outcome:
-    """Do what was looked at, once, and compare it with the commit's metrics.
+    """Run ``undo_plan`` once, and compare its promise with the commit's metrics.
 
-    Raises RefusedError where later commits would be lost and ``accept`` does not hold LATER_COMMITS, or a property has
-    to be raised and it does not hold RAISE_RETENTION; StalePlanError where the table moved since it was looked at. In
-    all these cases nothing ran.
+    Raises RefusedError if later commits would be lost and ``accept`` does not hold LATER_COMMITS, or if a property must
+    be raised and it does not hold RAISE_RETENTION; StalePlanError if the table moved since the plan was made. In all
+    these cases nothing ran.
     """
     say = on_progress or (lambda _: None)
-    _refuse(looked, accept)
+    _refuse(undo_plan, accept)
     with tagged(spark, tag):
         say(Progress(phase="check that nothing moved"))
-        if looked.kind == "drop":
-            return _dropped(spark, looked, history, say)
-        _check_version(spark, looked, looked.version)
+        if undo_plan.kind == "drop":
+            return _dropped(spark, undo_plan, history, say)
+        _check_version(spark, undo_plan, undo_plan.version)
         say(Progress(phase=RESTORING))
-        op_id = history.begin_undo(looked, where=whereabouts(spark)) if history else ""
+        op_id = history.begin_undo(undo_plan, where=whereabouts(spark)) if history else ""
         began = time.monotonic()
         try:
-            with raised_retention(spark, looked):
-                _restore(spark, looked, op_id)
+            with raised_retention(spark, undo_plan):
+                _restore(spark, undo_plan, op_id)
         except Exception as error:
-            told = translate(error)
-            commit = commit_despite(told, error, lambda: commit_of(spark, looked, op_id), history, op_id)
+            failure = translate(error)
+            commit = commit_despite(failure, error, lambda: commit_of(spark, undo_plan, op_id), history, op_id)
             if commit is None:
-                raise (_conflict(looked, told) if is_conflict(told) else told) from error
+                raise (_conflict(undo_plan, failure) if is_conflict(failure) else failure) from error
         else:
             say(Progress(phase=COMPARING))
             with given_up_if_unknown(history, op_id):
-                commit = commit_of(spark, looked, op_id)
+                commit = commit_of(spark, undo_plan, op_id)
         with given_up_if_unknown(history, op_id):
-            # a RESTORE brings the id of its version back, which before a REPLACE is another
-            other = of_another_table(spark, looked.table, looked.table_id, looked.version) if commit else ()
-    outcome = _outcome(looked, op_id, commit, round((time.monotonic() - began) * 1000), other)
+            # a RESTORE brings back the id of its version, which differs if a REPLACE came after it
+            other = of_another_table(spark, undo_plan.table, undo_plan.table_id, undo_plan.version) if commit else ()
+    outcome = _outcome(undo_plan, op_id, commit, round((time.monotonic() - began) * 1000), other)
     if history:
         history.undone(op_id, outcome)
     return outcome
 
 
-def _conflict(looked: UndoPlan, error: EngineError) -> StalePlanError:
+def _conflict(undo_plan: UndoPlan, error: EngineError) -> StalePlanError:
     return StalePlanError(
         error.condition,
-        f"Another commit to {looked.table} was faster, and nothing was restored.",
+        f"Another commit to {undo_plan.table} was faster, and nothing was restored.",
         "Look again at what would be lost.",
     )
 
 
-def _refuse(looked: UndoPlan, accept: Sequence[str]) -> None:
-    more = "1 later commit" if len(looked.lost) == 1 else f"{len(looked.lost):,} later commits"
-    if looked.lost and LATER_COMMITS not in accept:
+def _refuse(undo_plan: UndoPlan, accept: Sequence[str]) -> None:
+    more = "1 later commit" if len(undo_plan.lost) == 1 else f"{len(undo_plan.lost):,} later commits"
+    if undo_plan.lost and LATER_COMMITS not in accept:
         raise RefusedError(
             LATER_COMMITS,
-            f"{more} would be lost too: {'; '.join(looked.lost[:3])}.",
+            f"{more} would be lost too: {'; '.join(undo_plan.lost[:3])}.",
             f"If that is what you want, undo with --accept {LATER_COMMITS}.",
         )
-    if looked.raise_retention and RAISE_RETENTION not in accept:
+    if undo_plan.raise_retention and RAISE_RETENTION not in accept:
         raise RefusedError(
             RAISE_RETENTION,
-            f"Delta refuses v{looked.to_version} by its age; this would be run first: "
-            f"{raise_retention_statement(looked)}.",
+            f"Delta refuses v{undo_plan.to_version} by its age; this would be run first: "
+            f"{raise_retention_statement(undo_plan)}.",
             f"If that is what you want, undo with --accept {RAISE_RETENTION}.",
         )
 
 
-def _check_version(spark: SparkSession, looked: UndoPlan, expected: int) -> None:
-    version = current_version(spark, looked.table)
-    if table_id(spark, looked.table) != looked.table_id:
+def _check_version(spark: SparkSession, undo_plan: UndoPlan, expected: int) -> None:
+    version = current_version(spark, undo_plan.table)
+    if table_id(spark, undo_plan.table) != undo_plan.table_id:
         raise StalePlanError(
             "STALE_UNDO",
-            f"{looked.table} was dropped and made anew since it was looked at.",
+            f"{undo_plan.table} was dropped and made anew since it was looked at.",
             "What the operation wrote is gone with the table that it wrote to.",
         )
     if version != expected:
         raise StalePlanError(
             "STALE_UNDO",
-            f"{looked.table} moved from v{expected} to v{version} since it was looked at.",
+            f"{undo_plan.table} moved from v{expected} to v{version} since it was looked at.",
             "Look again at what would be lost.",
         )
 
 
 @contextlib.contextmanager
-def raised_retention(spark: SparkSession, looked: UndoPlan) -> Iterator[None]:
-    """The table's properties raised for the RESTORE in the body, which brings those of its version back. Where the body
-    fails they are put back; its commit carries no id of ours, so that it never passes for the RESTORE."""
-    if not looked.raise_retention:
+def raised_retention(spark: SparkSession, undo_plan: UndoPlan) -> Iterator[None]:
+    """Raise the table's properties for the RESTORE in the body, which brings back those of its version. If the body
+    fails they are put back. That commit carries no id of ours, so that it is never taken for the RESTORE."""
+    if not undo_plan.raise_retention:
         yield
         return
-    with tagged(spark, looked.undo_id):
-        collected(spark, raise_retention_statement(looked))
+    with tagged(spark, undo_plan.undo_id):
+        collected(spark, raise_retention_statement(undo_plan))
     try:
-        _check_version(spark, looked, looked.version + 1)
+        _check_version(spark, undo_plan, undo_plan.version + 1)
         yield
     except BaseException:
         with contextlib.suppress(Exception):
-            _put_back(spark, looked)
+            _put_back(spark, undo_plan)
         raise
 
 
-def _put_back(spark: SparkSession, looked: UndoPlan) -> None:
-    now = dict(collected(spark, f"DESCRIBE DETAIL {looked.table}")[0]["properties"] or {})
-    for one in looked.raise_retention:
+def _put_back(spark: SparkSession, undo_plan: UndoPlan) -> None:
+    now = dict(collected(spark, f"DESCRIBE DETAIL {undo_plan.table}")[0]["properties"] or {})
+    for one in undo_plan.raise_retention:
         # after a RESTORE that did commit, or another's ALTER, it is no longer ours to change
         if now.get(one.name) != one.after or now.get(one.name) == one.before:
             continue
         change = f"UNSET TBLPROPERTIES ({string(one.name)})"
         if one.before is not None:
             change = f"SET TBLPROPERTIES ({string(one.name)} = {string(one.before)})"
-        collected(spark, f"ALTER TABLE {looked.table} {change}")
+        collected(spark, f"ALTER TABLE {undo_plan.table} {change}")
 
 
-def _restore(spark: SparkSession, looked: UndoPlan, op_id: str) -> None:
+def _restore(spark: SparkSession, undo_plan: UndoPlan, op_id: str) -> None:
     # Delta would restore a version without the files that are gone
-    confs = {**traced(spark, looked.undo_id, op_id), IGNORE_MISSING: "false"}
-    with tagged(spark, looked.undo_id), confs_set(spark, confs):
-        spark.sql(undo_statement(looked)).collect()
+    confs = {**traced(spark, undo_plan.undo_id, op_id), IGNORE_MISSING: "false"}
+    with tagged(spark, undo_plan.undo_id), confs_set(spark, confs):
+        spark.sql(undo_statement(undo_plan)).collect()
 
 
-def _dropped(spark: SparkSession, looked: UndoPlan, history: History | None, say: OnProgress) -> Outcome:
-    check_still_ours(spark, looked)
+def _dropped(spark: SparkSession, undo_plan: UndoPlan, history: History | None, say: OnProgress) -> Outcome:
+    check_still_ours(spark, undo_plan)
     say(Progress(phase=RESTORING))
-    op_id = history.begin_undo(looked, where=whereabouts(spark)) if history else ""
+    op_id = history.begin_undo(undo_plan, where=whereabouts(spark)) if history else ""
     began = time.monotonic()
     try:
-        with tagged(spark, looked.undo_id):
-            collected(spark, undo_statement(looked))
+        with tagged(spark, undo_plan.undo_id):
+            collected(spark, undo_statement(undo_plan))
         say(Progress(phase=COMPARING))
     except EngineError as error:
         with given_up_if_unknown(history, op_id):
-            gone = is_dropped(spark, looked.table)
-        if not gone:
+            is_gone = is_dropped(spark, undo_plan.table)
+        if not is_gone:
             if history:
                 history.failed(op_id, str(error), "cancelled" if isinstance(error, CancelledError) else "failed")
             raise
     with given_up_if_unknown(history, op_id):
         outcome = Outcome(
-            plan_id=looked.undo_id,
+            plan_id=undo_plan.undo_id,
             op_id=op_id,
-            table=looked.table,
+            table=undo_plan.table,
             verdict="fresh",
             version=None,
             read_version=None,
-            kept=is_dropped(spark, looked.table),
+            kept=is_dropped(spark, undo_plan.table),
             duration_ms=round((time.monotonic() - began) * 1000),
         )
         if history:
@@ -318,10 +318,10 @@ def _dropped(spark: SparkSession, looked: UndoPlan, history: History | None, say
     return outcome
 
 
-def commit_of(spark: SparkSession, looked: UndoPlan, op_id: str) -> Commit | None:
-    since = commits_since(spark, looked.table, looked.version)[1]
-    restores = [one for one in since if one.restored_to == looked.to_version and one.op_id == (op_id or None)]
-    return own_commit(spark, looked.path, restores, "restore", plan_id=looked.undo_id)
+def commit_of(spark: SparkSession, undo_plan: UndoPlan, op_id: str) -> Commit | None:
+    since = commits_since(spark, undo_plan.table, undo_plan.version)[1]
+    restores = [one for one in since if one.restored_to == undo_plan.to_version and one.op_id == (op_id or None)]
+    return own_commit(spark, undo_plan.path, restores, "restore", plan_id=undo_plan.undo_id)
 
 
 def promise(here: Iterable[LogFile], there: Iterable[LogFile]) -> dict[str, int]:
@@ -340,7 +340,7 @@ def promise(here: Iterable[LogFile], there: Iterable[LogFile]) -> dict[str, int]
 
 
 def _name_of(spark: SparkSession, plan: AnyPlan) -> str:
-    """The table by its name, or by its path where the name means another in this session."""
+    """The table by its name, or by its path if the name means another table in this session."""
     try:
         # a REPLACE gives the table another id, and its log has the one before
         known = (plan.target.table_id, plan.target.version)
@@ -353,19 +353,21 @@ def _name_of(spark: SparkSession, plan: AnyPlan) -> str:
 
 
 def _outcome(
-    looked: UndoPlan, op_id: str, commit: Commit | None, duration_ms: int, more: tuple[Deviation, ...]
+    undo_plan: UndoPlan, op_id: str, commit: Commit | None, duration_ms: int, more: tuple[Deviation, ...]
 ) -> Outcome:
-    found = deviations(looked.promise, commit, checked=looked.version + bool(looked.raise_retention)) + more
+    differences = (
+        deviations(undo_plan.promise, commit, checked=undo_plan.version + bool(undo_plan.raise_retention)) + more
+    )
     return Outcome(
-        plan_id=looked.undo_id,
+        plan_id=undo_plan.undo_id,
         op_id=op_id,
-        table=looked.table,
+        table=undo_plan.table,
         verdict="fresh",
         version=commit.version if commit else None,
         read_version=commit.read_version if commit else None,
-        kept=commit is not None and not found,
-        promise=looked.promise,
+        kept=commit is not None and not differences,
+        promise=undo_plan.promise,
         metrics=commit.metrics if commit else {},
-        deviations=found,
+        deviations=differences,
         duration_ms=duration_ms,
     )

@@ -1,4 +1,4 @@
-"""Take a CREATE back: DROP of the table that it made, where it made it in an empty place and nobody committed since."""
+"""Take a CREATE back: DROP of the table that it made, if the place was empty and nobody committed since."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def plan_drop(spark: SparkSession, operation: Operation, plan: CreatePlan) -> UndoPlan:
-    """What dropping the table would do. Raises RefusedError where it is not to be dropped, StalePlanError where it is
-    not the one that the operation made. Looks only."""
+    """What dropping the table would do. Raises RefusedError if it must not be dropped, StalePlanError if it is not the
+    one that the operation made. Only reads."""
     name = plan.target.name
     if plan.effect != "create" or plan.in_catalog or plan.target.version >= 0:
         raise RefusedError("NOT_OURS", f"{name} was there before operation {operation.op_id}: it is not dropped.")
@@ -49,30 +49,30 @@ def plan_drop(spark: SparkSession, operation: Operation, plan: CreatePlan) -> Un
             f"If the table is to go all the same: DROP TABLE {name}.",
         )
     detail = collected(spark, f"DESCRIBE DETAIL {name}")[0]
-    made = str(detail["id"])
+    new_id = str(detail["id"])
     return UndoPlan(
-        undo_id=hashlib.sha256(f"drop {made} 0".encode()).hexdigest()[:32],
+        undo_id=hashlib.sha256(f"drop {new_id} 0".encode()).hexdigest()[:32],
         op_id=operation.op_id,
         kind="drop",
         table=name,
         path=plan.target.path,
-        table_id=made,
+        table_id=new_id,
         version=every[0].version,
         to_version=-1,
         files_stay=entry.kind != "MANAGED",
     )
 
 
-def check_still_ours(spark: SparkSession, looked: UndoPlan) -> None:
-    """Raise StalePlanError where the table is not as ``looked`` has it. DROP has no guard: a commit after this is
-    lost with the table."""
+def check_still_ours(spark: SparkSession, undo_plan: UndoPlan) -> None:
+    """Raise StalePlanError if the table is not as ``undo_plan`` says. DROP checks nothing: a commit after this is lost
+    with the table."""
     try:
-        now = (table_id(spark, looked.table), current_version(spark, looked.table))
+        now = (table_id(spark, undo_plan.table), current_version(spark, undo_plan.table))
     except EngineError as error:
-        raise StalePlanError("STALE_UNDO", f"{looked.table} cannot be looked at: {error.message}") from error
-    if now != (looked.table_id, looked.version):
+        raise StalePlanError("STALE_UNDO", f"{undo_plan.table} cannot be looked at: {error.message}") from error
+    if now != (undo_plan.table_id, undo_plan.version):
         raise StalePlanError(
-            "STALE_UNDO", f"{looked.table} is not as it was looked at any more.", "Look again at what would be lost."
+            "STALE_UNDO", f"{undo_plan.table} is not as it was looked at any more.", "Look again at what would be lost."
         )
 
 

@@ -129,7 +129,7 @@ def release(spark: SparkSession, seconds: float) -> None:
 
 
 def release_named(url: str, session_id: str, user_id: str, seconds: float) -> None:
-    """Close a session that another process opened; nothing when it is gone."""
+    """Close a session that another process opened; do nothing if it is gone."""
     with contextlib.suppress(Exception):
         spark = SparkSession.builder.channelBuilder(Channel(url, session_id=session_id, user_id=user_id)).create()
         atexit.unregister(spark.client._on_exit)
@@ -138,10 +138,9 @@ def release_named(url: str, session_id: str, user_id: str, seconds: float) -> No
 
 
 def is_busy(spark: Any) -> bool:
-    """Whether a query or command of the session still runs on the server, whoever sent it.
+    """Whether a query or command of the session still runs on the server, from any client.
 
-    SparkConnectGetStatusHandler calls those RUNNING whose thread has not come to an end; one that is interrupted stays
-    so until it has.
+    SparkConnectGetStatusHandler calls it RUNNING until its thread has ended, also after an interrupt.
     """
     running = GetStatusResponse.OperationStatus.OperationState.OPERATION_STATE_RUNNING
     return any(one.state == running for one in spark.client._get_operation_statuses().operation_statuses)

@@ -40,7 +40,7 @@ def classic_session(
 ) -> SparkSession:
     """The classic SparkSession of this process, with Delta, on ``home``'s warehouse and metastore.
 
-    The JVM writes to ``<home>/logs/classic.log`` and ends with this process, however it ends. ``confs`` are
+    The JVM writes to ``<home>/logs/classic.log`` and ends with this process, even if that is killed. ``confs`` are
     static and runtime settings alike. A process has one such JVM: the second call returns the same session
     (with runtime ``confs`` set on it). ``home`` must not be one whose embedded server is running: the
     metastore takes one of them at a time.
@@ -72,25 +72,24 @@ def classic_session(
 def _start(home: Path, master: str, static: Mapping[str, str], progress: Progress | None) -> None:
     """Start the JVM and tell PySpark where it is."""
     java = find_java()
-    given = {**settings.site_defaults(), **static}
-    jars = delta_jars(java, jars_directory(), given, log=home / "logs" / "jars.log", progress=progress)
+    all_confs = {**settings.site_defaults(), **static}
+    jars = delta_jars(java, jars_directory(), all_confs, log=home / "logs" / "jars.log", progress=progress)
     scratch = Path(tempfile.mkdtemp(prefix="classic-", dir=home / "scratch"))
     confs = settings.server_confs(home, master, static, jars, scratch)
     log = rotate(home / "logs" / "classic.log")
     log4j = prepare_logs(home)
     properties = scratch / "spark.conf"
     properties.write_text(settings.properties({"spark.master": master, **confs}), encoding="utf-8")
-    told = scratch / "connection"
+    connection_file = scratch / "connection"
     command = spark_submit(
         java,
-        main_class=None,
         resource="pyspark-shell",
         memory=confs["spark.driver.memory"],
         jvm_options=settings.jvm_options(home, scratch, log4j),
         extra_classpath=settings.classpath(confs, master, jars),
         options=["--properties-file", str(properties)],
     )
-    env = {**spark_environment(java), "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told)}
+    env = {**spark_environment(java), "_PYSPARK_DRIVER_CONN_INFO_PATH": str(connection_file)}
     with log.open("ab") as out:
         jvm = subprocess.Popen(
             command,
@@ -103,21 +102,21 @@ def _start(home: Path, master: str, static: Mapping[str, str], progress: Progres
             start_new_session=True,
         )
     deadline = time.monotonic() + _START_SECONDS
-    while not told.exists():
+    while not connection_file.exists():
         if jvm.poll() is not None or time.monotonic() > deadline:
             with contextlib.suppress(ProcessLookupError):
                 jvm.kill()
             raise start_error(log)
         time.sleep(0.05)
-    os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"] = _connection(told)
+    os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"] = _connection(connection_file)
     atexit.register(_end, jvm, scratch)
 
 
-def _connection(told: Path) -> tuple[str, str]:
+def _connection(file: Path) -> tuple[str, str]:
     """Port and secret, as PySpark's own ``launch_gateway`` reads them: two 4-byte numbers, the second
     the length of the secret that follows. The file is renamed into place when it is complete.
     """
-    content = told.read_bytes()
+    content = file.read_bytes()
     port, length = int.from_bytes(content[:4], "big"), int.from_bytes(content[4:8], "big")
     secret = content[8 : 8 + length]
     if len(content) < 8 or len(secret) != length:

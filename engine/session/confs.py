@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from engine.files import write_private
 from engine.model.errors import UsageError
 from engine.session.java import driver_memory
-from engine.session.logs import write_private
 
 EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
@@ -177,8 +177,8 @@ def jvm_options(home: Path, scratch: Path, log4j: Path) -> list[str]:
 def site_directories() -> list[Path]:
     """The directories of a site's own settings: SPARK_CONF_DIR, HADOOP_CONF_DIR, YARN_CONF_DIR."""
     names = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
-    found = [Path(os.environ[name]) for name in names if os.environ.get(name)]
-    return [path for path in dict.fromkeys(found) if path.is_dir()]
+    folders = [Path(os.environ[name]) for name in names if os.environ.get(name)]
+    return [path for path in dict.fromkeys(folders) if path.is_dir()]
 
 
 def site_file(name: str) -> Path | None:
@@ -191,12 +191,12 @@ def site_defaults() -> dict[str, str]:
     path = site_file("spark-defaults.conf")
     if path is None:
         return {}
-    found: dict[str, str] = {}
+    confs: dict[str, str] = {}
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         match = re.match(r"\s*(spark\.[^\s=:]+)\s*[=:\s]\s*(.*?)\s*$", line)
         if match:
-            found[match.group(1)] = match.group(2)
-    return found
+            confs[match.group(1)] = match.group(2)
+    return confs
 
 
 def join_extensions(*values: str) -> str:
@@ -220,14 +220,14 @@ def server_confs(
     ``jars`` (Delta's) go into ``spark.jars`` for a cluster; a local driver has them on its class path.
     Writes the scheduler's file and makes the warehouse directory.
     """
-    given = {**site_defaults(), **static}
+    user_confs = {**site_defaults(), **static}
     defaults = default_confs(home, master)
     # Hive's own default, /tmp/hive, belongs to whoever used it first on this machine.
     defaults["spark.hadoop.hive.exec.scratchdir"] = str(scratch / "hive")
-    confs = {**defaults, **given}
+    confs = {**defaults, **user_confs}
     # Delta's extension must stay when the user adds one of theirs.
     confs["spark.sql.extensions"] = join_extensions(
-        defaults["spark.sql.extensions"], given.get("spark.sql.extensions", "")
+        defaults["spark.sql.extensions"], user_confs.get("spark.sql.extensions", "")
     )
     write_private(home / "fairscheduler.xml", _FAIR_POOLS)
     (home / "warehouse").mkdir(mode=0o700, exist_ok=True)
@@ -235,7 +235,7 @@ def server_confs(
     for key in ("spark.jars.packages", "spark.jars.excludes"):
         confs.pop(key, None)
     if jars and not is_local(master):
-        own = [jar for jar in given.get("spark.jars", "").split(",") if jar]
+        own = [jar for jar in user_confs.get("spark.jars", "").split(",") if jar]
         confs["spark.jars"] = ",".join([*map(str, jars), *own])
     return confs
 

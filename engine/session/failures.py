@@ -35,9 +35,9 @@ def grpc_status(error: BaseException) -> str:
                 value = value()
             except Exception:
                 continue
-        found = getattr(value, "name", None)
-        if isinstance(found, str):
-            return found
+        status = getattr(value, "name", None)
+        if isinstance(status, str):
+            return status
     return ""
 
 

@@ -11,7 +11,6 @@ starts the same offline, and a download cut off half way is taken up where it st
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import re
@@ -19,10 +18,11 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
 
+from engine.files import locked
 from engine.model.errors import UnreachableError
 from engine.session.java import Java, spark_environment, spark_submit
 from engine.session.truststore import proxy_options, system_certificates, write_truststore
@@ -69,13 +69,13 @@ def delta_jars(
     if not wanted_packages(confs):
         return []
     final, wanted = _wanted(directory, confs)
-    found = _complete(final)
-    if found is not None:
-        return found
+    files = _complete(final)
+    if files is not None:
+        return files
     with _locked(directory, progress):
-        found = _complete(final)  # another process may have downloaded them meanwhile
-        if found is not None:
-            return found
+        files = _complete(final)  # another process may have downloaded them meanwhile
+        if files is not None:
+            return files
         partial = final.with_name(final.name + ".part")
         partial.mkdir(mode=0o755, exist_ok=True)
         _resolve(java, partial, wanted, log, progress)
@@ -85,14 +85,14 @@ def delta_jars(
         shutil.rmtree(partial / "cache", ignore_errors=True)  # Ivy's own copies
         shutil.rmtree(final, ignore_errors=True)
         partial.rename(final)
-    found = _complete(final)
-    if not found:
+    files = _complete(final)
+    if not files:
         raise UnreachableError(
             "NO_JARS",
             f"The resolver brought no jars for {', '.join(wanted_packages(confs))}.",
             f"Read {log}.",
         )
-    return found
+    return files
 
 
 def cached_jars(directory: Path, confs: Mapping[str, str]) -> list[Path]:
@@ -146,21 +146,17 @@ def _complete(directory: Path) -> list[Path] | None:
 
 @contextmanager
 def _locked(directory: Path, progress: Progress | None) -> Iterator[None]:
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        handle = (directory / ".lock").open("w")
-    except OSError as error:
-        raise UnreachableError(
-            "NO_JARS",
-            f"The directory for Delta's jars, {directory}, cannot be written: {error.strerror or error}.",
-            "Name another one with DELTAMERGE_CONSOLE_JARS.",
-        ) from error
-    with handle:
+    waiting = "waiting for another process that downloads Delta's jars"
+    with ExitStack() as stack:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            _say(progress, "waiting for another process that downloads Delta's jars")
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            directory.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(locked(directory / ".lock", on_wait=lambda: _say(progress, waiting)))
+        except OSError as error:
+            raise UnreachableError(
+                "NO_JARS",
+                f"The directory for Delta's jars, {directory}, cannot be written: {error.strerror or error}.",
+                "Name another one with DELTAMERGE_CONSOLE_JARS.",
+            ) from error
         yield
 
 
@@ -171,8 +167,8 @@ def _say(progress: Progress | None, text: str) -> None:
 
 def _resolve(java: Java, target: Path, confs: Mapping[str, str], log: Path, progress: Progress | None) -> None:
     """Run the resolver; once more with the system's certificates when Java's own did not do."""
-    given = {**confs, "spark.jars.ivy": str(target)}
-    options = [part for name, value in given.items() for part in ("--conf", f"{name}={value}")]
+    resolver_confs = {**confs, "spark.jars.ivy": str(target)}
+    options = [part for name, value in resolver_confs.items() for part in ("--conf", f"{name}={value}")]
     network = [
         # A network that swallows packets must not hang the first launch for ever.
         "-Dsun.net.client.defaultConnectTimeout=15000",
@@ -180,33 +176,32 @@ def _resolve(java: Java, target: Path, confs: Mapping[str, str], log: Path, prog
         *proxy_options(),
     ]
     _say(progress, "downloading Delta's jars (once; they are kept in " + str(target.parent) + ")")
-    said = ""
+    output = ""
     for attempt in ("java", "system"):
         trust: list[str] = []
         if attempt == "system":
             certificates = system_certificates()
-            if "PKIX" not in said or not certificates:
+            if "PKIX" not in output or not certificates:
                 break
             store = target / "truststore.jks"
             write_truststore(store, certificates)
             trust = [f"-Djavax.net.ssl.trustStore={store}", "-Djavax.net.ssl.trustStoreType=JKS"]
         command = spark_submit(
             java,
-            # Any class of Spark's class path whose main returns at once does: the packages are
-            # resolved before it is called.
-            main_class="org.apache.ivy.Main",
             resource="spark-internal",
             memory="512m",
             jvm_options=[*network, *trust],
-            options=["--master", "local", *options],
+            # Any class of Spark's class path whose main returns at once does: the packages are
+            # resolved before it is called.
+            options=["--master", "local", *options, "--class", "org.apache.ivy.Main"],
             arguments=["-version"],
         )
-        code, said = _run(command, spark_environment(java), log, progress)
+        code, output = _run(command, spark_environment(java), log, progress)
         if code == 0:
             return
     raise UnreachableError(
         "NO_JARS",
-        f"Delta's jars could not be downloaded: {_cause(said)}.",
+        f"Delta's jars could not be downloaded: {_cause(output)}.",
         "Connect once to the network (or set https_proxy, or --conf spark.jars.repositories=URL of your"
         f" company's mirror) and try again; details are in {log}.",
     )
@@ -214,7 +209,7 @@ def _resolve(java: Java, target: Path, confs: Mapping[str, str], log: Path, prog
 
 def _run(command: list[str], env: Mapping[str, str], log: Path, progress: Progress | None) -> tuple[int, str]:
     """Run the resolver to its end: its exit code and all it said. Killed when it falls silent."""
-    said: list[str] = []
+    lines: list[str] = []
     with (
         log.open("a", encoding="utf-8") as out,
         subprocess.Popen(
@@ -234,7 +229,7 @@ def _run(command: list[str], env: Mapping[str, str], log: Path, progress: Progre
         try:
             for line in _lines(process.stdout, watch):
                 out.write(line)
-                said.append(line)
+                lines.append(line)
                 match = re.match(r"downloading \S*/(\S+) \.\.\.", line)
                 if match:
                     _say(progress, f"downloading {match.group(1)}")
@@ -243,7 +238,7 @@ def _run(command: list[str], env: Mapping[str, str], log: Path, progress: Progre
             raise
         finally:
             watch.set()
-        return process.wait(), "".join(said)
+        return process.wait(), "".join(lines)
 
 
 def _lines(stream: IO[str], heard: _Heard) -> Iterator[str]:
@@ -278,7 +273,7 @@ def _kill_when_silent(process: subprocess.Popen[str]) -> _Heard:
     return heard
 
 
-def _cause(said: str) -> str:
+def _cause(output: str) -> str:
     """The line of the resolver's output that says best what went wrong."""
     for pattern, meaning in (
         (r"PKIX path building failed", "the server's TLS certificate is not trusted here"),
@@ -288,8 +283,8 @@ def _cause(said: str) -> str:
         (r"(Connection refused|Connection timed out|connect timed out|Read timed out)", "{0}"),
         (r"unresolved dependency: ([^\],]+)", "{0}"),
     ):
-        match = re.search(pattern, said, re.IGNORECASE)
+        match = re.search(pattern, output, re.IGNORECASE)
         if match:
             return meaning.format(*match.groups())
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     return lines[-1] if lines else "the resolver said nothing"

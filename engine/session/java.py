@@ -67,10 +67,10 @@ class Java:
 def java_version(java: Path) -> int | None:
     """The major version that ``java -version`` reports (17, 21, …), or None when it does not run."""
     try:
-        said = subprocess.run([str(java), "-version"], capture_output=True, text=True, timeout=20, check=False)
+        answer = subprocess.run([str(java), "-version"], capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.SubprocessError):
         return None
-    match = re.search(r'version "(?:1\.)?(\d+)', said.stderr + said.stdout)
+    match = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
     return int(match.group(1)) if match else None
 
 
@@ -110,14 +110,14 @@ def spark_home() -> Path:
     """The Spark of the pip package pyspark (SPARK_HOME of the environment is not looked at: the engine
     is tested with this one). Found without importing pyspark.
     """
-    found = _package_directory("pyspark")
-    if found is None or not (found / "jars").is_dir():
+    package = _package_directory("pyspark")
+    if package is None or not (package / "jars").is_dir():
         raise UnreachableError(
             "NO_SPARK",
             "The pyspark package with Spark's jars is not installed.",
             "Reinstall deltamerge-console in a fresh environment.",
         )
-    return found
+    return package
 
 
 def _package_directory(name: str) -> Path | None:
@@ -139,7 +139,6 @@ def driver_memory() -> str:
 def spark_submit(
     java: Java,
     *,
-    main_class: str | None,
     resource: str,
     memory: str,
     jvm_options: Sequence[str] = (),
@@ -150,7 +149,7 @@ def spark_submit(
     """The command line that runs SparkSubmit on ``java``.
 
     ``memory`` is the heap ("4096m"); ``jvm_options`` and ``extra_classpath`` go to the JVM,
-    ``options`` to SparkSubmit, ``arguments`` to ``main_class``. Nothing secret belongs in it: every
+    ``options`` to SparkSubmit, ``arguments`` to the main class that these name. Nothing secret belongs in it: every
     user of the machine can read a command line.
     """
     classpath = [*extra_classpath, str(spark_home() / "jars" / "*")]
@@ -163,7 +162,6 @@ def spark_submit(
         os.pathsep.join(classpath),
         "org.apache.spark.deploy.SparkSubmit",
         *options,
-        *(("--class", main_class) if main_class else ()),
         resource,
         *arguments,
     ]

@@ -1,8 +1,8 @@
 """Who uses the embedded server: the leases of its clients, and the sessions that they would leave behind.
 
-``<home>/leases/<pid>`` says that a process of that pid (and start time) uses the server; one whose process is dead
-counts for nothing. ``<home>/leases/<pid>.sessions`` names the sessions that this process made and has not closed, a
-line each: a process that is killed cannot close them, so the next client does.
+``<home>/leases/<pid>`` says that a process of that pid (and start time) uses the server; if that process is dead, it
+does not count. ``<home>/leases/<pid>.sessions`` names the sessions that this process made and has not closed, one
+in each line: a process that is killed cannot close them, so the next client does.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ import threading
 from pathlib import Path
 
 from engine import processes
-from engine.session.logs import write_private
+from engine.files import remove_half_files, write_private
 
 _SESSIONS = ".sessions"
-_HALF = ".new"
 
 _held: dict[Path, int] = {}
 _open: dict[Path, list[tuple[str, str]]] = {}
@@ -24,7 +23,7 @@ _lock = threading.Lock()
 
 
 def take_lease(home: Path) -> None:
-    """Tell the watchdog that this process uses the server. Call as often as you like; see drop_lease."""
+    """Tell the watchdog that this process uses the server. Call drop_lease as often as this."""
     with _lock:
         _held[home] = _held.get(home, 0) + 1
         _write(home, str(os.getpid()), processes.start_time(os.getpid()))
@@ -40,16 +39,16 @@ def drop_lease(home: Path) -> None:
 
 def live_leases(home: Path) -> list[int]:
     """The pids of live processes that use the server of ``home``; dead ones' files are removed."""
-    found: list[int] = []
+    pids: list[int] = []
     with contextlib.suppress(OSError):
         for path in (home / "leases").iterdir():
             with contextlib.suppress(OSError, ValueError):
                 pid, started = int(path.name), path.read_text(encoding="ascii")
                 if processes.is_running(pid, started):
-                    found.append(pid)
+                    pids.append(pid)
                 elif started:  # an empty one is being written
                     path.unlink()
-    return sorted(found)
+    return sorted(pids)
 
 
 def used_by_others(home: Path) -> list[int]:
@@ -60,14 +59,14 @@ def used_by_others(home: Path) -> list[int]:
 
 
 def note_session(home: Path, session_id: str, user_id: str) -> None:
-    """This process has made that session: should it be killed, somebody else is to close it."""
+    """Note that this process made that session: if it is killed, the next client closes the session."""
     with _lock:
         _open.setdefault(home, []).append((session_id, user_id))
         _write_sessions(home)
 
 
 def forget_session(home: Path, session_id: str) -> None:
-    """That session is closed, or is meant to outlive this process."""
+    """That session is closed, or shall outlive this process."""
     with _lock:
         mine = _open.get(home, [])
         _open[home] = [one for one in mine if one[0] != session_id]
@@ -78,18 +77,15 @@ def forget_session(home: Path, session_id: str) -> None:
 def left_sessions(home: Path) -> dict[Path, list[tuple[str, str]]]:
     """The (session id, user id) that dead processes left open, by the file that names them: remove it when they
     are closed."""
-    found: dict[Path, list[tuple[str, str]]] = {}
+    sessions: dict[Path, list[tuple[str, str]]] = {}
+    remove_half_files(home / "leases")
     with contextlib.suppress(OSError):
-        for half in (home / "leases").glob(f"*{_HALF}"):
-            pid = half.name.partition(".")[0]
-            if pid.isdigit() and not processes.start_time(int(pid)):
-                _remove(half)
         for path in (home / "leases").glob(f"*{_SESSIONS}"):
             with contextlib.suppress(OSError, ValueError):
                 started, *lines = path.read_text(encoding="utf-8").splitlines() or [""]
                 if started and not processes.is_running(int(path.name.removesuffix(_SESSIONS)), started):
-                    found[path] = [(one, who) for one, _, who in (line.partition(" ") for line in lines)]
-    return found
+                    sessions[path] = [(one, who) for one, _, who in (line.partition(" ") for line in lines)]
+    return sessions
 
 
 def _write_sessions(home: Path) -> None:
@@ -103,12 +99,9 @@ def _write_sessions(home: Path) -> None:
 
 
 def _write(home: Path, name: str, text: str) -> None:
-    """At once, never half a file: it may be read, or this process killed, at any moment."""
     path = home / "leases" / name
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    scratch = path.with_name(f"{name}{_HALF}")
-    write_private(scratch, text)
-    os.replace(scratch, path)
+    write_private(path, text)
 
 
 def _remove(path: Path) -> None:

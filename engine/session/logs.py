@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
+from engine.files import write_private
 from engine.model.errors import UnreachableError
 
 _KEPT = 3
 
-#: Warnings on stderr, which is the log file. The Connect server's own line tells that it is ready. What a
+#: Warnings on stderr, which is the log file. One line of the Connect server says that it is ready. What a
 #: client's statement made Spark refuse is left out (the client has it): it may hold data, and an editor
 #: that validates as one types would fill the disk.
 _LOG4J = """rootLogger.level = warn
@@ -71,14 +71,6 @@ def rotate(log: Path) -> Path:
     return log
 
 
-def write_private(path: Path, text: str) -> None:
-    """Write a file that only this user can read."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        os.fchmod(descriptor, 0o600)  # it may have been there, with another mode
-        file.write(text)
-
-
 def read_log(log: Path) -> str:
     """All of a log, or "" when there is none."""
     try:
@@ -89,13 +81,13 @@ def read_log(log: Path) -> str:
 
 def start_error(log: Path) -> UnreachableError:
     """The error for a JVM that died while starting, from what it wrote."""
-    said = read_log(log)
+    text = read_log(log)
     for pattern, cause, hint in _KNOWN:
-        if re.search(pattern, said):
+        if re.search(pattern, text):
             return UnreachableError("SERVER_FAILED", f"Spark did not start: {cause}.", hint)
     # the JVM's own complaint comes first, Spark's root cause last
-    refused = re.findall(r"^(?:Error occurred during initialization of VM\s*\n|Error: )(.+)$", said, re.MULTILINE)[:1]
-    causes = re.findall(r'^(?:Caused by|Exception in thread "main")[: ]\s*(.+)$', said, re.MULTILINE)
-    lines = [line for line in said.splitlines() if line.strip()]
-    found = (causes or refused or lines or ["it said nothing"])[-1].strip()
-    return UnreachableError("SERVER_FAILED", f"Spark did not start: {found[:300]}", f"Its log is {log}.")
+    refused = re.findall(r"^(?:Error occurred during initialization of VM\s*\n|Error: )(.+)$", text, re.MULTILINE)[:1]
+    causes = re.findall(r'^(?:Caused by|Exception in thread "main")[: ]\s*(.+)$', text, re.MULTILINE)
+    lines = [line for line in text.splitlines() if line.strip()]
+    cause = (causes or refused or lines or ["it said nothing"])[-1].strip()
+    return UnreachableError("SERVER_FAILED", f"Spark did not start: {cause[:300]}", f"Its log is {log}.")

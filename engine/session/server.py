@@ -8,7 +8,6 @@ lock, so two launches at once give one server.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import secrets
@@ -19,21 +18,21 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from engine import processes
+from engine.files import locked, write_private
 from engine.model.errors import EngineError, UnreachableError
 from engine.session import confs as settings
 from engine.session.home import jars_directory, prepare_home
 from engine.session.jars import Progress, delta_jars
 from engine.session.java import Java, find_java, spark_environment, spark_submit
 from engine.session.leases import used_by_others
-from engine.session.logs import prepare_logs, read_log, rotate, start_error, write_private
+from engine.session.logs import prepare_logs, read_log, rotate, start_error
 from engine.session.state import (
     LOCK_FILE,
     ServerInfo,
@@ -76,7 +75,7 @@ def start_server(
     say = progress or _silent
     home = prepare_home(home)
     static, _ = settings.split_confs(confs or {})
-    with _lock(home, say):
+    with locked(home / LOCK_FILE, on_wait=lambda: say("waiting for another process that starts Spark")):
         running = _running(home)
         if running is not None:
             reason = _unfit(running, master)
@@ -180,13 +179,13 @@ def _check_static(info: ServerInfo, static: Mapping[str, str]) -> None:
 
 
 def _versions(java: str) -> dict[str, str]:
-    found = {"java": java}
+    versions = {"java": java}
     for name, package in _PACKAGES.items():
         try:
-            found[name] = version(package)
+            versions[name] = version(package)
         except PackageNotFoundError:
-            found[name] = "unknown"
-    return found
+            versions[name] = "unknown"
+    return versions
 
 
 def _silent(_text: str) -> None:
@@ -202,21 +201,10 @@ def _idle_seconds(minutes: float | None) -> float:
     return max(1.0, minutes * 60)
 
 
-@contextmanager
-def _lock(home: Path, say: Progress) -> Iterator[None]:
-    with os.fdopen(os.open(home / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600), "a") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say("waiting for another process that starts Spark")
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-
-
 def _launch(home: Path, master: str, static: Mapping[str, str], say: Progress, idle_seconds: float) -> ServerInfo:
     java = find_java()
-    given = {**settings.site_defaults(), **static}
-    jars = delta_jars(java, jars_directory(), given, log=home / "logs" / "jars.log", progress=say)
+    all_confs = {**settings.site_defaults(), **static}
+    jars = delta_jars(java, jars_directory(), all_confs, log=home / "logs" / "jars.log", progress=say)
     say(f"starting Spark ({master})")
     for _ in range(_ATTEMPTS):
         info = _spawn(home, java, master, static=static, jars=jars, say=say, idle_seconds=idle_seconds)
@@ -248,50 +236,40 @@ def _spawn(
         "spark.connect.grpc.port.maxRetries": "0",
     }
     log = rotate(home / "logs" / LOG)
-    log4j = prepare_logs(home)
-    conf_file = home / "server.conf"
-    write_private(conf_file, settings.properties({"spark.master": master, **confs}))
-    token = secrets.token_urlsafe(32)
-    versions = _versions(str(java.version))
+    server = ServerInfo(
+        pid=0,
+        endpoint=f"sc://localhost:{port}",
+        token=secrets.token_urlsafe(32),
+        master=master,
+        versions=_versions(str(java.version)),
+        started_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        log=str(log),
+        static_confs=static,
+        effective=confs,
+        host=socket.gethostname(),
+        port=port,
+        idle_seconds=idle_seconds,
+    )
     order = {
-        "command": spark_submit(
-            java,
-            main_class=MAIN_CLASS,
-            resource="spark-internal",
-            memory=confs["spark.driver.memory"],
-            jvm_options=[
-                *confs.get("spark.driver.extraJavaOptions", "").split(),
-                *settings.jvm_options(home, scratch, log4j),
-            ],
-            extra_classpath=settings.classpath(confs, master, jars),
-            options=["--properties-file", str(conf_file)],
-        ),
-        "env": {**spark_environment(java), "SPARK_CONNECT_AUTHENTICATE_TOKEN": token},
+        "command": _command(home, java, server, jars, scratch),
+        "env": {**spark_environment(java), "SPARK_CONNECT_AUTHENTICATE_TOKEN": server.token},
         "home": str(home),
         "log": str(log),
         "scratch": str(scratch),
         "idle_seconds": idle_seconds,
-        "state": asdict(
-            ServerInfo(
-                pid=0,
-                endpoint=f"sc://localhost:{port}",
-                token=token,
-                master=master,
-                versions=versions,
-                started_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-                log=str(log),
-                static_confs=static,
-                effective=confs,
-                host=socket.gethostname(),
-                port=port,
-                idle_seconds=idle_seconds,
-            )
-        ),
+        "state": asdict(server),
     }
     watchdog = _start_watchdog(home, order, log)
-    info = _wait_state(home, watchdog, token)
+    info = _wait_state(home, watchdog, server.token)
     if info is not None and _wait_ready(info, watchdog, say):
         return info
+    _check_port_taken(home, info, watchdog, log)
+    say("the port was taken, trying another")
+    return None
+
+
+def _check_port_taken(home: Path, info: ServerInfo | None, watchdog: subprocess.Popen[bytes], log: Path) -> None:
+    """Raise UnreachableError unless the server ended because its port was taken."""
     if info is not None and info.is_running():
         _stop(home, info)
         raise UnreachableError(
@@ -301,11 +279,27 @@ def _spawn(
         )
     with contextlib.suppress(subprocess.TimeoutExpired):
         watchdog.wait(timeout=5)
-    said = read_log(log)
-    if "BindException" in said or "Address already in use" in said:
-        say("the port was taken, trying another")
-        return None
-    raise start_error(log)
+    text = read_log(log)
+    if "BindException" not in text and "Address already in use" not in text:
+        raise start_error(log)
+
+
+def _command(home: Path, java: Java, server: ServerInfo, jars: list[Path], scratch: Path) -> list[str]:
+    """The server's command line; its settings are in a file, which it names."""
+    confs, master = server.effective, server.master
+    file = home / "server.conf"
+    write_private(file, settings.properties({"spark.master": master, **confs}))
+    return spark_submit(
+        java,
+        resource="spark-internal",
+        memory=confs["spark.driver.memory"],
+        jvm_options=[
+            *confs.get("spark.driver.extraJavaOptions", "").split(),
+            *settings.jvm_options(home, scratch, prepare_logs(home)),
+        ],
+        extra_classpath=settings.classpath(confs, master, jars),
+        options=["--properties-file", str(file), "--class", MAIN_CLASS],
+    )
 
 
 def _start_watchdog(home: Path, order: Mapping[str, object], log: Path) -> subprocess.Popen[bytes]:
@@ -349,19 +343,19 @@ def _wait_ready(info: ServerInfo, watchdog: subprocess.Popen[bytes] | None, say:
     """
     log = Path(info.log)
     ready = f"Spark Connect server started at: 127.0.0.1:{info.port}"
-    told = 15.0
+    next_notice = 15.0
     while (age := _age(info)) < _START_SECONDS and ready not in read_log(log):
         if not info.is_running() or (watchdog is not None and watchdog.poll() is not None):
             return False
-        if age > told:
-            say(f"still starting Spark ({told:.0f} s)")
-            told += 15
+        if age > next_notice:
+            say(f"still starting Spark ({next_notice:.0f} s)")
+            next_notice += 15
         time.sleep(0.05)
     return info.is_running() and answers(info.port)
 
 
 def _age(info: ServerInfo) -> float:
-    """Seconds since the server was started, by the clock on the wall: another process may ask."""
+    """Seconds since the server was started, by the wall clock: another process may have started it."""
     started = datetime.fromisoformat(info.started_at)
     return abs((datetime.now(timezone.utc) - started).total_seconds())
 

@@ -27,7 +27,7 @@ class ServerInfo:
     ``endpoint`` is ``sc://localhost:<port>`` without the token; ``versions`` maps spark, delta, java and
     deltamerge to theirs; ``started_at`` is ISO 8601 UTC; ``log`` the path of its output;
     ``static_confs`` the user's own settings it was started with, ``effective`` all of them.
-    ``process_started`` and ``watchdog_started`` tell a reused pid from the process itself.
+    ``process_started`` and ``watchdog_started`` distinguish the process from a later one with the same pid.
     """
 
     pid: int

@@ -37,9 +37,9 @@ def system_certificates(environ: Mapping[str, str] | None = None) -> list[bytes]
             continue
         with contextlib.suppress(OSError, ValueError):
             text = Path(name).read_text(encoding="ascii", errors="ignore")
-            found = [ssl.PEM_cert_to_DER_cert(pem) for pem in _PEM.findall(text)]
-            if found:
-                return list(dict.fromkeys(found))
+            certificates = [ssl.PEM_cert_to_DER_cert(pem) for pem in _PEM.findall(text)]
+            if certificates:
+                return list(dict.fromkeys(certificates))
     return []
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import fcntl
 import json
 import os
 import shutil
@@ -25,8 +24,9 @@ from types import FrameType
 from typing import Any
 
 from engine import processes
+from engine.files import LockTimeoutError, locked, write_private
 from engine.session.leases import live_leases
-from engine.session.state import LOCK_FILE, STATE_FILE
+from engine.session.state import LOCK_FILE, STATE_FILE, remove_state
 
 _POLL = 1.0  # seconds
 _GRACE = 15.0  # seconds for the server to stop by itself
@@ -73,7 +73,7 @@ def main() -> int:
             "watchdog_pid": os.getpid(),
             "watchdog_started": processes.start_time(os.getpid()),
         }
-        write_state(home, state)
+        write_private(home / STATE_FILE, json.dumps(state, indent=1))
         _watch(home, server, float(order["idle_seconds"]))
     except _Ended:
         pass
@@ -81,21 +81,11 @@ def main() -> int:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         code = _end(server)
         if _names(home, server.pid):
-            with contextlib.suppress(OSError):
-                (home / STATE_FILE).unlink()
+            remove_state(home)
         # Its Python workers, if any, are in our process group.
         processes.signal_group(os.getpgid(0), signal.SIGTERM)
         shutil.rmtree(order["scratch"], ignore_errors=True)
     return code if code >= 0 else 128 - code
-
-
-def write_state(home: Path, state: dict[str, Any]) -> None:
-    """Write the state file: at once (never half a file), and for this user's eyes only."""
-    temporary = home / f".{STATE_FILE}.{os.getpid()}"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(state, file, indent=1)
-    os.replace(temporary, home / STATE_FILE)
 
 
 def _die_with_parent() -> None:
@@ -129,17 +119,15 @@ def _watch(home: Path, server: subprocess.Popen[bytes], idle_seconds: float) -> 
 
 def _end_if_unused(home: Path, server: subprocess.Popen[bytes]) -> bool:
     """End the server under the lock that a starting client holds: it cannot pick a dying server."""
-    with os.fdopen(os.open(home / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600), "a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        if live_leases(home):
-            return False
-        _end(server)
-        with contextlib.suppress(OSError):
-            (home / STATE_FILE).unlink()
-        return True
+    try:
+        with locked(home / LOCK_FILE, 0):
+            if live_leases(home):
+                return False
+            _end(server)
+            remove_state(home)
+            return True
+    except LockTimeoutError:
+        return False
 
 
 def _end(server: subprocess.Popen[bytes]) -> int:

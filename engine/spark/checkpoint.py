@@ -26,9 +26,9 @@ def checkpoint(spark: SparkSession, query: str, level: str, view: str) -> None:
 
 
 def _name(spark: Any, frame: Any, view: str) -> None:
-    """PySpark 4.2 gives a Connect checkpoint to whichever session is active in the process, where its id is
-    unknown; and its finalizer calls the server, which hangs an interpreter that is shutting down. So the id is
-    taken to the session that made it, and no finalizer finds it: the blocks go when the session goes."""
+    """PySpark 4.2 gives a Connect checkpoint to the session that is active in the process, which may be another one
+    that does not know its id; and its finalizer calls the server, which hangs an interpreter that is shutting down.
+    So the id is moved to the right session, and hidden from the finalizer: the blocks go when the session goes."""
     relation = getattr(frame, "_plan", None)
     relation_id = getattr(relation, "_relation_id", None)
     if relation is None or relation_id is None:

@@ -29,5 +29,5 @@ class Clock:
         self.timings[name] = self.timings.get(name, 0) + round((time.monotonic() - began) * 1000)
 
     def answer(self, *, decision: Decision | None = None, scan: Scan | None = None) -> None:
-        """Tell what is known before the work is done."""
+        """Report what is known before the work is done."""
         self._say(Progress(phase=self._label, decision=decision, scan=scan))

@@ -13,14 +13,13 @@ STATS_SKIPPING = "spark.databricks.delta.stats.skipping"
 # A read prunes partitions by filters that Delta derives from generated columns, a MERGE does not; what is derived from
 # a time is untrue for rows that were written under another session time zone.
 GENERATED_FILTERS = "spark.databricks.delta.generatedColumn.partitionFilterOptimization.enabled"
-# For a query that stands for the MERGE (prepare_delta_scan.merge_reads). Delta cannot read a table with deletion
-# vectors while statistics are off,
-# though it can merge into one.
+# For a query that stands for the MERGE (prepare_delta_scan.merge_reads). While statistics are off, Delta can merge into
+# a table with deletion vectors but cannot read it.
 AS_MERGE_READS = {STATS_SKIPPING: "true", GENERATED_FILTERS: "false"}
 EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 LIMIT_PARTITIONS = "spark.sql.limit.initialNumPartitions"
 # Adaptive execution runs every shuffle as a job of its own and plans again after it, and each task costs
-# milliseconds whatever it holds: for a query over a few rows that is most of the time. A LIMIT looks at one
+# milliseconds even if it holds nothing: for a query over a few rows that is most of the time. A LIMIT looks at one
 # partition in its first job, at four more in the next, and so on.
 ONE_JOB = {
     "spark.sql.adaptive.enabled": "false",
@@ -34,7 +33,7 @@ VERY_FEW_ROWS = 50_000
 
 
 def for_rows(*counts: int | None) -> dict[str, str]:
-    """The confs for a query over about so many rows together. None is a number that nobody knows, and may be large."""
+    """The confs for a query over about so many rows together. None is an unknown number, which may be large."""
     known = [count for count in counts if count is not None]
     rows = sum(known)
     if len(known) < len(counts) or rows > FEW_ROWS:
@@ -50,21 +49,22 @@ def is_connect(spark: SparkSession) -> bool:
 def read_confs(spark: SparkSession, keys: Iterable[str]) -> dict[str, str]:
     """The values of ``keys`` that the session or the server sets; those left at their default are left out."""
     if not is_connect(spark):
-        # each key is one call; all of them are one for each that is set, and an error that Java raises at their end
-        found = {key: spark.conf.get(key, None) for key in keys}
-        return {key: str(value) for key, value in found.items() if value is not None}
+        # one call for each key; getAll is one for each conf that is set, and ends with an error that Java raises
+        values = {key: spark.conf.get(key, None) for key in keys}
+        return {key: str(value) for key, value in values.items() if value is not None}
     every = spark.conf.getAll
     return {key: str(every[key]) for key in keys if key in every}
 
 
-def is_on(confs: Mapping[str, str], key: str, default: str = "true") -> bool:
-    """Whether a conf is true, in any case and with blanks around it, as Spark takes it."""
-    return confs.get(key, default).strip().lower() == "true"
+def is_on(values: Mapping[str, str | None], key: str, default: str = "true") -> bool:
+    """Whether a conf or table property is true, in any case and with blanks around it, as in Spark."""
+    value = values.get(key)
+    return (default if value is None else value).strip().lower() == "true"
 
 
 @contextmanager
 def confs_set(spark: SparkSession, confs: Mapping[str, str]) -> Iterator[None]:
-    """Set ``confs`` for the body, and put back what was before, whatever happens."""
+    """Set ``confs`` for the body, and always put back what was before."""
     before = read_confs(spark, confs) if confs else {}
     try:
         for key, value in confs.items():

@@ -1,4 +1,4 @@
-"""EXPLAIN EXTENDED, asked of Spark and read: the only window into its plans on classic and Connect alike."""
+"""Ask Spark for EXPLAIN EXTENDED and read it: the only way to see its plans on both classic and Connect."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 SECTION = re.compile(r"^== (Parsed Logical|Analyzed Logical|Optimized Logical|Physical) Plan ==$", re.MULTILINE)
 EXPLAIN = "EXPLAIN EXTENDED "
-# Spark prints an exception that is none of analysis in place of all, one row for each line of its message
+# Spark prints an exception that is no AnalysisException in place of all plans, one row for each line of its message
 PLANNING_FAILED = "Error occurred during query planning: \n"
 WHILE_PLANNING = "QUERY_PLANNING_FAILED"
-"""What is around such an error: ours, for Spark gives it no class."""
-# one of analysis stands with its Java name where the plan should be; the name of a column has no package
+"""Our outer class for such an error, because Spark gives it none."""
+# Spark prints an AnalysisException with its Java name where the plan should be; the name of a column has no package
 FAILED = re.compile(r"(?:[a-z]\w*\.)+[A-Z][\w$]*(?:Exception|Error): ")
 REDACTED = "*********(redacted)"
 DELTA_AT = re.compile(r"Delta\[version=(\d+), ([^\]]*)\]")
@@ -62,7 +62,7 @@ def explain(spark: SparkSession, sql: str) -> Explained:
     """Analyze ``sql`` without running it. What Spark or Delta refuses is raised as an EngineError.
 
     A parser's refusal is an exception; any other is printed in place of a plan, on classic and Connect alike: inside
-    the section that it broke off, or line by line where it is no AnalysisException.
+    the section where it stopped, or line by line if it is no AnalysisException.
     """
     text = _printed(spark, sql)
     if text.startswith(PLANNING_FAILED):
@@ -88,7 +88,7 @@ def explain(spark: SparkSession, sql: str) -> Explained:
 
 
 def parsed_plan(spark: SparkSession, sql: str) -> str:
-    """How Spark parses ``sql``, whether or not it can be analyzed. What is no SQL is raised as an EngineError."""
+    """How Spark parses ``sql``, whether or not it can be analyzed. Raises EngineError for what is no SQL."""
     text = _printed(spark, sql)
     sections = _sections(one_line_names(text, sql))
     if "Parsed Logical" not in sections:
@@ -97,7 +97,7 @@ def parsed_plan(spark: SparkSession, sql: str) -> str:
 
 
 def _printed(spark: SparkSession, sql: str) -> str:
-    """All that EXPLAIN prints. What it raises is raised as an EngineError."""
+    """All that EXPLAIN prints. Raises EngineError."""
     try:
         with printed_whole(spark):
             rows = spark.sql(f"{EXPLAIN}{sql}").collect()
@@ -129,7 +129,7 @@ def _sections(text: str) -> dict[str, str]:
 
 
 def tree(plan: str) -> Node | None:
-    """The tree of a printed plan, None where the print is not one.
+    """The tree of a printed plan; None if the text is not one.
 
     Inputs stand one step to the right of their operator, plans of subqueries two steps. A line that is no branch
     continues the one before it.
@@ -143,8 +143,8 @@ def tree(plan: str) -> Node | None:
             lines[-1] = (lines[-1][0], f"{lines[-1][1]}\n{line}")
         else:
             lines.append((0, line))
-    found, end = _subtree(lines, 0)
-    return found if end == len(lines) else None
+    root, end = _subtree(lines, 0)
+    return root if end == len(lines) else None
 
 
 def _subtree(lines: Sequence[tuple[int, str]], start: int) -> tuple[Node, int]:

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 def files_of_query(spark: SparkSession, query: str) -> list[str]:
     """Runs nothing. Raises what Spark raises.
 
-    PySpark's Connect client keeps every frame that it was asked this of (functools.cache), and with it a closed
-    session and its channel: what it keeps is thrown away.
+    PySpark's Connect client caches every such frame (functools.cache), and with it a closed session and its channel:
+    that cache is cleared.
     """
     frame = spark.sql(query)
     try:

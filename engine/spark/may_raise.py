@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from engine.model.errors import CancelledError, EngineError, UnreachableError, UsageError
 from engine.spark.explain import explain
 from engine.spark.spark_errors import collected
-from engine.sql.expressions import Node, read_expression
+from engine.sql.expressions import read_expression
 from engine.sql.lexer import Token
 from engine.sql.positions import Edit, edited
 from engine.sql.resolve import Side, resolve
 from engine.sql.sql_text import text_of
 from engine.sql.store_types import DECIMAL, INTEGRAL, can_up_cast_names, ddl
+from engine.sql.token_reader import Node
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,7 +68,7 @@ class Neutral:
 def may_raise(
     spark: SparkSession, expressions: Sequence[tuple[str, Sequence[Side]]], types: Mapping[tuple[str, str], DataType]
 ) -> tuple[bool, ...]:
-    """Of each expression over the sides beside it. ``types`` are those of their columns, by (side, column)."""
+    """Whether each expression may raise, over the sides beside it. ``types`` of their columns are by (side, column)."""
     neutral = _neutral(expressions, types)
     prints = _printed(spark, neutral, neutral.texts)
     readers = [_Reader(neutral, one) for one in prints]
@@ -103,7 +104,7 @@ def _neutral(expressions: Sequence[tuple[str, Sequence[Side]]], types: Mapping[t
 
 
 def _printed(spark: SparkSession, neutral: Neutral, texts: Sequence[str]) -> list[str | None]:
-    """How Spark prints each expression once it is analyzed, None where it cannot say."""
+    """How Spark prints each expression after analysis; None if it cannot."""
     if not texts:
         return []
     try:
@@ -111,7 +112,7 @@ def _printed(spark: SparkSession, neutral: Neutral, texts: Sequence[str]) -> lis
     except (CancelledError, UnreachableError):
         raise
     except EngineError:
-        # some functions want a certain literal: the others are asked without them
+        # some functions require a certain literal: ask for the others without them
         half = len(texts) // 2
         return [None] if not half else _printed(spark, neutral, texts[:half]) + _printed(spark, neutral, texts[half:])
 
@@ -126,11 +127,11 @@ def _prints(spark: SparkSession, neutral: Neutral, texts: Sequence[str]) -> list
     if line is None:
         return [None] * len(texts)
     rest = line.partition("Project [")[2]
-    found: list[str | None] = []
+    risks: list[str | None] = []
     for index in range(len(texts)):
         part, marker, rest = rest.partition(f" AS printed{index}#")
-        found.append(re.sub(r"^\d+L?, ", "", part) if marker else None)
-    return found
+        risks.append(re.sub(r"^\d+L?, ", "", part) if marker else None)
+    return risks
 
 
 class _Reader:
@@ -183,11 +184,11 @@ class _Reader:
             return self._harmless(inner)
         if NUMBER.fullmatch(name):
             return fits(len(name.lstrip("-")), wanted)
-        given = self._type_of(inner)
-        return given is not None and self._harmless(inner) and can_up_cast_names(given, wanted)
+        type_ = self._type_of(inner)
+        return type_ is not None and self._harmless(inner) and can_up_cast_names(type_, wanted)
 
     def _type_of(self, node: Node) -> str | None:
-        """The type of a column or of a cast, None of all else."""
+        """The type of a column or of a cast; None for all else."""
         if node.kind == "name" and node.names[0] in self.neutral.columns:
             return str(self.neutral.columns[node.names[0]].simpleString())
         if node.kind == "cast":

@@ -1,4 +1,4 @@
-"""The refusal of a statement that this program reads in another way than Spark."""
+"""The refusal of a statement that this program reads differently than Spark."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ HINT = "Nothing is promised of it. Write it in another way, with qualified and q
 
 
 def not_understood(theirs: str, ours: str) -> EngineError:
-    """The refusal, with both readings from where they part."""
+    """The refusal, with both readings from where they differ."""
     at = next((i for i, (one, other) in enumerate(zip(theirs, ours, strict=False)) if one != other), 0)
     begin = max(0, at - 60)
-    shown = [" ".join(text[begin : begin + LONGEST].split()) for text in (theirs, ours)]
+    excerpts = [" ".join(text[begin : begin + LONGEST].split()) for text in (theirs, ours)]
     return EngineError(
         NOT_UNDERSTOOD,
-        f"Spark reads the statement as …{shown[0]}… and this program as …{shown[1]}…",
+        f"Spark reads the statement as …{excerpts[0]}… and this program as …{excerpts[1]}…",
         HINT,
     )
 
 
 def unless_refused(ask: Callable[[], Answer]) -> Answer:
-    """What Spark answers about a statement that was put together here; its refusal is one of our reading."""
+    """Spark's answer about a statement that we built; if Spark refuses it, our reading is wrong."""
     try:
         return ask()
     except (CancelledError, UnreachableError):

@@ -54,13 +54,13 @@ def printed_whole(spark: SparkSession) -> Iterator[None]:
 
 def _cutting(spark: SparkSession) -> dict[str, str | None]:
     """The confs under which the session cuts its prints, with their values; None is the default."""
-    found = read_confs(spark, (FIELDS, LENGTH))
+    confs = read_confs(spark, (FIELDS, LENGTH))
     cuts: dict[str, str | None] = {}
-    if int(found.get(FIELDS, "25")) < int(WHOLE[FIELDS]):
-        cuts[FIELDS] = found.get(FIELDS)
+    if int(confs.get(FIELDS, "25")) < int(WHOLE[FIELDS]):
+        cuts[FIELDS] = confs.get(FIELDS)
     # Spark's own default is the longest text that it can print
-    if LENGTH in found and found[LENGTH] != WHOLE[LENGTH]:
-        cuts[LENGTH] = found[LENGTH]
+    if LENGTH in confs and confs[LENGTH] != WHOLE[LENGTH]:
+        cuts[LENGTH] = confs[LENGTH]
     return cuts
 
 

@@ -48,7 +48,7 @@ KEPT_CONFS = (
 TIME_ZONE = "spark.sql.session.timeZone"
 ALREADY_THERE = ("TEMP_TABLE_OR_VIEW_ALREADY_EXISTS", "VARIABLE_ALREADY_EXISTS")
 PLANNED = "deltamerge.planned"
-"""Set in a session in which something was planned. A server that has forgotten a session makes another of its id."""
+"""Set in a session in which something was planned. A server that forgot a session makes a new one with its id."""
 
 
 def kept_confs(spark: SparkSession) -> dict[str, str]:
@@ -58,7 +58,7 @@ def kept_confs(spark: SparkSession) -> dict[str, str]:
 
 @contextmanager
 def confs_as_planned(spark: SparkSession, confs: Mapping[str, str]) -> Iterator[None]:
-    """``confs`` of a plan for the body, and of those that a plan keeps no other: they were left at their default."""
+    """Set the ``confs`` of a plan for the body, and unset the other KEPT_CONFS: they were at their default."""
     others = {key: value for key, value in read_confs(spark, KEPT_CONFS).items() if key not in confs}
     for key in others:
         spark.conf.unset(key)
@@ -72,7 +72,7 @@ def confs_as_planned(spark: SparkSession, confs: Mapping[str, str]) -> Iterator[
 
 @dataclass(frozen=True)
 class Whereabouts:
-    """Where work runs, so that another process can ask there what became of it. All None on a classic session, whose
+    """Where work runs, so that another process can find out what became of it. All None on a classic session, whose
     driver ends with its process. ``endpoint`` is ``host:port``, without a token."""
 
     endpoint: str | None = None
@@ -112,7 +112,7 @@ def tagged(spark: SparkSession, tag: str | None) -> Iterator[None]:
 
 @contextmanager
 def untagged(spark: SparkSession) -> Iterator[None]:
-    """Keep the Spark work of the body out of what the tags around it cancel."""
+    """Hide the Spark work of the body from the tags around it, so that they do not cancel it."""
     tags = spark.getTags()
     spark.clearTags()
     try:
@@ -123,12 +123,12 @@ def untagged(spark: SparkSession) -> Iterator[None]:
 
 
 def run_setup(spark: SparkSession, statements: Sequence[str], *, again: bool = False) -> None:
-    """Run the statements that stand before the MERGE. ``again``: a temporary view or a variable that is there already
-    may stay."""
+    """Run the statements that stand before the MERGE. ``again``: an existing temporary view or variable may
+    stay."""
     for one in statements:
         try:
             spark.sql(one).collect()
         except Exception as error:
-            told = translate(error, one)
-            if not (again and told.condition in ALREADY_THERE):
-                raise told from error
+            failure = translate(error, one)
+            if not (again and failure.condition in ALREADY_THERE):
+                raise failure from error

@@ -51,7 +51,7 @@ CANCELLED = (
 SPARK_ERROR = "SPARK_ERROR"
 """What Spark raised without a class: a Java exception, a channel's."""
 UNKNOWN_ERROR = "UNKNOWN_ERROR"
-"""What did not come from Spark: most likely a fault of ours."""
+"""Not from Spark: most likely a fault of ours."""
 WITHOUT_CLASS = (SPARK_ERROR, UNKNOWN_ERROR)
 EXPRESSION_FAILED = "EXPRESSION_FAILED"
 """A Java exception without a class that computing a value raises: that of a row, not of the machinery."""
@@ -60,7 +60,7 @@ OF_VALUES = (
     *("DateTimeParseException", "IndexOutOfBoundsException", "ArrayIndexOutOfBoundsException"),
 )
 PYTHON_EXCEPTION = "PYTHON_EXCEPTION"
-# classes that say what was under way when something failed: what failed is in the cause, which may have no class
+# classes that say what Spark was doing when something failed: the failure is the cause, which may have no class
 WRITE_FAILED = "TASK_WRITE_FAILED"
 WRAPPERS = (WRITE_FAILED, "FAILED_", "INTERNAL_ERROR", "CANNOT_", "_LEGACY_ERROR_TEMP_")
 
@@ -99,8 +99,8 @@ HINTS = {
 }
 
 
-# PySpark 4.2 loses an error of Delta's on a classic session: it asks Spark, which knows none of Delta's classes, for
-# the words of it, and raises what comes of that while it handles the error itself.
+# PySpark 4.2 loses an error of Delta's on a classic session: it asks Spark for its message, Spark knows none of Delta's
+# classes, and the error from that is raised while the first one is handled.
 LOST = "Cannot find main error class"
 
 
@@ -113,13 +113,13 @@ class Said:
 
     @property
     def java(self) -> str:
-        """The Java name without its package, "" where none is told."""
-        found = JAVA.match(self.text)
-        return found[0].rpartition(".")[2] if found else ""
+        """The Java name without its package; "" if there is none."""
+        java = JAVA.match(self.text)
+        return java[0].rpartition(".")[2] if java else ""
 
     @property
     def sentence(self) -> str:
-        """Without the class, and without the Java name where there is a class to tell what it is."""
+        """The text without the class, and without the Java name if there is a class."""
         text = self.text.strip()
         java = JAVA.match(text)
         rest = text[java.end() :].lstrip(": ") if java else text
@@ -132,7 +132,7 @@ class Said:
 def translate(error: BaseException, sql: str = "") -> EngineError:
     """Any failure of a Spark call as an EngineError, with the class of the innermost cause that has one. Never raises.
 
-    ``sql`` is the text that Spark was given, where it is the operator's: positions count in it.
+    ``sql`` is the text that Spark was given, if it is the operator's: positions count in it.
     """
     if isinstance(error, EngineError):
         return error
@@ -161,7 +161,7 @@ def refused_while_planning(text: str, sql: str) -> EngineError:
 
 
 def as_error(chain: Sequence[Said], sql: str, unnamed: str) -> EngineError:
-    """``chain`` is outermost first. Delta's own class tells more than that of a cause within."""
+    """``chain`` is outermost first. Delta's own class says more than that of an inner cause."""
     named = [one for one in chain if one.condition]
     if [one.condition for one in named] == [WRITE_FAILED] and chain[-1].java in OF_VALUES:
         main = chain[-1]
@@ -184,7 +184,7 @@ def as_error(chain: Sequence[Said], sql: str, unnamed: str) -> EngineError:
 
 
 def hint_of(condition: str) -> str:
-    """What to do about it: said of the class, or of the one that it is a part of."""
+    """What to do about it: the hint of the class, or of its parent class."""
     return HINTS.get(condition) or HINTS.get(condition.partition(".")[0], "")
 
 
@@ -217,12 +217,12 @@ def said(condition: str, text: str) -> Said:
     """``text`` as one exception; its class is read from where it stands, never from the middle of a sentence."""
     if details := GRPC.search(text):
         text = f"gRPC {details[1]}: {details[2]}"
-    text = text[BEFORE.match(text).end() :]  # type: ignore[union-attr] # it matches nothing as well
+    text = text[BEFORE.match(text).end() :]  # type: ignore[union-attr] # it matches the empty text too
     if FROM_PYTHON in text[:200]:
         return Said(condition or PYTHON_EXCEPTION, python_words(text))
     java = JAVA.match(text)
-    found = CONDITION.match(text[java.end() :].lstrip(": ") if java else text)
-    return Said(condition or (found[1] if found else ""), text)
+    match = CONDITION.match(text[java.end() :].lstrip(": ") if java else text)
+    return Said(condition or (match[1] if match else ""), text)
 
 
 def python_words(text: str) -> str:
@@ -248,8 +248,10 @@ def one_line(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip(" ;,")
 
 
-def is_cancelled(said: Said) -> bool:
-    return said.condition in CANCELLED or (not said.condition and any(f"[{word}]" in said.text for word in CANCELLED))
+def is_cancelled(answer: Said) -> bool:
+    return answer.condition in CANCELLED or (
+        not answer.condition and any(f"[{word}]" in answer.text for word in CANCELLED)
+    )
 
 
 def is_of_spark(error: BaseException) -> bool:

@@ -19,13 +19,13 @@ LENGTH = re.compile(r"(char|varchar)\((\d+)\)", re.IGNORECASE)
 
 
 def raw_type(field: StructField) -> DataType | None:
-    """The field's type with its CHAR(n) and VARCHAR(n), None where it has none."""
+    """The field's type with its CHAR(n) and VARCHAR(n); None if it has none."""
     text = (field.metadata or {}).get(RAW_TYPE)
     return _read(str(text), 0, field.dataType)[0] if text else None
 
 
 def _read(text: str, at: int, known: DataType) -> tuple[DataType, int]:
-    """The type printed at ``at``, and where it ends. ``known`` tells the names and all but the lengths."""
+    """The type printed at ``at``, and where it ends. ``known`` has the names and all but the lengths."""
     from pyspark.sql.types import ArrayType, CharType, MapType, StructField, StructType, VarcharType
 
     if isinstance(known, StructType):
@@ -44,13 +44,13 @@ def _read(text: str, at: int, known: DataType) -> tuple[DataType, int]:
         value, at = _read(text, at + 1, known.valueType)
         return MapType(key, value, known.valueContainsNull), at + 1
     if length := LENGTH.match(text, at):
-        made = CharType if length.group(1).lower() == "char" else VarcharType
-        return made(int(length.group(2))), length.end()
+        kind = CharType if length.group(1).lower() == "char" else VarcharType
+        return kind(int(length.group(2))), length.end()
     return known, at + len(known.simpleString())
 
 
 def fits(text: str, raw: DataType, depth: int = 0) -> str | None:
-    """SQL that is true where ``text`` keeps the lengths of ``raw``; None where there are none."""
+    """SQL that is true if ``text`` keeps the lengths of ``raw``; None if there are none."""
     from pyspark.sql.types import ArrayType, CharType, MapType, StructType, VarcharType
 
     if isinstance(raw, (CharType, VarcharType)):
@@ -82,10 +82,10 @@ def padded(text: str, raw: DataType, depth: int = 0) -> str:
     if isinstance(raw, StructType):
         fields = [(field.name, f"{text}.{quote(field.name)}", field.dataType) for field in raw.fields]
         parts = [(name, inner, padded(inner, data_type, depth)) for name, inner, data_type in fields]
-        if all(inner == shown for _, inner, shown in parts):
+        if all(inner == value for _, inner, value in parts):
             return text
-        made = f"named_struct({', '.join(f'{string(name)}, {shown}' for name, _, shown in parts)})"
-        return f"(CASE WHEN {text} IS NOT NULL THEN {made} END)"
+        struct = f"named_struct({', '.join(f'{string(name)}, {value}' for name, _, value in parts)})"
+        return f"(CASE WHEN {text} IS NOT NULL THEN {struct} END)"
     if isinstance(raw, ArrayType):
         return _each(text, raw.elementType, depth)
     if isinstance(raw, MapType):
@@ -98,5 +98,5 @@ def padded(text: str, raw: DataType, depth: int = 0) -> str:
 
 def _each(array: str, element: DataType, depth: int) -> str:
     x = f"__dm_p{depth}"
-    shown = padded(x, element, depth + 1)
-    return array if shown == x else f"transform({array}, {x} -> {shown})"
+    item = padded(x, element, depth + 1)
+    return array if item == x else f"transform({array}, {x} -> {item})"

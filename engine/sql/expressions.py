@@ -6,38 +6,11 @@ read as a name where that fails, as ANTLR prefers the earlier alternative. Subqu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Sequence
 
-from engine.model.errors import UsageError
-from engine.sql.lexer import Token, closing_brackets, tokenize
-from engine.sql.positions import place_of
-
-Kind = Literal[
-    "name",
-    "literal",
-    "parameter",
-    "star",
-    "call",
-    "lambda",
-    "subquery",
-    "case",
-    "cast",
-    "unary",
-    "binary",
-    "between",
-    "in",
-    "like",
-    "is",
-    "brackets",
-    "row",
-    "field",
-    "subscript",
-    "variant",
-    "collate",
-    "argument",
-]
+from engine.sql.lexer import Token, tokenize
+from engine.sql.special_forms import SPECIAL
+from engine.sql.token_reader import Node, NotReadError, TokenReader, not_read
 
 # how tightly an operator binds; a predicate (BETWEEN, IN, LIKE, IS) stands between NOT and the comparisons
 OR, AND, NOT, PREDICATE = 1, 2, 3, 4
@@ -54,87 +27,20 @@ BINDING = {
 }
 VALUE = 5
 QUERY_WORDS = frozenset(("SELECT", "WITH", "FROM", "VALUES", "TABLE", "MAP", "REDUCE"))
-UNITS = frozenset(
-    unit + plural
-    for unit in ("NANOSECOND", "MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR")
-    for plural in ("", "S")
-)
-# what stands for a function call without brackets
-CURRENT = frozenset(("CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_TIME", "CURRENT_USER", "USER", "SESSION_USER"))
 UNIT_FUNCTIONS = frozenset(
     ("TIMESTAMPADD", "DATEADD", "DATE_ADD", "TIMESTAMPDIFF", "DATEDIFF", "DATE_DIFF", "TIMEDIFF")
 )
 DATETIME_UNITS = frozenset(
     ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DAYOFYEAR", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
 )
-COLLATED = ("STRING", "CHAR", "CHARACTER", "VARCHAR")
-# functions whose arguments are parted by words: the words that may stand between them
-ARGUMENT_WORDS = {
-    "EXTRACT": ("FROM",),
-    "POSITION": ("IN",),
-    "SUBSTRING": ("FROM", "FOR"),
-    "SUBSTR": ("FROM", "FOR"),
-    "TRIM": ("FROM",),
-    "OVERLAY": ("PLACING", "FROM", "FOR"),
-}
 
 
-@dataclass(frozen=True)
-class Node:
-    """A part of an expression: the tokens ``[start, end)``, and what it is made of.
-
-    ``name``: the operator of ``unary`` and ``binary``, the word of a predicate (with NOT before it where it is
-    negated), the dotted lower-case name of a ``call``. ``names``: the parts of a ``name``, and of what stands before
-    ``.*``, as they are meant; the variables of a ``lambda``.
-    """
-
-    kind: Kind
-    start: int
-    end: int
-    children: tuple[Node, ...] = ()
-    name: str = ""
-    names: tuple[str, ...] = ()
-
-    def walk(self) -> Iterator[Node]:
-        yield self
-        for child in self.children:
-            yield from child.walk()
-
-
-class NotReadError(Exception):
-    """The text is not of this shape; ``at`` is the token where that shows."""
-
-    def __init__(self, at: int, expected: str) -> None:
-        super().__init__(expected)
-        self.at = at
-        self.expected = expected
-
-
-class Reader:
-    """Reads expressions out of a list of tokens. What was read at a place is kept, so that trying again is free."""
+class Reader(TokenReader):
+    """Reads expressions. What was read at a place is kept, so that trying again is free."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
-        self.tokens = tokens
-        self.closing = closing_brackets(tokens)
+        super().__init__(tokens)
         self._known: dict[tuple[int, int], Node | NotReadError] = {}
-
-    def word(self, at: int) -> str:
-        return self.tokens[at].word if at < len(self.tokens) else ""
-
-    def text(self, at: int) -> str:
-        return self.tokens[at].text if at < len(self.tokens) else ""
-
-    def is_name(self, at: int) -> bool:
-        return at < len(self.tokens) and self.tokens[at].is_name
-
-    def is_string(self, at: int) -> bool:
-        return at < len(self.tokens) and self.tokens[at].is_string
-
-    def expect(self, at: int, text: str) -> int:
-        """The place behind ``text``, a sign or a word, which must stand at ``at``."""
-        if text not in (self.text(at), self.word(at)):
-            raise NotReadError(at, text)
-        return at + 1
 
     def expression(self, at: int) -> Node:
         """booleanExpression."""
@@ -169,8 +75,8 @@ class Reader:
             if least <= binding <= most:
                 right = self._climb(left.end + self._width(sign), binding + 1)
                 left = Node("binary", at, right.end, (left, right), sign)
-            elif least <= PREDICATE <= most and (found := self._predicate(at, left)):
-                left, most = found, AND
+            elif least <= PREDICATE <= most and (predicate := self._predicate(at, left)):
+                left, most = predicate, AND
             else:
                 return left
 
@@ -204,7 +110,7 @@ class Reader:
         return len(sign) if sign in (">>", ">>>") else 1
 
     def _predicate(self, at: int, left: Node) -> Node | None:
-        """The predicate behind ``left``, None where there is none."""
+        """The predicate behind ``left``; None if there is none."""
         after = left.end
         negated = self.word(after) == "NOT" or self.text(after) == "!"
         begin = after + 1 if negated else after
@@ -227,7 +133,7 @@ class Reader:
 
     def _in(self, at: int, left: Node, begin: int, name: str) -> Node:
         try:
-            items, end = self._list(begin, self.expression)
+            items, end = self.items(begin, self.expression)
         except NotReadError:
             if not self.is_query(begin):
                 raise
@@ -237,7 +143,7 @@ class Reader:
 
     def _like(self, at: int, left: Node, begin: int, name: str) -> Node:
         if self.word(begin + 1) in ("ANY", "SOME", "ALL") and self.text(begin + 2) == "(":
-            items, end = self._list(begin + 2, self.expression)
+            items, end = self.items(begin + 2, self.expression)
             return Node("like", at, end, (left, *items), name)
         pattern = self.value(begin + 1)
         end = pattern.end
@@ -299,7 +205,7 @@ class Reader:
         if token.text == "(":
             return self._bracketed(at)
         if token.is_string:
-            return Node("literal", at, self._behind_strings(at))
+            return Node("literal", at, self.behind_strings(at))
         if token.is_number:
             return Node("literal", at, at + 1)
         if token.text == "*":
@@ -318,17 +224,12 @@ class Reader:
                 pass
         return self._named(at)
 
-    def _behind_strings(self, at: int) -> int:
-        while at < len(self.tokens) and self.tokens[at].is_string:
-            at += 1
-        return at
-
     def _bracketed(self, at: int) -> Node:
         behind = self.behind(at)
         if self.text(behind) == "->":
             return self._lambda(at, range(at + 1, behind - 1, 2), behind)
         try:
-            items, end = self._list(at, self._aliased)
+            items, end = self.items(at, self.aliased)
         except NotReadError:
             if not self.is_query(at):
                 raise
@@ -343,12 +244,6 @@ class Reader:
         body = self.expression(self.expect(arrow, "->"))
         names = tuple(self.tokens[one].name for one in variables)
         return Node("lambda", at, body.end, (body,), names=names)
-
-    def behind(self, at: int) -> int:
-        """The place behind the bracket that opens at ``at``."""
-        if self.text(at) != "(" or at not in self.closing:
-            raise NotReadError(at, "(" if self.text(at) != "(" else ")")
-        return self.closing[at] + 1
 
     def is_query(self, at: int) -> bool:
         """Whether the bracket at ``at`` holds a query: a word that begins one, and what can follow that word."""
@@ -375,43 +270,12 @@ class Reader:
         except NotReadError:
             return False
 
-    def _list(self, at: int, item: Callable[[int], Node]) -> tuple[tuple[Node, ...], int]:
-        """(the items in the bracket at ``at``, the place behind it)."""
-        end = self.behind(at) - 1
-        items: list[Node] = []
-        begin = at + 1
-        while begin < end:
-            items.append(item(begin))
-            begin = items[-1].end
-            if begin < end:
-                begin = self.expect(begin, ",")
-        if begin != end:
-            raise NotReadError(begin, ")")
-        return tuple(items), end + 1
-
-    def _aliased(self, at: int) -> Node:
-        """namedExpression: an expression, with a name of its own."""
-        one = self.expression(at)
-        end = one.end
-        if self.word(end) == "AS" and self.is_name(end + 1):
-            end += 2
-        elif self.is_name(end) and self.text(end + 1) in (",", ")"):
-            end += 1
-        return one if end == one.end else Node("argument", at, end, (one,))
-
     def _argument(self, at: int) -> Node:
         """functionArgument: an expression, or ``name => expression``."""
         if self.is_name(at) and self.text(at + 1) == "=>":
             one = self.expression(at + 2)
             return Node("argument", at, one.end, (one,))
         return self.expression(at)
-
-    def dotted(self, at: int) -> int:
-        """The place behind the dotted name that begins at ``at``."""
-        end = at + 1
-        while self.text(end) == "." and self.is_name(end + 1):
-            end += 2
-        return end
 
     def _named(self, at: int) -> Node:
         """A column, a function call, ``t.*``, a lambda, or a literal of a type that is named."""
@@ -461,149 +325,6 @@ class Reader:
             at = self.behind(at + 1) if self.text(at + 1) == "(" else at + 2
         return at
 
-    def _case(self, at: int) -> Node:
-        children: list[Node] = []
-        end = at + 1
-        if not (self.word(end) == "WHEN" and self._has_arm(end)):
-            children.append(self.expression(end))
-            end = children[0].end
-        self.expect(end, "WHEN")
-        while self.word(end) == "WHEN":
-            condition = self.expression(end + 1)
-            result = self.expression(self.expect(condition.end, "THEN"))
-            children += [condition, result]
-            end = result.end
-        if self.word(end) == "ELSE":
-            children.append(self.expression(end + 1))
-            end = children[-1].end
-        return Node("case", at, self.expect(end, "END"), tuple(children))
-
-    def _has_arm(self, at: int) -> bool:
-        try:
-            self.expect(self.expression(at + 1).end, "THEN")
-        except NotReadError:
-            return False
-        return True
-
-    def _cast(self, at: int) -> Node:
-        behind = self.behind(at + 1)
-        one = self.expression(at + 2)
-        end = self.type_end(self.expect(one.end, "AS"))
-        if end != behind - 1:
-            raise NotReadError(end, ")")
-        return Node("cast", at, behind, (one,), self.word(at))
-
-    def type_end(self, at: int) -> int:
-        """The end of a dataType."""
-        if not self.is_name(at):
-            raise NotReadError(at, "a type")
-        word, end = self.word(at), at + 1
-        if word in ("ARRAY", "MAP", "STRUCT") and self.text(end) == "<":
-            return self._type_arguments(word, end)
-        if word == "STRUCT" and self.text(end) == "<>":
-            return end + 1
-        if word == "INTERVAL" and self.word(end) in UNITS:
-            end += 1
-            return end + 2 if self.word(end) == "TO" and self.word(end + 1) in UNITS else end
-        if (
-            self.text(end) == "("
-            and end in self.closing
-            and all(
-                self.tokens[one].is_number or self.text(one) == "," or self.word(one) == "ANY"
-                for one in range(end + 1, self.closing[end])
-            )
-        ):
-            end = self.closing[end] + 1
-        if (
-            word in ("TIMESTAMP", "TIME")
-            and self.word(end) in ("WITH", "WITHOUT")
-            and self.word(end + 1) in ("LOCAL", "TIME")
-        ):
-            end += 4 if self.word(end + 1) == "LOCAL" else 3
-        return self.dotted(end + 1) if word in COLLATED and self.word(end) == "COLLATE" else end
-
-    def _type_arguments(self, word: str, at: int) -> int:
-        end = at + 1
-        while self.text(end) != ">":
-            if word == "STRUCT":
-                end += 1
-                end = end + 1 if self.text(end) == ":" else end
-            end = self.type_end(end)
-            if self.word(end) == "NOT" and self.word(end + 1) == "NULL":
-                end += 2
-            if self.word(end) == "COMMENT":
-                end = self._behind_strings(end + 1)
-            if self.text(end) == ",":
-                end += 1
-            elif self.text(end) != ">":
-                raise NotReadError(end, ">")
-        return end + 1
-
-    def _literal_word(self, at: int) -> Node:
-        """NULL, TRUE, FALSE."""
-        if self.text(at + 1) in (".", "(", "->"):
-            raise NotReadError(at, "a literal")
-        return Node("literal", at, at + 1)
-
-    def _current(self, at: int) -> Node:
-        if self.text(self.dotted(at)) == "(" or self.text(at + 1) == "->":
-            raise NotReadError(at, "a function without brackets")
-        return Node("call", at, at + 1, name=self.tokens[at].name.lower())
-
-    def _interval(self, at: int) -> Node:
-        end = at + 1
-        while True:
-            sign = end + 1 if self.text(end) in ("+", "-") else end
-            token = self.tokens[sign] if sign < len(self.tokens) else None
-            if token is None or not (token.is_number or token.is_string) or self.word(sign + 1) not in UNITS:
-                break
-            end = sign + 2
-            if self.word(end) == "TO" and self.word(end + 1) in UNITS:
-                end += 2
-        if end == at + 1:
-            raise NotReadError(end, "an interval")
-        return Node("literal", at, end)
-
-    def _worded_call(self, at: int) -> Node:
-        """A function whose arguments are parted by words, as in ``EXTRACT(YEAR FROM d)``."""
-        behind = self.behind(at + 1)
-        word = self.word(at)
-        begin = at + 2
-        if word == "TRIM" and self.word(begin) in ("BOTH", "LEADING", "TRAILING"):
-            begin += 1
-        if word == "EXTRACT":
-            begin += 1
-        items: list[Node] = []
-        worded = False
-        while begin < behind - 1:
-            if self.word(begin) in ARGUMENT_WORDS[word] and (items or word in ("TRIM", "EXTRACT")):
-                begin, worded = begin + 1, True
-            items.append(self.value(begin))
-            begin = items[-1].end
-            if self.text(begin) == ",":
-                begin += 1
-            elif begin < behind - 1 and self.word(begin) not in ARGUMENT_WORDS[word]:
-                raise NotReadError(begin, ")")
-        if not worded:
-            raise NotReadError(at, " or ".join(ARGUMENT_WORDS[word]))
-        return Node("call", at, behind, tuple(items), word.lower())
-
-    def _struct(self, at: int) -> Node:
-        items, end = self._list(self.expect(at, "STRUCT"), self._aliased)
-        return Node("call", at, end, items, "struct")
-
-
-SPECIAL: dict[str, Callable[[Reader, int], Node]] = {
-    "CASE": Reader._case,
-    "CAST": Reader._cast,
-    "TRY_CAST": Reader._cast,
-    "STRUCT": Reader._struct,
-    "INTERVAL": Reader._interval,
-    **dict.fromkeys(("NULL", "TRUE", "FALSE"), Reader._literal_word),
-    **dict.fromkeys(CURRENT, Reader._current),
-    **dict.fromkeys(ARGUMENT_WORDS, Reader._worded_call),
-}
-
 
 def read_expression(sql: str) -> tuple[tuple[Token, ...], Node]:
     """The tokens of ``sql``, one expression, and its tree. Raises UsageError for anything else."""
@@ -615,16 +336,3 @@ def read_expression(sql: str) -> tuple[tuple[Token, ...], Node]:
     except NotReadError as error:
         raise not_read(sql, tokens, error) from None
     return tokens, node
-
-
-def not_read(sql: str, tokens: Sequence[Token], error: NotReadError) -> UsageError:
-    """What is wrong with the text, and where."""
-    line, column = place_of(sql, tokens[error.at].start if error.at < len(tokens) else len(sql))
-    near = f"near {tokens[error.at].text[:40]!r}" if error.at < len(tokens) else "at the end"
-    return UsageError(
-        "PARSE_SYNTAX_ERROR",
-        f"The statement cannot be read {near}: expected {error.expected}.",
-        "Correct the statement at that place.",
-        line=line,
-        column=column,
-    )

@@ -63,17 +63,17 @@ def tokenize(sql: str) -> tuple[Token, ...]:
     tokens = []
     at = 0
     while at < len(sql):
-        found = PATTERN.match(sql, at)
-        assert found is not None  # the last alternative takes any character
-        kind, text = str(found.lastgroup), found.group()
-        at = found.end()
+        match = PATTERN.match(sql, at)
+        assert match is not None  # the last alternative takes any character
+        kind, text = str(match.lastgroup), match.group()
+        at = match.end()
         if kind == "comment":
-            at = _end_of_comment(sql, found.start())
+            at = _end_of_comment(sql, match.start())
         elif kind not in ("space", "line"):
             if kind == "sign" and text in UNCLOSED:
-                raise _not_sql(UNCLOSED[text], sql, found.start())
+                raise _not_sql(UNCLOSED[text], sql, match.start())
             word = text.upper() if kind == "word" else ""
-            tokens.append(Token(text, found.start(), at, word, kind == "string", kind == "number"))
+            tokens.append(Token(text, match.start(), at, word, kind == "string", kind == "number"))
     return tuple(tokens)
 
 
@@ -81,11 +81,11 @@ def _end_of_comment(sql: str, start: int) -> int:
     """Where the comment that begins at ``start`` ends; comments nest."""
     depth, at = 1, start + 2
     while depth:
-        found = re.compile(r"/\*|\*/").search(sql, at)
-        if found is None:
+        match = re.compile(r"/\*|\*/").search(sql, at)
+        if match is None:
             raise _not_sql("comment", sql, start)
-        depth += 1 if found.group() == "/*" else -1
-        at = found.end()
+        depth += 1 if match.group() == "/*" else -1
+        at = match.end()
     return at
 
 
@@ -102,14 +102,14 @@ def _not_sql(what: str, sql: str, start: int) -> UsageError:
 
 def closing_brackets(tokens: Sequence[Token]) -> Mapping[int, int]:
     """Opening bracket → closing bracket, by index; a bracket without its partner is left out."""
-    found: dict[int, int] = {}
+    pairs: dict[int, int] = {}
     open_: list[int] = []
     for index, token in enumerate(tokens):
         if token.text in OPENING:
             open_.append(index)
         elif token.text in CLOSING:
             if open_ and OPENING[tokens[open_[-1]].text] == token.text:
-                found[open_.pop()] = index
+                pairs[open_.pop()] = index
             else:
                 open_.clear()
-    return found
+    return pairs

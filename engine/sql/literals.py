@@ -1,4 +1,4 @@
-"""Values of the source as SQL literals, and what they say of a column of the target."""
+"""Values of the source as SQL literals, and conjuncts made of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_LENGTH = 100
 
 
 def literal(type_: str, value: str | None) -> str | None:
-    """A value as a SQL literal of its type, None for what is better not written. It comes printed as a string, a
+    """A value as a SQL literal of its type; None if it is better not written. ``value`` is printed as a string, a
     timestamp as its microseconds."""
     if value is None or len(value) > MAX_LENGTH:
         return None
@@ -26,7 +26,7 @@ def literal(type_: str, value: str | None) -> str | None:
     if type_ == "date":
         return f"DATE'{value}'" if DATE.match(value) else None
     if type_ == "string":
-        # how a literal escapes depends on a conf, and for ${…} in it Spark puts the value of one
+        # how a literal escapes depends on a conf, and Spark replaces ${…} in it by a conf's value
         odd = set("\\'\"") & set(value) or "${" in value
         return string(value) if value.isprintable() and not odd else None
     return f"CAST('{value}' AS {type_.upper()})"
@@ -38,7 +38,7 @@ def printed(type_: str, text: str) -> str:
 
 
 def few_literals(type_: str, values: Sequence[str | None]) -> tuple[str, ...]:
-    """All of ``values`` as literals, () where they are many or one of them cannot be written."""
+    """All of ``values`` as literals; () if they are many or one of them cannot be written."""
     literals = [one for value in values if (one := literal(type_, value)) is not None]
     return tuple(literals) if len(literals) == len(values) <= MAX_VALUES else ()
 

@@ -6,17 +6,18 @@ import re
 from collections.abc import Mapping
 
 from engine.model.errors import UsageError
+from engine.sql.names import string
 from engine.sql.positions import Edit, edited
 from engine.sql.sql_text import parameter_markers
 
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 
 
-def literal(value: str) -> str:
+def bare_or_quoted(value: str) -> str:
     """A SQL literal of ``value``: numbers, TRUE, FALSE and NULL stand bare, all else is a quoted string."""
     if NUMBER.fullmatch(value) or value.upper() in ("TRUE", "FALSE", "NULL"):
         return value
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return string(value)
 
 
 def fill(sql: str, params: Mapping[str, str]) -> str:
@@ -27,9 +28,9 @@ def fill(sql: str, params: Mapping[str, str]) -> str:
 
 def markers(sql: str, params: Mapping[str, str]) -> tuple[Edit, ...]:
     """How the ``:name`` markers of ``sql`` are filled. Raises UsageError as :func:`fill` does."""
-    found = parameter_markers(sql)
-    names = {name for name, _, _ in found}
-    for name, _, _ in found:
+    places = parameter_markers(sql)
+    names = {name for name, _, _ in places}
+    for name, _, _ in places:
         if name not in params:
             raise UsageError(
                 "UNBOUND_SQL_PARAMETER",
@@ -43,4 +44,4 @@ def markers(sql: str, params: Mapping[str, str]) -> tuple[Edit, ...]:
                 f"The statement has no parameter :{name}.",
                 f"Write :{name} into the statement, or leave the value of {name} out.",
             )
-    return tuple(Edit(start, end, literal(params[name])) for name, start, end in found)
+    return tuple(Edit(start, end, bare_or_quoted(params[name])) for name, start, end in places)

@@ -1,18 +1,20 @@
 """text → MergeStatement: where the parts of a MERGE begin and end, by Spark's grammar (SqlBaseParser: mergeIntoTable).
 
-This is a reading: engine.merge.check_reading holds it to what Spark parsed.
+engine.merge.check_reading compares this reading with what Spark parsed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.model.errors import UsageError
 from engine.model.plan import ActionKind, Clause, ClauseKind
-from engine.sql.expressions import Node, NotReadError, Reader, not_read
+from engine.sql.expressions import Reader
 from engine.sql.lexer import Token, tokenize
+from engine.sql.names import quote
 from engine.sql.sql_text import statement_spans, text_of
+from engine.sql.token_reader import Node, NotReadError, not_read, read_list
 
 SETUP_WORDS = (
     "SET",
@@ -42,8 +44,8 @@ NEVER_ALIAS = frozenset(
 class Relation:
     """A table or query as written. ``text`` is the name or the bracketed query, ``[start, end)`` its place.
 
-    ``parts`` are the parts of a dotted name, () for a query or IDENTIFIER(…). ``end_alias`` ends the
-    alias too, where there is one.
+    ``parts`` are the parts of a dotted name, () for a query or IDENTIFIER(…). ``end_alias`` is behind
+    the alias, if there is one.
     """
 
     text: str
@@ -60,7 +62,7 @@ class Relation:
     @property
     def reference(self) -> str:
         """What names its columns: the alias, else the last part of the name."""
-        return self.alias or (f"`{self.parts[-1].replace('`', '``')}`" if self.parts else "")
+        return self.alias or (quote(self.parts[-1]) if self.parts else "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +105,7 @@ class MergeStatement:
 
     @property
     def before_select(self) -> str:
-        """The WITH clause and a blank, to be put before a SELECT over the source."""
+        """The WITH clause and a blank, for a SELECT over the source."""
         return f"{self.prefix} " if self.prefix else ""
 
     def of_kind(self, kind: ClauseKind) -> tuple[MergeClause, ...]:
@@ -164,13 +166,13 @@ def parse_script(text: str) -> Script:
 
 
 class _TypingReader(Reader):
-    """Reads what is being typed: an expression that is none yet reaches to what ends its part."""
+    """Reads text that is being typed: an unfinished expression extends to the end of its part."""
 
     def part(self, at: int) -> Node:
         try:
-            found = super().part(at)
-            if self._ends(found.end):
-                return found
+            node = super().part(at)
+            if self._ends(node.end):
+                return node
         except NotReadError:
             pass
         end = at
@@ -185,9 +187,9 @@ class _TypingReader(Reader):
 
 
 def parse_merge(sql: str, *, typing: bool = False) -> MergeStatement:
-    """The parts of one MERGE. Raises a UsageError, with its place, for what is not shaped like one.
+    """The parts of one MERGE. Raises a UsageError, with its place, for anything else.
 
-    While ``typing``, expressions may be unfinished, and an action too: such a one has no ``assignments``.
+    While ``typing``, expressions and actions may be unfinished: such an action has no ``assignments``.
     """
     tokens = tokenize(sql)
     if not any(token.word == "MERGE" for token in tokens) or tokens[0].word not in ("MERGE", "WITH"):
@@ -353,39 +355,26 @@ def _action(reader: Reader, at: int) -> tuple[ActionKind, bool, Assignments, int
 
 
 def _set(reader: Reader, at: int) -> tuple[Assignments, int]:
-    found: Assignments = []
+    assignments: Assignments = []
     while True:
         sign = _column(reader, at)
         if reader.text(sign) not in ("=", "=="):
             raise NotReadError(sign, "=")
         value = reader.part(sign + 1)
-        found.append((reader.tokens[at:sign], reader.tokens[value.start : value.end]))
+        assignments.append((reader.tokens[at:sign], reader.tokens[value.start : value.end]))
         if reader.text(value.end) != ",":
-            return found, value.end
+            return assignments, value.end
         at = value.end + 1
 
 
 def _insert(reader: Reader, at: int) -> tuple[Assignments, int]:
-    columns, behind = _listed(reader, at, lambda begin: (begin, _column(reader, begin)))
+    columns, behind = read_list(reader, at, _column)
     begin = reader.expect(behind, "VALUES")
-    values, end = _listed(reader, begin, lambda begin: (begin, reader.part(begin).end))
+    values, end = read_list(reader, begin, lambda _, one: reader.part(one).end)
     if len(columns) != len(values):
         raise NotReadError(begin, f"{len(columns)} values for {len(columns)} columns")
     tokens = reader.tokens
     return [(tokens[a:b], tokens[c:d]) for (a, b), (c, d) in zip(columns, values, strict=True)], end
-
-
-def _listed(reader: Reader, at: int, item: Callable[[int], tuple[int, int]]) -> tuple[list[tuple[int, int]], int]:
-    """(The places of the items in the bracket at ``at``, the place behind it)."""
-    behind = reader.behind(at)
-    found = []
-    begin = at
-    while begin != behind - 1:
-        found.append(item(begin + 1))
-        begin = found[-1][1]
-        if begin != behind - 1:
-            reader.expect(begin, ",")
-    return found, behind
 
 
 def _column(reader: Reader, at: int) -> int:
@@ -396,10 +385,10 @@ def _column(reader: Reader, at: int) -> int:
 
 
 def assignment_parts(action: Sequence[Token]) -> Assignments:
-    """The tokens of each column of an action and of the expression that it is set to; none where it is no action."""
+    """The tokens of each column of an action and of its expression; none if ``action`` is not one."""
     reader = Reader(action)
     try:
-        _, _, found, end = _action(reader, 0)
+        _, _, assignments, end = _action(reader, 0)
     except NotReadError:
         return []
-    return found if end == len(action) else []
+    return assignments if end == len(action) else []

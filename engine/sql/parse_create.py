@@ -1,7 +1,7 @@
 """text → ParsedCreate: where the parts of a CREATE or REPLACE TABLE begin and end, by Spark's grammar (SqlBaseParser:
 createTable, replaceTable, createTableLike), a CLONE by Delta's (DeltaSqlBase: clone).
 
-This is a reading: engine.create.check_create_reading holds it to what Spark parsed.
+engine.create.check_create_reading compares this reading with what Spark parsed.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 
 from engine.model.create_values import Form, Mode
 from engine.model.errors import UsageError
-from engine.sql.expressions import QUERY_WORDS, NotReadError, Reader, not_read
+from engine.sql.expressions import QUERY_WORDS, Reader
 from engine.sql.lexer import tokenize
 from engine.sql.names import quote
 from engine.sql.read_columns import ColumnDefinition, partition_column, read_columns
 from engine.sql.read_create_parts import (
     number_of,
-    read_list,
     read_name,
     read_option,
     read_properties,
@@ -26,6 +25,7 @@ from engine.sql.read_create_parts import (
     read_string,
 )
 from engine.sql.sql_text import text_of
+from engine.sql.token_reader import NotReadError, not_read, read_list
 
 __all__ = ["ColumnDefinition", "ParsedCreate", "is_create_table", "parse_create"]
 
@@ -51,12 +51,12 @@ class ParsedCreate:
     """A statement and its parts.
 
     ``name`` and ``source`` (of LIKE and CLONE) are SQL text, ``parts`` and ``source_parts`` the parts of the names;
-    ``source_at`` is the time travel of a clone's source. ``columns`` are None where none are given; ``constraints`` are
+    ``source_at`` is the time travel of a clone's source. ``columns`` are None if none are given; ``constraints`` are
     those beside the columns, as typed. ``partitioned`` are all entries of PARTITIONED BY in order, as SQL:
     ``partition_by`` those that are plain columns. ``transforms`` are the others, and CLUSTERED BY … BUCKETS, which is
     ``buckets``. ``lists`` holds what stands in the brackets of a clause, as typed, by the clause's first word.
 
-    ``layout_end`` is the place behind PARTITIONED BY or CLUSTER BY, None where neither is given; ``source_span`` the
+    ``layout_end`` is the place behind PARTITIONED BY or CLUSTER BY, None if neither is given; ``source_span`` the
     place of SHALLOW CLONE, its source and time travel.
     """
 
@@ -89,7 +89,7 @@ class ParsedCreate:
 
     @property
     def path(self) -> str | None:
-        """The path of ``delta.`…` ``, None for a name."""
+        """The path of ``delta.`…` ``; None for a name."""
         return self.parts[1] if len(self.parts) == 2 and self.parts[0].lower() == "delta" else None
 
     @property
@@ -102,13 +102,13 @@ Found = dict[str, object]
 
 
 def is_create_table(sql: str) -> bool:
-    """Whether a statement is a CREATE or REPLACE TABLE, the only ones beside MERGE that are planned."""
+    """Whether a statement is a CREATE or REPLACE TABLE, which can be planned like MERGE."""
     words = tuple(token.word for token in tokenize(sql)[:4])
     return any(words[: len(begin)] == begin for begin in MODES)
 
 
 def parse_create(sql: str) -> ParsedCreate:
-    """The parts of one CREATE or REPLACE TABLE. Raises UsageError, with its place, for what is not shaped like one."""
+    """The parts of one CREATE or REPLACE TABLE. Raises UsageError, with its place, for anything else."""
     tokens = tokenize(sql)
     if not is_create_table(sql):
         raise UsageError(
@@ -156,7 +156,7 @@ def _create(sql: str, reader: Reader) -> Found:
 
 
 def _name_text(sql: str, reader: Reader, at: int, end: int, parts: Sequence[str]) -> str:
-    """A name as typed; IDENTIFIER('…') by what it names, for only SQL takes it."""
+    """A name as typed; for IDENTIFIER('…') the name in it, because only SQL takes that form."""
     if reader.text(end - 1) == ")":
         return ".".join(quote(part) for part in parts)
     return text_of(sql, reader.tokens[at:end])
@@ -164,30 +164,30 @@ def _name_text(sql: str, reader: Reader, at: int, end: int, parts: Sequence[str]
 
 def _table(sql: str, reader: Reader, at: int, *, columns: bool) -> Found:
     """createTable, replaceTable: all behind the name."""
-    found: Found = {"form": "empty"}
+    fields: Found = {"form": "empty"}
     if columns:
-        found["columns"], found["constraints"], at = read_columns(sql, reader, at)
+        fields["columns"], fields["constraints"], at = read_columns(sql, reader, at)
     if reader.word(at) == "USING":
-        found["provider"], at = _provider(reader, at + 1)
+        fields["provider"], at = _provider(reader, at + 1)
     clauses, at = _clauses(sql, reader, at, CLAUSES)
     if (more := clauses.pop("more_columns", ())) and isinstance(more, tuple):
-        given = found.get("columns")
-        found["columns"] = (*(given if isinstance(given, tuple) else ()), *more)
-    found |= clauses
+        first = fields.get("columns")
+        fields["columns"] = (*(first if isinstance(first, tuple) else ()), *more)
+    fields |= clauses
     if at == len(reader.tokens):
-        return found
+        return fields
     begin = at + 1 if reader.word(at) == "AS" else at
     if not (reader.word(begin) in QUERY_WORDS or reader.is_query(begin)):
         raise NotReadError(begin, "a query" if begin != at else "a clause or a query")
-    return found | {"form": "as_select", "query": sql[reader.tokens[begin].start : reader.tokens[-1].end]}
+    return fields | {"form": "as_select", "query": sql[reader.tokens[begin].start : reader.tokens[-1].end]}
 
 
 def _like(sql: str, reader: Reader, at: int) -> Found:
     parts, end = read_name(reader, at)
-    found: Found = {"form": "like", "source": _name_text(sql, reader, at, end, parts), "source_parts": parts}
+    fields: Found = {"form": "like", "source": _name_text(sql, reader, at, end, parts), "source_parts": parts}
     clauses, behind = _clauses(sql, reader, end, LIKE_CLAUSES)
     _expect_end(reader, behind)
-    return found | clauses
+    return fields | clauses
 
 
 def _clone(sql: str, reader: Reader, begin: int, at: int) -> Found:
@@ -196,7 +196,7 @@ def _clone(sql: str, reader: Reader, begin: int, at: int) -> Found:
     parts, end = read_name(reader, source)
     travel = end
     end = _behind_travel(reader, end)
-    found: Found = {
+    fields: Found = {
         "form": "clone",
         "source": text_of(sql, reader.tokens[source:travel]),
         "source_parts": parts,
@@ -210,7 +210,7 @@ def _clone(sql: str, reader: Reader, begin: int, at: int) -> Found:
             clauses |= one
     _expect_end(reader, end)
     _check_as_delta_reads(sql, reader, [*range(begin, at), *range(source, travel)])
-    return found | clauses
+    return fields | clauses
 
 
 def _behind_travel(reader: Reader, at: int) -> int:
@@ -229,7 +229,7 @@ def _behind_travel(reader: Reader, at: int) -> int:
 
 
 def _check_as_delta_reads(sql: str, reader: Reader, names: Sequence[int]) -> None:
-    """Refuse what Delta's own lexer takes for something else than Spark's: it has other words, strings and comments."""
+    """Refuse what Delta's own lexer reads differently than Spark's: it has other words, strings and comments."""
     for at in names:
         token = reader.tokens[at]
         if token.word in NO_NAMES_OF_DELTA or not token.word.isascii() or token.text == "(":
@@ -256,7 +256,7 @@ Clause = Callable[[str, Reader, int], tuple[Found, int]]
 
 def _clauses(sql: str, reader: Reader, at: int, known: Mapping[str, Clause]) -> tuple[Found, int]:
     """(What the clauses at ``at`` give, the place behind them), each once and in any order."""
-    found: Found = {}
+    fields: Found = {}
     seen: set[str] = set()
     transforms: tuple[str, ...] = ()
     lists: dict[str, str] = {}
@@ -270,9 +270,9 @@ def _clauses(sql: str, reader: Reader, at: int, known: Mapping[str, Clause]) -> 
         if reader.text(end - 1) == ")" and word != "CLUSTERED":
             open_ = next(i for i, close in reader.closing.items() if close == end - 1)
             lists[word] = text_of(sql, reader.tokens[open_ + 1 : end - 1])
-        found |= one
+        fields |= one
         at = end
-    return found | {"transforms": transforms, "lists": lists}, at
+    return fields | {"transforms": transforms, "lists": lists}, at
 
 
 def _provider(reader: Reader, at: int) -> tuple[str, int]:
@@ -299,13 +299,13 @@ def _comment(_: str, reader: Reader, at: int) -> tuple[Found, int]:
 
 
 def _properties(_: str, reader: Reader, at: int) -> tuple[Found, int]:
-    found, end = read_properties(reader, at, read_property)
-    return {"properties": found}, end
+    properties, end = read_properties(reader, at, read_property)
+    return {"properties": properties}, end
 
 
 def _options(_: str, reader: Reader, at: int) -> tuple[Found, int]:
-    found, end = read_properties(reader, at, read_option)
-    return {"options": found}, end
+    options, end = read_properties(reader, at, read_option)
+    return {"options": options}, end
 
 
 def _partitioned(sql: str, reader: Reader, at: int) -> tuple[Found, int]:

@@ -1,4 +1,4 @@
-"""Where in a text an error is: read from what Spark says, and taken back to the text as the operator typed it."""
+"""Where an error is: read from Spark's message, and converted to a place in the text that the operator typed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OF_ANALYZER = re.compile(r"; line (\d+) pos (\d+)(?:;|\s*$)", re.MULTILINE)
 
 
 class Edited(Protocol):
-    """``[start, end)`` of a text was replaced by ``text``."""
+    """``[start, end)`` of a text and the ``text`` that replaces it."""
 
     @property
     def start(self) -> int: ...
@@ -26,27 +26,27 @@ class Edited(Protocol):
 
 @dataclass(frozen=True)
 class Edit:
-    """One that keeps nothing else."""
+    """An :class:`Edited` that keeps nothing else."""
 
     start: int
     end: int
     text: str
 
 
-def place_in(said: str, sql: str) -> tuple[int | None, int | None]:
-    """(line, column), both from 1, of the place in ``sql`` that a message names; None where it names none of it."""
-    found = FRAME.search(said)
-    if found:
-        return _checked(sql, int(found[1]), int(found[2]))
-    found = OF_PARSER.search(said)
-    if found:
+def place_in(message: str, sql: str) -> tuple[int | None, int | None]:
+    """(line, column), both from 1, of the place in ``sql`` that a message names; None if it names none."""
+    match = FRAME.search(message)
+    if match:
+        return _checked(sql, int(match[1]), int(match[2]))
+    match = OF_PARSER.search(message)
+    if match:
         # a parser reads types, constraints and views as well: what it was given follows, as far as the place
-        line, shown = int(found[1]), found[3].split("\n")
-        if shown[:line] != sql.split("\n")[:line]:
+        line, excerpt = int(match[1]), match[3].split("\n")
+        if excerpt[:line] != sql.split("\n")[:line]:
             return None, None
-        return _checked(sql, line, int(found[2]) + 1)
-    found = OF_ANALYZER.search(said)
-    return _checked(sql, int(found[1]), int(found[2]) + 1) if found else (None, None)
+        return _checked(sql, line, int(match[2]) + 1)
+    match = OF_ANALYZER.search(message)
+    return _checked(sql, int(match[1]), int(match[2]) + 1) if match else (None, None)
 
 
 def _checked(sql: str, line: int, column: int) -> tuple[int | None, int | None]:
@@ -54,7 +54,7 @@ def _checked(sql: str, line: int, column: int) -> tuple[int | None, int | None]:
 
 
 def offset_of(text: str, line: int, column: int) -> int | None:
-    """The offset of a place, None where the text has no such place. Its end is a place, too."""
+    """The offset of a place; None if the text has no such place. The end of the text is one."""
     lines = text.split("\n")
     if not (1 <= line <= len(lines) and 1 <= column <= len(lines[line - 1]) + 1):
         return None

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from engine.sql.expressions import NotReadError, Reader
-from engine.sql.read_create_parts import read_list, read_string
+from engine.sql.expressions import Reader
+from engine.sql.read_create_parts import read_string
 from engine.sql.sql_text import text_of
+from engine.sql.token_reader import NotReadError, read_list
 
 OF_A_TABLE = ("CHECK", "UNIQUE", "PRIMARY", "FOREIGN")
 OF_A_COLUMN = ("CHECK", "UNIQUE", "PRIMARY", "REFERENCES")
@@ -17,8 +18,8 @@ OF_A_COLUMN = ("CHECK", "UNIQUE", "PRIMARY", "REFERENCES")
 class ColumnDefinition:
     """A column: ``type``, ``default`` and ``generated_as`` are SQL text as typed, so are ``constraints``.
 
-    ``identity_as`` is GENERATED … AS IDENTITY with its numbers, "" where ``identity`` is False; ``commented`` tells an
-    empty comment from none.
+    ``identity_as`` is GENERATED … AS IDENTITY with its numbers, "" if ``identity`` is False; ``commented`` is true for
+    an empty comment too.
     """
 
     name: str
@@ -68,7 +69,7 @@ def _column(
     if not reader.is_name(at):
         raise NotReadError(at, "a column")
     end = reader.type_end(at + 1)
-    found: dict[str, object] = {
+    fields: dict[str, object] = {
         "nullable": True,
         "comment": "",
         "default": None,
@@ -87,14 +88,14 @@ def _column(
         elif word in allowed and word not in seen:
             seen.add(word)
             one, end = OPTIONS[word](sql, reader, end)
-            found |= one
+            fields |= one
         else:
             raise NotReadError(end, f"a comma, ), or {', '.join(one for one in allowed if one not in seen)}")
     column = ColumnDefinition(
         name=reader.tokens[at].name,
         type=type_,
         constraints=tuple(constraints),
-        **found,  # type: ignore[arg-type]
+        **fields,  # type: ignore[arg-type]
     )
     return column, end
 
@@ -140,7 +141,7 @@ OPTIONS: Mapping[str, Option] = {
 
 
 def _behind_constraint(reader: Reader, at: int, words: tuple[str, ...]) -> int | None:
-    """The place behind the constraint at ``at``, one of those that begin with ``words``; None where none is."""
+    """The place behind the constraint at ``at``, one of those that begin with ``words``; None if there is none."""
     begin = at + 2 if reader.word(at) == "CONSTRAINT" and reader.word(at + 2) in words else at
     if reader.word(begin) not in words:
         return None

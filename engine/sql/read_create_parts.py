@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable
 
 from engine.model.errors import UsageError
-from engine.sql.expressions import NotReadError, Reader
+from engine.sql.expressions import Reader
 from engine.sql.lexer import tokenize
 from engine.sql.sql_text import quoted_values
+from engine.sql.token_reader import NotReadError, read_list
 
 # propertyValue: INTEGER_VALUE, DECIMAL_VALUE, kept as typed
 NUMBER = re.compile(r"\d+|\d+\.\d*|\.\d+")
@@ -36,21 +37,6 @@ def read_name(reader: Reader, at: int) -> tuple[tuple[str, ...], int]:
     return tuple(token.name for token in inner.tokens[::2]), behind
 
 
-def read_list(reader: Reader, at: int, behind: Callable[[Reader, int], int]) -> tuple[list[tuple[int, int]], int]:
-    """(The places of the entries in the bracket at ``at``, the place behind it); at least one entry."""
-    end = reader.behind(at)
-    found = []
-    begin = at
-    while begin != end - 1:
-        found.append((begin + 1, behind(reader, begin + 1)))
-        begin = found[-1][1]
-        if begin != end - 1:
-            reader.expect(begin, ",")
-    if not found:
-        raise NotReadError(at + 1, "an entry")
-    return found, end
-
-
 def read_string(reader: Reader, at: int) -> tuple[str, int]:
     """(The value of the string at ``at``, the place behind it); strings side by side are one."""
     end = at
@@ -71,17 +57,17 @@ Value = Callable[[Reader, int], tuple[str, int]]
 
 def read_properties(reader: Reader, at: int, value: Value) -> tuple[dict[str, str], int]:
     """(The pairs in the bracket at ``at``, the place behind it): ``key [=] value``, a key once."""
-    found: dict[str, str] = {}
+    properties: dict[str, str] = {}
 
     def entry(reader: Reader, begin: int) -> int:
         key, end = _key(reader, begin)
-        if key in found:
+        if key in properties:
             raise NotReadError(begin, "each key once")
-        found[key], end = value(reader, end)
+        properties[key], end = value(reader, end)
         return end
 
     _, behind = read_list(reader, at, entry)
-    return found, behind
+    return properties, behind
 
 
 def _key(reader: Reader, at: int) -> tuple[str, int]:

@@ -12,14 +12,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.model.plan import ClauseKind
-from engine.sql.expressions import Node, read_expression
+from engine.sql.expressions import read_expression
 from engine.sql.names import quote
 from engine.sql.parse import MergeClause, MergeStatement
 from engine.sql.positions import Edit, edited
 from engine.sql.sql_text import free_names
+from engine.sql.token_reader import Node
 
 TARGET, SOURCE = "__dm_target", "__dm_source"
-"""What our queries call the two sides."""
+"""The names of the two sides in our queries."""
 BOOLEAN = frozenset(("=", "==", "<=>", "<>", "!=", "<", "<=", "!>", ">", ">=", "!<", "AND", "OR", "NOT"))
 
 
@@ -37,9 +38,9 @@ class Side:
     case_sensitive: bool = False
 
     def column(self, name: str) -> str | None:
-        """The column that is meant, None for none or several."""
-        found = [one for one in self.columns if self._same(one, name)]
-        return found[0] if len(found) == 1 else None
+        """The column with that name; None if there is none or several."""
+        matches = [one for one in self.columns if self._same(one, name)]
+        return matches[0] if len(matches) == 1 else None
 
     def has(self, name: str) -> bool:
         return any(self._same(one, name) for one in self.columns)
@@ -70,12 +71,12 @@ def sides_of(
     statement: MergeStatement, source: Sequence[str], target: Sequence[str], *, case_sensitive: bool
 ) -> tuple[Side, Side]:
     """(source, target), of the names of their columns."""
-    found = []
+    names = []
     for name, relation, columns in ((SOURCE, statement.source, source), (TARGET, statement.target, target)):
         alias = None if relation.alias is None else relation.alias.strip("`").replace("``", "`")
         qualifier = (alias,) if alias is not None else relation.parts
-        found.append(Side(name, qualifier, alias is not None, tuple(columns), case_sensitive))
-    return found[0], found[1]
+        names.append(Side(name, qualifier, alias is not None, tuple(columns), case_sensitive))
+    return names[0], names[1]
 
 
 def resolve(
@@ -121,7 +122,7 @@ def _columns(root: Node, node: Node, sides: Sequence[Side]) -> tuple[int, list[t
 
 
 def resolve_target_column(text: str, target: Side) -> str:
-    """A column that is assigned: qualified, also where the target does not have it yet."""
+    """A column that is assigned: qualified, even if the target does not have it yet."""
     resolved = resolve(text, [target])
     if resolved.target_columns:
         return resolved.text
@@ -156,13 +157,13 @@ def resolve_merge(statement: MergeStatement, source: Side, target: Side, *, pref
 
 
 def scope_of(kind: ClauseKind, sides: tuple[Side, Side]) -> tuple[Side, ...]:
-    """What the expressions of a clause may name, of (source, target)."""
+    """The sides that the expressions of a clause may name. ``sides`` are (source, target)."""
     source, target = sides
     return {"matched": (target, source), "not_matched": (source,), "not_matched_by_source": (target,)}[kind]
 
 
 def is_boolean(text: str) -> bool:
-    """Whether the shape of an expression tells that it is a boolean."""
+    """Whether an expression is a boolean by its shape."""
     _, root = read_expression(text)
     while root.kind == "brackets":
         root = root.children[0]

@@ -7,11 +7,12 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from engine.sql.expressions import Node, read_expression
+from engine.sql.expressions import read_expression
 from engine.sql.lexer import CLOSING, OPENING, Token, tokenize
 from engine.sql.positions import Edit, edited
+from engine.sql.token_reader import Node
 
-__all__ = ["Token", "tokenize"]  # for those who ask about tokens
+__all__ = ["Token", "tokenize"]  # for modules that read tokens
 
 
 def depths(tokens: Sequence[Token]) -> Iterator[tuple[int, Token, int]]:
@@ -62,15 +63,15 @@ def conjuncts(condition: str) -> tuple[str, ...]:
 
 def _joined_by_and(condition: str, *, open_brackets: bool) -> tuple[str, ...]:
     tokens, root = read_expression(condition)
-    found: list[Node] = []
+    operands: list[Node] = []
     waiting = [root]
     while waiting:
         node = waiting.pop()
         if (node.kind, node.name) == ("binary", "AND") or (open_brackets and node.kind == "brackets"):
             waiting += reversed(node.children)
         else:
-            found.append(node)
-    return tuple(text_of(condition, tokens[node.start : node.end]) for node in found)
+            operands.append(node)
+    return tuple(text_of(condition, tokens[node.start : node.end]) for node in operands)
 
 
 def equality(conjunct: str) -> tuple[str, str, str] | None:
@@ -92,7 +93,7 @@ NOT_ONE_EQUALITY = ("AND", "OR", "NOT", "IS", "IN", "BETWEEN", "LIKE", "ILIKE", 
 
 
 def free_names(node: Node, bound: frozenset[str] = frozenset()) -> Iterator[Node]:
-    """The ``name`` and ``star`` nodes that are no variable of a lambda. What stands in a subquery is not read."""
+    """The ``name`` and ``star`` nodes that are no variable of a lambda. Subqueries are not read."""
     if node.kind in ("name", "star") and not (node.names and node.names[0].lower() in bound):
         yield node
     inner = bound | {name.lower() for name in node.names} if node.kind == "lambda" else bound
@@ -134,6 +135,14 @@ def function_names(sql: str) -> frozenset[str]:
     return frozenset(parts[-1] for parts in called_functions(sql))
 
 
+NO_BRACKETS = frozenset(("current_timestamp", "current_date", "current_time", "localtimestamp"))
+
+
+def all_function_names(sql: str) -> frozenset[str]:
+    """:func:`function_names`, and the functions that are called without brackets."""
+    return function_names(sql) | ({token.word.lower() for token in tokenize(sql)} & NO_BRACKETS)
+
+
 def called_functions(sql: str) -> frozenset[tuple[str, ...]]:
     """Lower-case dotted names that are followed by a bracket, outside quotes and comments."""
     called = set()
@@ -168,8 +177,8 @@ def _unescaped(literal: str) -> str:
     if literal[0] in "rR":
         return literal[2:-1]
 
-    def value(found: re.Match[str]) -> str:
-        code = found.group(1)
+    def value(match: re.Match[str]) -> str:
+        code = match.group(1)
         if code is None:
             return quote_sign
         if code[0] in "uU" and len(code) > 1:
@@ -188,19 +197,19 @@ def names_in(sql: str) -> frozenset[str]:
 
 def dotted_names(sql: str) -> frozenset[tuple[str, ...]]:
     """The bare or back-quoted words, lower-case, with the fields after their dots; no functions."""
-    found = set()
+    every = set()
     names: tuple[str, ...] = ()
     previous = ""
     for token in (*tokenize(sql), None):
         text = token.text if token else ""
         is_name = token is not None and bool(token.word or text.startswith("`"))
         if names and text != "." and previous != ".":
-            found |= {names} if text != "(" else set()
+            every |= {names} if text != "(" else set()
             names = ()
         if token is not None and is_name:
             names = (*names, token.name.lower())
         previous = text
-    return frozenset(found)
+    return frozenset(every)
 
 
 def parameter_markers(sql: str) -> tuple[tuple[str, int, int], ...]:
@@ -210,15 +219,15 @@ def parameter_markers(sql: str) -> tuple[tuple[str, int, int], ...]:
     name or a closing bracket a colon begins a path into a VARIANT, or the type of a struct's field.
     """
     tokens = tokenize(sql)
-    found = []
+    places = []
     for at, (token, following) in enumerate(itertools.pairwise(tokens)):
         if token.text != ":" or token.end != following.start or not following.word:
             continue
         previous = tokens[at - 1] if at else None
         is_field = at > 1 and tokens[at - 2].text == "."
         if previous is None or not ends_operand(previous, is_field):
-            found.append((following.text, token.start, following.end))
-    return tuple(found)
+            places.append((following.text, token.start, following.end))
+    return tuple(places)
 
 
 def ends_operand(token: Token, is_field: bool) -> bool:

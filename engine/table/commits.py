@@ -1,4 +1,4 @@
-"""The commits of a table, as DESCRIBE HISTORY tells them."""
+"""The commits of a table, from DESCRIBE HISTORY."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Commit:
 
     @property
     def plan_id(self) -> str | None:
-        """The plan that made this commit, where it was one of ours."""
+        """The plan that made this commit, if it was one of ours."""
         return self._own("plan_id")
 
     @property
     def op_id(self) -> str | None:
-        """The ledger's operation that made this commit, where it was one of ours that had a ledger."""
+        """The ledger's operation that made this commit, if it was one of ours and had a ledger."""
         return self._own("op_id")
 
     def _own(self, key: str) -> str | None:
@@ -60,10 +60,10 @@ def current_version(spark: SparkSession, table: str) -> int:
     """The newest version. EXPLAIN names it without a job, which DESCRIBE HISTORY runs to read the commit."""
     try:
         merge = f"MERGE INTO {table} USING (SELECT 1) ON FALSE WHEN MATCHED THEN DELETE"
-        found = DELTA_AT.search(explain(spark, merge).analyzed)
+        match = DELTA_AT.search(explain(spark, merge).analyzed)
     except EngineError:
-        found = None  # no right to write there
-    return int(found.group(1)) if found else commits(spark, table, 1)[0].version
+        match = None  # no right to write there
+    return int(match.group(1)) if match else commits(spark, table, 1)[0].version
 
 
 def commits_since(spark: SparkSession, table: str, version: int) -> tuple[int, tuple[Commit, ...]]:
@@ -74,8 +74,8 @@ def commits_since(spark: SparkSession, table: str, version: int) -> tuple[int, t
 
 
 def commits_after(spark: SparkSession, table: str, version: int, now: int) -> tuple[Commit, ...]:
-    """The commits after ``version``, newest first, of a table that was at ``now``. Where it moved on meanwhile the
-    newest so many are not all of them, and it is asked for more."""
+    """The commits after ``version``, newest first, of a table that was at ``now``. If it moved on meanwhile, more
+    of them are read."""
     while now > version:
         newer = [commit for commit in commits(spark, table, now - version) if commit.version > version]
         oldest, newest = (newer[-1].version, newer[0].version) if newer else (version + 1, now)
@@ -86,7 +86,7 @@ def commits_after(spark: SparkSession, table: str, version: int, now: int) -> tu
 
 
 def taken_back_by(commit: Commit, since: Sequence[Commit]) -> Commit | None:
-    """The RESTORE that took ``commit`` back, None while its rows are there. ``since`` are the newer commits, newest
+    """The RESTORE that took ``commit`` back; None while its rows are there. ``since`` are the newer commits, newest
     first; a RESTORE to before the commit takes it back, and one to after it brings it back."""
     by_version = {one.version: one for one in since}
     at = max((*by_version, commit.version))
@@ -107,7 +107,7 @@ def taken_back_by(commit: Commit, since: Sequence[Commit]) -> Commit | None:
 
 
 def user_metadata(plan_id: str, op_id: str, own: str | None) -> str:
-    """What apply leaves in ``commitInfo.userMetadata``; ``own`` is what the operator had set there."""
+    """What apply writes into ``commitInfo.userMetadata``; ``own`` is what the operator had set there."""
     content: dict[str, Any] = {METADATA_KEY: {"plan_id": plan_id, "op_id": op_id}}
     if own:
         content["user_metadata"] = own

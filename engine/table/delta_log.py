@@ -69,9 +69,9 @@ def log_segment(spark: SparkSession, path: str, version: int) -> LogSegment:
     names = sorted(path.rpartition("/")[2] for path in listed)
     checkpoints: dict[int, list[tuple[str, re.Match[str]]]] = {}
     for name in names:
-        found = CHECKPOINT.fullmatch(name)
-        if found and int(found.group(1)) <= version:
-            checkpoints.setdefault(int(found.group(1)), []).append((name, found))
+        match = CHECKPOINT.fullmatch(name)
+        if match and int(match.group(1)) <= version:
+            checkpoints.setdefault(int(match.group(1)), []).append((name, match))
     base, parts = -1, tuple[str, ...]()
     for at in sorted(checkpoints, reverse=True):
         chosen = _complete(checkpoints[at])
@@ -95,8 +95,8 @@ def log_segment(spark: SparkSession, path: str, version: int) -> LogSegment:
 
 
 def _complete(files: list[tuple[str, re.Match[str]]]) -> tuple[str, ...]:
-    for name, found in files:
-        if found.group(2) is None:
+    for name, match in files:
+        if match.group(2) is None:
             return (name,)
     parts = tuple(name for name, _ in files)
     return parts if parts and len(parts) == int(files[0][1].group(3)) else ()
@@ -105,9 +105,9 @@ def _complete(files: list[tuple[str, re.Match[str]]]) -> tuple[str, ...]:
 def _replay(spark: SparkSession, segment: LogSegment, with_stats: bool) -> tuple[LogFile, ...]:
     """Action reconciliation of the protocol: of each (path, deletion vector) the newest action holds."""
     base = segment.directory.removesuffix("/_delta_log")
-    # whoever looks at statistics looks again; a plan of a small table is not to wait for this
-    asked = with_stats or log_cache.is_large(segment.directory)
-    state = log_state(spark, segment, with_stats) if asked else None
+    # who reads statistics reads them again; the plan of a small table must not wait for this
+    uses_cache = with_stats or log_cache.is_large(segment.directory)
+    state = log_state(spark, segment, with_stats) if uses_cache else None
     files, done = log_cache.find(state) if state else ((), -1)
     if done == len(segment.commits):
         return files
@@ -136,13 +136,13 @@ def _replay(spark: SparkSession, segment: LogSegment, with_stats: bool) -> tuple
 
 
 def log_state(spark: SparkSession, segment: LogSegment, with_stats: bool) -> LogState:
-    """The files of ``segment`` as the file system tells of them. Opens none."""
+    """The log files of ``segment`` with length and time. Opens none."""
     place = all_of(segment.directory, (*segment.checkpoint_files, *segment.commits))
-    found = spark.sql(
+    rows = spark.sql(
         "SELECT _metadata.file_name AS name, length, unix_micros(modificationTime) AS modified "
         f"FROM binaryFile.{quote(place)}"
     ).collect()
-    stamps = {str(row["name"]): Stamp(str(row["name"]), int(row["length"]), int(row["modified"])) for row in found}
+    stamps = {str(row["name"]): Stamp(str(row["name"]), int(row["length"]), int(row["modified"])) for row in rows}
     checkpoint, commits = (
         tuple(stamps[name] for name in names) for names in (segment.checkpoint_files, segment.commits)
     )
@@ -150,12 +150,12 @@ def log_state(spark: SparkSession, segment: LogSegment, with_stats: bool) -> Log
 
 
 def all_of(directory: str, names: Iterable[str]) -> str:
-    """The path by which Spark reads these files of ``directory`` at once."""
+    """One path that names all these files of ``directory``."""
     return f"{escaped(directory)}/{{{','.join(names)}}}"
 
 
 def escaped(path: str) -> str:
-    """A path that stands for itself where Hadoop takes a pattern."""
+    """``path`` with the signs escaped that mean something in Hadoop's patterns."""
     return re.sub(r"([\\*?\[\]{},^])", r"\\\1", path)
 
 
@@ -168,11 +168,13 @@ def logged_transactions(
     """
     place = quote(all_of(f"{path.rstrip('/')}/_delta_log", (f"{version:020}.json" for version in versions)))
     query = f"SELECT _metadata.file_name, value FROM text.{place} WHERE value LIKE '{{\"txn\"%'"
-    found: dict[int, frozenset[tuple[str, int]]] = {}
+    transactions: dict[int, frozenset[tuple[str, int]]] = {}
     for name, value in collected(spark, query):
         version, action = int(str(name)[:20]), json.loads(value)["txn"]
-        found[version] = found.get(version, frozenset()) | {(str(action["appId"]), int(action["version"]))}
-    return found
+        transactions[version] = transactions.get(version, frozenset()) | {
+            (str(action["appId"]), int(action["version"]))
+        }
+    return transactions
 
 
 def _columns(path: str, with_stats: bool, base: str) -> str:
@@ -199,8 +201,8 @@ def _checkpoint_files(spark: SparkSession, segment: LogSegment, base: str, with_
         place = quote(all_of(segment.directory, segment.checkpoint_files))
         actions = f"(SELECT from_json(value, '{ACTIONS}') AS a FROM text.{place})"
         files = _adds(spark, actions, base, with_stats)
-        found = spark.sql(f"SELECT a.sidecar.path FROM {actions} WHERE a.sidecar IS NOT NULL").collect()
-        sidecars = [row[0] for row in found]
+        rows = spark.sql(f"SELECT a.sidecar.path FROM {actions} WHERE a.sidecar IS NOT NULL").collect()
+        sidecars = [row[0] for row in rows]
     else:
         files, sidecars = _parquet_files(spark, segment.directory, segment.checkpoint_files, base, with_stats)
     if sidecars:
@@ -212,7 +214,7 @@ def _checkpoint_files(spark: SparkSession, segment: LogSegment, base: str, with_
 def _parquet_files(
     spark: SparkSession, directory: str, names: Sequence[str], base: str, with_stats: bool
 ) -> tuple[list[LogFile], list[str]]:
-    """(the files, the paths of sidecars) that Parquet files of a checkpoint tell of."""
+    """(the files, the paths of sidecars) in Parquet files of a checkpoint."""
     place = all_of(directory, names)
     view = f"__dm_checkpoint_{uuid.uuid4().hex[:12]}"
     # with its columns given, Spark reads no footer to learn them, which it does for each mention of parquet.`path`
@@ -266,7 +268,7 @@ def _log_files(rows: Table) -> list[LogFile]:
 
 
 def live_rows(files: Sequence[LogFile]) -> int | None:
-    """The live rows of these files, None where the log does not count those of all."""
+    """The live rows of these files; None if the log does not count the rows of each."""
     known = [file.rows for file in files if file.rows is not None]
     return sum(known) if len(known) == len(files) else None
 

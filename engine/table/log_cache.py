@@ -1,8 +1,7 @@
 """The files of large tables that this process has listed, so that a later version costs only the commits since.
 
-A version is known by the files of its log as the file system tells of them, name, length and time of each: those of a
-table that was dropped and made again in its place differ. (Delta takes a log for the same by its names and by the time
-of its newest commit: SnapshotManagement, LogSegment.)
+A version is known by name, length and time of each file of its log: they differ if the table was dropped and created
+again. (Delta compares the names, and the time of the newest commit: SnapshotManagement, LogSegment.)
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ if TYPE_CHECKING:
     from engine.table.log_file import LogFile
 
 LARGE = 5_000
-"""Fewer files are listed as fast as the file system is asked whether the log is still the same."""
+"""A table with fewer files is not kept: listing it is as fast as checking that its log is the same."""
 MOST_BYTES = 300 << 20
-"""Of all lists together, about; what was not asked for the longest goes first."""
+"""About the most that all lists together take; the least recently used goes first."""
 FILE_BYTES = 600
-"""What a file takes beside the text of its statistics, about."""
+"""About what one file takes, without the text of its statistics."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,8 @@ def is_large(directory: str) -> bool:
 
 
 def find(state: LogState) -> tuple[tuple[LogFile, ...], int]:
-    """The files after as many commits of ``state`` as are known, and how many those are: ``((), -1)`` where not even
-    the checkpoint is."""
+    """The files after the commits of ``state`` that are known, and how many those are: ``((), -1)`` if not even
+    the checkpoint is known."""
     with _lock:
         for commits in range(len(state.commits), -1, -1):
             known = LogState(state.directory, state.with_stats, state.checkpoint, state.commits[:commits])
@@ -66,7 +65,7 @@ def find(state: LogState) -> tuple[tuple[LogFile, ...], int]:
 
 
 def keep(directory: str, state: LogState | None, files: tuple[LogFile, ...]) -> None:
-    """``state`` as it was before ``files`` were read, None where nobody asked: then only that they are many is kept."""
+    """``state`` from before ``files`` were read. None: only remember that the table is large."""
     with _lock:
         if len(files) < LARGE:
             _large.discard(directory)
@@ -83,7 +82,7 @@ def keep(directory: str, state: LogState | None, files: tuple[LogFile, ...]) -> 
 
 
 def forget() -> None:
-    """Drop all lists: the next of a large table is made anew, and kept."""
+    """Drop all lists."""
     with _lock:
         _lists.clear()
         _bytes.clear()

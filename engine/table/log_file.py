@@ -14,8 +14,8 @@ BY_COLUMN = ("minValues", "maxValues", "nullCount")
 class LogFile(NamedTuple):
     """An AddFile of the log. ``path`` is as in the log: relative and URI-encoded, or absolute for a clone.
 
-    ``physical_rows`` counts the rows of the file, those that ``deleted_rows`` of its vector mark included; None
-    where the log has no statistics. ``file_hash`` is ``xxhash64`` of its ``_metadata.file_path``, ``vector`` the
+    ``physical_rows`` counts the rows of the file, with the ``deleted_rows`` that its vector marks; None
+    if the log has no statistics. ``file_hash`` is ``xxhash64`` of its ``_metadata.file_path``, ``vector`` the
     unique id of its deletion vector, "" without one. A tuple, because tables have many.
     """
 
@@ -40,8 +40,8 @@ class LogFile(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str]:
-        """What the protocol knows a logical file by: within a commit a file may be removed with its old vector and
-        added with a new one."""
+        """What identifies a logical file in the protocol: one commit may remove a file with its old vector and
+        add it with a new one."""
         return self.path, self.vector
 
     def value(self) -> DataFile:
@@ -62,15 +62,15 @@ class LogFile(NamedTuple):
 
 
 def statistics_of(text: str | None) -> dict[str, Any]:
-    """The statistics of a file as the protocol names them, without what is not as the protocol has it: other writers
-    make mistakes, and to Delta such a file is one without them. Numbers with a point come as they are written."""
+    """The statistics of a file, without those that break the protocol: other writers make mistakes, and Delta treats
+    such a file as one without statistics. Numbers with a point come as they are written."""
     try:
-        found = json.loads(text or "{}", parse_float=str)
+        statistics = json.loads(text or "{}", parse_float=str)
     except ValueError:
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(statistics, dict):
         return {}
-    return {key: value for key, value in found.items() if key not in BY_COLUMN or isinstance(value, dict)}
+    return {key: value for key, value in statistics.items() if key not in BY_COLUMN or isinstance(value, dict)}
 
 
 def _flat(values: dict[str, Any], prefix: str = "") -> Cells:

@@ -1,4 +1,4 @@
-"""The columns of a table as its log has them: physical names and generation expressions, which no query shows."""
+"""The columns of a table in its log: physical names and generation expressions, which no query shows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LoggedColumn:
-    """A column, or a field of a struct. ``physical_name`` is what files, partition values and statistics call it."""
+    """A column, or a field of a struct. ``physical_name`` is its name in files, partition values and statistics."""
 
     name: str
     physical_name: str
@@ -30,7 +30,7 @@ class LoggedColumn:
 
 @dataclass(frozen=True)
 class LoggedMetadata:
-    """What the newest metaData and protocol actions of a version say. ``fields`` are the schema's, by name, each as
+    """The newest metaData and protocol actions of a version. ``fields`` are the schema's, by name, each as
     JSON; ``features`` those that the protocol names, sorted."""
 
     table_id: str
@@ -50,7 +50,7 @@ def logged_schema(spark: SparkSession, path: str, version: int) -> tuple[LoggedC
 
 
 def logged_metadata(spark: SparkSession, path: str, version: int) -> LoggedMetadata:
-    """What ``version`` of the table at ``path`` is, beside its files."""
+    """``version`` of the table at ``path``, without its files."""
     metadata, protocol = (_newest(spark, path, version, action) for action in ("metaData", "protocol"))
     return LoggedMetadata(
         table_id=str(metadata["id"]),
@@ -86,12 +86,12 @@ def _newest(spark: SparkSession, path: str, version: int, action: str) -> dict[s
     """The newest action of that name (metaData, protocol) up to ``version``. Raises EngineError."""
     try:
         segment = log_segment(spark, path, version)
-        found = json.loads(_newest_text(spark, segment, action))
+        metadata = json.loads(_newest_text(spark, segment, action))
     except EngineError:
         raise
     except Exception as error:
         raise translate(error) from error
-    return dict(found[action])
+    return dict(metadata[action])
 
 
 def _newest_text(spark: SparkSession, segment: LogSegment, action: str) -> str:
@@ -111,7 +111,7 @@ def _newest_text(spark: SparkSession, segment: LogSegment, action: str) -> str:
 
 
 def logical_names(files: tuple[LogFile, ...], columns: Sequence[LoggedColumn]) -> tuple[LogFile, ...]:
-    """``files`` with their partition values and statistics under the names that people know."""
+    """``files`` with partition values and statistics under the columns' logical names."""
     if not _renames(columns):
         return files
     names = {column.physical_name: column.name for column in columns}

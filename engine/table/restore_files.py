@@ -31,7 +31,7 @@ _SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*:")
 
 
 def restored(here: Iterable[LogFile], there: Iterable[LogFile]) -> tuple[LogFile, ...]:
-    """The files ``there`` that are not ``here``: what a RESTORE to there adds."""
+    """The files ``there`` that are not ``here``: those that a RESTORE adds."""
     now = {file.key for file in here}
     return tuple(file for file in there if file.key not in now)
 
@@ -41,17 +41,17 @@ def missing_files(spark: SparkSession, table_path: str, files: Sequence[LogFile]
     root = table_path.rstrip("/")
     wanted = {_absolute(root, unquote(file.path)) for file in files}
     wanted |= {_absolute(root, name) for file in files if (name := vector_file(file.vector))}
-    gone: list[str] = []
+    missing: list[str] = []
     for folder, paths in groupby(sorted(wanted), key=lambda path: _folder(root, path)):
         names = [path[len(folder) + 1 :] for path in paths]
         for at in range(0, len(names), AT_ONCE):
-            gone += _missing(spark, folder, names[at : at + AT_ONCE])
-    return tuple(gone)
+            missing += _missing(spark, folder, names[at : at + AT_ONCE])
+    return tuple(missing)
 
 
 def vector_file(vector: str) -> str | None:
-    """The path of the file that holds a deletion vector, by its unique id: relative to the table, or absolute; None
-    for none and for one that is inline in the log."""
+    """The path of the file that holds a deletion vector, from its unique id: relative to the table, or absolute. None
+    if there is none or if it is inline in the log."""
     where = re.sub(r"@\d*$", "", vector[1:])
     if vector.startswith("p"):
         return unquote(where)
@@ -64,13 +64,13 @@ def vector_file(vector: str) -> str | None:
 
 def _decoded(encoded: str) -> uuid.UUID:
     """Z85: five characters for four bytes."""
-    found = b""
+    data = b""
     for at in range(0, len(encoded), 5):
         number = 0
         for character in encoded[at : at + 5]:
             number = number * 85 + Z85.index(character)
-        found += number.to_bytes(4, "big")
-    return uuid.UUID(bytes=found)
+        data += number.to_bytes(4, "big")
+    return uuid.UUID(bytes=data)
 
 
 def _absolute(root: str, path: str) -> str:
@@ -82,14 +82,14 @@ def _folder(root: str, path: str) -> str:
 
 
 def _missing(spark: SparkSession, folder: str, names: Sequence[str]) -> list[str]:
-    # a pattern gives what there is of it; a list of paths gives none if one is not there
+    # a pattern gives the files that exist; a list of paths gives none if one of them is missing
     pattern = f"{escaped(folder)}/{{{','.join(map(escaped, names))}}}"
     try:
-        found = files_of_query(spark, f"SELECT path FROM binaryFile.{quote(pattern)}")
+        paths = files_of_query(spark, f"SELECT path FROM binaryFile.{quote(pattern)}")
     except Exception as error:
-        told = translate(error)
-        if told.condition != "PATH_NOT_FOUND":
-            raise told from error
-        found = []
-    there = {unquote(path).rpartition("/")[2] for path in found}
+        failure = translate(error)
+        if failure.condition != "PATH_NOT_FOUND":
+            raise failure from error
+        paths = []
+    there = {unquote(path).rpartition("/")[2] for path in paths}
     return [f"{folder}/{name}" for name in names if name.rpartition("/")[2] not in there]

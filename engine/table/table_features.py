@@ -1,7 +1,7 @@
 """The protocol that a new or replaced table gets: table features, as Delta derives them from the metadata.
 
-Mirrors ``TableFeature`` and ``Protocol`` (forNewTable, merge, normalized) of Delta 4.4.0. A protocol is told by the
-features that it supports, named or implied: its two version numbers follow from them.
+Mirrors ``TableFeature`` and ``Protocol`` (forNewTable, merge, normalized) of Delta 4.4.0. A protocol is
+the features that it supports, named or implied: its two version numbers follow from them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.model.create_values import StateColumn
+from engine.spark.confs import is_on
 
 FEATURE_PREFIX = "delta.feature."
 PROTOCOL_KEYS = ("delta.minReaderVersion", "delta.minWriterVersion", "delta.ignoreProtocolDefaults")
@@ -88,7 +89,7 @@ class Protocol:
 def protocol_of(features: Iterable[str]) -> Protocol:
     """The weakest protocol that supports just these (Protocol.normalized)."""
     every = with_required(features)
-    # one that this Delta does not know is of writers alone, else the table could not be read
+    # a feature that this Delta does not know is for writers only, or the table could not be read
     known = [FEATURES.get(name, _WRITER) for name in every]
     reader = max([1, *(one.reader for one in known)])
     writer = max([1, *(one.writer for one in known)])
@@ -104,14 +105,16 @@ def protocol_for_new_table(
     *,
     nested_not_null: bool = False,
 ) -> Protocol:
-    """Protocol.forNewTable. ``configuration`` holds the protocol's own properties as well; ``defaults`` are the
-    session's for them (``delta.minReaderVersion`` …), those of Delta where it sets none."""
+    """Protocol.forNewTable. ``configuration`` holds the protocol's own properties too; ``defaults`` are the
+    session's for them (``delta.minReaderVersion`` …), or Delta's."""
     versions = {"delta.minReaderVersion": "1", "delta.minWriterVersion": "2"}
-    if str(configuration.get("delta.ignoreProtocolDefaults", "false")).lower() == "true":
+    if is_on(configuration, "delta.ignoreProtocolDefaults", "false"):
         versions, defaults = dict.fromkeys(versions, "1"), {}
-    given: dict[str, str | None] = {**versions, **defaults, **configuration}
+    properties: dict[str, str | None] = {**versions, **defaults, **configuration}
     return protocol_of(
-        named_features(given) | enabled_by_metadata(columns, given, nested_not_null) | implied_by_versions(given)
+        named_features(properties)
+        | enabled_by_metadata(columns, properties, nested_not_null)
+        | implied_by_versions(properties)
     )
 
 
@@ -139,7 +142,7 @@ def with_required(features: Iterable[str]) -> frozenset[str]:
 
 
 def known_features(features: Iterable[str]) -> frozenset[str]:
-    """Those that this Delta has: a copy of a table leaves the others out."""
+    """Those that this Delta knows: a copy of a table leaves the others out."""
     return frozenset(features).intersection(FEATURES)
 
 
@@ -160,7 +163,7 @@ def implied_by_versions(configuration: Mapping[str, str | None]) -> frozenset[st
 
 
 def named_features(configuration: Mapping[str, str | None]) -> frozenset[str]:
-    """Those that properties ``delta.feature.…`` name; unknown ones are left out."""
+    """The features named by properties ``delta.feature.…``, without unknown ones."""
     named = (key[len(FEATURE_PREFIX) :].lower() for key in configuration if key.startswith(FEATURE_PREFIX))
     return frozenset(BY_LOWER_NAME[name] for name in named if name in BY_LOWER_NAME)
 
@@ -168,8 +171,8 @@ def named_features(configuration: Mapping[str, str | None]) -> frozenset[str]:
 def enabled_by_metadata(
     columns: Sequence[StateColumn], configuration: Mapping[str, str | None], nested_not_null: bool = False
 ) -> frozenset[str]:
-    """FeatureAutomaticallyEnabledByMetadata: what columns and properties need."""
-    found = {name for key, name in BY_PROPERTY.items() if str(configuration.get(key) or "").lower() == "true"}
+    """FeatureAutomaticallyEnabledByMetadata: the features that columns and properties need."""
+    features = {name for key, name in BY_PROPERTY.items() if is_on(configuration, key, "false")}
     types = " ".join(column.type for column in columns)
     needed = {
         "invariants": nested_not_null or any(not column.nullable for column in columns),
@@ -181,7 +184,7 @@ def enabled_by_metadata(
         "variantType": "variant" in types,
         "v2Checkpoint": (configuration.get("delta.checkpointPolicy") or "").lower() == "v2",
     }
-    return frozenset(found | {name for name, is_needed in needed.items() if is_needed})
+    return frozenset(features | {name for name, is_needed in needed.items() if is_needed})
 
 
 def is_protocol_property(key: str) -> bool:

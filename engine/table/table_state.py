@@ -1,4 +1,4 @@
-"""A table as it is: its catalog entry, and its state as DESCRIBE DETAIL, its schema and its log tell it."""
+"""A table's catalog entry, and its state from DESCRIBE DETAIL, its schema and its log."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class DeltaTableNow:
 
 
 def catalog_entry(spark: SparkSession, name: str) -> CatalogEntry | None:
-    """What the catalog holds under ``name`` (SQL text), or None."""
+    """The catalog's entry for ``name`` (SQL text), or None."""
     try:
         rows = spark.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
     except Exception as error:
-        if (told := translate(error)).condition in MISSING:
+        if (failure := translate(error)).condition in MISSING:
             return None
-        raise told from error
+        raise failure from error
     begin = next((i for i, row in enumerate(rows) if row[0] == "# Detailed Table Information"), 0)
     told_of = {str(row[0]): str(row[1]) for row in rows[begin + 1 :]}
     return CatalogEntry(
@@ -64,13 +64,13 @@ def catalog_entry(spark: SparkSession, name: str) -> CatalogEntry | None:
 
 
 def delta_table_now(spark: SparkSession, name: str) -> DeltaTableNow | None:
-    """The Delta table ``name`` (SQL text of a name or path) at its newest version; None where there is no log."""
+    """The Delta table ``name`` (SQL text of a name or path) at its newest version; None if there is no log."""
     try:
         detail = spark.sql(f"DESCRIBE DETAIL {name}").collect()[0]
     except Exception as error:
-        if (told := translate(error)).condition in (*MISSING, VIEW):
+        if (failure := translate(error)).condition in (*MISSING, VIEW):
             return None
-        raise told from error
+        raise failure from error
     if detail["format"] != "delta":
         return None
     version = current_version(spark, name)
@@ -98,7 +98,7 @@ def _state(spark: SparkSession, name: str, detail: Any, version: int) -> TableSt
 def with_log(
     spark: SparkSession, columns: tuple[StateColumn, ...], path: str, version: int, features: Collection[str]
 ) -> tuple[StateColumn, ...]:
-    """``columns`` with what no query shows: generation expressions and identity."""
+    """``columns`` with generation expressions and identity, which no query shows."""
     if not set(TOLD_BY_THE_LOG).intersection(features):
         return columns
     logged = {column.name: column for column in logged_schema(spark, path, version)}
@@ -133,10 +133,10 @@ def has_not_null(type_: DataType) -> bool:
 
 
 def table_id(spark: SparkSession, name: str, since: tuple[str, int] | None = None) -> str:
-    """What Delta tells a table by from one that is made anew under its name. Raises EngineError.
+    """The id of the table, which another table of the same name does not have. Raises EngineError.
 
-    A table that is replaced goes on with its versions under another id: ``since``, an id and a version, is looked for
-    in the log then, and given where it is found.
+    A REPLACE keeps counting versions under a new id. Then ``since``, an id and a version, is searched in the log: if it
+    is there, its id is returned.
     """
     detail = collected(spark, f"DESCRIBE DETAIL {name}")[0]
     now = str(detail["id"])
@@ -149,7 +149,7 @@ def table_id(spark: SparkSession, name: str, since: tuple[str, int] | None = Non
 
 
 def qualified_name(spark: SparkSession, parts: tuple[str, ...]) -> tuple[str, ...]:
-    """A name with its catalog and schema."""
+    """``name`` with its catalog and schema."""
     catalog, schema = spark.sql("SELECT current_catalog(), current_schema()").collect()[0]
     return (*(str(catalog), str(schema))[: 3 - len(parts)], *parts) if len(parts) < 3 else parts
 
@@ -160,7 +160,7 @@ def default_location(spark: SparkSession, parts: tuple[str, ...]) -> str:
 
 
 def schema_location(spark: SparkSession, parts: tuple[str, ...]) -> str:
-    """Where a schema keeps its managed tables, "" where it has no place of its own."""
+    """Where a schema keeps its managed tables; "" if it has no location."""
     schema = ".".join(quote(part) for part in parts)
     try:
         rows = spark.sql(f"DESCRIBE SCHEMA EXTENDED {schema}").collect()
@@ -180,25 +180,25 @@ def has_log_directory(spark: SparkSession, path: str) -> bool:
 
 
 def _listed(spark: SparkSession, path: str) -> list[str] | None:
-    """The files of a directory, None where it is not there."""
+    """The files of a directory; None if there is no such directory."""
     # without partitions: a directory of tables has some that contradict each other, and Spark refuses to plan that
-    looked = f"SELECT path FROM binaryFile.{quote(path)} WITH (recursiveFileLookup = 'true')"
+    query = f"SELECT path FROM binaryFile.{quote(path)} WITH (recursiveFileLookup = 'true')"
     try:
-        return files_of_query(spark, looked)
+        return files_of_query(spark, query)
     except Exception as error:
-        told = translate(error)
-        if told.condition == "PATH_NOT_FOUND":
+        failure = translate(error)
+        if failure.condition == "PATH_NOT_FOUND":
             return None
-        if told.condition.startswith("DELTA_"):
+        if failure.condition.startswith("DELTA_"):
             return [path]  # only Delta reads a Delta table
-        raise told from error
+        raise failure from error
 
 
 def can_be_reached(spark: SparkSession, path: str) -> None:
-    """Ask the file system of ``path`` for what is not there: nothing is listed. Raises EngineError where it fails."""
+    """Ask the file system of ``path`` for a missing file: nothing is listed. Raises EngineError if it fails."""
     _listed(spark, f"{path}/{NOTHING}")
 
 
 def plain(location: str) -> str:
-    """A local path without its scheme, as it is typed; another one as it is."""
+    """A local path without its scheme, as people type it; any other path unchanged."""
     return re.sub(r"^file:/+", "/", str(location)).rstrip("/")

@@ -24,14 +24,14 @@ from engine.sql.names import quote, string
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: Rows of one page, whatever is asked for.
+#: The most rows of one page.
 MAX_ROWS = 10_000
-#: Characters of one cell; fewer where many cells are asked for.
+#: Characters of one cell; fewer if there are many cells.
 MAX_CELL = 2_000
 MIN_CELL = 40
 #: Characters of one page, about.
 MAX_PAGE = 8_000_000
-#: Directories below the one that is searched, and how many are looked into.
+#: How deep directories are searched, and how many.
 MAX_DEPTH = 6
 MAX_DIRECTORIES = 20_000
 
@@ -51,7 +51,7 @@ Call = TypeVar("Call", bound=Callable[..., Any])
 
 
 def _translated(call: Call) -> Call:
-    """Whatever Spark raises comes out as an EngineError."""
+    """Raise as EngineError whatever Spark raises."""
 
     @wraps(call)
     def guarded(*arguments: Any, **named: Any) -> Any:
@@ -126,7 +126,7 @@ def _absolute(path: str) -> str:
 def list_schemas(spark: SparkSession) -> list[str]:
     """The schemas of the current catalog, as SQL text, by name; those of other catalogs as ``cat.schema``."""
     current = str(spark.sql("SELECT current_catalog()").collect()[0][0])
-    found = sorted(_quoted_if_needed(str(row[0])) for row in spark.sql("SHOW SCHEMAS").collect())
+    all_schemas = sorted(_quoted_if_needed(str(row[0])) for row in spark.sql("SHOW SCHEMAS").collect())
     for row in spark.sql("SHOW CATALOGS").collect():
         catalog = str(row[0])
         if catalog == current:
@@ -134,8 +134,8 @@ def list_schemas(spark: SparkSession) -> list[str]:
         # A catalog that cannot be reached must not hide the others.
         with contextlib.suppress(Exception):
             schemas = spark.sql(f"SHOW SCHEMAS IN {quote(catalog)}").collect()
-            found += sorted(table_sql(f"{quote(catalog)}.{quote(str(one[0]))}") for one in schemas)
-    return found
+            all_schemas += sorted(table_sql(f"{quote(catalog)}.{quote(str(one[0]))}") for one in schemas)
+    return all_schemas
 
 
 @_translated
@@ -144,7 +144,7 @@ def list_tables(spark: SparkSession, schema: str) -> list[TableRef]:
     parts = name_parts(schema)
     inside = ".".join(quote(part) for part in parts)
     try:
-        # One question for all: it also tells which of them are views, and which are Delta.
+        # One query for all: it also shows which of them are views, and which are Delta.
         rows = spark.sql(f"SHOW TABLE EXTENDED IN {inside} LIKE '*'").collect()
         known = {str(row["tableName"]): str(row["information"]) for row in rows if not row["isTemporary"]}
     except Exception:
@@ -172,10 +172,10 @@ def find_tables(spark: SparkSession, directory: str) -> list[TableRef]:
     """The Delta tables in and below a local ``directory``: those that hold a ``_delta_log``, by path.
 
     At most six levels down; hidden directories and those inside a table are not looked into. Object stores
-    cannot be walked in SQL: EngineError ``DIRECTORY_NOT_LOCAL``. One that is not there:
+    cannot be walked in SQL: EngineError ``DIRECTORY_NOT_LOCAL``. A missing one:
     ``DIRECTORY_NOT_FOUND``.
     """
-    del spark  # the walk is on this machine; the session is asked for so that all of browsing is alike
+    del spark  # the search is on this machine; all of browsing takes a session
     path = directory.strip()
     if _SCHEME.match(path) and not path.startswith("file:/"):
         raise EngineError(
@@ -186,17 +186,17 @@ def find_tables(spark: SparkSession, directory: str) -> list[TableRef]:
     root = Path(re.sub(r"^file:/+", "/", path)).expanduser().absolute()
     if not root.is_dir():
         raise EngineError("DIRECTORY_NOT_FOUND", f"There is no directory {root}.", "Check the path.")
-    found: list[Path] = []
+    paths: list[Path] = []
     for seen, (folder, inner, _) in enumerate(os.walk(root)):
         here = Path(folder)
         if "_delta_log" in inner:
-            found.append(here)
+            paths.append(here)
             inner.clear()
         elif seen >= MAX_DIRECTORIES or len(here.relative_to(root).parts) >= MAX_DEPTH:
             inner.clear()
         else:
             inner[:] = sorted(name for name in inner if not name.startswith((".", "_")))
-    return [TableRef(name=f"delta.{quote(str(one))}", table=one.name, path=str(one), is_delta=True) for one in found]
+    return [TableRef(name=f"delta.{quote(str(one))}", table=one.name, path=str(one), is_delta=True) for one in paths]
 
 
 # One table
@@ -206,7 +206,7 @@ def find_tables(spark: SparkSession, directory: str) -> list[TableRef]:
 def table_detail(spark: SparkSession, name: str) -> TableDetail:
     """DESCRIBE DETAIL, the schema and the version of a table.
 
-    One that is not Delta has version -1, no table id, and the numbers that Spark knows of it.
+    A table that is not Delta has version -1, no table id, and the numbers that Spark knows.
     """
     table = table_sql(name)
     detail = (
@@ -244,7 +244,7 @@ def _version(spark: SparkSession, table: str) -> int:
 
 @_translated
 def table_versions(spark: SparkSession, name: str, limit: int = 100) -> list[TableVersion]:
-    """The newest ``limit`` versions of a Delta table, newest first, as DESCRIBE HISTORY tells them."""
+    """The newest ``limit`` versions of a Delta table, newest first, from DESCRIBE HISTORY."""
     rows = (
         spark.sql(f"DESCRIBE HISTORY {table_sql(name)} LIMIT {max(1, int(limit))}")
         .selectExpr("*", "unix_micros(timestamp) AS at")
@@ -282,8 +282,8 @@ def describe_table(spark: SparkSession, name: str) -> tuple[tuple[str, str, str]
 def table_rows(
     spark: SparkSession, name: str, limit: int = 100, version: int | None = None, percent: float | None = None
 ) -> RowPage:
-    """The first ``limit`` rows that Spark comes upon, of the current version or of ``version``; with ``percent``
-    those among that share of all rows, drawn by chance (TABLESAMPLE, which reads every file).
+    """The first ``limit`` rows that Spark reads, of the current version or of ``version``; with ``percent``, of a
+    random sample of that share of all rows (TABLESAMPLE, which reads every file).
 
     Cells are texts as Spark casts them (binary ones as ``0x…``); a long one is cut in Spark and ends in
     ``… (+N)``, N the characters left out. At most 10,000 rows.
@@ -328,7 +328,7 @@ def _columns(spark: SparkSession, table: str, partitions: tuple[str, ...] = ()) 
         columns.append(
             Column(
                 name=field.name,
-                # CHAR and VARCHAR are strings to Spark; what was declared is kept beside.
+                # CHAR and VARCHAR are strings to Spark; the declared type is in the metadata.
                 type=metadata.get(RAW_TYPE) or field.dataType.simpleString(),
                 nullable=field.nullable,
                 comment=metadata.get("comment") or "",

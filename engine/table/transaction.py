@@ -30,20 +30,20 @@ RUN_CONFS = (TXN_APP_ID, TXN_VERSION, TXN_AUTO_RESET, USER_METADATA, HISTORY_MET
 
 
 def once(plan_id: str) -> dict[str, str]:
-    """The confs by which Delta commits a plan once (SetTransaction), for the commands that look at them."""
+    """The confs by which Delta commits a plan once (SetTransaction), for the commands that read them."""
     return {TXN_APP_ID: f"{APP}{plan_id}", TXN_VERSION: APP_VERSION, TXN_AUTO_RESET: "true"}
 
 
 def refuse_operator_txn(spark: SparkSession, options: Iterable[str] = ()) -> None:
-    """Raise RefusedError where the operator has set a transaction of their own, in the session or in ``options``.
+    """Raise RefusedError if the operator has set a transaction id, in the session or in ``options``.
 
     Delta writes one transaction id with a commit and takes that of the options first. Ours would overwrite theirs, and
-    commit what theirs makes Delta skip. What an apply of ours left behind, which died, is no operator's.
+    commit what theirs makes Delta skip. An id that a dead apply of ours left behind does not count.
     """
-    found = read_confs(spark, (TXN_APP_ID, TXN_VERSION))
-    if found.get(TXN_APP_ID, "").startswith(APP):
-        found = {}
-    names = [*found, *(key for key in options if key.lower() in TXN_OPTIONS)]
+    confs = read_confs(spark, (TXN_APP_ID, TXN_VERSION))
+    if confs.get(TXN_APP_ID, "").startswith(APP):
+        confs = {}
+    names = [*confs, *(key for key in options if key.lower() in TXN_OPTIONS)]
     if names:
         raise RefusedError(
             "OPERATOR_TXN_ID",

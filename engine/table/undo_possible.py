@@ -1,4 +1,4 @@
-"""Whether a version of a table can be restored, and until when. Pure: Delta's rules over what is known of the table.
+"""Whether a version of a table can be restored, and until when. Pure: Delta's rules, given what is known of the table.
 
 SnapshotManagement.enforceTimeTravelWithinDeletedFileRetentionDuration refuses a version that is not the newest and
 whose own commit is older than ``delta.deletedFileRetentionDuration``, to the millisecond, by the newest version's
@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 
 from engine.model.plan import RaisedProperty, Undo
+from engine.spark.confs import is_on
 
 RETENTION = "delta.deletedFileRetentionDuration"
 LOG_RETENTION = "delta.logRetentionDuration"
 LOG_CLEANUP = "delta.enableExpiredLogCleanup"
 CHECKPOINT_INTERVAL = "delta.checkpointInterval"
 ENFORCED = "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration"
-"""The conf that lets Delta restore and read versions of any age where it is false."""
+"""If this conf is false, Delta restores and reads versions of any age."""
 DEFAULTS = {
     RETENTION: "interval 1 week",
     LOG_RETENTION: "interval 30 days",
@@ -37,7 +38,7 @@ _PART = re.compile(r"([+-]?)\s*(\d+)(\.\d{1,9})?\s+(week|day|hour|minute|second|
 
 @dataclass(frozen=True)
 class VersionTime:
-    """When a version was committed, in milliseconds since 1970; None where it is not known.
+    """When a version was committed, in milliseconds since 1970; None if unknown.
 
     ``committed_at`` is Snapshot.timestamp (in-commit where the table has that, else the time of the commit's file),
     ``written_at`` the time of the commit's file.
@@ -50,7 +51,7 @@ class VersionTime:
 
 @dataclass(frozen=True)
 class Retention:
-    """How long a table keeps what an undo needs, in milliseconds; None where a property cannot be read.
+    """How long a table keeps what an undo needs, in milliseconds; None if a property cannot be read.
 
     ``cleanup``: log entries are deleted at all.
     """
@@ -69,7 +70,7 @@ def retention_of(properties: Mapping[str, str]) -> Retention:
     return Retention(
         files=milliseconds(of[RETENTION]),
         log=milliseconds(of[LOG_RETENTION]),
-        cleanup=of[LOG_CLEANUP].strip().lower() != "false",
+        cleanup=is_on(of, LOG_CLEANUP),
         checkpoint_interval=int(interval) if interval.isdigit() and int(interval) else None,
         properties=properties,
     )
@@ -99,7 +100,7 @@ def undo_of_commit(
     compacts: bool = False,
 ) -> Undo:
     """Whether the commit over ``version`` can be taken back. ``commits`` is the version that this commit is going to
-    make, None where it is made: its files and its log entry are there then. ``compacts``: auto-compaction may make
+    make; None if it is made: then its files and its log entry exist. ``compacts``: auto-compaction may make
     the next one at once."""
     if commits is not None and (cleaned := _cleaned_by(commits, version, retention, now)) is not None:
         return cleaned
@@ -129,8 +130,8 @@ def is_refused(version: VersionTime, retention: Retention, now: int) -> bool:
 
 
 def _cleaned_by(commits: int, version: VersionTime, retention: Retention, now: int) -> Undo | None:
-    """The commit writes a checkpoint, after which Delta deletes the log entries that have expired: the version itself
-    among them. None where it does not."""
+    """The undo, if it is impossible because the commit writes a checkpoint, after which Delta deletes expired log
+    entries, that of the version too. None if it stays possible."""
     interval = retention.checkpoint_interval
     if not retention.cleanup or (interval is not None and commits % interval):
         return None
@@ -147,7 +148,7 @@ def _cleaned_by(commits: int, version: VersionTime, retention: Retention, now: i
 
 
 def after_raising(version: VersionTime, retention: Retention, now: int) -> Undo:
-    """What Delta refuses by its age, once the properties are raised."""
+    """The undo of a version that Delta refuses by its age, after the properties are raised."""
     until = _earliest(_cleaned_from(version, retention), now + (retention.files or 0))
     age = now - (version.committed_at or 0)
     return Undo(
@@ -160,8 +161,8 @@ def after_raising(version: VersionTime, retention: Retention, now: int) -> Undo:
 
 
 def raised_properties(version: VersionTime, retention: Retention, now: int) -> tuple[RaisedProperty, ...]:
-    """What has to be raised so that Delta restores ``version``, with a day to spare. Delta wants the log to be kept as
-    long as the files."""
+    """The properties to raise so that Delta restores ``version``, with a day to spare. Delta wants to keep the log
+    as long as the files."""
     days = (now - (version.committed_at or 0)) // DAY + 2
     names = (RETENTION, LOG_RETENTION) if (retention.log or 0) < days * DAY else (RETENTION,)
     return tuple(
@@ -172,18 +173,18 @@ def raised_properties(version: VersionTime, retention: Retention, now: int) -> t
 
 def _why(version: VersionTime, retention: Retention, now: int, *, enforced: bool) -> str:
     cleaned = _cleaned_from(version, retention)
-    told = "this session lets Delta restore versions of any age"
+    sentence = "this session lets Delta restore versions of any age"
     if enforced:
-        told = f"Delta restores versions of up to {span(retention.files or 0)} ({RETENTION})"
+        sentence = f"Delta restores versions of up to {span(retention.files or 0)} ({RETENTION})"
     if cleaned is not None and cleaned <= now:
-        told += f"; the next checkpoint deletes the log entry of v{version.version} ({LOG_RETENTION})"
+        sentence += f"; the next checkpoint deletes the log entry of v{version.version} ({LOG_RETENTION})"
     elif retention.cleanup and (cleaned is None):
-        told += "; when its log entry is deleted is not known"
-    return told
+        sentence += "; when its log entry is deleted is not known"
+    return sentence
 
 
 def _cleaned_from(version: VersionTime, retention: Retention) -> int | None:
-    """From when on a checkpoint may delete the log entry of the version, None for never and for not known."""
+    """From when on a checkpoint may delete the log entry of the version; None for never and for unknown."""
     if not retention.cleanup or retention.log is None or version.written_at is None:
         return None
     return version.written_at + retention.log

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine.model.plan import Undo
-from engine.spark.confs import read_confs
+from engine.spark.confs import is_on, read_confs
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.table.undo_possible import ENFORCED, VersionTime, retention_of, undo_of_commit
@@ -37,14 +37,14 @@ def newest_version_time(spark: SparkSession, table: str, version: int, detail: A
     """Of ``version``, the newest when ``detail`` (see :func:`detail_with_time`) was read."""
     written_at = detail["written_at"]
     committed_at = written_at
-    if dict(detail["properties"] or {}).get(IN_COMMIT, "").lower() == "true":
+    if is_on(dict(detail["properties"] or {}), IN_COMMIT, "false"):
         committed_at = committed_times(spark, table, 1).get(version)
     return VersionTime(version, committed_at, written_at)
 
 
 def committed_times(spark: SparkSession, table: str, newest: int) -> dict[int, int]:
-    """Version → Snapshot.timestamp in milliseconds, of so many of the newest commits; without those whose log entries
-    are deleted. The times of commit files are only ever moved up, to be later than that of the one before."""
+    """Version → Snapshot.timestamp in milliseconds, of the ``newest`` commits, without those whose log entries are
+    deleted. Delta moves the time of a commit file only up, to be later than the one before."""
     try:
         history = spark.sql(f"DESCRIBE HISTORY {table} LIMIT {newest}")
         rows = history.selectExpr("version", "unix_millis(timestamp) AS at").collect()
@@ -54,17 +54,17 @@ def committed_times(spark: SparkSession, table: str, newest: int) -> dict[int, i
 
 
 def is_enforced(spark: SparkSession) -> bool:
-    """Whether this session has Delta refuse versions by their age."""
-    return read_confs(spark, (ENFORCED,)).get(ENFORCED, "true").strip().lower() != "false"
+    """Whether Delta refuses versions by their age in this session."""
+    return is_on(read_confs(spark, (ENFORCED,)), ENFORCED)
 
 
 def undo_of_merge(spark: SparkSession, table: str, version: int, detail: Any) -> Undo:
-    """Of a MERGE into ``table``, which is at ``version``."""
+    """The undo of a MERGE into ``table``, which is at ``version``."""
     return undo_over(spark, newest_version_time(spark, table, version, detail), dict(detail["properties"] or {}))
 
 
 def undo_over(spark: SparkSession, newest: VersionTime, properties: Mapping[str, str]) -> Undo:
-    """Of the next commit. ``properties`` are those that the table has after it."""
+    """The undo of the next commit. ``properties`` are the table's after it."""
     return undo_of_commit(
         newest,
         retention_of(properties),
@@ -76,14 +76,14 @@ def undo_over(spark: SparkSession, newest: VersionTime, properties: Mapping[str,
 
 
 def _compacts(spark: SparkSession, properties: Mapping[str, str]) -> bool:
-    """Whether a commit may be followed by an OPTIMIZE of Delta's own. The conf overrides the property."""
+    """Whether Delta itself may run OPTIMIZE after a commit. The conf overrides the property."""
     set_to = read_confs(spark, (AUTO_COMPACT_CONF,)).get(AUTO_COMPACT_CONF)
-    told = (set_to,) if set_to is not None else (properties.get(AUTO_OPTIMIZE), properties.get(AUTO_COMPACT))
-    return any(one is not None and one.strip().lower() != "false" for one in told)
+    values = (set_to,) if set_to is not None else (properties.get(AUTO_OPTIMIZE), properties.get(AUTO_COMPACT))
+    return any(one is not None and one.strip().lower() != "false" for one in values)
 
 
 def undo_of_create(spark: SparkSession, plan: CreatePlan) -> Undo | None:
-    """Of a CREATE, REPLACE or CLONE; None where it changes nothing."""
+    """The undo of a CREATE, REPLACE or CLONE; None if it changes nothing."""
     if plan.effect not in ("create", "adopt", "replace"):
         return None
     if plan.effect == "adopt":

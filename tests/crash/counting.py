@@ -108,5 +108,5 @@ class Counted:
 
     def half_files(self) -> list[Path]:
         """Files that are there only while something is written."""
-        places = (*self.home.glob("*.new-*"), *self.home.glob("leases/*.new"), *self.folder.glob(".*"))
+        places = (*self.home.glob("*.new-*"), *self.home.glob("leases/.*"), *self.folder.glob(".*"))
         return [*places, *self.home.glob(".server.json*")]

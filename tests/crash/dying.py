@@ -27,7 +27,7 @@ PLANNING = {
     "the plan is made": ("engine.ledger.history:History.record_planned", "before"),
     "the plan is half recorded": ("engine.ledger.history_rows:store_document", "before"),
     "the plan is recorded": ("engine.ledger.history:History.record_planned", "after"),
-    "the plan file is half written": ("engine.model.plan_file:os.fsync", "after"),
+    "the plan file is half written": ("engine.files:os.fsync", "after"),
     "the plan file is written": ("engine.model.plan_file:write_plan", "after"),
 }
 APPLYING = {

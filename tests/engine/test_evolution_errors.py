@@ -11,7 +11,7 @@ from engine.spark.spark_errors import translate
 
 EVOLVE = "MERGE WITH SCHEMA EVOLUTION INTO tgt t USING (SELECT 1L AS id, {}) s ON t.id = s.id {}"
 INSERT = "WHEN NOT MATCHED THEN INSERT *"
-ICEBERG = "'delta.columnMapping.mode' = 'name', 'delta.enableDeletionVectors' = 'false', 'delta.enableIcebergCompatV{}' = 'true'"
+ICEBERG = "'delta.columnMapping.mode' = 'name', 'delta.enableIcebergCompatV{}' = 'true'"
 FEED = "'delta.enableChangeDataFeed' = 'true'"
 CASES = {
     "a blank": ("2 AS `order total`", "", "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES"),

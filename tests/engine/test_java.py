@@ -53,7 +53,7 @@ def test_without_any_java_the_error_says_what_to_install(monkeypatch: pytest.Mon
 
 def test_the_command_line_has_sparks_module_options_but_not_the_incubator() -> None:
     command = spark_submit(
-        find_java(), main_class="a.B", resource="spark-internal", memory="1g", options=["--master", "local"]
+        find_java(), resource="spark-internal", memory="1g", options=["--master", "local", "--class", "a.B"]
     )
     assert "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED" in command
     assert not any("incubator" in part for part in command)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from console.dialogs.path import PathDialog
-from console.drafts import write_atomically
 from console.words.format import count
+from engine.files import write_private
 
 if TYPE_CHECKING:
     from console.places.place import Place
@@ -90,7 +90,7 @@ def _export(place: Place, table: Table, path: str | None) -> None:
     write = WRITERS[target.suffix.lower()]
     place.ask(
         "export",
-        lambda: write_atomically(target, write(table)),
+        lambda: write_private(target, write(table), durable=True),
         lambda _: place.notify(f"Written to {target}."),
         lambda failure: place.notify(f"It was not written: {failure.message}", severity="error"),
     )

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from console.drafts import write_atomically
+from engine.files import write_private
 
 RECENT = 8
 
@@ -38,4 +38,4 @@ def load_marked(home: Path) -> Marked:
 def save_marked(home: Path, marked: Marked) -> None:
     """Raises OSError."""
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_atomically(home / "tables.json", json.dumps(asdict(marked), indent=1))
+    write_private(home / "tables.json", json.dumps(asdict(marked), indent=1), durable=True)
