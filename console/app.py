@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
@@ -26,10 +26,10 @@ from console.catalog import Catalog
 from console.drafts import open_merges
 from console.settings import load_settings
 from console.specs import PLACES
+from console.status import Job, LogLine, Status
 from console.themes import DEFAULT_THEME, load_themes
 from console.widgets.keys import key_name
 from console.widgets.scrollbars import draw_scroll_bars
-from console.widgets.status import Job, Status
 from console.words.glyphs import ASCII, UNICODE, locale_speaks_utf8
 from console.words.visible import visible
 from console.work import Asking, Failed, Failure
@@ -37,6 +37,7 @@ from console.work import Asking, Failed, Failure
 if TYPE_CHECKING:
     from console.backend import Backend
     from console.places.place import Place
+    from console.shell import Shell
     from engine.model.progress import Progress
 
 FIRST_FRAME_SECONDS = 0.05
@@ -44,13 +45,6 @@ HEARTBEAT_SECONDS = 15.0
 REST_SECONDS = 2.0
 QUIT_PATIENCE_SECONDS = 3.0
 LOG_LINES = 2000
-
-
-@dataclass(frozen=True)
-class LogLine:
-    at: datetime
-    severity: SeverityLevel
-    text: str
 
 
 class Narrated(Message, bubble=False):
@@ -157,6 +151,7 @@ class DeltaMergeApp(App[None], Asking):
         self.log_lines: deque[LogLine] = deque(maxlen=LOG_LINES)
         self.log_signal: Signal[LogLine] = Signal(self, "log")
         self.catalog = Catalog(backend)
+        self.tabs = [(spec.name, spec.key, spec.label) for spec in PLACES]
         self.merges: dict[int, str] = dict.fromkeys(open_merges(home), "")
         """The open merges by number, and the table each goes into, as far as it was looked at."""
         self.merges_signal: Signal[int] = Signal(self, "merges")
@@ -270,8 +265,8 @@ class DeltaMergeApp(App[None], Asking):
         self.catalog.forget()
         for screen in self.open_places():
             screen.spark_is_warm()
-            if told:
-                screen.ledger_changed()
+        if told:
+            self.ledger_changed()
 
     def _spark_did_not_start(self, failure: Failure) -> None:
         self.spark_is_lost(failure)
@@ -354,6 +349,16 @@ class DeltaMergeApp(App[None], Asking):
         self.record("\n".join(filter(None, (str(failure), failure.hint, failure.trace))), "error")
         if failure.unreachable:
             self.spark_is_lost(failure)
+
+    def ledger_changed(self) -> None:
+        """Something was committed: every open place loads anew what it shows of it."""
+        for place in self.open_places():
+            place.ledger_changed()
+
+    def tables_changed(self) -> None:
+        """A table was made: every open place loads anew what it shows of tables."""
+        for place in self.open_places():
+            place.tables_changed()
 
     def open_places(self) -> list[Place]:
         """The places that were gone to at least once."""
@@ -465,9 +470,12 @@ class DeltaMergeApp(App[None], Asking):
 
     def action_help(self) -> None:
         from console.dialogs.help import HelpDialog
+        from console.places.place import Place
 
-        if not isinstance(self.screen, HelpDialog):
-            self.push_screen(HelpDialog(self.screen))
+        about = self.screen
+        if not isinstance(about, HelpDialog):
+            # Create names its own keys in what it shares with Merge
+            self.push_screen(HelpDialog(about, about if isinstance(about, Place) else self))
 
     @override
     def get_key_display(self, binding: Binding) -> str:
@@ -477,7 +485,7 @@ class DeltaMergeApp(App[None], Asking):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         from console.commands import all_commands
 
-        return all_commands(self)
+        return all_commands(self, PLACES, self.keymap, self.go_to)
 
     @override
     def notify(
@@ -502,3 +510,9 @@ class DeltaMergeApp(App[None], Asking):
     def delay_update(self, delay: float = 0.05) -> None:
         # Textual masks a change of place for 50 ms; ours are drawn at once
         super().delay_update(min(delay, 0.01))
+
+
+if TYPE_CHECKING:
+
+    def _as_shell(app: DeltaMergeApp) -> Shell:
+        return app  # the type checker holds the app to what the others need of it

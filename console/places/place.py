@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.screen import Screen
 from textual.widget import Widget
 
-from console.specs import PLACES
+from console.shell import shell_of
 from console.widgets.lines import KeyLine, Rule, TopLine
 from console.work import Asking
 
 if TYPE_CHECKING:
-    from console.app import DeltaMergeApp
     from console.backend import Backend
+    from console.shell import Shell
     from console.widgets.page_view import PageView
 
 
@@ -28,8 +28,8 @@ class Place(Screen[None], Asking):
     AUTO_FOCUS: ClassVar[str | None] = ""
 
     @property
-    def console_app(self) -> DeltaMergeApp:
-        return cast("DeltaMergeApp", self.app)
+    def console_app(self) -> Shell:
+        return shell_of(self)
 
     @property
     def backend(self) -> Backend:
@@ -40,7 +40,7 @@ class Place(Screen[None], Asking):
         return self.console_app.told(text)
 
     def compose(self) -> ComposeResult:
-        yield TopLine([(place.name, place.key, place.label) for place in PLACES], self.PLACE)
+        yield TopLine(self.console_app.tabs, self.PLACE)
         yield Rule()
         with Vertical(id="body"):
             yield from self.compose_body()

@@ -7,7 +7,7 @@ costs a good part of the first frame and again at every change of focus.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.content import Content
@@ -15,15 +15,16 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
+from console.shell import shell_of
+from console.status import Status
 from console.widgets.keys import KeyHint, hints
-from console.widgets.status import Status
 from console.words.format import elide_end
 from console.words.visible import visible
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from console.app import DeltaMergeApp
+    from console.shell import Shell
     from console.words.glyphs import Glyphs
 
 ENDPOINT = 40
@@ -46,8 +47,8 @@ class OneLine(Widget):
     """
 
     @property
-    def console_app(self) -> DeltaMergeApp:
-        return cast("DeltaMergeApp", self.app)
+    def console_app(self) -> Shell:
+        return shell_of(self)
 
     async def on_click(self, event: events.Click) -> None:
         if action := event.style.meta.get("run"):

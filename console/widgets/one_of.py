@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -13,8 +13,7 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
-if TYPE_CHECKING:
-    from console.app import DeltaMergeApp
+from console.shell import shell_of
 
 
 class OneOf(Widget, can_focus=True):
@@ -41,7 +40,7 @@ class OneOf(Widget, can_focus=True):
         self.set_reactive(OneOf.value, value)
 
     def render(self) -> Content:
-        glyphs = cast("DeltaMergeApp", self.app).glyphs
+        glyphs = shell_of(self).glyphs
         parts: list[Content] = []
         for value, label in self._choices:
             mark = glyphs.on if value == self.value else glyphs.off

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual import events
 from textual.app import ComposeResult
@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
+from console.shell import shell_of
 from console.widgets.grid import Grid
 from console.widgets.page import Head, Order, Page, Paragraph, Table, in_order, sentence, signed
 from console.widgets.sentences import Sentences
@@ -18,7 +19,7 @@ from console.words.visible import visible
 from console.work import Failure
 
 if TYPE_CHECKING:
-    from console.app import DeltaMergeApp
+    from console.shell import Shell
     from console.widgets.file_map import FileMapView
 
 # below this there is room for the table or for air, not for both
@@ -83,8 +84,8 @@ class PageView(Vertical):
         return in_order(self.page.table, self._order) if self.page.table is not None else None
 
     @property
-    def console_app(self) -> DeltaMergeApp:
-        return cast("DeltaMergeApp", self.app)
+    def console_app(self) -> Shell:
+        return shell_of(self)
 
     def compose(self) -> ComposeResult:
         # what is known from the start needs no second pass

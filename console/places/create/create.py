@@ -189,5 +189,4 @@ class CreatePlace(FormedPlace):
     def _applied(self, plan: AnyPlan, outcome: Outcome) -> None:
         super()._applied(plan, outcome)
         self.console_app.catalog.forget()
-        for place in self.console_app.open_places():
-            place.tables_changed()
+        self.console_app.tables_changed()

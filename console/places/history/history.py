@@ -26,16 +26,15 @@ from console.places.history.history_pages import (
     sql_page,
 )
 from console.places.place import Place
+from console.status import Job
 from console.widgets.lines import TabLine
 from console.widgets.page_view import PageView
-from console.widgets.status import Job
 from console.words import undo_sentences
 from console.work import Failure
 
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
-    from console.places.merge.merge import MergePlace
     from console.places.statement.statement import StatementPlace
     from console.widgets.page import Page
     from engine.model.operation import Operation, Outcome, UndoPlan
@@ -323,8 +322,7 @@ class HistoryPlace(Place):
         self._undoing = ""
         self.console_app.record(told, severity)
         self.notify(told, title="Undo", severity=severity, timeout=10)
-        for place in self.console_app.open_places():
-            place.ledger_changed()
+        self.console_app.ledger_changed()
 
     def action_plan_again(self) -> None:
         if self.selected is not None:
@@ -340,7 +338,7 @@ class HistoryPlace(Place):
     def _plan_again(self, detail: OperationDetail) -> None:
         from console.places.merge.saved import SECRET_LEFT_OUT, draft_of, lacks_secrets
 
-        place: MergePlace = self.console_app.go_to("merge")  # type: ignore[assignment]
+        place = cast("StatementPlace", self.console_app.go_to("merge"))
         draft = draft_of(detail)
 
         def plan() -> None:

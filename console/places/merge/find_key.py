@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from console.dialogs.key import KeyDialog
 from console.places.statement.plan_pages import sample_lines
+from console.status import Job
 from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, facts, sentence, signed
 from console.widgets.page_view import failure_head
-from console.widgets.status import Job
 from console.words import sentences
 from console.words.format import count, elide_end, elide_file
 from console.words.glyphs import Glyphs
@@ -18,7 +18,7 @@ from console.words.visible import visible
 from console.work import Failure
 
 if TYPE_CHECKING:
-    from console.places.merge.merge import MergePlace
+    from console.places.statement.statement import StatementPlace
     from engine.explore.find_key import ClauseTest, FoundKey, FoundRow
     from engine.model.plan import Clause, Plan
 
@@ -32,7 +32,7 @@ FILE_WIDTH = 40
 VERBS = {"update": "updated", "delete": "deleted", "insert": "inserted"}
 
 
-def ask_for_key(place: MergePlace, plan: Plan, last: str) -> None:
+def ask_for_key(place: StatementPlace, plan: Plan, last: str) -> None:
     """Ask for a key, then show in the preview what the plan does to its rows. ``last`` is what was typed before."""
     dialog = KeyDialog(
         "Find a key",
@@ -45,7 +45,7 @@ def ask_for_key(place: MergePlace, plan: Plan, last: str) -> None:
     place.app.push_screen(dialog, partial(_look, place, plan))
 
 
-def _look(place: MergePlace, plan: Plan, typed: str | None) -> None:
+def _look(place: StatementPlace, plan: Plan, typed: str | None) -> None:
     if typed is None or place.plan is not plan:
         return
     operation_id = uuid.uuid4().hex

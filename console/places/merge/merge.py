@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -11,7 +12,6 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher, Input
 from typing_extensions import override
 
-from console.drafts import Draft
 from console.places.merge.merge_form_pane import MergeFormPane
 from console.places.merge.merge_keys import KEYS
 from console.places.statement.commit_pane import CommitPane
@@ -114,11 +114,6 @@ class MergePlace(FormedPlace):
         else:
             super().use_text(sql)
 
-    def use_draft(self, draft: Draft) -> None:
-        """A statement from elsewhere with the values of its parameters."""
-        self.pane.remember(draft.params)
-        self.use_text(draft.sql)
-
     def use_proposal(self, known: Sides) -> None:
         """An upsert between two tables, ready to be edited; ``t`` makes another kind of merge of them."""
         from console.statements.templates import upsert
@@ -194,7 +189,7 @@ class MergePlace(FormedPlace):
         from console.places.merge.merge_offers import offer
 
         if (form := self.form_pane.form) is not None:
-            offer(self, form, event.part)
+            offer(self, form, event.part, partial(self._take_part, event.part))
 
     @on(MergeFormPane.PartOpened)
     def _part_opened(self, event: MergeFormPane.PartOpened) -> None:
@@ -206,12 +201,15 @@ class MergePlace(FormedPlace):
         def complaint(text: str) -> str:
             return "" if with_part(self.pane.text, part, text) is not None else NOT_IN_SQL.replace("{part}", part)
 
-        def taken(text: str | None) -> None:
-            if text is not None:
-                self.change_part(part, text)
-
         now = self.form_pane.not_taken.get(part, getattr(form, part))
-        self.app.push_screen(PartDialog("ON" if part == "condition" else part.capitalize(), now, complaint), taken)
+        self.app.push_screen(
+            PartDialog("ON" if part == "condition" else part.capitalize(), now, complaint),
+            partial(self._take_part, part),
+        )
+
+    def _take_part(self, part: Part, text: str | None) -> None:
+        if text is not None:
+            self.change_part(part, text)
 
     # Clauses
 
@@ -227,16 +225,22 @@ class MergePlace(FormedPlace):
         from console.places.merge.merge_offers import open_clause
 
         if (form := self.form_pane.form) is not None:
-            open_clause(self, form, at)
+            open_clause(
+                self,
+                form,
+                None if at is None else form.clauses[at],
+                lambda clause: self._clause_changed(at, clause) is not None,
+                partial(self._take_clause, at),
+            )
 
-    def clause_changed(self, at: int | None, clause: FormClause) -> str | None:
+    def _clause_changed(self, at: int | None, clause: FormClause) -> str | None:
         """The text with another clause at ``at``, or with one more; None where it cannot be in it."""
         return with_new_clause(self.pane.text, clause) if at is None else with_clause(self.pane.text, at, clause)
 
-    def take_clause(self, at: int | None, clause: FormClause) -> None:
+    def _take_clause(self, at: int | None, clause: FormClause | None) -> None:
         """Put a clause into the statement; the cursor goes to it."""
         form = self.form_pane.form
-        if form is not None and (made := self.clause_changed(at, clause)) is not None:
+        if form is not None and clause is not None and (made := self._clause_changed(at, clause)) is not None:
             self.form_pane.at = place_of_new(form, clause.kind) if at is None else at
             self.change(made)
 
@@ -308,9 +312,12 @@ class MergePlace(FormedPlace):
         self.preview.show_asked("spark", page)
 
     def action_template(self) -> None:
-        from console.places.merge.propose import propose_template
+        from console.places.merge.propose import propose_merge, propose_template
 
-        propose_template(self)
+        if self.proposed is None:
+            propose_merge(self)
+        else:
+            propose_template(self, self.proposed)
 
     def action_open_merge(self) -> None:
         from console.places.merge.saved import ask_which_to_open

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
+from console.shell import shell_of
 from console.widgets.page import Head, Page, sentence, signed
 from console.widgets.page_view import PageView, failure_head
 from console.widgets.promise import promise_table
@@ -16,7 +17,6 @@ from console.words.glyphs import Glyphs
 from console.work import Failure
 
 if TYPE_CHECKING:
-    from console.app import DeltaMergeApp
     from console.places.place import Place
     from console.words.projection import Projection
     from engine.model.operation import Operation, Outcome
@@ -39,7 +39,7 @@ class CommitPane(Vertical):
 
     @property
     def glyphs(self) -> Glyphs:
-        return cast("DeltaMergeApp", self.app).glyphs
+        return shell_of(self).glyphs
 
     @property
     def page(self) -> PageView:

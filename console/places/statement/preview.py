@@ -12,6 +12,7 @@ from textual.message import Message
 
 from console.places.plan_diff import before_page
 from console.places.statement import create_pages, plan_pages
+from console.shell import shell_of
 from console.widgets.lines import TabLine
 from console.widgets.page import Head, Page, Paragraph, signed
 from console.widgets.page_view import PageView
@@ -21,7 +22,6 @@ from console.words.format import local_clock, short_id
 from console.words.glyphs import Glyphs
 
 if TYPE_CHECKING:
-    from console.app import DeltaMergeApp
     from console.places.place import Place
     from engine.model.plan import Plan
     from engine.model.plans import AnyPlan
@@ -167,7 +167,7 @@ class Preview(Vertical):
 
     def _show_verdict(self) -> None:
         if self.plan is not None:
-            app = cast("DeltaMergeApp", self.app)
+            app = shell_of(self)
             edited = cast("Place", self.screen).told(EDITED) if self._edited else ""
             self.query_one(Verdict).show_plan(self.plan, edited=edited, glyphs=app.glyphs)
 
@@ -184,7 +184,7 @@ class Preview(Vertical):
             self.page.say("Asking Spark for its plan…")
             self.post_message(self.SparkPlanWanted())
             return
-        glyphs = cast("DeltaMergeApp", self.app).glyphs
+        glyphs = shell_of(self).glyphs
         self.query_one("#view", PageView).show(self._page_of(self.plan, view, glyphs))
 
     def _page_of(self, plan: AnyPlan, view: str, glyphs: Glyphs) -> Page:

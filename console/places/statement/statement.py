@@ -19,11 +19,11 @@ from console.places.statement.commit_pane import CommitPane
 from console.places.statement.preview import Preview
 from console.places.statement.statement_editor import ComposePane
 from console.progress import Advanced, reporter
+from console.status import Job
 from console.widgets.editor import SqlEditor
 from console.widgets.lines import TabLine
 from console.widgets.page_view import PageView
 from console.widgets.running import Running
-from console.widgets.status import Job
 from console.words import sentences
 from console.words.format import short_id
 from console.work import Failure
@@ -108,6 +108,11 @@ class StatementPlace(Place):
         self.pane.use_text(sql)
         self.show_view("compose")
         self.editor.focus()
+
+    def use_draft(self, draft: Draft) -> None:
+        """A statement from elsewhere with the values of its parameters."""
+        self.pane.remember(draft.params)
+        self.use_text(draft.sql)
 
     @on(ComposePane.Edited)
     def _edited_text(self) -> None:
@@ -296,8 +301,7 @@ class StatementPlace(Place):
         self.app.bell()
         if self.app.screen is not self:
             self.notify(summary, title="Commit", severity=severity)  # type: ignore[arg-type]
-        for place in self.console_app.open_places():
-            place.ledger_changed()
+        self.console_app.ledger_changed()
 
     # What runs
 

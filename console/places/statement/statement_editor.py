@@ -18,6 +18,7 @@ from textual.widgets import TextArea
 
 from console.drafts import Draft, DraftStore
 from console.places.statement.markers import markers_of
+from console.shell import shell_of
 from console.statements.templates import quoted
 from console.widgets.editor import SqlEditor
 from console.widgets.page import Head, Paragraph, sentence, signed
@@ -28,8 +29,8 @@ from console.words.visible import is_visible, visible
 from console.work import Asking, Failure
 
 if TYPE_CHECKING:
-    from console.app import DeltaMergeApp
     from console.places.place import Place
+    from console.shell import Shell
     from engine.model.browse import Validation
 
 VALIDATE_AFTER_SECONDS = 0.4
@@ -96,8 +97,8 @@ class ComposePane(Vertical, Asking):
             self.console_app.record(f"The draft could not be saved: {error}", "warning")
 
     @property
-    def console_app(self) -> DeltaMergeApp:
-        return cast("DeltaMergeApp", self.app)
+    def console_app(self) -> Shell:
+        return shell_of(self)
 
     @property
     def place(self) -> Place:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.containers import Vertical
@@ -15,11 +15,12 @@ from textual.widgets import Input
 from typing_extensions import override
 
 from console.places.tables.favourites import Marked, load_marked, save_marked
+from console.shell import shell_of
 from console.widgets.table_tree import Group, TableTree
 from console.work import Asking, Failure
 
 if TYPE_CHECKING:
-    from console.app import DeltaMergeApp
+    from console.shell import Shell
     from engine.model.browse import TableRef
 
 IN_SCHEMA = re.compile(r"(.+)\.(?:`(?:[^`]|``)+`|[^.`]+)", re.DOTALL)
@@ -49,8 +50,8 @@ class TableList(Vertical, Asking):
         self._recent = Group("recent", expanded=True)
 
     @property
-    def console_app(self) -> DeltaMergeApp:
-        return cast("DeltaMergeApp", self.app)
+    def console_app(self) -> Shell:
+        return shell_of(self)
 
     @override
     def compose(self) -> Iterator[Widget]:

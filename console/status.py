@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from textual.notifications import SeverityLevel
 
 SparkState = Literal["starting", "warm", "lost"]
 
@@ -19,6 +23,15 @@ class Status:
     spark: SparkState = "starting"
     work: str = ""
     narration: str = ""
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """A line of the Log place."""
+
+    at: datetime
+    severity: SeverityLevel
+    text: str
 
 
 @dataclass(frozen=True)
