@@ -434,12 +434,7 @@ class StatementPlace(Place):
         if self.plan is None:
             self.notify("There is no plan to copy yet.")
             return
-        if self.plan.kind == "create_table":
-            from console.cli.view_create import markdown
-
-            self.copy(markdown(self.plan), "the plan as Markdown")
-            return
-        from console.cli.markdown import page
+        from console.words.markdown import page
 
         self.copy(page(self.plan), "the plan as Markdown")
 
