@@ -449,7 +449,6 @@ class SparkBackend:
         self, session: Session, operation_id: str, on_progress: OnProgress, work: Callable[[OnProgress], T]
     ) -> T:
         """Run ``work`` with Spark's task counts joined to its phases, cancellable under ``operation_id``."""
-        from engine.apply.exactly_once import COMPARING
         from engine.model.errors import CancelledError
         from engine.model.progress import Progress
 
@@ -457,7 +456,7 @@ class SparkBackend:
 
         def say(progress: Progress) -> None:
             nonlocal phase
-            if progress.phase == COMPARING:
+            if progress.stage == "committed":
                 with self._lock:  # an interrupt on its way goes before the queries of this phase
                     self._committed.add(operation_id)
             elif operation_id in self._cancelled:

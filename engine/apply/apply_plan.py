@@ -143,7 +143,7 @@ def _apply(
             if done is None:
                 raise
             return already_applied(plan, done, history)
-        say(Progress(phase=f"{REWRITING} {len(plan.find_touched_files.files)} files"))
+        say(Progress(phase=f"{REWRITING} {len(plan.find_touched_files.files)} files", stage="writing"))
         op_id = history.begin(plan, where=whereabouts(spark), checked=state.version) if history else ""
         return _run(spark, plan, history, op_id, state, say)
 
@@ -194,7 +194,7 @@ def _run(
     except Exception as error:
         raised = moved(translate(error, running_sql(plan)), plan.statement.sql, plan.splices)
         return _failed(spark, plan, history, op_id, state, raised, began, error, say)
-    say(Progress(phase=COMPARING))
+    say(Progress(phase=COMPARING, stage="committed"))
     with given_up_if_unknown(history, op_id):
         return _recorded(spark, plan, history, op_id, state, committed(spark, plan), began)
 

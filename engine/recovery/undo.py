@@ -184,7 +184,7 @@ def undo(
         if looked.kind == "drop":
             return _dropped(spark, looked, history, say)
         _check_version(spark, looked, looked.version)
-        say(Progress(phase=RESTORING))
+        say(Progress(phase=RESTORING, stage="writing"))
         op_id = history.begin_undo(looked, where=whereabouts(spark)) if history else ""
         began = time.monotonic()
         try:
@@ -196,7 +196,7 @@ def undo(
             if commit is None:
                 raise (_conflict(looked, told) if is_conflict(told) else told) from error
         else:
-            say(Progress(phase=COMPARING))
+            say(Progress(phase=COMPARING, stage="committed"))
             with given_up_if_unknown(history, op_id):
                 commit = commit_of(spark, looked, op_id)
         with given_up_if_unknown(history, op_id):
@@ -288,13 +288,13 @@ def _restore(spark: SparkSession, looked: UndoPlan, op_id: str) -> None:
 
 def _dropped(spark: SparkSession, looked: UndoPlan, history: History | None, say: OnProgress) -> Outcome:
     check_still_ours(spark, looked)
-    say(Progress(phase=RESTORING))
+    say(Progress(phase=RESTORING, stage="writing"))
     op_id = history.begin_undo(looked, where=whereabouts(spark)) if history else ""
     began = time.monotonic()
     try:
         with tagged(spark, looked.undo_id):
             collected(spark, undo_statement(looked))
-        say(Progress(phase=COMPARING))
+        say(Progress(phase=COMPARING, stage="committed"))
     except EngineError as error:
         with given_up_if_unknown(history, op_id):
             gone = is_dropped(spark, looked.table)
