@@ -33,7 +33,6 @@ class Shell(NamesKeys, Protocol):
     backend: Backend
     home: Path
     catalog: Catalog
-    sample_rows: int
     open_sql: str | None
     clock: Callable[[], float]
     """Seconds. What waits for an operator's eye waits by it."""

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from engine.model.plans import AnyPlan
 
 RECENT = 50
+SAMPLE_ROWS = 5
 PLANNING = "Spark plans this text. Planning writes nothing."
 
 
@@ -154,7 +155,7 @@ class StatementPlace(Place):
     action_replan = action_plan
 
     def _start_plan(self) -> None:
-        sql, params, rows = self.pane.text, self.pane.params, self.console_app.sample_rows
+        sql, params, rows = self.pane.text, self.pane.params, SAMPLE_ROWS
         self.pane.stop_validating()
         self.pane.say(PLANNING)
         self._so_far = []
