@@ -24,7 +24,6 @@ class NamesKeys(Protocol):
 
     def told(self, text: str) -> str:
         """A sentence of ours, never anyone else's, with the keys in use in place of ``{merge.plan}``."""
-        ...
 
 
 class Shell(NamesKeys, Protocol):
@@ -53,43 +52,33 @@ class Shell(NamesKeys, Protocol):
 
     def record(self, text: str, severity: SeverityLevel = "information") -> None:
         """A line for the Log place."""
-        ...
 
     def is_asking(self, group: str) -> bool:
         """Whether an answer of ``group`` is awaited."""
-        ...
 
     def begin(self, job: Job) -> None:
         """Spark works for us now."""
-        ...
 
     def end(self, operation_id: str) -> None:
         """Spark has done that work, or given it up."""
-        ...
 
     def cancel_jobs(self, operations: list[str]) -> None:
         """Interrupt Spark's work for these operations."""
-        ...
 
     def go_to(self, name: str) -> Screen[None]:
         """Switch to a place and give it back."""
-        ...
 
     def ledger_changed(self) -> None:
         """Something was committed: every open place loads anew what it shows of it."""
-        ...
 
     def tables_changed(self) -> None:
         """A table was made: every open place loads anew what it shows of tables."""
-        ...
 
     async def close_merge(self, number: int) -> None:
         """Forget a merge; the first one always stays."""
-        ...
 
     def name_merge(self, number: int, table: str) -> None:
         """Say which table a merge goes into."""
-        ...
 
 
 def shell_of(node: DOMNode) -> Shell:

@@ -50,14 +50,12 @@ class SparkTables:
     def table_detail(self, name: str) -> TableDetail:
         from engine.table import tables
 
-        detail: TableDetail = self._ask(lambda s: tables.table_detail(s, name))
-        return detail
+        return self._ask(lambda s: tables.table_detail(s, name))
 
     def table_columns(self, name: str) -> tuple[Column, ...]:
         from engine.table import tables
 
-        columns: tuple[Column, ...] = self._ask(lambda s: tables.table_columns(s, name))
-        return columns
+        return self._ask(lambda s: tables.table_columns(s, name))
 
     def table_versions(self, name: str, limit: int = 100) -> list[TableVersion]:
         from engine.model.errors import EngineError
@@ -92,8 +90,7 @@ class SparkTables:
     ) -> RowPage:
         from engine.table import tables
 
-        page: RowPage = self._ask(lambda s: tables.table_rows(s, name, limit, version, percent))
-        return page
+        return self._ask(lambda s: tables.table_rows(s, name, limit, version, percent))
 
     def describe_table(self, name: str) -> tuple[tuple[str, str, str], ...]:
         from engine.table import tables
@@ -112,20 +109,17 @@ class SparkTables:
     def table_advice(self, name: str) -> tuple[LayoutAdvice, ...]:
         from engine.explore.layout_advice import advise_layout
 
-        found: tuple[LayoutAdvice, ...] = self._ask(lambda s: advise_layout(s, name, self._ledger()))
-        return found
+        return self._ask(lambda s: advise_layout(s, name, self._ledger()))
 
     def explore_scan(self, name: str, predicate: str, version: int | None = None) -> ScanExplained:
         from engine.explore.scan_explorer import explore
 
-        found: ScanExplained = self._ask(lambda s: explore(s, name, predicate, version))
-        return found
+        return self._ask(lambda s: explore(s, name, predicate, version))
 
     def explore_query(self, query: str) -> tuple[QueryScan, ...]:
         from engine.explore.scan_explorer import explore_query
 
-        found: tuple[QueryScan, ...] = self._ask(lambda s: explore_query(s, query))
-        return found
+        return self._ask(lambda s: explore_query(s, query))
 
     def _ledger(self) -> History:
         from engine.ledger.history import History

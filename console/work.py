@@ -22,6 +22,8 @@ from textual import on
 from textual.dom import DOMNode
 from textual.message import Message
 
+from console.shell import Shell, shell_of
+
 T = TypeVar("T")
 _TICKETS = itertools.count(1)
 _LOGGER = logging.getLogger("deltamerge.console")
@@ -115,6 +117,11 @@ class Asking(DOMNode):
     """
 
     _tickets: dict[str, int]
+
+    @property
+    def console_app(self) -> Shell:
+        """The console that this is shown in."""
+        return shell_of(self)
 
     def ask(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -14,11 +14,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from console.shell import shell_of
 from console.work import Asking
-
-if TYPE_CHECKING:
-    from console.shell import Shell
 
 Result = TypeVar("Result")
 FRAME_ROWS = 8
@@ -35,10 +31,6 @@ class Dialog(ModalScreen[Result], Asking):
         ),
         Binding("escape", "refuse", "Close", show=False, id="dialog.close", tooltip="Close, changing nothing"),
     ]
-
-    @property
-    def console_app(self) -> Shell:
-        return shell_of(self)
 
     def compose(self) -> ComposeResult:
         with Vertical(id="box"):

@@ -10,13 +10,11 @@ from textual.containers import Vertical
 from textual.screen import Screen
 from textual.widget import Widget
 
-from console.shell import shell_of
 from console.widgets.lines import KeyLine, Rule, TopLine
 from console.work import Asking
 
 if TYPE_CHECKING:
     from console.backend import Backend
-    from console.shell import Shell
     from console.widgets.page_view import PageView
 
 
@@ -26,10 +24,6 @@ class Place(Screen[None], Asking):
     PLACE: ClassVar[str]
     HELP: ClassVar[str | None]
     AUTO_FOCUS: ClassVar[str | None] = ""
-
-    @property
-    def console_app(self) -> Shell:
-        return shell_of(self)
 
     @property
     def backend(self) -> Backend:

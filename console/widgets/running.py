@@ -66,10 +66,6 @@ class Running(OneLine):
         if self._timer is not None:
             self._timer.pause()
 
-    @property
-    def is_on(self) -> bool:
-        return self.has_class("-on")
-
     def render(self) -> Content:
         width = self.content_size.width
         # how to stop it and how long it takes stay in sight: the bar shrinks, then what was read gives way

@@ -41,7 +41,6 @@ class TakesProposal(Protocol):
 
     def use_proposal(self, known: Sides) -> None:
         """Write an upsert between two tables."""
-        ...
 
 
 def propose_merge(place: Place) -> None:

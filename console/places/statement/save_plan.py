@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from console.dialogs.path import PathDialog
 from console.words.format import short_id
-from console.work import Failure
 
 if TYPE_CHECKING:
     from console.places.place import Place
@@ -47,11 +46,9 @@ def _save(place: Place, plan: AnyPlan, path: str | None) -> None:
     if path is None:
         return
     target = Path(path).expanduser()
-
-    def saved(_: None) -> None:
-        place.notify(f"Saved as {target}.")
-
-    def not_saved(failure: Failure) -> None:
-        place.notify(f"The plan was not saved: {failure.message}", severity="error")
-
-    place.ask("save", lambda: place.backend.save_plan(plan, target), saved, not_saved)
+    place.ask(
+        "save",
+        lambda: place.backend.save_plan(plan, target),
+        lambda _: place.notify(f"Saved as {target}."),
+        lambda failure: place.notify(f"The plan was not saved: {failure.message}", severity="error"),
+    )

@@ -18,7 +18,6 @@ from textual.widgets import TextArea
 
 from console.drafts import Draft, DraftStore
 from console.places.statement.markers import markers_of
-from console.shell import shell_of
 from console.statements.templates import quoted
 from console.widgets.editor import SqlEditor
 from console.widgets.page import Head, Paragraph, sentence, signed
@@ -30,7 +29,6 @@ from console.work import Asking, Failure
 
 if TYPE_CHECKING:
     from console.places.place import Place
-    from console.shell import Shell
     from engine.model.browse import Validation
 
 VALIDATE_AFTER_SECONDS = 0.4
@@ -95,10 +93,6 @@ class ComposePane(Vertical, Asking):
             self._drafts.save(self.draft_name, self._latest, next(self._saves))
         except OSError as error:
             self.console_app.record(f"The draft could not be saved: {error}", "warning")
-
-    @property
-    def console_app(self) -> Shell:
-        return shell_of(self)
 
     @property
     def place(self) -> Place:

@@ -15,12 +15,10 @@ from textual.widgets import Input
 from typing_extensions import override
 
 from console.places.tables.favourites import Marked, load_marked, save_marked
-from console.shell import shell_of
 from console.widgets.table_tree import Group, TableTree
 from console.work import Asking, Failure
 
 if TYPE_CHECKING:
-    from console.shell import Shell
     from engine.model.browse import TableRef
 
 IN_SCHEMA = re.compile(r"(.+)\.(?:`(?:[^`]|``)+`|[^.`]+)", re.DOTALL)
@@ -48,10 +46,6 @@ class TableList(Vertical, Asking):
         self.marked = Marked()
         self._favourites = Group("favourites", expanded=True)
         self._recent = Group("recent", expanded=True)
-
-    @property
-    def console_app(self) -> Shell:
-        return shell_of(self)
 
     @override
     def compose(self) -> Iterator[Widget]:
