@@ -87,11 +87,11 @@ class DeltaMergeApp(SparkApp):
         self.log_signal: Signal[LogLine] = Signal(self, "log")
         self.tabs = [(spec.name, spec.key, spec.label) for spec in PLACES]
         self.merges: dict[int, str] = dict.fromkeys(open_merges(home), "")
-        """The open merges by number, and the table each goes into, as far as it was looked at."""
+        """The open merges by number, and the table each goes into, if it is known."""
         self.merges_signal: Signal[int] = Signal(self, "merges")
         self._merge = 1
         self.clock: Callable[[], float] = monotonic
-        """Seconds. What waits for an operator's eye waits by it."""
+        """Seconds. A dialog measures by it whether it could be read."""
         self._last_input = monotonic()
         self._jobs: dict[str, Job] = {}
         self._initial = initial or ("merge" if open_sql else "tables")
@@ -110,7 +110,7 @@ class DeltaMergeApp(SparkApp):
             notices.append(f"No theme is named {wanted!r}; there are {known}, and those of Textual.")
             wanted = DEFAULT_THEME
         if wanted in self.available_themes:
-            # without telling watchers: nothing is drawn yet that would have to be drawn anew
+            # without notifying watchers: nothing is drawn yet
             self.set_reactive(App.theme, wanted)
         self._start_notices = notices
         self._wanted_keys = settings.keys
@@ -141,7 +141,7 @@ class DeltaMergeApp(SparkApp):
         if isinstance(event, InputEvent):
             self._last_input = monotonic()
         if isinstance(event, Key) and event.key.startswith("alt+"):
-            # some terminals send a letter with it, which is none that was typed
+            # some terminals send a letter with it, which nobody typed
             event.character = None
         await super().on_event(event)
 
@@ -155,7 +155,7 @@ class DeltaMergeApp(SparkApp):
             self.notify(notice, severity="warning", timeout=10)
 
     def _use_keymap(self) -> None:
-        # to know all actions, every place is imported: only where keys were chosen, and after the first frame
+        # this imports every place: only if keys were chosen, and after the first frame
         from console.keymap import checked_keymap
 
         self.keymap, complaints = checked_keymap(self._wanted_keys)
@@ -173,7 +173,7 @@ class DeltaMergeApp(SparkApp):
             return not self._has_selection
         return self.status.spark == "lost" if action == "restart_spark" else True
 
-    # What all places tell the app
+    # What the places report
 
     def begin(self, job: Job) -> None:
         """Spark works for us now."""
@@ -181,7 +181,7 @@ class DeltaMergeApp(SparkApp):
         self.set_status(work=self._work())
 
     def end(self, operation_id: str) -> None:
-        """Spark has done that work, or given it up."""
+        """Spark finished that work, or gave up."""
         self._jobs.pop(operation_id, None)
         self.set_status(work=self._work())
 
@@ -214,14 +214,14 @@ class DeltaMergeApp(SparkApp):
 
     @override
     def open_places(self) -> list[Place]:
-        """The places that were gone to at least once."""
+        """The places that were visited at least once."""
         from console.places.place import Place
 
         screens = (screen for stack in self._screen_stacks.values() for screen in stack)
         return [screen for screen in screens if isinstance(screen, Place)]
 
     def go_to(self, name: str) -> Place:
-        """Switch to a place and give it back; to the Merge place as it was left, whichever merge that was."""
+        """Switch to a place and return it; for "merge", to the merge that was open last."""
         self.switch_mode(merge_mode(self._merge) if name == "merge" else name)
         return cast("Place", self.screen_stack[0])
 
@@ -245,7 +245,7 @@ class DeltaMergeApp(SparkApp):
     def action_cycle_merge(self, step: int) -> None:
         numbers = sorted(self.merges)
         self.action_merge(numbers[(numbers.index(self._merge) + step) % len(numbers)])
-        # the key that came here goes on, and is not typed into the SQL
+        # the same key works again: it is not typed into the SQL
         self.screen_stack[0].set_focus(None)
 
     async def close_merge(self, number: int) -> None:
@@ -350,7 +350,7 @@ class DeltaMergeApp(SparkApp):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        # whoever calls, and whatever is in it: never markup, never a control character
+        # no matter who calls: never markup, never a control character
         super().notify(
             visible(message, lines=True),
             title=visible(title),
@@ -361,7 +361,7 @@ class DeltaMergeApp(SparkApp):
 
     @override
     def delay_update(self, delay: float = 0.05) -> None:
-        # Textual masks a change of place for 50 ms; ours are drawn at once
+        # Textual hides a change of screen for 50 ms; ours are drawn at once
         super().delay_update(min(delay, 0.01))
 
 

@@ -22,7 +22,7 @@ def all_commands(
 ) -> Iterable[SystemCommand]:
     """The actions of every place, then those of the whole console, then the themes."""
     current = app.screen_stack[0]
-    # those of the place one is in come first
+    # those of the current place come first
     for spec in sorted(places, key=lambda spec: spec.place_class is not type(current)):
         for keys, binding in catalog(bindings_of(spec), keymap):
             yield SystemCommand(

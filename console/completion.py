@@ -1,4 +1,4 @@
-"""What may come next in a statement: the columns, tables, words and functions that start as the typed word does."""
+"""Completions in a statement: the columns, tables, keywords and functions that start with the typed word."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _RELATION = re.compile(
 )
 _AFTER_RELATION = re.compile(r"\b(?:INTO|USING|FROM|JOIN|TABLE)\s+$", re.IGNORECASE)
 _TYPED = re.compile(rf"((?:{_PART}\.)*)([A-Za-z_]\w*)?$")
-# what is skipped before the cursor: an open one reaches to its end
+# skipped before the cursor: one that is not closed reaches to the end
 _OPAQUE = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|\\.)*(?:'|\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\Z)", re.DOTALL)
 
 ColumnsOf = Callable[[str], Sequence[str]]

@@ -26,7 +26,7 @@ KNOWN = ("master", "remote", "conf", "private", "production", "policy")
 
 @dataclass(frozen=True)
 class Profile:
-    """``target``: a master or an ``sc://`` address, None where the profile names neither."""
+    """``target``: a master or an ``sc://`` address, None if the profile names neither."""
 
     target: str | None = None
     confs: Mapping[str, str] = field(default_factory=dict)

@@ -34,7 +34,7 @@ class Shell(NamesKeys, Protocol):
     catalog: Catalog
     open_sql: str | None
     clock: Callable[[], float]
-    """Seconds. What waits for an operator's eye waits by it."""
+    """Seconds. A dialog measures by it whether it could be read."""
     plain: bool
     """Whether to keep to ASCII."""
     glyphs: Glyphs
@@ -60,7 +60,7 @@ class Shell(NamesKeys, Protocol):
         """Spark works for us now."""
 
     def end(self, operation_id: str) -> None:
-        """Spark has done that work, or given it up."""
+        """Spark finished that work, or gave up."""
 
     def cancel_jobs(self, operations: list[str]) -> None:
         """Interrupt Spark's work for these operations."""

@@ -51,7 +51,7 @@ class SparkApp(App[None], Asking):
         raise NotImplementedError
 
     def open_places(self) -> list[Place]:
-        """The places that were gone to at least once."""
+        """The places that were visited at least once."""
         raise NotImplementedError
 
     def ledger_changed(self) -> None:

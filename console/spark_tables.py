@@ -62,7 +62,7 @@ class SparkTables:
         from engine.table import tables
 
         versions = self._ask(lambda s: tables.table_versions(s, name, limit))
-        # browsing goes on where they cannot be remembered; the history says what ails it
+        # browsing goes on if they cannot be stored; the history says why
         with contextlib.suppress(EngineError):
             self._ledger().cache_versions(self._key(name), versions)
         return versions

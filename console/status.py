@@ -1,4 +1,4 @@
-"""What the console says of itself on every place: where it is, how Spark is, what works."""
+"""The status that every place shows: the endpoint, the state of Spark, the work that runs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Long work, off the UI thread: ask in a thread, answer by message, drop what came too late.
+"""Long work, off the UI thread: ask in a thread, answer by message, drop answers that come too late.
 
 ``exclusive`` stops no thread, so an answer carries the ticket it was asked with, and what it was asked of: only the
-newest ticket of a group is delivered, and only where the same is still shown. Threads are daemons: a backend that
+newest ticket of a group is delivered, and only if the same thing is still shown. Threads are daemons: a backend that
 hangs never keeps the terminal.
 """
 
@@ -42,7 +42,7 @@ class Failure:
     cancelled: bool = False
     stale: bool = False
     trace: str = ""
-    """A traceback, where the error was not one the engine meant to raise."""
+    """A traceback, if the engine did not mean to raise the error."""
 
     def __str__(self) -> str:
         return f"[{self.condition}] {self.message}" if self.condition else self.message
@@ -83,12 +83,12 @@ class Asked:
     ticket: int
     of: Callable[[], object]
     was: object
-    """What ``of`` told when it was asked."""
+    """What ``of`` returned when it was asked."""
     ended: Callable[[], None]
 
     @property
     def still_holds(self) -> bool:
-        """Whether what it was asked of is still shown."""
+        """Whether the thing it was asked about is still shown."""
         return bool(self.of() == self.was)
 
 
@@ -111,7 +111,7 @@ class Failed(Message):
 
 
 class Asking(DOMNode):
-    """Mixed into a screen, a pane or the app: whatever asks the backend.
+    """Mixed into a screen, a pane or the app: everything that asks the backend.
 
     It comes last among the bases: Textual looks for styles along the first one.
     """
@@ -135,8 +135,8 @@ class Asking(DOMNode):
     ) -> None:
         """Run ``call`` in a thread of ``group``; then ``done`` or ``failed`` with what came out.
 
-        A later ``ask`` of the same group makes the answer to this one stale. So does ``of``, which tells what is asked
-        about (a table, a version, a view), where it tells another thing by then. ``ended`` runs in either case.
+        A later ``ask`` of the same group makes the answer to this one stale. So does ``of``, which returns what is
+        asked about (a table, a version, a view), if it returns another thing by then. ``ended`` runs in either case.
         """
         asked = Asked(group, next(_TICKETS), of, of(), ended)
         self._newest_tickets()[group] = asked.ticket

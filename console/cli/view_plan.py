@@ -84,7 +84,7 @@ def _verdict(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
 
 
 def policy(plan: AnyPlan, glyphs: Glyphs) -> Iterator[RenderableType]:
-    """What the policy has against it."""
+    """The objections of the policy."""
     for is_refused, told in sentences.policy(plan):
         yield signed(*((glyphs.error, ERROR) if is_refused else (glyphs.warning, WARNING)), told)
 

@@ -1,4 +1,4 @@
-"""The last look before a commit: what will happen in counts and names, and how to undo it."""
+"""The last question before a commit: what will happen, in counts and names, and how to undo it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class CommitDialog(WritingDialog["tuple[str, ...]"]):
-    """Gives back the codes of the warnings that were accepted, or None where nothing is to be done."""
+    """Gives back the codes of the warnings that were accepted, or None if nothing is to be done."""
 
     AUTO_FOCUS = "#refuse"
     HELP = "The commit of one plan. Enter or esc changes nothing; {commit.confirm} commits."
@@ -126,7 +126,7 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         version, becomes = self._plan.target.version, self.console_app.glyphs.becomes
         if version < 0:
             return f"new {becomes} v0"
-        # a table that is only taken into the catalog gets no version
+        # a table that is only added to the catalog gets no version
         taken = self._plan.kind == "create_table" and self._plan.operation is None
         return f"v{version}" if taken else f"v{version} {becomes} v{version + 1}"
 

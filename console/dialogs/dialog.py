@@ -21,7 +21,7 @@ FRAME_ROWS = 8
 
 
 class Dialog(ModalScreen[Result], Asking):
-    """A title, a body that scrolls where it must, and a row of buttons that is always in sight."""
+    """A title, a body that scrolls if it must, and a row of buttons that is always in sight."""
 
     CSS_PATH = "dialog.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [

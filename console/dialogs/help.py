@@ -1,4 +1,4 @@
-"""What can be done where the focus is, and every key: made from the bindings, never written twice."""
+"""Help on what has the focus, and every key: made from the bindings, never written twice."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class HelpDialog(Dialog[None]):
         """The whole help."""
         focused = self._about.focused
         told: list[Paragraph] = []
-        # from the place to what has the focus
+        # from the place down to the focus
         for node in reversed((focused or self._about).ancestors_with_self):
             if about := _help_of(node):
                 told += [sentence(self._names_keys.told(about)), sentence("")]
@@ -99,7 +99,7 @@ def _help_of(node: DOMNode) -> str:
 
 
 def _own_bindings(node: DOMNode) -> list[Binding]:
-    """The bindings that have a tooltip: ours. Textual's own widgets have dozens that all readers know."""
+    """Our bindings: those with a tooltip. Textual's own widgets have dozens that everybody knows."""
     bindings: list[Binding] = []
     for cls in type(node).__mro__:
         if cls in (Screen, Widget):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Place(Screen[None], Asking):
-    """One place of the console. Its state stays while others are looked at."""
+    """One place of the console. Its state stays while another place is shown."""
 
     PLACE: ClassVar[str]
     HELP: ClassVar[str | None]
@@ -47,7 +47,7 @@ class Place(Screen[None], Asking):
         """The first frame is drawn and Spark was asked for. To be overridden."""
 
     def spark_is_warm(self) -> None:
-        """Called whenever Spark has come up: the place may load what it had to leave out."""
+        """Called whenever Spark has come up: the place may load what it left out."""
 
     def ledger_changed(self) -> None:
         """Called whenever something was committed: what the place shows may be old."""
@@ -70,6 +70,6 @@ class Place(Screen[None], Asking):
                 return
 
     def copy(self, text: str, what: str) -> None:
-        """To the terminal's clipboard (OSC 52), and say so."""
+        """Copy to the terminal's clipboard (OSC 52), and say so."""
         self.app.copy_to_clipboard(text)
         self.notify(f"Copied {what}.")

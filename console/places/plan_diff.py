@@ -1,4 +1,4 @@
-"""A plan beside the one before it: what another look, or an edit of the text, has changed."""
+"""A plan beside the one before it: what planning again, or an edit of the text, has changed."""
 
 from __future__ import annotations
 

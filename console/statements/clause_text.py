@@ -174,7 +174,7 @@ def _joins(one: str, other: str) -> bool:
 
 
 def cut(sql: str, start: int, end: int) -> Edit:
-    """``[start, end)`` taken out, with the blanks before it where others follow."""
+    """``[start, end)`` taken out, with the blanks before it if others follow."""
     after = sql[end : end + 1]
     if not after or after.isspace() or after in ",;)":
         while start and sql[start - 1] in " \t":
@@ -183,7 +183,7 @@ def cut(sql: str, start: int, end: int) -> Edit:
 
 
 def edited(text: str, edits: Sequence[Edit]) -> str:
-    """``text`` with ``edits`` made; where two of them touch, the one that begins first comes first."""
+    """``text`` with ``edits`` made; if two of them touch, the one that begins first comes first."""
     out: list[str] = []
     at = 0
     for start, end, new in sorted(edits, key=lambda edit: edit[:2]):

@@ -76,7 +76,7 @@ def hints(active: Iterable[ActiveBinding], *, plain: bool = False) -> list[KeyHi
 
 
 def keys_of(binding: Binding, keymap: Mapping[str, str]) -> list[str]:
-    """The keys of a binding where some were chosen by the operator: ``keymap`` is by id."""
+    """The keys of a binding: those that the operator chose, else its own. ``keymap`` is by id."""
     return keymap.get(binding.id or "", binding.key).split(",")
 
 

@@ -112,7 +112,7 @@ class TopLine(OneLine):
 
     def render(self) -> Content:
         tabs, status = self._places(), self._state()
-        # what there is no room for stands on the rule below
+        # the rule below shows it if there is no room here
         if (where := self.where) is not None:
             status = Content.assemble(where, (f" {self.console_app.glyphs.dot} ", "$foreground-muted"), status)
         gap = max(self.size.width - tabs.cell_length - status.cell_length - 1, 0)
@@ -120,7 +120,7 @@ class TopLine(OneLine):
 
     @property
     def where(self) -> Content | None:
-        """Where this is, or None where there is no room to say it."""
+        """Where this is, or None if there is no room to say it."""
         where = where_this_is(self.console_app.status, self.console_app.glyphs)
         room = self.size.width - self._places().cell_length - self._state().cell_length - 5
         return where if where.cell_length <= room else None
@@ -182,7 +182,7 @@ class Rule(OneLine):
         return Content.assemble(line * 2, " ", (text, _SPARK_STYLE[status.spark]), " ", line * rest, where)
 
     def _where(self) -> Content:
-        """At the right, what the line above has no room for."""
+        """At the right: where this is, if the line above has no room for it."""
         if self.screen.query_one(TopLine).where is not None:
             return Content("")
         line = self.console_app.glyphs.bar_rest

@@ -50,7 +50,7 @@ class OneOf(Widget, can_focus=True):
         return Content.assemble(*parts)
 
     def offer(self, choices: Sequence[tuple[str, str]]) -> None:
-        """Other choices; the first one is chosen where that of before is none of them."""
+        """Other choices. Falls back to the first one if the old one is gone."""
         self._choices = list(choices)
         if self.value not in dict(choices):
             self.value = self._choices[0][0]

@@ -60,7 +60,7 @@ class PageView(Vertical):
 
         @property
         def is_old(self) -> bool:
-            """Whether another page is shown by now: its row of that number is another."""
+            """Whether another page is shown by now, with another row of that number."""
             return self.view.page is not self._page
 
     class RowOpened(RowMessage):
@@ -88,7 +88,7 @@ class PageView(Vertical):
         return shell_of(self)
 
     def compose(self) -> ComposeResult:
-        # what is known from the start needs no second pass
+        # the first page needs no second pass
         yield from self._widgets(self.page)
 
     def say(self, text: str) -> None:
@@ -165,10 +165,10 @@ class PageView(Vertical):
             with self.app.batch_update():
                 await self.remove_children()
                 await self.mount_all(self._widgets(self._drawn[0]))
-            # whatever became due on the screen in sight meanwhile was put off, and nothing else would wake it
+            # updates of the visible screen were postponed meanwhile, and nothing else would wake it
             self.app.screen.check_idle()
         self._swapping = False
-        # whoever took the focus meanwhile keeps it
+        # a widget that took the focus meanwhile keeps it
         if self._focus_wanted and self.screen.focused is None:
             self._focus_now()
 

@@ -28,12 +28,12 @@ def headline(plan: CreatePlan) -> str:
 
 
 def committing(plan: CreatePlan) -> str:
-    """What history will say of it."""
+    """The word for it in the history."""
     return f"history will say {plan.operation}" if plan.operation else "nothing is committed"
 
 
 def rows_written(plan: CreatePlan) -> str:
-    """``writes 40 rows in 2 partitions``, or "" where no query is written."""
+    """``writes 40 rows in 2 partitions``, or "" if no query is written."""
     source = plan.source
     if source is None or source.num_rows is None:
         return ""
@@ -79,7 +79,7 @@ def marks(column: StateColumn) -> str:
 
 
 def changes(plan: CreatePlan, becomes: str) -> dict[str, str]:
-    """Name → ``before → after``, or the one value where it stays. {} where the plan leaves no table."""
+    """Name → ``before → after``, or the one value if it stays. {} if the plan leaves no table."""
     if plan.after is None:
         return {}
     after = facts(plan.after)

@@ -83,7 +83,7 @@ def _verdict(plan: Plan) -> Iterator[str]:
 
 
 def _policy_lines(plan: AnyPlan) -> list[str]:
-    """What the policy has against it."""
+    """The objections of the policy."""
     return [f"- {'❌' if is_refused else '⚠️'} {plain(told)}" for is_refused, told in sentences.policy(plan)]
 
 

@@ -19,7 +19,7 @@ CELL_WIDTH = 40
 
 
 def estimated(estimate: int | Estimate) -> str:
-    """``1,000``, or ``1 to 2`` where only bounds are known."""
+    """``1,000``, or ``1 to 2`` if only bounds are known."""
     if isinstance(estimate, int):
         return number(estimate)
     if estimate.low == estimate.high:
@@ -46,5 +46,5 @@ def _pairs(cells: Cells) -> str:
 
 
 def cell(value: str | None) -> str:
-    """A value of a row on one line, cut where it is long."""
+    """A value of a row on one line, cut if it is long."""
     return "NULL" if value is None else elide_end(visible(value), CELL_WIDTH)

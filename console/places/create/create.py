@@ -1,4 +1,4 @@
-"""Create: a table to be, as a form and as its SQL; see what it would do, commit exactly that."""
+"""Create: a new table, as a form and as its SQL; see what it would do, commit exactly that."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class CreatePlace(FormedPlace):
 
     @property
     def is_the_forms_own(self) -> bool:
-        """Whether the text is what the form wrote, so that nothing is lost where it writes again."""
+        """Whether the text is what the form wrote, so that nothing is lost if it writes again."""
         return self.pane.text == self._written or not self.pane.text.strip()
 
     def use_form(self, form: TableForm) -> None:
@@ -94,7 +94,7 @@ class CreatePlace(FormedPlace):
             form = read_form(self.pane.text)
             if form is not None:
                 self.form_pane.show(form)
-                # it says all of it: then the form may go on with it
+                # the form can say all of it, so it may go on
                 if to_sql(form) == self.pane.text:
                     self._written = self.pane.text
         self._tell()

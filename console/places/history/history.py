@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from engine.model.plans import OperationDetail
 
 LIMIT = 500
-# the cursor may run down the list; only where it rests is worth a read
+# the cursor may run down the list: only a row where it rests is read
 REST_SECONDS = 0.15
 FILTER_SECONDS = 0.1
 VIEWS = (("promise", "Promise against actual"), ("sql", "SQL"), ("plots", "Over time"))
@@ -184,7 +184,7 @@ class HistoryPlace(Place):
 
     @property
     def _detail_of_selected(self) -> OperationDetail | None:
-        """None as long as what is shown below is another row's."""
+        """None as long as another row is shown below."""
         shown = self.detail
         return shown if shown is not None and shown.operation.op_id == self._op_id else None
 
@@ -205,7 +205,7 @@ class HistoryPlace(Place):
         self.detail = detail
         self.refresh_bindings()
         if self.view == "plots":
-            return  # they are of all that is listed
+            return  # the plots are of all listed operations
         glyphs, undo_key = self.console_app.glyphs, self.console_app.told("{history.undo}")
         page = detail_page(detail, glyphs, undo_key) if self.view == "promise" else sql_page(detail, glyphs)
         self.detail_view.show(page)
@@ -280,7 +280,7 @@ class HistoryPlace(Place):
         self.ask("plan_undo", lambda: self.backend.plan_undo(op_id), self._ask_undo, self._undo_failed, of=self._here)
 
     def _here(self) -> object:
-        """Who has gone elsewhere meanwhile does not want it any more."""
+        """Nothing happens if the user has left the place meanwhile."""
         return self.is_current, self._op_id
 
     def _ask_undo(self, looked: UndoPlan) -> None:
@@ -346,7 +346,7 @@ class HistoryPlace(Place):
             if lacks_secrets(draft):
                 place.notify(SECRET_LEFT_OUT, severity="warning")
                 return
-            # the editor has told of its new text by then: what is planned is what is there
+            # by then the editor has its new text, and that is planned
             place.call_after_refresh(place.action_plan)
 
         place.call_after_refresh(plan)

@@ -133,7 +133,7 @@ class MergePlace(FormedPlace):
 
     @override
     def show_view(self, view: str) -> None:
-        # what was typed there and could not be taken is left behind
+        # typed text that did not fit is dropped
         self._written = ""
         super().show_view(view)
 
@@ -170,7 +170,7 @@ class MergePlace(FormedPlace):
             self._tell()
 
     def change(self, text: str | None, typing: Part | None = None) -> None:
-        """The form has made another text of that of now. None where it could not."""
+        """The form wrote another text. None if it could not."""
         if text is None:
             return
         is_first = not self.pane.text.strip()
@@ -234,7 +234,7 @@ class MergePlace(FormedPlace):
             )
 
     def _clause_changed(self, at: int | None, clause: FormClause) -> str | None:
-        """The text with another clause at ``at``, or with one more; None where it cannot be in it."""
+        """The text with another clause at ``at``, or with one more; None if it cannot be part of it."""
         return with_new_clause(self.pane.text, clause) if at is None else with_clause(self.pane.text, at, clause)
 
     def _take_clause(self, at: int | None, clause: FormClause | None) -> None:
@@ -274,7 +274,7 @@ class MergePlace(FormedPlace):
     @override
     def action_back(self) -> None:
         if self.view == "form" and isinstance(self.focused, Input):
-            # plain keys are keys again, those of the list too
+            # leave the field: plain keys are actions again
             self.form_pane.clauses_view.focus_page()
         else:
             super().action_back()

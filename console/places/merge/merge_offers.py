@@ -80,7 +80,7 @@ NOT_TAKEN = "So it would not stay this clause: is a quote, a bracket or a commen
 
 
 def _with_sides(place: StatementPlace, form: MergeForm, use: Callable[[Sides], None]) -> None:
-    """Go on with what is known of both tables' columns, once it is; without Spark with what was learned before."""
+    """Continue as soon as both tables' columns are known; without Spark, with the columns known before."""
     catalog = place.console_app.catalog
 
     def made(columns: Sequence[Column], of_source: Sequence[Column]) -> Sides:

@@ -121,6 +121,6 @@ def load_choices(place: Place, dialog: PickDialog, *, without: str = "", only_de
 def _choices(tables: list[TableRef], without: str, only_delta: bool) -> list[Choice]:
     schema = without.rpartition(".")[0]
     fitting = [table for table in tables if table.name != without and not (only_delta and table.is_delta is False)]
-    # what is beside the target is most often its source
+    # the source is most often in the same schema
     fitting.sort(key=lambda table: table.name.rpartition(".")[0] != schema)
     return [Choice(table.name, table.name, "" if table.is_delta is not False else "not Delta") for table in fitting]

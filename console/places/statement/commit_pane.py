@@ -62,7 +62,7 @@ class CommitPane(Vertical):
     def show_failure(self, plan: AnyPlan, failure: Failure, settled: Operation | None = None) -> None:
         """``settled``: what the ledger has of it, as soon as it was asked."""
         if failure.cancelled:
-            # what the operator asked for is no error
+            # a cancel that the user asked for is no error
             told: Head = (signed(self.glyphs.warning, "$text-warning", "The commit was cancelled.", "bold"),)
         else:
             told = (*failure_head(failure, self.glyphs.error), sentence(""))
@@ -71,7 +71,7 @@ class CommitPane(Vertical):
 
 
 def outcome_head(plan: AnyPlan, outcome: Outcome, glyphs: Glyphs) -> Head:
-    """What a commit did, and what else is to know of it."""
+    """What a commit did, and what else to know about it."""
     sign, style = (glyphs.ok, "$text-success") if outcome.kept else (glyphs.error, "$text-error")
     head = [signed(sign, style, sentences.outcome(outcome, plan, glyphs.dot), "bold")]
     if outcome.verdict == "disjoint":

@@ -28,7 +28,7 @@ class FormedPlace(StatementPlace):
         raise NotImplementedError
 
     def focus_form(self) -> None:
-        """Give the focus to where one begins in the form."""
+        """Give the focus to the first field of the form."""
         raise NotImplementedError
 
     @property
@@ -75,7 +75,7 @@ class FormedPlace(StatementPlace):
     @override
     def action_back(self) -> None:
         if self.view == "form":
-            # plain keys are keys again
+            # leave the field: plain keys are actions again
             self.set_focus(None)
         elif self.view == "preview" and self._writing == "form":
             self.show_view("form")

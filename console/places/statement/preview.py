@@ -56,7 +56,7 @@ class Verdict(Sentences):
 
 
 def verdict(plan: AnyPlan, glyphs: Glyphs, *, edited: str) -> Head:
-    """The first lines: what to know before anything else. ``edited`` says that the text is another by now, or is ""."""
+    """The first lines: what to know before anything else. ``edited`` says that the text changed since, or is ""."""
     lines = create_pages.verdict(plan, glyphs) if plan.kind == "create_table" else _of_merge(plan, glyphs)
     if plan.refused is None:
         lines = (*lines, *_of_policy(plan, glyphs))
@@ -97,7 +97,7 @@ def _of_merge(plan: Plan, glyphs: Glyphs) -> Head:
 
 
 class Preview(Vertical):
-    """A plan that was looked at and not yet run."""
+    """The preview of one plan."""
 
     DEFAULT_CSS = """
     Preview { height: 1fr; }
@@ -110,7 +110,7 @@ class Preview(Vertical):
     )
 
     class SparkPlanWanted(Message):
-        """The view of Spark's plan is looked at, and it was not asked for yet."""
+        """The view of Spark's plan was opened for the first time."""
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -130,7 +130,7 @@ class StatementPlace(StepsPlace):
         def found(projection: Projection | None) -> None:
             self.projection = projection
 
-        # a ledger that cannot be read says so where it is needed
+        # if the ledger cannot be read, the places that need it say so
         self.ask("projection", look, found, lambda _: None, of=lambda: self.plan_id)
 
     def _plan_failed(self, failure: Failure) -> None:
@@ -202,7 +202,7 @@ class StatementPlace(StepsPlace):
     def _apply_failed(self, plan: AnyPlan, failure: Failure) -> None:
         self.commit_pane.show_failure(plan, failure)
         self._commit_ended(str(failure), kept=False)
-        # the engine has asked the table's log by then, where Spark still answers: the ledger has what it found
+        # if Spark still answers, the engine has read the table's log by now, and the ledger has the result
         self.ask(
             "settled",
             lambda: next((one for one in self.backend.history(limit=RECENT) if one.plan_id == plan.plan_id), None),

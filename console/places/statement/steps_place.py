@@ -104,7 +104,7 @@ class StepsPlace(Place):
 
     @property
     def plan_id(self) -> str:
-        """Of the plan that is shown, "" where there is none."""
+        """The id of the plan that is shown, "" without one."""
         return self.plan.plan_id if self.plan is not None else ""
 
     def _edited(self) -> bool:

@@ -215,14 +215,14 @@ class TablesPlace(OneTable):
             clone_to_rehearse(self, name, shown.version if shown is not None and shown.name == name else None)
 
     def _name_for_spark(self) -> str | None:
-        """The table that Spark is to be asked about; where there is none or no Spark yet, a notice says so."""
+        """The table to ask Spark about; if there is none, or no Spark yet, a notice says so."""
         if self.table_list.is_starting:
             self.notify(NOT_YET)
             return None
         return self._name_or_tell()
 
     def _name_or_tell(self) -> str | None:
-        """The table that is meant; where there is none, a notice says so."""
+        """The table that is meant; if there is none, a notice says so."""
         name = self._chosen_name()
         if name is None:
             self.notify("There is no table under the cursor.")
