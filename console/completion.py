@@ -34,11 +34,11 @@ ColumnsOf = Callable[[str], Sequence[str]]
 
 def relations(sql: str) -> dict[str, str]:
     """The tables that a statement names, by their alias or, without one, by their last part."""
-    found = {}
+    names = {}
     for match in _RELATION.finditer(_OPAQUE.sub(" ", sql)):
         name, alias = match.groups()
-        found[(alias or name.rpartition(".")[2]).lower()] = name
-    return found
+        names[(alias or name.rpartition(".")[2]).lower()] = name
+    return names
 
 
 def completions(before: str, after: str, tables: Sequence[str], columns_of: ColumnsOf) -> tuple[str, list[str]]:

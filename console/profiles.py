@@ -42,9 +42,9 @@ def profile_of(home: Path, target: str) -> Profile | None:
     profiles = _read(home).get("profiles", {})
     for name, values in profiles.items() if isinstance(profiles, dict) else ():
         if isinstance(values, dict) and ("policy" in values or "production" in values):
-            found = _checked(name, values)
-            if _place(found.target) == _place(target):
-                return found
+            profile = _checked(name, values)
+            if _place(profile.target) == _place(target):
+                return profile
     return None
 
 

@@ -101,10 +101,10 @@ class SparkTables:
         from engine.model.errors import EngineError
         from engine.table.table_state import delta_table_now
 
-        found = self._ask(lambda s: delta_table_now(s, name))
-        if found is None:
+        table = self._ask(lambda s: delta_table_now(s, name))
+        if table is None:
             raise EngineError("DELTA_TABLE_ONLY_OPERATION", f"{name} is not a Delta table.", "Choose a Delta table.")
-        return found.state
+        return table.state
 
     def table_advice(self, name: str) -> tuple[LayoutAdvice, ...]:
         from engine.explore.layout_advice import advise_layout

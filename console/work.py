@@ -76,7 +76,7 @@ def failure_of(error: BaseException) -> Failure:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Question:
     """A question that is under way."""
 
     group: str
@@ -95,9 +95,9 @@ class Asked:
 class Answered(Message, bubble=False):
     """What came back from a thread. ``deliver`` runs on the UI thread, unless it came too late."""
 
-    def __init__(self, asked: Asked, deliver: Callable[[], None]) -> None:
+    def __init__(self, question: Question, deliver: Callable[[], None]) -> None:
         super().__init__()
-        self.asked = asked
+        self.question = question
         self.deliver = deliver
 
 
@@ -138,8 +138,8 @@ class Asking(DOMNode):
         A later ``ask`` of the same group makes the answer to this one stale. So does ``of``, which returns what is
         asked about (a table, a version, a view), if it returns another thing by then. ``ended`` runs in either case.
         """
-        asked = Asked(group, next(_TICKETS), of, of(), ended)
-        self._newest_tickets()[group] = asked.ticket
+        question = Question(group, next(_TICKETS), of, of(), ended)
+        self._newest_tickets()[group] = question.ticket
 
         def work() -> None:
             deliver: Callable[[], None]
@@ -148,7 +148,7 @@ class Asking(DOMNode):
             except Exception as error:
                 deliver = partial(self._deliver_failure, group, failure_of(error), failed)
             with suppress(RuntimeError):  # the app is gone
-                self.post_message(Answered(asked, deliver))
+                self.post_message(Answered(question, deliver))
 
         self.run_worker(_in_thread(work, group), name=group, group=group, exclusive=True, exit_on_error=False)
 
@@ -173,11 +173,11 @@ class Asking(DOMNode):
     @on(Answered)
     def _on_answered(self, event: Answered) -> None:
         event.stop()
-        asked = event.asked
-        asked.ended()
-        if self._newest_tickets().get(asked.group) == asked.ticket:
-            del self._newest_tickets()[asked.group]
-            if asked.still_holds:
+        question = event.question
+        question.ended()
+        if self._newest_tickets().get(question.group) == question.ticket:
+            del self._newest_tickets()[question.group]
+            if question.still_holds:
                 event.deliver()
 
 

@@ -77,15 +77,15 @@ class Interruptible(Generic[T]):
 
     def _wait(self) -> None:
         deadline: float | None = None
-        told = 0
+        answered = 0
         while not self._finished.wait(POLL_SECONDS):
             if not self._asked:
                 continue
-            if told == 0:
+            if answered == 0:
                 self._narrator.say("cancelling: asking Spark to stop")
                 deadline = time.monotonic() + PATIENCE_SECONDS
-            told = self._asked
-            if told > 1 or (deadline is not None and time.monotonic() > deadline):
+            answered = self._asked
+            if answered > 1 or (deadline is not None and time.monotonic() > deadline):
                 self._give_up()
                 return
             self._interrupt()

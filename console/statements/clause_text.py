@@ -75,11 +75,11 @@ def _listed(items: Sequence[str], newline: str) -> str:
 
 def action_edits(sql: str, begin: int, old: FormClause, new: FormClause) -> list[Edit]:
     """What makes the action at ``begin`` of ``sql`` that of ``new``: only the columns that differ are touched."""
-    said = (old.action_kind, old.star, old.assignments)
-    if said == (new.action_kind, new.star, new.assignments):
+    action = (old.action_kind, old.star, old.assignments)
+    if action == (new.action_kind, new.star, new.assignments):
         return []
     kept = {column for column, _ in old.assignments} & {column for column, _ in new.assignments}
-    if said[:2] != (new.action_kind, new.star) or not old.by_columns or not kept:
+    if action[:2] != (new.action_kind, new.star) or not old.by_columns or not kept:
         newline = "\r\n" if "\r\n" in sql else "\n"
         return [(begin, begin + len(old.action), action_sql(new, newline))]
     return [(begin + start, begin + end, text) for start, end, text in _column_edits(old, dict(new.assignments))]

@@ -186,8 +186,8 @@ class Grid(ScrollView, Asking, can_focus=True):
             room = max((self._room - taken - padding) // len(flexible), MINIMUM_FIT)
             for at in flexible:
                 column = self.table.columns[at]
-                shown = (_cut(cell, column, room, self._ellipsis) for cell in self._cells_of(at))
-                widths[at] = max(cell_len(visible(column.label)), max(map(cell_len, shown), default=0))
+                cells = (_cut(cell, column, room, self._ellipsis) for cell in self._cells_of(at))
+                widths[at] = max(cell_len(visible(column.label)), max(map(cell_len, cells), default=0))
         return [max(size, cell_len(self._label(at))) for at, size in enumerate(widths)]
 
     def _widen(self) -> None:

@@ -34,11 +34,11 @@ def sample_text(sample: Sample, glyphs: Glyphs) -> str:
         return _pairs(before or after or {})
     changed = [name for name in dict.fromkeys([*before, *after]) if before.get(name) != after.get(name)]
     same = {name: value for name, value in before.items() if name not in changed}
-    known = _pairs(dict(list(same.items())[:MAX_IDENTIFYING]))
-    told = ", ".join(
+    identity = _pairs(dict(list(same.items())[:MAX_IDENTIFYING]))
+    changes = ", ".join(
         f"{visible(name)} {cell(before.get(name))} {glyphs.becomes} {cell(after.get(name))}" for name in changed
     )
-    return f"{known}: {told or 'written again unchanged'}" if known else told
+    return f"{identity}: {changes or 'written again unchanged'}" if identity else changes
 
 
 def _pairs(cells: Cells) -> str:

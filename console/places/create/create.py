@@ -15,7 +15,7 @@ from typing_extensions import override
 from console.places.create.create_form import FormPane
 from console.places.create.create_keys import KEYS
 from console.places.statement.commit_pane import CommitPane
-from console.places.statement.form_sql_place import FormedPlace
+from console.places.statement.form_sql_place import FormSqlPlace
 from console.places.statement.preview import Preview
 from console.places.statement.statement_editor import ComposePane
 from console.statements.table_form import FormColumn, TableForm, read_form, to_sql
@@ -34,7 +34,7 @@ BY_HAND = (
 NOT_A_FORM = "The SQL is none that this form can write: it runs as it is. The form asks before it replaces it."
 
 
-class CreatePlace(FormedPlace):
+class CreatePlace(FormSqlPlace):
     PLACE = "create"
     FIRST = "form"
     HELP = (

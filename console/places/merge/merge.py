@@ -15,7 +15,7 @@ from typing_extensions import override
 from console.places.merge.merge_form_pane import MergeFormPane
 from console.places.merge.merge_keys import KEYS
 from console.places.statement.commit_pane import CommitPane
-from console.places.statement.form_sql_place import FormedPlace
+from console.places.statement.form_sql_place import FormSqlPlace
 from console.places.statement.plan_pages import spark_page
 from console.places.statement.preview import Preview
 from console.places.statement.statement_editor import ComposePane
@@ -44,7 +44,7 @@ EMPTY = "Type a MERGE statement, or press {tables.merge} on a table. {merge.plan
 NOT_IN_SQL = "The {part} as it is typed here is not in the SQL: it is empty, or would not stay one part of it."
 
 
-class MergePlace(FormedPlace):
+class MergePlace(FormSqlPlace):
     PLACE = "merge"
     HELP = (
         "Merge: type a MERGE statement, plan it, look at what it would do, and commit exactly that. "

@@ -23,10 +23,10 @@ def offer(place: StatementPlace, form: MergeForm, part: Part, taken: Callable[[s
         _with_sides(place, form, partial(_offer_conditions, place, form, taken))
         return
     only_delta = part == "target"
-    asked = "Into which table?" if only_delta else "From which table? A path or a query is typed in the field."
+    question = "Into which table?" if only_delta else "From which table? A path or a query is typed in the field."
     choices = table_choices(place, only_delta=only_delta)
     title = "Target" if only_delta else "Source"
-    dialog = PickDialog(title, asked, choices, empty="No such table is known here.", awaits=LISTING)
+    dialog = PickDialog(title, question, choices, empty="No such table is known here.", awaits=LISTING)
     place.app.push_screen(dialog, taken)
     load_choices(place, dialog, only_delta=only_delta)
 
@@ -34,15 +34,15 @@ def offer(place: StatementPlace, form: MergeForm, part: Part, taken: Callable[[s
 def _offer_conditions(
     place: StatementPlace, form: MergeForm, taken: Callable[[str | None], None], known: Sides
 ) -> None:
-    found = conditions(known, form.target_name or "t", form.source_name or "s")
-    if not found:
+    proposals = conditions(known, form.target_name or "t", form.source_name or "s")
+    if not proposals:
         place.notify("The columns of these tables are not known, so there is nothing to propose.")
         return
-    choices = [Choice(condition, condition, why) for condition, why in found]
-    asked = "By what do rows of both belong together?"
+    choices = [Choice(condition, condition, why) for condition, why in proposals]
+    question = "By what do rows of both belong together?"
     if not known.common:
-        asked += " The source's columns are not known: these are the target's."
-    place.app.push_screen(PickDialog("ON", asked, choices), taken)
+        question += " The source's columns are not known: these are the target's."
+    place.app.push_screen(PickDialog("ON", question, choices), taken)
 
 
 def open_clause(

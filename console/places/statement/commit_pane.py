@@ -55,18 +55,18 @@ class CommitPane(Vertical):
         table = promise_table(plan, outcome, self.glyphs)
         head = outcome_head(plan, outcome, self.glyphs)
         if projection is not None:
-            told = f"took {duration(outcome.duration_ms)}, about {duration(projection.milliseconds)} was estimated"
-            head = (*head, sentence(told, "$foreground-muted"))
+            times = f"took {duration(outcome.duration_ms)}, about {duration(projection.milliseconds)} was estimated"
+            head = (*head, sentence(times, "$foreground-muted"))
         self.page.show(Page(head, table))
 
     def show_failure(self, plan: AnyPlan, failure: Failure, settled: Operation | None = None) -> None:
         """``settled``: what the ledger has of it, as soon as it was asked."""
         if failure.cancelled:
             # a cancel that the user asked for is no error
-            told: Head = (signed(self.glyphs.warning, "$text-warning", "The commit was cancelled.", "bold"),)
+            lines: Head = (signed(self.glyphs.warning, "$text-warning", "The commit was cancelled.", "bold"),)
         else:
-            told = (*failure_head(failure, self.glyphs.error), sentence(""))
-        head = (*told, sentence(cast("Place", self.screen).told(_what_now(failure, settled))))
+            lines = (*failure_head(failure, self.glyphs.error), sentence(""))
+        head = (*lines, sentence(cast("Place", self.screen).told(_what_now(failure, settled))))
         self.page.show(Page(head, promise_table(plan, None, self.glyphs)))
 
 

@@ -11,7 +11,7 @@ from console.places.statement.statement import StatementPlace
 from console.places.statement.statement_editor import ComposePane
 
 
-class FormedPlace(StatementPlace):
+class FormSqlPlace(StatementPlace):
     """Its ``#panes`` have a ``#form-pane`` too."""
 
     PANES: ClassVar[dict[str, str]] = {"form": "form-pane", **StatementPlace.PANES}

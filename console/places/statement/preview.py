@@ -138,12 +138,12 @@ class Preview(Vertical):
     def _tabs(self) -> list[tuple[str, str]]:
         of_create = self.plan is not None and self.plan.kind == "create_table"
         views = create_pages.VIEWS if of_create else plan_pages.VIEWS
-        shown = [(name, label) for name, (label, _) in views.items()]
+        tabs = [(name, label) for name, (label, _) in views.items()]
         if not of_create:
-            shown.append(("spark", "Spark"))
+            tabs.append(("spark", "Spark"))
         if "key" in self._asked:
-            shown.append(("key", "Key"))
-        return [*shown, ("before", "Before")] if self.before is not None else shown
+            tabs.append(("key", "Key"))
+        return [*tabs, ("before", "Before")] if self.before is not None else tabs
 
     def show(self, plan: AnyPlan, before: AnyPlan | None = None) -> None:
         """Another plan, in the view that was chosen last; and the one ``before`` it, to compare."""
@@ -155,9 +155,9 @@ class Preview(Vertical):
         self._edited = False
         self._show_verdict()
         # what stops a plan is the first thing to look at
-        wanted = "conflicts" if plan.refused is not None else self._chosen
+        view = "conflicts" if plan.refused is not None else self._chosen
         names = list(dict(self._tabs()))
-        self.choose(wanted if wanted in names else names[0])
+        self.choose(view if view in names else names[0])
 
     def edited(self, edited: bool) -> None:
         """Say whether the text is another than what was planned."""

@@ -38,8 +38,8 @@ def _why_not(path: str) -> str | None:
 
 
 def _exists(place: Place, path: str) -> str | None:
-    told = place.console_app.told("It exists already: {path.insist} overwrites it.")
-    return told if Path(path).expanduser().exists() else None
+    warning = place.console_app.told("It exists already: {path.insist} overwrites it.")
+    return warning if Path(path).expanduser().exists() else None
 
 
 def _save(place: Place, plan: AnyPlan, path: str | None) -> None:
