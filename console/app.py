@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
@@ -14,7 +13,6 @@ from textual import on
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.events import Event, InputEvent, Key
-from textual.message import Message
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.signal import Signal
@@ -22,22 +20,23 @@ from textual.theme import Theme
 from typing_extensions import override
 
 from console import garbage
-from console.catalog import Catalog
+from console.app_keys import KEYS
 from console.drafts import open_merges
 from console.settings import load_settings
+from console.spark_app import SparkApp
 from console.specs import PLACES
+from console.status import Job, LogLine, Status
 from console.themes import DEFAULT_THEME, load_themes
 from console.widgets.keys import key_name
 from console.widgets.scrollbars import draw_scroll_bars
-from console.widgets.status import Job, Status
 from console.words.glyphs import ASCII, UNICODE, locale_speaks_utf8
 from console.words.visible import visible
-from console.work import Asking, Failed, Failure
+from console.work import Failed
 
 if TYPE_CHECKING:
     from console.backend import Backend
     from console.places.place import Place
-    from engine.model.progress import Progress
+    from console.shell import Shell
 
 FIRST_FRAME_SECONDS = 0.05
 HEARTBEAT_SECONDS = 15.0
@@ -46,27 +45,12 @@ QUIT_PATIENCE_SECONDS = 3.0
 LOG_LINES = 2000
 
 
-@dataclass(frozen=True)
-class LogLine:
-    at: datetime
-    severity: SeverityLevel
-    text: str
-
-
-class Narrated(Message, bubble=False):
-    """The start of Spark has come to its next step."""
-
-    def __init__(self, sentence: str) -> None:
-        super().__init__()
-        self.sentence = sentence
-
-
 def merge_mode(number: int) -> str:
     """The mode of a merge: the first one is the Merge place itself."""
     return "merge" if number == 1 else f"merge-{number}"
 
 
-class DeltaMergeApp(App[None], Asking):
+class DeltaMergeApp(SparkApp):
     """Plan/apply for Delta Lake MERGE, in the terminal."""
 
     TITLE = "deltamerge"
@@ -75,60 +59,7 @@ class DeltaMergeApp(App[None], Asking):
     MODES = {spec.name: spec.make for spec in PLACES}  # noqa: RUF012
     DEFAULT_MODE = "tables"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *(
-            Binding(
-                f"{spec.key},alt+{spec.key}",
-                f"app.place('{spec.name}')",
-                spec.label,
-                show=False,
-                id=f"app.{spec.name}",
-                tooltip=f"Go to {spec.label}",
-            )
-            for spec in PLACES
-        ),
-        Binding(
-            "f9,R",
-            "app.restart_spark",
-            "restart Spark",
-            id="app.restart_spark",
-            tooltip="Start Spark again after it was lost; drafts and history stay as they are",
-        ),
-        Binding(
-            "question_mark,f1",
-            "app.help",
-            "help",
-            id="app.help",
-            tooltip="What can be done here, and every key",
-        ),
-        Binding(
-            "ctrl+p",
-            "command_palette",
-            "all",
-            id="app.palette",
-            tooltip="Every action by name",
-            priority=True,
-        ),
-        Binding(
-            "ctrl+c",
-            "app.cancel_work",
-            "cancel",
-            show=False,
-            id="app.cancel_work",
-            tooltip="Cancel what Spark is doing for this console",
-            # a text would take it, with nothing to copy
-            priority=True,
-        ),
-        Binding(
-            "ctrl+q",
-            "app.quit",
-            "quit",
-            show=False,
-            id="app.quit",
-            tooltip="Leave; asks if work is running",
-            priority=True,
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
 
     def __init__(
         self,
@@ -137,32 +68,30 @@ class DeltaMergeApp(App[None], Asking):
         home: Path,
         initial: str | None = None,
         ascii: bool = False,
-        rows: int = 5,
         open_sql: str | None = None,
         profile: str = "",
         production: bool = False,
     ) -> None:
-        super().__init__()
-        self.backend = backend
-        self.home = home
-        self.sample_rows = rows
-        self.open_sql = open_sql
-        self.status = Status(
-            backend.endpoint,
-            profile,
-            production=production,
-            narration="Spark is starting; browsing history works already.",
+        super().__init__(
+            backend,
+            Status(
+                backend.endpoint,
+                profile,
+                production=production,
+                narration="Spark is starting; browsing history works already.",
+            ),
         )
-        self.status_signal: Signal[Status] = Signal(self, "status")
+        self.home = home
+        self.open_sql = open_sql
         self.log_lines: deque[LogLine] = deque(maxlen=LOG_LINES)
         self.log_signal: Signal[LogLine] = Signal(self, "log")
-        self.catalog = Catalog(backend)
+        self.tabs = [(spec.name, spec.key, spec.label) for spec in PLACES]
         self.merges: dict[int, str] = dict.fromkeys(open_merges(home), "")
-        """The open merges by number, and the table each goes into, as far as it was looked at."""
+        """The open merges by number, and the table each goes into, if it is known."""
         self.merges_signal: Signal[int] = Signal(self, "merges")
         self._merge = 1
         self.clock: Callable[[], float] = monotonic
-        """Seconds. What waits for an operator's eye waits by it."""
+        """Seconds. A dialog measures by it whether it could be read."""
         self._last_input = monotonic()
         self._jobs: dict[str, Job] = {}
         self._initial = initial or ("merge" if open_sql else "tables")
@@ -181,7 +110,7 @@ class DeltaMergeApp(App[None], Asking):
             notices.append(f"No theme is named {wanted!r}; there are {known}, and those of Textual.")
             wanted = DEFAULT_THEME
         if wanted in self.available_themes:
-            # without telling watchers: nothing is drawn yet that would have to be drawn anew
+            # without notifying watchers: nothing is drawn yet
             self.set_reactive(App.theme, wanted)
         self._start_notices = notices
         self._wanted_keys = settings.keys
@@ -212,7 +141,7 @@ class DeltaMergeApp(App[None], Asking):
         if isinstance(event, InputEvent):
             self._last_input = monotonic()
         if isinstance(event, Key) and event.key.startswith("alt+"):
-            # some terminals send a letter with it, which is none that was typed
+            # some terminals send a letter with it, which nobody typed
             event.character = None
         await super().on_event(event)
 
@@ -226,7 +155,7 @@ class DeltaMergeApp(App[None], Asking):
             self.notify(notice, severity="warning", timeout=10)
 
     def _use_keymap(self) -> None:
-        # to know all actions, every place is imported: only where keys were chosen, and after the first frame
+        # this imports every place: only if keys were chosen, and after the first frame
         from console.keymap import checked_keymap
 
         self.keymap, complaints = checked_keymap(self._wanted_keys)
@@ -236,56 +165,6 @@ class DeltaMergeApp(App[None], Asking):
     def _theme_chosen(self, theme: Theme) -> None:
         self.notify(f'To keep it, write theme = "{theme.name}" into {self.home / "settings.toml"}.', title="Theme")
 
-    # Spark
-
-    def _connect(self) -> None:
-        self._start_spark(restart=False)
-
-    def _start_spark(self, *, restart: bool) -> None:
-        self.set_status(spark="starting", narration="Spark is starting…" if restart else self.status.narration)
-
-        def start() -> tuple[str, ...]:
-            # looked up in the thread too: a backend may only be imported when it is first asked
-            return (self.backend.restart if restart else self.backend.connect)(narrate)
-
-        def narrate(progress: Progress) -> None:
-            tasks = f" {progress.done}/{progress.total}" if progress.total else ""
-            self.post_message(Narrated(f"Spark is starting: {progress.phase}{tasks}"))
-
-        self.ask("connect", start, self._spark_is_warm, self._spark_did_not_start)
-        for screen in self.open_places():
-            screen.spark_is_starting()
-
-    @on(Narrated)
-    def _narrate(self, event: Narrated) -> None:
-        if self.status.spark == "starting":
-            self.set_status(narration=event.sentence)
-
-    def _spark_is_warm(self, told: tuple[str, ...]) -> None:
-        self.set_status(spark="warm", narration="")
-        self.record(f"Spark is up: {self.backend.endpoint}.")
-        for sentence in told:
-            self.record(sentence, "warning")
-            self.notify(sentence, severity="warning", timeout=10)
-        self.catalog.forget()
-        for screen in self.open_places():
-            screen.spark_is_warm()
-            if told:
-                screen.ledger_changed()
-
-    def _spark_did_not_start(self, failure: Failure) -> None:
-        self.spark_is_lost(failure)
-
-    def spark_is_lost(self, failure: Failure) -> None:
-        """Say so on every place; nothing typed is touched."""
-        if self.status.spark == "lost":
-            return
-        # what to do comes first: a narrow screen cuts the end
-        restart = self.told("Spark is lost: {app.restart_spark} starts it again, your text is kept")
-        todo = f"{self.glyphs.error} {restart}"
-        self.set_status(spark="lost", narration=f"{todo} ({failure.message})")
-        self.screen.refresh_bindings()
-
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "cycle_merge":
@@ -294,31 +173,7 @@ class DeltaMergeApp(App[None], Asking):
             return not self._has_selection
         return self.status.spark == "lost" if action == "restart_spark" else True
 
-    def action_restart_spark(self) -> None:
-        if self.status.spark != "lost":
-            self.notify("Spark is not lost; there is nothing to restart.")
-            return
-        self.record("Spark is started again on request.")
-        self._start_spark(restart=True)
-        self.screen.refresh_bindings()
-
-    def _check_alive(self) -> None:
-        if self.status.spark != "warm" or self.is_asking("alive"):
-            return
-        self.ask("alive", self.backend.is_alive, self._heard)
-
-    def _heard(self, alive: bool) -> None:
-        if not alive and self.status.spark == "warm":
-            failure = Failure("", "the driver does not answer any more", unreachable=True)
-            self.record(f"Spark is lost: {failure.message}.", "error")
-            self.spark_is_lost(failure)
-
-    # What all places tell the app
-
-    def set_status(self, **changes: str) -> None:
-        """Change parts of the status, everywhere it is shown."""
-        self.status = replace(self.status, **changes)  # type: ignore[arg-type]
-        self.status_signal.publish(self.status)
+    # What the places report
 
     def begin(self, job: Job) -> None:
         """Spark works for us now."""
@@ -326,19 +181,21 @@ class DeltaMergeApp(App[None], Asking):
         self.set_status(work=self._work())
 
     def end(self, operation_id: str) -> None:
-        """Spark has done that work, or given it up."""
+        """Spark finished that work, or gave up."""
         self._jobs.pop(operation_id, None)
         self.set_status(work=self._work())
 
     def _work(self) -> str:
         return ", ".join(dict.fromkeys(job.kind for job in self._jobs.values()))
 
+    @override
     def told(self, text: str) -> str:
         """A sentence of ours, never anyone else's, with the keys in use in place of ``{merge.plan}``."""
         from console.keymap import told_keys
 
         return told_keys(text, self.keymap or self._wanted_keys, plain=self.plain)
 
+    @override
     def record(self, text: str, severity: SeverityLevel = "information") -> None:
         """A line for the Log place."""
         line = LogLine(datetime.now().astimezone(), severity, text)
@@ -355,15 +212,16 @@ class DeltaMergeApp(App[None], Asking):
         if failure.unreachable:
             self.spark_is_lost(failure)
 
+    @override
     def open_places(self) -> list[Place]:
-        """The places that were gone to at least once."""
+        """The places that were visited at least once."""
         from console.places.place import Place
 
         screens = (screen for stack in self._screen_stacks.values() for screen in stack)
         return [screen for screen in screens if isinstance(screen, Place)]
 
     def go_to(self, name: str) -> Place:
-        """Switch to a place and give it back; to the Merge place as it was left, whichever merge that was."""
+        """Switch to a place and return it; for "merge", to the merge that was open last."""
         self.switch_mode(merge_mode(self._merge) if name == "merge" else name)
         return cast("Place", self.screen_stack[0])
 
@@ -387,7 +245,7 @@ class DeltaMergeApp(App[None], Asking):
     def action_cycle_merge(self, step: int) -> None:
         numbers = sorted(self.merges)
         self.action_merge(numbers[(numbers.index(self._merge) + step) % len(numbers)])
-        # the key that came here goes on, and is not typed into the SQL
+        # the same key works again: it is not typed into the SQL
         self.screen_stack[0].set_focus(None)
 
     async def close_merge(self, number: int) -> None:
@@ -465,9 +323,12 @@ class DeltaMergeApp(App[None], Asking):
 
     def action_help(self) -> None:
         from console.dialogs.help import HelpDialog
+        from console.places.place import Place
 
-        if not isinstance(self.screen, HelpDialog):
-            self.push_screen(HelpDialog(self.screen))
+        about = self.screen
+        if not isinstance(about, HelpDialog):
+            # Create names its own keys in what it shares with Merge
+            self.push_screen(HelpDialog(about, about if isinstance(about, Place) else self))
 
     @override
     def get_key_display(self, binding: Binding) -> str:
@@ -477,7 +338,7 @@ class DeltaMergeApp(App[None], Asking):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         from console.commands import all_commands
 
-        return all_commands(self)
+        return all_commands(self, PLACES, self.keymap, self.go_to)
 
     @override
     def notify(
@@ -489,7 +350,7 @@ class DeltaMergeApp(App[None], Asking):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        # whoever calls, and whatever is in it: never markup, never a control character
+        # no matter who calls: never markup, never a control character
         super().notify(
             visible(message, lines=True),
             title=visible(title),
@@ -500,5 +361,11 @@ class DeltaMergeApp(App[None], Asking):
 
     @override
     def delay_update(self, delay: float = 0.05) -> None:
-        # Textual masks a change of place for 50 ms; ours are drawn at once
+        # Textual hides a change of screen for 50 ms; ours are drawn at once
         super().delay_update(min(delay, 0.01))
+
+
+if TYPE_CHECKING:
+
+    def _as_shell(app: DeltaMergeApp) -> Shell:
+        return app  # the type checker holds the app to what the others need of it

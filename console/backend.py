@@ -39,12 +39,12 @@ class Backend(Protocol):
     policy: Policy
 
     def __hash__(self) -> int:
-        """One backend is like no other."""
+        """Two backends are never equal."""
 
     def connect(self, on_progress: OnProgress) -> tuple[str, ...]:
         """Start or find Spark. Long on a cold machine; says what it does through ``on_progress``.
 
-        Gives what became of operations whose program is gone, a sentence each."""
+        Returns a sentence for each operation whose program is gone: what became of it."""
 
     def close(self) -> None:
         """Give back what Spark holds for this console, the sources of saved plans excepted."""
@@ -73,7 +73,7 @@ class Backend(Protocol):
     def table_versions(self, name: str, limit: int = 100) -> list[TableVersion]: ...
 
     def remembered_tables(self) -> list[TableRef]:
-        """The tables of the last time here, without asking Spark."""
+        """The tables that were listed here last time, without asking Spark."""
 
     def remember_tables(self, tables: Sequence[TableRef]) -> None: ...
 
@@ -94,7 +94,7 @@ class Backend(Protocol):
         """A Delta table in all its parts, generated columns and defaults too: what one like it is made from."""
 
     def table_advice(self, name: str) -> tuple[LayoutAdvice, ...]:
-        """How a Delta table could be laid out better, with the evidence. Reads the table's keys."""
+        """Advice on the layout of a Delta table, with the evidence. Reads the table's keys."""
 
     def explore_scan(self, name: str, predicate: str, version: int | None = None) -> ScanExplained:
         """Which files of a Delta table a read with this predicate leaves, and why. No data is read."""
@@ -135,7 +135,7 @@ class Backend(Protocol):
         """The operations that committed, newest first, with what they did; without their plans."""
 
     def plan_undo(self, op_id: str) -> UndoPlan:
-        """What it would take to take that operation back. Looks only."""
+        """How that operation could be undone. Changes nothing."""
 
     def undo(self, looked: UndoPlan, *, operation_id: str, on_progress: OnProgress) -> Outcome:
-        """Do that. Later commits that it names are lost too: they were shown."""
+        """Undo it. The later commits that the plan names are lost too: the user saw them."""

@@ -30,11 +30,11 @@ class Catalog:
             self._columns.clear()
 
     def known_tables(self) -> list[TableRef]:
-        """The tables, or [] where they were not asked for yet."""
+        """The tables, or [] if they were not asked for yet."""
         return self._tables or []
 
     def known_columns(self, name: str) -> tuple[Column, ...] | None:
-        """The columns of a table; () where Spark could not tell, None where it was not asked."""
+        """The columns of a table; () if Spark does not know, None if it was not asked."""
         return self._columns.get(name)
 
     def load_tables(self) -> list[TableRef]:

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from textual.app import SystemCommand
+from textual.app import App, SystemCommand
 from textual.binding import Binding
 
-from console.specs import PLACES, PlaceSpec
 from console.widgets.keys import catalog
 
 if TYPE_CHECKING:
-    from console.app import DeltaMergeApp
+    from textual.screen import Screen
+
+    from console.specs import PlaceSpec
 
 
-def all_commands(app: DeltaMergeApp) -> Iterable[SystemCommand]:
+def all_commands(
+    app: App[None], places: Sequence[PlaceSpec], keymap: Mapping[str, str], go_to: Callable[[str], Screen[None]]
+) -> Iterable[SystemCommand]:
     """The actions of every place, then those of the whole console, then the themes."""
     current = app.screen_stack[0]
-    # those of the place one is in come first
-    for spec in sorted(PLACES, key=lambda spec: spec.place_class is not type(current)):
-        for keys, binding in catalog(bindings_of(spec), app.keymap):
+    # those of the current place come first
+    for spec in sorted(places, key=lambda spec: spec.place_class is not type(current)):
+        for keys, binding in catalog(bindings_of(spec), keymap):
             yield SystemCommand(
                 f"{spec.label}: {binding.description}",
                 f"{binding.tooltip} ({keys})",
-                _in_place(app, spec, binding.action),
+                _in_place(app, partial(go_to, spec.name), binding.action),
             )
-    for keys, binding in catalog(_app_bindings(app), app.keymap):
+    for keys, binding in catalog(_app_bindings(app), keymap):
         if binding.action == "command_palette":
             continue
         yield SystemCommand(
@@ -42,20 +46,20 @@ def bindings_of(spec: PlaceSpec) -> list[Binding]:
     return list(Binding.make_bindings(spec.place_class.__dict__.get("BINDINGS", [])))
 
 
-def _app_bindings(app: DeltaMergeApp) -> list[Binding]:
+def _app_bindings(app: App[None]) -> list[Binding]:
     return list(Binding.make_bindings(type(app).BINDINGS))
 
 
-def _in_place(app: DeltaMergeApp, spec: PlaceSpec, action: str) -> Callable[[], None]:
+def _in_place(app: App[None], go_there: Callable[[], Screen[None]], action: str) -> Callable[[], None]:
     def run() -> None:
-        place = app.go_to(spec.name)
+        place = go_there()
         # a place that was just made has to be mounted before it can act
         place.call_after_refresh(app.run_action, action, place)
 
     return run
 
 
-def _in_app(app: DeltaMergeApp, action: str) -> Callable[[], None]:
+def _in_app(app: App[None], action: str) -> Callable[[], None]:
     def run() -> None:
         app.call_next(app.run_action, action)
 

@@ -1,4 +1,4 @@
-"""What may come next in a statement: the columns, tables, words and functions that start as the typed word does."""
+"""Completions in a statement: the columns, tables, keywords and functions that start with the typed word."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _RELATION = re.compile(
 )
 _AFTER_RELATION = re.compile(r"\b(?:INTO|USING|FROM|JOIN|TABLE)\s+$", re.IGNORECASE)
 _TYPED = re.compile(rf"((?:{_PART}\.)*)([A-Za-z_]\w*)?$")
-# what is skipped before the cursor: an open one reaches to its end
+# skipped before the cursor: one that is not closed reaches to the end
 _OPAQUE = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|\\.)*(?:'|\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\Z)", re.DOTALL)
 
 ColumnsOf = Callable[[str], Sequence[str]]
@@ -34,11 +34,11 @@ ColumnsOf = Callable[[str], Sequence[str]]
 
 def relations(sql: str) -> dict[str, str]:
     """The tables that a statement names, by their alias or, without one, by their last part."""
-    found = {}
+    names = {}
     for match in _RELATION.finditer(_OPAQUE.sub(" ", sql)):
         name, alias = match.groups()
-        found[(alias or name.rpartition(".")[2]).lower()] = name
-    return found
+        names[(alias or name.rpartition(".")[2]).lower()] = name
+    return names
 
 
 def completions(before: str, after: str, tables: Sequence[str], columns_of: ColumnsOf) -> tuple[str, list[str]]:

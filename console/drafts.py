@@ -48,7 +48,7 @@ class DraftStore:
         return sorted(path.stem for path in self._folder.glob("*.sql") if not path.name.startswith("."))
 
     def load(self, name: str) -> Draft:
-        """The draft of that name, or an empty one. Raises OSError where it exists and cannot be read."""
+        """The draft of that name, or an empty one. Raises OSError if it exists and cannot be read."""
         try:
             sql = (self._folder / f"{name}.sql").read_text(encoding="utf-8", errors="replace")
         except FileNotFoundError:
@@ -66,7 +66,7 @@ class DraftStore:
             self._newest[name] = sequence
 
     def keep(self, name: str, draft: Draft) -> Path | None:
-        """Put a copy aside that later saves leave alone. None where there is nothing to keep."""
+        """Put a copy aside that later saves leave alone. None if there is nothing to keep."""
         if not draft.sql.strip():
             return None
         with self._lock:

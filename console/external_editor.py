@@ -1,4 +1,4 @@
-"""The statement in the operator's own editor. Blocks until that ends; nothing typed there is ever thrown away."""
+"""The statement in the user's own editor. Blocks until the editor ends; nothing typed there is lost."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ USUAL = ("nano", "vim", "vi")
 
 
 class EditorError(Exception):
-    """The editor could not be used; the text says why and where what was typed is."""
+    """The editor could not be used; the message says why, and where the text is."""
 
 
 def editor_command() -> list[str]:
-    """``$VISUAL``, ``$EDITOR``, or the first usual one that is there. Raises EditorError."""
+    """``$VISUAL``, ``$EDITOR``, or the first common one that is installed. Raises EditorError."""
     for variable in ("VISUAL", "EDITOR"):
         if wanted := os.environ.get(variable, "").strip():
             try:

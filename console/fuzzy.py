@@ -1,4 +1,4 @@
-"""Finds names by what one remembers of them: all words somewhere, or at least their letters in order."""
+"""Finds names by parts: all words somewhere in the name, or at least their letters in order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def best_matches(words: str, things: Iterable[T], text_of: Callable[[T], str]) -
 
 
 def match(typed: list[str], text: str) -> tuple[int, int] | None:
-    """How well ``text`` fits lower-case words, less is better; None where it does not.
+    """How well ``text`` fits lower-case words, less is better; None if it does not.
 
     A word that stands there whole goes before one whose letters only come in that order (``ordl``: ``order_lines``).
     """
@@ -40,7 +40,7 @@ def match(typed: list[str], text: str) -> tuple[int, int] | None:
 
 
 def _spread(word: str, text: str) -> int | None:
-    """How many characters lie between the letters of ``word`` in ``text``; None where they do not come in order."""
+    """How many characters lie between the letters of ``word`` in ``text``; None if they do not come in order."""
     first = position = text.find(word[0])
     for letter in word[1:]:
         if position < 0:

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from typing import Final
 
 MANY: Final = 10_000
-"""So many values make a full collection felt."""
+"""From this many values on, a user feels a full collection."""
 SELDOM: Final = 200
-"""Python's own full collections come so much later than it would have them (after 10 of the middle generation)."""
+"""Full collections run this many times later than Python would run them (after 10 of the middle generation)."""
 DUE: Final = 10
 
 

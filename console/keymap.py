@@ -1,6 +1,7 @@
 """The keys that an operator chose, ``[keys]`` in ``<home>/settings.toml``: ``merge.plan = "f6"``.
 
-Textual applies such a map by the ids of the bindings; what it would ignore or let clash is told of here.
+Textual applies such a map by the ids of the bindings; this module reports what it would ignore, and
+keys that clash.
 Late import: it imports every place.
 """
 
@@ -58,7 +59,7 @@ def told_keys(text: str, keymap: Mapping[str, str], *, plain: bool) -> str:
 
 
 def _first_key(binding_id: str, keymap: Mapping[str, str]) -> str:
-    """Imports only the module of who has the binding."""
+    """Imports only the module that has the binding."""
     if binding_id in keymap:
         return _normalized(keymap[binding_id])[0]
     prefix = binding_id.partition(".")[0]
@@ -68,7 +69,7 @@ def _first_key(binding_id: str, keymap: Mapping[str, str]) -> str:
 
 
 def _prefix(module: str) -> str:
-    """How the ids of the bindings begin that a module has."""
+    """The prefix of the ids of a module's bindings."""
     name = module.rpartition(".")[2]
     return _PREFIXES.get(name, name)
 
@@ -94,7 +95,7 @@ def checked_keymap(wanted: Mapping[str, str]) -> tuple[dict[str, str], list[str]
     for first, second, key in _clashes(owners, usable):
         if (first, second, key) in meant:
             continue
-        # where both were chosen, the second gives way; else the one that was chosen does
+        # if both were chosen, the second gives way; else the one that was chosen does
         loser, winner = (second, first) if second in usable else (first, second)
         if usable.pop(loser, None) is not None:
             complaints.append(f"{loser}: {key} is the key of {winner} already")
@@ -102,7 +103,7 @@ def checked_keymap(wanted: Mapping[str, str]) -> tuple[dict[str, str], list[str]
 
 
 def _clashes(owners: Mapping[str, Iterable[Binding]], keymap: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Pairs of actions that are within reach at once and share a key, with that key."""
+    """Pairs of actions that can be active together and share a key, with that key."""
     found = []
     everywhere = list(owners["Everywhere"])
     for owner, bindings in owners.items():
@@ -116,7 +117,7 @@ def _clashes(owners: Mapping[str, Iterable[Binding]], keymap: Mapping[str, str])
 
 
 def _normalized(keys: str) -> list[str]:
-    """``?, ctrl+y`` as Textual names the keys; [""] where there is none."""
+    """``?, ctrl+y`` as Textual names the keys; [""] if there is none."""
     try:
         return [binding.key for binding in Binding.make_bindings([Binding(keys, "none")])]
     except InvalidBinding:

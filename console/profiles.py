@@ -26,7 +26,7 @@ KNOWN = ("master", "remote", "conf", "private", "production", "policy")
 
 @dataclass(frozen=True)
 class Profile:
-    """``target``: a master or an ``sc://`` address, None where the profile names neither."""
+    """``target``: a master or an ``sc://`` address, None if the profile names neither."""
 
     target: str | None = None
     confs: Mapping[str, str] = field(default_factory=dict)
@@ -42,9 +42,9 @@ def profile_of(home: Path, target: str) -> Profile | None:
     profiles = _read(home).get("profiles", {})
     for name, values in profiles.items() if isinstance(profiles, dict) else ():
         if isinstance(values, dict) and ("policy" in values or "production" in values):
-            found = _checked(name, values)
-            if _place(found.target) == _place(target):
-                return found
+            profile = _checked(name, values)
+            if _place(profile.target) == _place(target):
+                return profile
     return None
 
 

@@ -7,20 +7,17 @@ import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from console.backend import OnProgress
+from console.spark_tables import SparkTables
 from engine.apply.policy import Policy
 
 if TYPE_CHECKING:
     from engine.explore.find_key import FoundKey
-    from engine.explore.layout_advice import LayoutAdvice
-    from engine.explore.scan_explorer import QueryScan, ScanExplained
-    from engine.ledger.history import History
-    from engine.model.browse import Column, DataFile, RowPage, TableDetail, TableRef, TableVersion, Validation
-    from engine.model.create_values import TableState
+    from engine.model.browse import Validation
     from engine.model.operation import Operation, Outcome, UndoPlan
     from engine.model.plan import Plan
     from engine.model.plans import AnyPlan, OperationDetail
@@ -32,7 +29,7 @@ KEPT_PLANS = 4
 """Sessions of older plans are closed; applying such a plan prepares its source again and compares it."""
 
 
-class SparkBackend:
+class SparkBackend(SparkTables):
     """Implements ``Backend``. ``target`` is a master or an ``sc://`` address; nothing happens before connect."""
 
     def __init__(
@@ -44,12 +41,10 @@ class SparkBackend:
         private: bool = False,
         policy: Policy = Policy(),  # noqa: B008  frozen
     ) -> None:
-        self._target = target
-        self.home = home
+        super().__init__(target, home)
         self._confs = dict(confs or {})
         self._private = private
         self.policy = policy
-        self._main: Session | None = None
         self._checks: Session | None = None
         self._plans: OrderedDict[str, Session] = OrderedDict()
         self._dropped: list[tuple[str, Session]] = []
@@ -58,12 +53,6 @@ class SparkBackend:
         self._cancelled: set[str] = set()
         self._committed: set[str] = set()
         self._lock = threading.Lock()
-        self._history: History | None = None
-
-    @property
-    def endpoint(self) -> str:
-        """Where Spark runs, without a token."""
-        return self._target.partition("/;")[0]
 
     # Session
 
@@ -133,103 +122,6 @@ class SparkBackend:
             if key.startswith(("spark.databricks.delta", "spark.sql.", "spark.driver.memory", "spark.master")):
                 facts[key] = value
         return facts
-
-    # Tables
-
-    def list_schemas(self) -> list[str]:
-        from engine.table import tables
-
-        return self._ask(tables.list_schemas)
-
-    def list_tables(self, schema: str) -> list[TableRef]:
-        from engine.table import tables
-
-        return self._ask(lambda s: tables.list_tables(s, schema))
-
-    def find_tables(self, directory: str) -> list[TableRef]:
-        from engine.table import tables
-
-        return self._ask(lambda s: tables.find_tables(s, directory))
-
-    def table_detail(self, name: str) -> TableDetail:
-        from engine.table import tables
-
-        detail: TableDetail = self._ask(lambda s: tables.table_detail(s, name))
-        return detail
-
-    def table_columns(self, name: str) -> tuple[Column, ...]:
-        from engine.table import tables
-
-        columns: tuple[Column, ...] = self._ask(lambda s: tables.table_columns(s, name))
-        return columns
-
-    def table_versions(self, name: str, limit: int = 100) -> list[TableVersion]:
-        from engine.model.errors import EngineError
-        from engine.table import tables
-
-        versions = self._ask(lambda s: tables.table_versions(s, name, limit))
-        # browsing goes on where they cannot be remembered; the history says what ails it
-        with contextlib.suppress(EngineError):
-            self._ledger().cache_versions(self._key(name), versions)
-        return versions
-
-    def remembered_versions(self, name: str) -> list[TableVersion]:
-        return self._ledger().cached_versions(self._key(name))
-
-    def _key(self, name: str) -> str:
-        """What names a table for good as long as Spark is not up to tell its id."""
-        return f"{self.endpoint} {name}"
-
-    def remembered_tables(self) -> list[TableRef]:
-        return self._ledger().cached_tables(self.endpoint)
-
-    def remember_tables(self, tables: Sequence[TableRef]) -> None:
-        self._ledger().cache_tables(self.endpoint, tables)
-
-    def table_files(self, name: str, limit: int = 10_000) -> list[DataFile]:
-        from engine.table.table_files import table_files
-
-        return self._ask(lambda s: table_files(s, name, limit))
-
-    def table_rows(
-        self, name: str, limit: int = 100, version: int | None = None, percent: float | None = None
-    ) -> RowPage:
-        from engine.table import tables
-
-        page: RowPage = self._ask(lambda s: tables.table_rows(s, name, limit, version, percent))
-        return page
-
-    def describe_table(self, name: str) -> tuple[tuple[str, str, str], ...]:
-        from engine.table import tables
-
-        return self._ask(lambda s: tables.describe_table(s, name))
-
-    def table_state(self, name: str) -> TableState:
-        from engine.model.errors import EngineError
-        from engine.table.table_state import delta_table_now
-
-        found = self._ask(lambda s: delta_table_now(s, name))
-        if found is None:
-            raise EngineError("DELTA_TABLE_ONLY_OPERATION", f"{name} is not a Delta table.", "Choose a Delta table.")
-        return found.state
-
-    def table_advice(self, name: str) -> tuple[LayoutAdvice, ...]:
-        from engine.explore.layout_advice import advise_layout
-
-        found: tuple[LayoutAdvice, ...] = self._ask(lambda s: advise_layout(s, name, self._ledger()))
-        return found
-
-    def explore_scan(self, name: str, predicate: str, version: int | None = None) -> ScanExplained:
-        from engine.explore.scan_explorer import explore
-
-        found: ScanExplained = self._ask(lambda s: explore(s, name, predicate, version))
-        return found
-
-    def explore_query(self, query: str) -> tuple[QueryScan, ...]:
-        from engine.explore.scan_explorer import explore_query
-
-        found: tuple[QueryScan, ...] = self._ask(lambda s: explore_query(s, query))
-        return found
 
     # Statements
 
@@ -396,29 +288,6 @@ class SparkBackend:
                 ),
             )
 
-    def _ledger(self) -> History:
-        from engine.ledger.history import History
-        from engine.session.home import ledger_path
-
-        if self._history is None:
-            self._history = History(ledger_path(self.home))
-        return self._history
-
-    def _session(self) -> Session:
-        from engine.model.errors import UnreachableError
-
-        if self._main is None:
-            raise UnreachableError("SPARK_UNREACHABLE", "Spark is not up yet.", "Wait a moment, or restart it.")
-        return self._main
-
-    def _ask(self, question: Callable[[Any], T]) -> T:
-        from engine.spark.spark_errors import translate
-
-        try:
-            return question(self._session().spark)
-        except Exception as error:
-            raise translate(error) from error
-
     def _keep(self, plan_id: str, session: Session) -> None:
         with self._lock:
             old = self._plans.pop(plan_id, None)
@@ -449,7 +318,6 @@ class SparkBackend:
         self, session: Session, operation_id: str, on_progress: OnProgress, work: Callable[[OnProgress], T]
     ) -> T:
         """Run ``work`` with Spark's task counts joined to its phases, cancellable under ``operation_id``."""
-        from engine.apply.exactly_once import COMPARING
         from engine.model.errors import CancelledError
         from engine.model.progress import Progress
 
@@ -457,7 +325,7 @@ class SparkBackend:
 
         def say(progress: Progress) -> None:
             nonlocal phase
-            if progress.phase == COMPARING:
+            if progress.stage == "committed":
                 with self._lock:  # an interrupt on its way goes before the queries of this phase
                     self._committed.add(operation_id)
             elif operation_id in self._cancelled:

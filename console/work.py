@@ -1,7 +1,7 @@
-"""Long work, off the UI thread: ask in a thread, answer by message, drop what came too late.
+"""Long work, off the UI thread: ask in a thread, answer by message, drop answers that come too late.
 
 ``exclusive`` stops no thread, so an answer carries the ticket it was asked with, and what it was asked of: only the
-newest ticket of a group is delivered, and only where the same is still shown. Threads are daemons: a backend that
+newest ticket of a group is delivered, and only if the same thing is still shown. Threads are daemons: a backend that
 hangs never keeps the terminal.
 """
 
@@ -22,6 +22,8 @@ from textual import on
 from textual.dom import DOMNode
 from textual.message import Message
 
+from console.shell import Shell, shell_of
+
 T = TypeVar("T")
 _TICKETS = itertools.count(1)
 _LOGGER = logging.getLogger("deltamerge.console")
@@ -40,7 +42,7 @@ class Failure:
     cancelled: bool = False
     stale: bool = False
     trace: str = ""
-    """A traceback, where the error was not one the engine meant to raise."""
+    """A traceback, if the engine did not mean to raise the error."""
 
     def __str__(self) -> str:
         return f"[{self.condition}] {self.message}" if self.condition else self.message
@@ -74,28 +76,28 @@ def failure_of(error: BaseException) -> Failure:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Question:
     """A question that is under way."""
 
     group: str
     ticket: int
     of: Callable[[], object]
     was: object
-    """What ``of`` told when it was asked."""
+    """What ``of`` returned when it was asked."""
     ended: Callable[[], None]
 
     @property
     def still_holds(self) -> bool:
-        """Whether what it was asked of is still shown."""
+        """Whether the thing it was asked about is still shown."""
         return bool(self.of() == self.was)
 
 
 class Answered(Message, bubble=False):
     """What came back from a thread. ``deliver`` runs on the UI thread, unless it came too late."""
 
-    def __init__(self, asked: Asked, deliver: Callable[[], None]) -> None:
+    def __init__(self, question: Question, deliver: Callable[[], None]) -> None:
         super().__init__()
-        self.asked = asked
+        self.question = question
         self.deliver = deliver
 
 
@@ -109,12 +111,17 @@ class Failed(Message):
 
 
 class Asking(DOMNode):
-    """Mixed into a screen, a pane or the app: whatever asks the backend.
+    """Mixed into a screen, a pane or the app: everything that asks the backend.
 
     It comes last among the bases: Textual looks for styles along the first one.
     """
 
     _tickets: dict[str, int]
+
+    @property
+    def console_app(self) -> Shell:
+        """The console that this is shown in."""
+        return shell_of(self)
 
     def ask(
         self,
@@ -128,11 +135,11 @@ class Asking(DOMNode):
     ) -> None:
         """Run ``call`` in a thread of ``group``; then ``done`` or ``failed`` with what came out.
 
-        A later ``ask`` of the same group makes the answer to this one stale. So does ``of``, which tells what is asked
-        about (a table, a version, a view), where it tells another thing by then. ``ended`` runs in either case.
+        A later ``ask`` of the same group makes the answer to this one stale. So does ``of``, which returns what is
+        asked about (a table, a version, a view), if it returns another thing by then. ``ended`` runs in either case.
         """
-        asked = Asked(group, next(_TICKETS), of, of(), ended)
-        self._newest_tickets()[group] = asked.ticket
+        question = Question(group, next(_TICKETS), of, of(), ended)
+        self._newest_tickets()[group] = question.ticket
 
         def work() -> None:
             deliver: Callable[[], None]
@@ -141,7 +148,7 @@ class Asking(DOMNode):
             except Exception as error:
                 deliver = partial(self._deliver_failure, group, failure_of(error), failed)
             with suppress(RuntimeError):  # the app is gone
-                self.post_message(Answered(asked, deliver))
+                self.post_message(Answered(question, deliver))
 
         self.run_worker(_in_thread(work, group), name=group, group=group, exclusive=True, exit_on_error=False)
 
@@ -166,11 +173,11 @@ class Asking(DOMNode):
     @on(Answered)
     def _on_answered(self, event: Answered) -> None:
         event.stop()
-        asked = event.asked
-        asked.ended()
-        if self._newest_tickets().get(asked.group) == asked.ticket:
-            del self._newest_tickets()[asked.group]
-            if asked.still_holds:
+        question = event.question
+        question.ended()
+        if self._newest_tickets().get(question.group) == question.ticket:
+            del self._newest_tickets()[question.group]
+            if question.still_holds:
                 event.deliver()
 
 

@@ -160,10 +160,7 @@ def _attach(invocation: Invocation, plan: AnyPlan, told: Narrator) -> Session:
 def commit(invocation: Invocation, session: Session, told: Narrator, plan: AnyPlan, accept: tuple[str, ...]) -> Outcome:
     """Apply ``plan`` in ``session``, where ctrl-c reaches it until Delta has committed."""
     from console.cli.interruptible import Interruptible
-    from engine.apply.apply_create import CREATING
-    from engine.apply.apply_plan import REWRITING
     from engine.apply.apply_plan import apply as apply_plan
-    from engine.apply.exactly_once import COMPARING
 
     history = invocation.history()
     work = Interruptible(
@@ -178,8 +175,6 @@ def commit(invocation: Invocation, session: Session, told: Narrator, plan: AnyPl
             on_progress=say,
             policy=invocation.policy,
         ),
-        begun=lambda phase: phase.startswith((REWRITING, CREATING)),
-        settled=lambda phase: phase == COMPARING,
     )
     outcome = work.run()
     if work.was_asked_to_stop and outcome.version is not None:

@@ -11,8 +11,8 @@ import click
 
 from console.cli.exits import CANCELLED, DONE, FAILED, USAGE, CrashError, PipeClosedError
 from console.cli.failures import Failed, ToldError, failed_by
+from console.cli.streams import tell
 from console.cli.title import hide_secrets_in_title
-from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.errors import EngineError
@@ -88,14 +88,6 @@ def with_place(error: EngineError) -> str:
     """The error in one line, with its place in the text as typed where Spark named one."""
     place = f" (line {error.line}, column {error.column})" if error.line is not None else ""
     return f"{error}{place}"
-
-
-def tell(line: str, hint: str = "") -> None:
-    """One line on stderr, and a second of what to do. Neither can move the terminal's cursor or leak a token."""
-    from engine.model.secrets import redact
-
-    for text in filter(None, (line, hint)):
-        click.echo(visible(redact(text)), err=True)
 
 
 def _usage(error: click.ClickException) -> Failed:

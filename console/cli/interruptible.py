@@ -1,9 +1,9 @@
 """Spark work that ctrl-c stops: not only this process lets go of it, Spark does too.
 
 The work runs in a thread, the main thread waits for it and for signals. On the first one Spark is asked to
-interrupt what runs under the work's tag, again and again until it has; then the work ends by itself, and has its
-say in the ledger. Work that commits tells ``settled`` phases: from there on it is too late, and nothing is
-interrupted, so that what was committed is recorded as committed.
+interrupt what runs under the work's tag, again and again until it has; then the work ends by itself, and writes its end
+into the ledger. While Delta writes, only Spark ends the work: the ledger has a row of it that only the engine finishes.
+Once it is committed, nothing is interrupted, so that what was committed is recorded as committed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from console.backend import OnProgress
 from console.cli.narrator import Narrator
 
 if TYPE_CHECKING:
-    from engine.model.progress import Progress
+    from engine.model.progress import Progress, Stage
     from engine.session.connect import Session, TaskProgress
 
 T = TypeVar("T")
@@ -31,28 +31,15 @@ PATIENCE_SECONDS = 30.0  # for Spark to let go; then the session is closed under
 
 
 class Interruptible(Generic[T]):
-    """One piece of work on ``session``. ``work`` gets (tag, on_progress) and hands both to the engine.
+    """One piece of work on ``session``. ``work`` gets (tag, on_progress) and hands both to the engine."""
 
-    ``begun``: the phases in which the work must not be ended from here, only by Spark: the ledger has a row of it
-    that only the engine finishes. ``settled``: the phases in which it must be let go on to its end.
-    """
-
-    def __init__(
-        self,
-        session: Session,
-        narrator: Narrator,
-        work: Callable[[str, OnProgress], T],
-        *,
-        begun: Callable[[str], bool] = lambda _: False,
-        settled: Callable[[str], bool] = lambda _: False,
-    ) -> None:
+    def __init__(self, session: Session, narrator: Narrator, work: Callable[[str, OnProgress], T]) -> None:
         self._session = session
         self._narrator = narrator
         self._work = work
-        self._begun = begun
-        self._settled = settled
         self._tag = f"deltamerge-{uuid.uuid4().hex}"
         self._phase = ""
+        self._stage: Stage = "reading"
         self._asked = 0
         self._interrupted = False
         # No phase begins while an interrupt is on its way: it would hit the next one's queries.
@@ -90,22 +77,22 @@ class Interruptible(Generic[T]):
 
     def _wait(self) -> None:
         deadline: float | None = None
-        told = 0
+        answered = 0
         while not self._finished.wait(POLL_SECONDS):
             if not self._asked:
                 continue
-            if told == 0:
+            if answered == 0:
                 self._narrator.say("cancelling: asking Spark to stop")
                 deadline = time.monotonic() + PATIENCE_SECONDS
-            told = self._asked
-            if told > 1 or (deadline is not None and time.monotonic() > deadline):
+            answered = self._asked
+            if answered > 1 or (deadline is not None and time.monotonic() > deadline):
                 self._give_up()
                 return
             self._interrupt()
 
     def _interrupt(self) -> None:
         with self._step:
-            if self._interrupted or self._settled(self._phase):
+            if self._interrupted or self._stage == "committed":
                 return
             with contextlib.suppress(Exception):  # a Spark that is gone ends the work by itself
                 self._interrupted = self._session.interrupt_tag(self._tag)
@@ -124,9 +111,9 @@ class Interruptible(Generic[T]):
         from engine.model.errors import CancelledError
 
         with self._step:
-            self._phase = progress.phase
-            if self._asked and not self._settled(progress.phase):
-                if not self._begun(progress.phase):
+            self._phase, self._stage = progress.phase, progress.stage
+            if self._asked and self._stage != "committed":
+                if self._stage == "reading":
                     # it came between two queries, where there is nothing to interrupt
                     raise CancelledError("CANCELLED", "The work was cancelled.", "Nothing of it goes on in Spark.")
                 self._interrupted = False

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from console.cli.streams import tell
 from engine.apply.policy import Policy
 
 if TYPE_CHECKING:
@@ -68,7 +69,6 @@ class Invocation:
         return session
 
     def _recover(self, session: Session, say: Callable[[str], None]) -> None:
-        from console.cli.entry import tell
         from engine.model.errors import EngineError
         from engine.recovery.recover import recover, sentence
 
@@ -81,7 +81,6 @@ class Invocation:
 
     def history(self) -> History:
         """The ledger of this home. What it has to say about itself goes to stderr."""
-        from console.cli.entry import tell
         from engine.ledger.history import History
         from engine.session.home import ledger_path
 

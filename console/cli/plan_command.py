@@ -203,10 +203,9 @@ def show(invocation: Invocation, file: str, as_json: bool, markdown: bool) -> in
     if as_json:
         print_json(found.model_dump(mode="json"))
     elif markdown:
-        from console.cli import view_create
-        from console.cli.markdown import page
+        from console.words.markdown import page
 
-        click.echo(view_create.markdown(found) if found.kind == "create_table" else page(found), nl=False)
+        click.echo(page(found), nl=False)
     else:
         print_plan(found)
         if found.refused is None:

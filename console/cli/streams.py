@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from console.words.glyphs import ASCII, UNICODE, Glyphs
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -46,6 +47,14 @@ def show(*parts: RenderableType, error: bool = False) -> None:
             console.print(part, crop=False)
     # rich pads lines to the width; in a file or a mail that is noise
     click.echo("\n".join(line.rstrip() for line in captured.get().split("\n")), nl=False, err=error)
+
+
+def tell(line: str, hint: str = "") -> None:
+    """One line on stderr, and a second of what to do. Neither can move the terminal's cursor or leak a token."""
+    from engine.model.secrets import redact
+
+    for text in filter(None, (line, hint)):
+        click.echo(visible(redact(text)), err=True)
 
 
 def on_terminal() -> bool:

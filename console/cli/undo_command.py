@@ -69,8 +69,6 @@ def _undo(
     invocation: Invocation, session: Session, told: Narrator, looked: UndoPlan, accept: tuple[str, ...]
 ) -> Outcome:
     from console.cli.interruptible import Interruptible
-    from engine.apply.exactly_once import COMPARING
-    from engine.recovery.undo import RESTORING
     from engine.recovery.undo import undo as undo_merge
 
     history = invocation.history()
@@ -78,8 +76,6 @@ def _undo(
         session,
         told,
         lambda tag, say: undo_merge(session.spark, looked, history=history, accept=accept, tag=tag, on_progress=say),
-        begun=lambda phase: phase == RESTORING,
-        settled=lambda phase: phase == COMPARING,
     ).run()
 
 

@@ -1,4 +1,4 @@
-"""A CREATE or REPLACE plan as a page of text, and as Markdown: what it does, what is there before and after."""
+"""A CREATE or REPLACE plan as a page of text: what it does, what is there before and after."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from console.cli.markdown import code, fenced, plain, policy_lines
 from console.cli.view_plan import BOLD, ERROR, OK, POINTER, QUIET, WARNING, facts, policy, signed, table, undo
 from console.words.create_sentences import DOES, changes, committing, headline, marks, rows_written
-from console.words.format import duration, local_time, number, short_id, to_the_second
+from console.words.format import duration, local_time, number, short_id
 from console.words.glyphs import Glyphs
 from console.words.visible import visible
 
@@ -71,25 +70,3 @@ def _columns(before: TableState | None, after: TableState) -> RenderableType:
         if column.name not in kept:
             found.add_row(visible(column.name), visible(column.type), "goes", "")
     return found
-
-
-def markdown(plan: CreatePlan) -> str:
-    """The plan for a pull request."""
-    lines = [f"### {plain(headline(plan))}", ""]
-    if plan.refused is not None:
-        lines += [f"- ❌ **cannot run**: {code(plan.refused.condition)} {plain(plan.refused.message)}"]
-    else:
-        lines += [f"- ✅ **{DOES[plan.effect]}** ({plan.handler}); {plain(committing(plan))}"]
-        lines += [f"- {plain(plan.because)}"]
-        lines += [f"- {rows_written(plan)}"] if rows_written(plan) else []
-        lines += policy_lines(plan)
-        lines += [f"- ⚠️ {code(one.code)} {plain(one.sentence)} {plain(one.evidence)}" for one in plan.warnings]
-    if plan.after is not None:
-        lines += ["", "| | |", "| --- | --- |"]
-        lines += [f"| {name} | {code(value)} |" for name, value in changes(plan, "→").items() if value]
-        lines += [f"| column {code(column.name)} | {code(column.type)} |" for column in plan.after.columns]
-    statement = "\n;\n".join((*plan.statement.setup, plan.statement.sql))
-    made = f"{to_the_second(plan.created_at)}, Spark {plan.engines.spark}, Delta {plan.engines.delta}"
-    return "\n".join(
-        [*lines, "", fenced(statement, "sql"), "", f"Plan {code(short_id(plan.plan_id))}, made {made}.", ""]
-    )

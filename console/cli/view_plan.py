@@ -13,17 +13,13 @@ from rich.text import Text
 from console.words import sentences, undo_sentences
 from console.words.format import count, duration, elide_end, elide_file, local_time, number, short_id, size
 from console.words.glyphs import Glyphs
+from console.words.plan_rows import MAX_FILES, MAX_SAMPLES, cell, estimated, sample_text
 from console.words.visible import visible
 
 if TYPE_CHECKING:
-    from engine.model.plan import Estimate, Plan, Remark, Sample
+    from engine.model.plan import Plan, Remark
     from engine.model.plans import AnyPlan
-    from engine.model.value import Cells
 
-MAX_FILES = 12
-MAX_SAMPLES = 20
-MAX_IDENTIFYING = 3  # unchanged cells that tell which row it is
-CELL_WIDTH = 40
 QUIET, BOLD = "dim", "bold"
 OK, WARNING, ERROR, POINTER = "green", "yellow", "red", "cyan"
 ALWAYS_TOLD = frozenset(
@@ -88,7 +84,7 @@ def _verdict(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
 
 
 def policy(plan: AnyPlan, glyphs: Glyphs) -> Iterator[RenderableType]:
-    """What the policy has against it."""
+    """The objections of the policy."""
     for is_refused, told in sentences.policy(plan):
         yield signed(*((glyphs.error, ERROR) if is_refused else (glyphs.warning, WARNING)), told)
 
@@ -164,13 +160,13 @@ def _conflicts(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
         names, rows = sentences.rivals(plan, glyphs, all_columns=False)
         found = table(*map(visible, names), right=("source rows",))
         for cells in rows:
-            found.add_row(*map(_cell, cells))
+            found.add_row(*map(cell, cells))
         yield found
     elif refused is not None and refused.rows:
         names = list(refused.rows[0])
         found = table(*map(visible, names))
         for row in refused.rows:
-            found.add_row(*(_cell(row.get(name)) for name in names))
+            found.add_row(*(cell(row.get(name)) for name in names))
         yield found
     for told in sentences.dedupe(plan):
         yield Text(told, QUIET)
@@ -206,15 +202,6 @@ def others_are_zero(zeros: int, glyphs: Glyphs) -> str:
     return f"{glyphs.ellipsis} and {number(zeros)} more that {'is' if zeros == 1 else 'are'} 0"
 
 
-def estimated(estimate: int | Estimate) -> str:
-    """``1,000``, or ``1 to 2`` where only bounds are known."""
-    if isinstance(estimate, int):
-        return number(estimate)
-    if estimate.low == estimate.high:
-        return number(estimate.low)
-    return f"{number(estimate.low)} to {number(estimate.high)}"
-
-
 def _mark(accuracy: str, glyphs: Glyphs) -> str:
     sign = {"exact": glyphs.exact, "estimated": glyphs.estimated}.get(accuracy, glyphs.unknown)
     return f"{sign} {accuracy}"
@@ -231,28 +218,6 @@ def _samples(plan: Plan, glyphs: Glyphs, width: int) -> Iterator[RenderableType]
     yield found
     if len(plan.samples) > MAX_SAMPLES:
         yield Text(f"{glyphs.ellipsis} and {number(len(plan.samples) - MAX_SAMPLES)} more", QUIET)
-
-
-def sample_text(sample: Sample, glyphs: Glyphs) -> str:
-    """``id=7, name=x: price 1.00 → 2.00``: enough to tell the row, then what changes in it."""
-    before, after = sample.before, sample.shown_after
-    if before is None or after is None:
-        return _pairs(before or after or {})
-    changed = [name for name in dict.fromkeys([*before, *after]) if before.get(name) != after.get(name)]
-    same = {name: value for name, value in before.items() if name not in changed}
-    known = _pairs(dict(list(same.items())[:MAX_IDENTIFYING]))
-    told = ", ".join(
-        f"{visible(name)} {_cell(before.get(name))} {glyphs.becomes} {_cell(after.get(name))}" for name in changed
-    )
-    return f"{known}: {told or 'written again unchanged'}" if known else told
-
-
-def _pairs(cells: Cells) -> str:
-    return ", ".join(f"{visible(name)}={_cell(value)}" for name, value in cells.items())
-
-
-def _cell(value: str | None) -> str:
-    return "NULL" if value is None else elide_end(visible(value), CELL_WIDTH)
 
 
 def _remarks(remarks: tuple[Remark, ...], sign: str, style: str) -> Iterator[RenderableType]:

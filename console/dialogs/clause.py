@@ -26,7 +26,7 @@ STAR = (("*", "all columns (*)"), ("", "these columns"))
 
 
 class ClauseDialog(Dialog[FormClause]):
-    """Gives back the clause, or None where it stays as it was.
+    """Gives back the clause, or None if it stays as it was.
 
     ``columns`` are those of the target (SQL) and what each may be set to, "" for nothing that is known; ``complaint``
     of a clause is why it cannot be taken.
@@ -93,13 +93,13 @@ class ClauseDialog(Dialog[FormClause]):
         """Show what can be said of this kind of clause."""
         action, star = self.query_one("#action", OneOf), self.query_one("#star", OneOf)
         action.offer(INSERT if self._kind == "not_matched" else ACTIONS)
-        # a row that the source lacks has nothing there to be set to
+        # a row that is not in the source cannot be set from it
         star.offer(STAR[1:] if self._kind == "not_matched_by_source" else STAR)
         sets = action.value != "delete" and self._clause.by_columns
         cast("Widget", star.parent).display = sets
         columns = self.query_one("#columns")
         columns.display = sets and not star.value
-        # their boxes cost a moment: only where they are wanted
+        # their boxes cost a moment: only if they are wanted
         if columns.display and not columns.children:
             rows = ColumnRows([(column, expression) for column, expression, _ in self._columns], self._proposal)
             another = Field("another", TextBox(placeholder="column", id="more"), TextBox(placeholder="SQL", id="as"))

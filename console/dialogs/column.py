@@ -21,7 +21,7 @@ OF_VALUES = tuple(zip(VALUES, ("none", "DEFAULT", "GENERATED AS", "IDENTITY"), s
 
 
 class ColumnDialog(Dialog[FormColumn]):
-    """Gives back the column, or None where it stays as it was."""
+    """Gives back the column, or None if it stays as it was."""
 
     AUTO_FOCUS = "#name"
     HELP = (

@@ -1,4 +1,4 @@
-"""The last look before a commit: what will happen in counts and names, and how to undo it."""
+"""The last question before a commit: what will happen, in counts and names, and how to undo it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class CommitDialog(WritingDialog["tuple[str, ...]"]):
-    """Gives back the codes of the warnings that were accepted, or None where nothing is to be done."""
+    """Gives back the codes of the warnings that were accepted, or None if nothing is to be done."""
 
     AUTO_FOCUS = "#refuse"
     HELP = "The commit of one plan. Enter or esc changes nothing; {commit.confirm} commits."
@@ -61,13 +61,13 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         if self._codes:
             yield Sentences((sentence(""), sentence("To be accepted first (tab goes there, space ticks):")))
         for index, code in enumerate(self._codes):
-            told = next(remark.sentence for remark in plan.warnings if remark.code == code)
-            text = Content.assemble((f"[{visible(code)}] ", "bold"), visible(told, lines=True))
+            warning = next(remark.sentence for remark in plan.warnings if remark.code == code)
+            text = Content.assemble((f"[{visible(code)}] ", "bold"), visible(warning, lines=True))
             yield Sentences((signed(glyphs.warning, "$text-warning", text),))
             yield Accept(name=code, id=f"accept-{index}")
         if self._typed is not None:
-            asked = f"The policy asks for it ({self._typed.rule}): {self._typed.how} (tab goes there):"
-            yield Sentences((sentence(""), sentence(asked)))
+            question = f"The policy asks for it ({self._typed.rule}): {self._typed.how} (tab goes there):"
+            yield Sentences((sentence(""), sentence(question)))
             yield Input(placeholder=visible(plan.target.name), id="typed", compact=True)
 
     def compose_buttons(self) -> Iterable[Widget]:
@@ -110,23 +110,23 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
 
     def _undo(self) -> Head:
         glyphs = self.console_app.glyphs
-        told: Head = ()
+        lines: Head = ()
         if self._plan.undo is None or self._plan.undo.possible is not False:
             statement = Content(undo_sentences.undo(self._plan))
-            told = (Paragraph(statement, Content.styled("undo: ", "$foreground-muted")),)
+            lines = (Paragraph(statement, Content.styled("undo: ", "$foreground-muted")),)
         until = undo_sentences.until_short(self._plan)
         if undo_sentences.is_sure(self._plan):
-            told = (*told, sentence(f"      {until}", "$foreground-muted"))
+            lines = (*lines, sentence(f"      {until}", "$foreground-muted"))
         else:
-            told = (*told, signed(glyphs.warning, "$text-warning", f"undo {until}"))
+            lines = (*lines, signed(glyphs.warning, "$text-warning", f"undo {until}"))
         edited = "The text was edited since; what is committed is the plan, not the text."
-        return (*told, signed(glyphs.warning, "$text-warning", edited)) if self._edited else told
+        return (*lines, signed(glyphs.warning, "$text-warning", edited)) if self._edited else lines
 
     def _versions(self) -> str:
         version, becomes = self._plan.target.version, self.console_app.glyphs.becomes
         if version < 0:
             return f"new {becomes} v0"
-        # a table that is only taken into the catalog gets no version
+        # a table that is only added to the catalog gets no version
         taken = self._plan.kind == "create_table" and self._plan.operation is None
         return f"v{version}" if taken else f"v{version} {becomes} v{version + 1}"
 

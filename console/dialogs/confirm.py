@@ -1,4 +1,4 @@
-"""Yes or no, where no has the focus and yes has a key of its own."""
+"""Yes or no: the focus is on no, and yes has a key of its own."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+from typing import ClassVar, TypeVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -16,15 +16,12 @@ from textual.widgets import Static
 
 from console.work import Asking
 
-if TYPE_CHECKING:
-    from console.app import DeltaMergeApp
-
 Result = TypeVar("Result")
 FRAME_ROWS = 8
 
 
 class Dialog(ModalScreen[Result], Asking):
-    """A title, a body that scrolls where it must, and a row of buttons that is always in sight."""
+    """A title, a body that scrolls if it must, and a row of buttons that is always in sight."""
 
     CSS_PATH = "dialog.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -34,10 +31,6 @@ class Dialog(ModalScreen[Result], Asking):
         ),
         Binding("escape", "refuse", "Close", show=False, id="dialog.close", tooltip="Close, changing nothing"),
     ]
-
-    @property
-    def console_app(self) -> DeltaMergeApp:
-        return cast("DeltaMergeApp", self.app)
 
     def compose(self) -> ComposeResult:
         with Vertical(id="box"):

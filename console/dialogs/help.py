@@ -1,9 +1,9 @@
-"""What can be done where the focus is, and every key: made from the bindings, never written twice."""
+"""Help on what has the focus, and every key: made from the bindings, never written twice."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.binding import Binding, BindingType
@@ -14,10 +14,12 @@ from textual.widget import Widget
 from textual.widgets import Button
 
 from console.dialogs.dialog import Dialog
-from console.places.place import Place
 from console.widgets.keys import catalog
 from console.widgets.page import Paragraph, sentence
 from console.widgets.sentences import Sentences
+
+if TYPE_CHECKING:
+    from console.shell import NamesKeys
 
 KEYS_WIDTH = 16
 
@@ -42,9 +44,10 @@ class HelpDialog(Dialog[None]):
         Binding("pageup", "scroll(-10)", "page up", show=False, id="help.page_up", tooltip="A page up"),
     ]
 
-    def __init__(self, about: Screen[object]) -> None:
+    def __init__(self, about: Screen[object], names_keys: NamesKeys) -> None:
         super().__init__()
         self._about = about
+        self._names_keys = names_keys
 
     def title_text(self) -> str:
         return "Help"
@@ -65,13 +68,11 @@ class HelpDialog(Dialog[None]):
     def help_text(self) -> list[Paragraph]:
         """The whole help."""
         focused = self._about.focused
-        # Create names its own keys in what it shares with Merge
-        tell = self._about.told if isinstance(self._about, Place) else self.console_app.told
         told: list[Paragraph] = []
-        # from the place to what has the focus
+        # from the place down to the focus
         for node in reversed((focused or self._about).ancestors_with_self):
             if about := _help_of(node):
-                told += [sentence(tell(about)), sentence("")]
+                told += [sentence(self._names_keys.told(about)), sentence("")]
         if focused is not None:
             told += self._keys("Keys of what has the focus", _own_bindings(focused))
         told += self._keys("Keys of this place", _own_bindings(self._about))
@@ -98,7 +99,7 @@ def _help_of(node: DOMNode) -> str:
 
 
 def _own_bindings(node: DOMNode) -> list[Binding]:
-    """The bindings that have a tooltip: ours. Textual's own widgets have dozens that all readers know."""
+    """Our bindings: those with a tooltip. Textual's own widgets have dozens that everybody knows."""
     bindings: list[Binding] = []
     for cls in type(node).__mro__:
         if cls in (Screen, Widget):

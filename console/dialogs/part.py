@@ -16,7 +16,7 @@ from console.widgets.editor import SqlEditor
 
 
 class PartDialog(Dialog[str]):
-    """Gives back the text, or None where it stays as it was. ``complaint`` of a text is why it cannot be taken."""
+    """Gives back the text, or None if it stays as it was. ``complaint`` of a text is why it cannot be taken."""
 
     AUTO_FOCUS = "#part"
     HELP = "A part of the statement. Only this part of the SQL is replaced; esc closes and leaves it as it was."

@@ -1,4 +1,4 @@
-"""Asks for one of several things: type to narrow the list down, enter takes what the cursor is on."""
+"""Asks for one of several things: type to narrow the list, enter takes the one under the cursor."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class PickDialog(Dialog[str]):
         empty: str = "Nothing fits.",
         awaits: str = "",
     ) -> None:
-        """``awaits`` is said until ``add`` brings the choices that come later, or ``add(())`` that none do."""
+        """``awaits`` is shown until ``add`` brings more choices, or ``add(())`` says that there are none."""
         super().__init__()
         self._title = title
         self._sentence = sentence
@@ -77,7 +77,7 @@ class PickDialog(Dialog[str]):
         self._narrow("")
 
     def add(self, choices: Iterable[Choice]) -> None:
-        """More choices, which came later; perhaps before the dialog is drawn, or after it was closed."""
+        """Add choices that came later; the dialog may not be drawn yet, or be closed already."""
         self._awaits = ""
         known = {choice.key for choice in self._choices}
         self._choices += [choice for choice in choices if choice.key not in known]
@@ -96,7 +96,7 @@ class PickDialog(Dialog[str]):
         options.clear_options()
         options.add_options(Option(self._line(choice)) for choice in self._shown)
         # Textual keeps the height it found for a list whose last layout is still due, and an empty list has none:
-        # with a style that changes it looks again
+        # a change of style makes it measure again
         options.styles.height = None
         options.styles.height = "auto"
         options.highlighted = 0 if self._shown else None

@@ -1,4 +1,4 @@
-"""A dialog that lets something be written: its confirm key serves once the dialog could be read."""
+"""A dialog before something is written: its confirm key works only after the dialog could be read."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from textual.widgets import Button
 from console.dialogs.dialog import Dialog
 
 READABLE_SECONDS: Final = 0.7
-"""A key that comes sooner was meant for what was on the screen before."""
+"""A key that comes sooner was meant for the screen before."""
 Result = TypeVar("Result")
 
 
 class WritingDialog(Dialog[Result]):
-    """The button ``#confirm`` shows its label as soon as it serves."""
+    """The button ``#confirm`` shows its label as soon as it works."""
 
     shown_at: float | None = None
     """When the dialog was drawn, by the console's clock."""

@@ -15,7 +15,7 @@ from console.places.place import Place
 from console.words.visible import visible
 
 if TYPE_CHECKING:
-    from console.app import LogLine
+    from console.status import LogLine
 
 _WORDS = {"information": "info", "warning": "warning", "error": "error"}
 

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.screen import Screen
 from textual.widget import Widget
 
-from console.specs import PLACES
 from console.widgets.lines import KeyLine, Rule, TopLine
 from console.work import Asking
 
 if TYPE_CHECKING:
-    from console.app import DeltaMergeApp
     from console.backend import Backend
     from console.widgets.page_view import PageView
 
 
 class Place(Screen[None], Asking):
-    """One place of the console. Its state stays while others are looked at."""
+    """One place of the console. Its state stays while another place is shown."""
 
     PLACE: ClassVar[str]
     HELP: ClassVar[str | None]
     AUTO_FOCUS: ClassVar[str | None] = ""
-
-    @property
-    def console_app(self) -> DeltaMergeApp:
-        return cast("DeltaMergeApp", self.app)
 
     @property
     def backend(self) -> Backend:
@@ -40,7 +34,7 @@ class Place(Screen[None], Asking):
         return self.console_app.told(text)
 
     def compose(self) -> ComposeResult:
-        yield TopLine([(place.name, place.key, place.label) for place in PLACES], self.PLACE)
+        yield TopLine(self.console_app.tabs, self.PLACE)
         yield Rule()
         with Vertical(id="body"):
             yield from self.compose_body()
@@ -53,7 +47,7 @@ class Place(Screen[None], Asking):
         """The first frame is drawn and Spark was asked for. To be overridden."""
 
     def spark_is_warm(self) -> None:
-        """Called whenever Spark has come up: the place may load what it had to leave out."""
+        """Called whenever Spark has come up: the place may load what it left out."""
 
     def ledger_changed(self) -> None:
         """Called whenever something was committed: what the place shows may be old."""
@@ -76,6 +70,6 @@ class Place(Screen[None], Asking):
                 return
 
     def copy(self, text: str, what: str) -> None:
-        """To the terminal's clipboard (OSC 52), and say so."""
+        """Copy to the terminal's clipboard (OSC 52), and say so."""
         self.app.copy_to_clipboard(text)
         self.notify(f"Copied {what}.")

@@ -1,4 +1,4 @@
-"""A plan beside the one before it: what another look, or an edit of the text, has changed."""
+"""A plan beside the one before it: what planning again, or an edit of the text, has changed."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def before_page(before: AnyPlan, plan: AnyPlan, glyphs: Glyphs) -> Page:
     ]
     changed = sum(old != new for _, old, new in pairs)
     was = f"plan {short_id(before.plan_id)} of {local_clock(before.created_at)}"
-    told = f"{changed} of {len(pairs)} facts differ from {was}." if changed else f"Nothing differs from {was}."
+    headline = f"{changed} of {len(pairs)} facts differ from {was}." if changed else f"Nothing differs from {was}."
     columns = [Column(""), Column("fact"), Column("before", fit="end"), Column("now", fit="end")]
-    return Page((sentence(told, "bold"),), Table(columns, rows))
+    return Page((sentence(headline, "bold"),), Table(columns, rows))
 
 
 def _facts(before: AnyPlan, plan: AnyPlan) -> dict[str, tuple[str, str]]:

@@ -75,11 +75,11 @@ def _listed(items: Sequence[str], newline: str) -> str:
 
 def action_edits(sql: str, begin: int, old: FormClause, new: FormClause) -> list[Edit]:
     """What makes the action at ``begin`` of ``sql`` that of ``new``: only the columns that differ are touched."""
-    said = (old.action_kind, old.star, old.assignments)
-    if said == (new.action_kind, new.star, new.assignments):
+    action = (old.action_kind, old.star, old.assignments)
+    if action == (new.action_kind, new.star, new.assignments):
         return []
     kept = {column for column, _ in old.assignments} & {column for column, _ in new.assignments}
-    if said[:2] != (new.action_kind, new.star) or not old.by_columns or not kept:
+    if action[:2] != (new.action_kind, new.star) or not old.by_columns or not kept:
         newline = "\r\n" if "\r\n" in sql else "\n"
         return [(begin, begin + len(old.action), action_sql(new, newline))]
     return [(begin + start, begin + end, text) for start, end, text in _column_edits(old, dict(new.assignments))]
@@ -174,7 +174,7 @@ def _joins(one: str, other: str) -> bool:
 
 
 def cut(sql: str, start: int, end: int) -> Edit:
-    """``[start, end)`` taken out, with the blanks before it where others follow."""
+    """``[start, end)`` taken out, with the blanks before it if others follow."""
     after = sql[end : end + 1]
     if not after or after.isspace() or after in ",;)":
         while start and sql[start - 1] in " \t":
@@ -183,7 +183,7 @@ def cut(sql: str, start: int, end: int) -> Edit:
 
 
 def edited(text: str, edits: Sequence[Edit]) -> str:
-    """``text`` with ``edits`` made; where two of them touch, the one that begins first comes first."""
+    """``text`` with ``edits`` made; if two of them touch, the one that begins first comes first."""
     out: list[str] = []
     at = 0
     for start, end, new in sorted(edits, key=lambda edit: edit[:2]):

@@ -51,7 +51,7 @@ class MergeForm:
 
 
 def read_form(text: str) -> MergeForm | None:
-    """The parts of the MERGE in ``text``, of none where it is blank; None where it is no MERGE that can be taken."""
+    """The parts of the MERGE in ``text``, all empty if it is blank; None if it is no MERGE that the form can show."""
     if not text.strip():
         return MergeForm()
     found = _parsed(text)
@@ -72,7 +72,7 @@ def read_form(text: str) -> MergeForm | None:
 
 
 def started(part: Part, text: str) -> str:
-    """A statement to start from where there is none yet, with one of its parts."""
+    """A statement to start from if there is none yet, with one of its parts."""
     sides = Sides(target=text if part == "target" else "target", source=text if part == "source" else "changes")
     begun = upsert(sides)
     return begun if part in ("target", "source") else with_part(begun, part, text) or begun
@@ -168,7 +168,7 @@ def with_new_clause(text: str, new: FormClause) -> str | None:
 
 
 def _end_of_line(sql: str, at: int) -> int:
-    """The end of the line at ``at`` where only blanks and a comment are left on it, else ``at``."""
+    """The end of the line at ``at`` if only blanks and a comment are left on it, else ``at``."""
     rest = sql[at:].partition("\n")[0].removesuffix("\r")
     return at + len(rest) if rest.lstrip().startswith("--") else at
 
@@ -193,7 +193,7 @@ def without_clause(text: str, at: int) -> str | None:
 def with_moved_clause(text: str, at: int, step: int) -> str | None:
     """``text`` with two neighbours among the clauses swapped; what stands between them stays there.
 
-    None where there is no neighbour of the same kind: clauses of one kind stand together.
+    None if there is no neighbour of the same kind: clauses of one kind stand together.
     """
     form, found = read_form(text), _parsed(text)
     to = at + step
@@ -235,7 +235,7 @@ def _parsed(text: str) -> tuple[MergeStatement, int, tuple[str, ...]] | None:
 
 
 def _checked(text: str, start: int, edits: list[Edit], wanted: MergeForm, rewritten: int | None = None) -> str | None:
-    """The edited text where it reads as ``wanted``; of the clause ``rewritten`` the columns may come in any order."""
+    """The edited text if it reads as ``wanted``; of the clause ``rewritten`` the columns may come in any order."""
     made = text[:start] + edited(text[start:], edits)
     read = read_form(made)
     if read is None or len(read.clauses) != len(wanted.clauses):

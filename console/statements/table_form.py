@@ -97,7 +97,7 @@ def _column(column: FormColumn) -> str:
 
 
 def read_form(sql: str) -> TableForm | None:
-    """What a form can say of a CREATE TABLE, None of other text. ``to_sql`` gives ``sql`` again where that is all."""
+    """What a form can say of a CREATE TABLE, None of other text. ``to_sql`` gives ``sql`` again if it says all."""
     from engine.model.errors import EngineError
     from engine.sql.parse_create import parse_create
 

@@ -101,9 +101,9 @@ def sync(of: Sides) -> str:
 def dedupe_insert(of: Sides) -> str:
     key = quoted(of.key or "id")
     order = f"{quoted(of.newest_by)} DESC" if of.newest_by else key
-    told = "the newest row of each key" if of.newest_by else "any one row of each key: ORDER BY says which"
+    which = "the newest row of each key" if of.newest_by else "any one row of each key: ORDER BY says which"
     source = (
-        f"(SELECT * FROM {of.source or 'changes'}  -- {told}\n"
+        f"(SELECT * FROM {of.source or 'changes'}  -- {which}\n"
         f"       QUALIFY row_number() OVER (PARTITION BY {key} ORDER BY {order}) = 1)"
     )
     return f"{_start(of, source)}WHEN NOT MATCHED THEN {_insert(of)}\n"
@@ -128,15 +128,15 @@ def conditions(of: Sides, target: str, source: str) -> list[tuple[str, str]]:
     def equal(*names: str) -> str:
         return " AND ".join(f"{target}.{quoted(name)} = {source}.{quoted(name)}" for name in names)
 
-    found = {equal(of.key): "the key, by its name"} if of.key else {}
+    reasons = {equal(of.key): "the key, by its name"} if of.key else {}
     for name in of.partitions if of.key else ():
-        told = f"skips files, where a row never moves to another {name}"
-        found[equal(of.key or "", name)] = told
+        why = f"skips files, where a row never moves to another {name}"
+        reasons[equal(of.key or "", name)] = why
     if of.key and of.other_keys:
-        found[equal(of.key, *of.other_keys)] = "all that are called like keys"
+        reasons[equal(of.key, *of.other_keys)] = "all that are called like keys"
     for name in (*of.other_keys, *of.common):
-        found.setdefault(equal(name), "called like a key" if name in of.other_keys else "both have it")
-    return list(found.items())
+        reasons.setdefault(equal(name), "called like a key" if name in of.other_keys else "both have it")
+    return list(reasons.items())
 
 
 def _start(of: Sides, source: str = "") -> str:

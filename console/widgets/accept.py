@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -10,8 +10,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
-if TYPE_CHECKING:
-    from console.app import DeltaMergeApp
+from console.shell import shell_of
 
 
 class Accept(Widget, can_focus=True):
@@ -38,7 +37,7 @@ class Accept(Widget, can_focus=True):
         """It was ticked, or unticked."""
 
     def render(self) -> Content:
-        glyphs = cast("DeltaMergeApp", self.app).glyphs
+        glyphs = shell_of(self).glyphs
         box, word = (glyphs.ticked, "accepted") if self.value else (glyphs.unticked, "not accepted yet")
         return Content(f"{box} {word}")
 

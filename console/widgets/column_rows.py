@@ -73,8 +73,8 @@ class ColumnRows(Vertical):
             label.update(Content(visible(self._names[at])))
             box.show(self._texts[at])
             box.propose(self._proposal(at))
-        told = f"{self._top + 1} to {self._top + len(self._boxes)} of {len(self._names)} columns"
-        self.query_one("#rows-shown", Static).update(told)
+        position = f"{self._top + 1} to {self._top + len(self._boxes)} of {len(self._names)} columns"
+        self.query_one("#rows-shown", Static).update(position)
 
     def action_move(self, step: int) -> None:
         focused = self.screen.focused

@@ -16,7 +16,7 @@ class TextBox(Input):
     """One line of text. A text that must not reach a terminal as it is stays whole, unseen, and is not edited here."""
 
     def __init__(self, text: str = "", *, placeholder: str = "", id: str | None = None) -> None:
-        # what is there stays where one only comes by
+        # the focus selects nothing, so the next key does not replace the text
         super().__init__(id=id, compact=True, select_on_focus=False)
         self._hint = placeholder
         self._hidden: str | None = None

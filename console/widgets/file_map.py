@@ -82,7 +82,7 @@ class FileMapView(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         width = self.size.width
         base = self.rich_style
-        # the legend stays below, wherever one has scrolled to
+        # the legend stays at the bottom
         if y == self.size.height - 1:
             return Strip(self._legend(base)).crop_extend(0, width, base)
         start = (self.scroll_offset.y + y) * self._per_line
@@ -120,7 +120,7 @@ class FileMapView(ScrollView, can_focus=True):
             top = round(self.scroll_target_y)
             if not top <= line < top + lines:
                 self.scroll_to(y=line if line < top else line - lines + 1, animate=False)
-            # the table's cursor drags this one along with every key: the other lines stay as they are
+            # the table's cursor moves this one with every key: the other lines are not drawn again
             self.refresh_line(before // self._per_line)
             self.refresh_line(line)
             if self.has_focus:

@@ -34,7 +34,7 @@ NULL = "NULL"
 class Grid(ScrollView, Asking, can_focus=True):
     """Rows under a cursor. Tab leaves it, as it leaves any other widget.
 
-    The cursor counts the lines on screen; whoever asks for rows hears their numbers in the table.
+    The cursor counts the lines on screen; messages name rows by their numbers in the table.
     """
 
     HELP = (
@@ -68,7 +68,7 @@ class Grid(ScrollView, Asking, can_focus=True):
     hovered: reactive[int] = reactive(-1)
 
     class OfTable(Message):
-        """Says of which table it speaks: another may be shown when it is read."""
+        """Names its table: another one may be shown when the message arrives."""
 
         def __init__(self, table: Table) -> None:
             super().__init__()
@@ -152,7 +152,7 @@ class Grid(ScrollView, Asking, can_focus=True):
     def _cells(self, number: int, style: Style, *, selected: bool) -> list[Segment]:
         segments = []
         row = self.table.rows[number]
-        # over the cursor's background its own colour is the one that is read
+        # on the cursor's background its own colour is readable
         failed = style + Style(bold=True) if selected else self.get_component_rich_style("grid--failed")
         pad = " " * PADDING
         null = style + Style(dim=True, italic=True)
@@ -160,7 +160,7 @@ class Grid(ScrollView, Asking, can_focus=True):
             text = NULL if cell is None else elide_end(cell, MAXIMUM_CELL, self._ellipsis)
             size = self._widths[at]
             if column.fit is None and cell_len(text) > size:
-                # what was not measured: a number is never cut
+                # a cell that was not measured: a number is never cut
                 self._natural[at] = cell_len(text)
                 self.call_later(self._widen)
             shown = _aligned(text, column, size, self._ellipsis)
@@ -186,8 +186,8 @@ class Grid(ScrollView, Asking, can_focus=True):
             room = max((self._room - taken - padding) // len(flexible), MINIMUM_FIT)
             for at in flexible:
                 column = self.table.columns[at]
-                shown = (_cut(cell, column, room, self._ellipsis) for cell in self._cells_of(at))
-                widths[at] = max(cell_len(visible(column.label)), max(map(cell_len, shown), default=0))
+                cells = (_cut(cell, column, room, self._ellipsis) for cell in self._cells_of(at))
+                widths[at] = max(cell_len(visible(column.label)), max(map(cell_len, cells), default=0))
         return [max(size, cell_len(self._label(at))) for at, size in enumerate(widths)]
 
     def _widen(self) -> None:
@@ -223,7 +223,7 @@ class Grid(ScrollView, Asking, can_focus=True):
     def _sort(self, at: int, *, descending: bool | None = None) -> None:
         numbers = self.table.columns[at].align == "right"
         down = numbers if descending is None else descending
-        # many rows take a moment, in which the console stays awake
+        # many rows take a moment; meanwhile the console answers
         self.ask("sort", lambda: order_of(self.table, at, descending=down), self._sorted, of=lambda: id(self.table))
 
     def _sorted(self, order: Order | None) -> None:

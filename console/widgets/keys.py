@@ -54,7 +54,7 @@ class KeyHint:
 
 def hints(active: Iterable[ActiveBinding], *, plain: bool = False) -> list[KeyHint]:
     """The bindings to show, one for each action; a group of bindings becomes one entry."""
-    shown: list[KeyHint] = []
+    entries: list[KeyHint] = []
     actions: set[str] = set()
     groups: dict[str, int] = {}
     for entry in active:
@@ -66,17 +66,17 @@ def hints(active: Iterable[ActiveBinding], *, plain: bool = False) -> list[KeyHi
         group = binding.group.description if binding.group else ""
         if group and group in groups:
             index = groups[group]
-            before = shown[index]
-            shown[index] = KeyHint(f"{before.keys} {keys}", group, before.action)
+            before = entries[index]
+            entries[index] = KeyHint(f"{before.keys} {keys}", group, before.action)
             continue
         if group:
-            groups[group] = len(shown)
-        shown.append(KeyHint(keys, group or binding.description, binding.action))
-    return shown
+            groups[group] = len(entries)
+        entries.append(KeyHint(keys, group or binding.description, binding.action))
+    return entries
 
 
 def keys_of(binding: Binding, keymap: Mapping[str, str]) -> list[str]:
-    """The keys of a binding where some were chosen by the operator: ``keymap`` is by id."""
+    """The keys of a binding: those that the operator chose, else its own. ``keymap`` is by id."""
     return keymap.get(binding.id or "", binding.key).split(",")
 
 

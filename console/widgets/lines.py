@@ -7,7 +7,7 @@ costs a good part of the first frame and again at every change of focus.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.content import Content
@@ -15,15 +15,16 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
+from console.shell import shell_of
+from console.status import Status
 from console.widgets.keys import KeyHint, hints
-from console.widgets.status import Status
 from console.words.format import elide_end
 from console.words.visible import visible
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from console.app import DeltaMergeApp
+    from console.shell import Shell
     from console.words.glyphs import Glyphs
 
 ENDPOINT = 40
@@ -46,8 +47,8 @@ class OneLine(Widget):
     """
 
     @property
-    def console_app(self) -> DeltaMergeApp:
-        return cast("DeltaMergeApp", self.app)
+    def console_app(self) -> Shell:
+        return shell_of(self)
 
     async def on_click(self, event: events.Click) -> None:
         if action := event.style.meta.get("run"):
@@ -111,7 +112,7 @@ class TopLine(OneLine):
 
     def render(self) -> Content:
         tabs, status = self._places(), self._state()
-        # what there is no room for stands on the rule below
+        # the rule below shows it if there is no room here
         if (where := self.where) is not None:
             status = Content.assemble(where, (f" {self.console_app.glyphs.dot} ", "$foreground-muted"), status)
         gap = max(self.size.width - tabs.cell_length - status.cell_length - 1, 0)
@@ -119,7 +120,7 @@ class TopLine(OneLine):
 
     @property
     def where(self) -> Content | None:
-        """Where this is, or None where there is no room to say it."""
+        """Where this is, or None if there is no room to say it."""
         where = where_this_is(self.console_app.status, self.console_app.glyphs)
         room = self.size.width - self._places().cell_length - self._state().cell_length - 5
         return where if where.cell_length <= room else None
@@ -181,7 +182,7 @@ class Rule(OneLine):
         return Content.assemble(line * 2, " ", (text, _SPARK_STYLE[status.spark]), " ", line * rest, where)
 
     def _where(self) -> Content:
-        """At the right, what the line above has no room for."""
+        """At the right: where this is, if the line above has no room for it."""
         if self.screen.query_one(TopLine).where is not None:
             return Content("")
         line = self.console_app.glyphs.bar_rest

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -13,8 +13,7 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
-if TYPE_CHECKING:
-    from console.app import DeltaMergeApp
+from console.shell import shell_of
 
 
 class OneOf(Widget, can_focus=True):
@@ -41,7 +40,7 @@ class OneOf(Widget, can_focus=True):
         self.set_reactive(OneOf.value, value)
 
     def render(self) -> Content:
-        glyphs = cast("DeltaMergeApp", self.app).glyphs
+        glyphs = shell_of(self).glyphs
         parts: list[Content] = []
         for value, label in self._choices:
             mark = glyphs.on if value == self.value else glyphs.off
@@ -51,7 +50,7 @@ class OneOf(Widget, can_focus=True):
         return Content.assemble(*parts)
 
     def offer(self, choices: Sequence[tuple[str, str]]) -> None:
-        """Other choices; the first one is chosen where that of before is none of them."""
+        """Other choices. Falls back to the first one if the old one is gone."""
         self._choices = list(choices)
         if self.value not in dict(choices):
             self.value = self._choices[0][0]

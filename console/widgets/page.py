@@ -54,7 +54,7 @@ class Column:
     """``fit`` columns give way to the others: their cells are elided to the room that is left. ``beyond``: is scrolled
     to, and takes no room from them.
 
-    ``value``: from a row's number to what the column sorts by, where that is not what its cells say (``1.2 GB``).
+    ``value``: from a row's number to what the column sorts by, if that is not what its cells say (``1.2 GB``).
     """
 
     label: str
@@ -73,7 +73,7 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Row]
     empty: str = "Nothing here."
-    """The sentence shown where there are no rows."""
+    """The sentence shown if there are no rows."""
 
     @property
     def names(self) -> list[str]:
@@ -155,7 +155,7 @@ class Page:
 
 
 def sentence(text: str, style: str = "") -> Paragraph:
-    """Text of anyone's, made visible."""
+    """Text from anyone, made visible."""
     shown = visible(text, lines=True)
     return Paragraph(Content.styled(shown, style) if style else Content(shown))
 
@@ -181,7 +181,7 @@ def laid_out(paragraphs: Iterable[Paragraph], width: int) -> Content:
     lines: list[Content] = []
     for paragraph in paragraphs:
         indent = paragraph.lead.cell_length
-        # where the lead takes most of the line, lines that wrap go back to the edge
+        # if the lead takes most of the line, wrapped lines start at the edge
         if indent > width // 2:
             lines += Content.assemble(paragraph.lead, paragraph.body).wrap(max(width, 1))
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual import events
 from textual.app import ComposeResult
@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
+from console.shell import shell_of
 from console.widgets.grid import Grid
 from console.widgets.page import Head, Order, Page, Paragraph, Table, in_order, sentence, signed
 from console.widgets.sentences import Sentences
@@ -18,7 +19,7 @@ from console.words.visible import visible
 from console.work import Failure
 
 if TYPE_CHECKING:
-    from console.app import DeltaMergeApp
+    from console.shell import Shell
     from console.widgets.file_map import FileMapView
 
 # below this there is room for the table or for air, not for both
@@ -59,7 +60,7 @@ class PageView(Vertical):
 
         @property
         def is_old(self) -> bool:
-            """Whether another page is shown by now: its row of that number is another."""
+            """Whether another page is shown by now, with another row of that number."""
             return self.view.page is not self._page
 
     class RowOpened(RowMessage):
@@ -83,11 +84,11 @@ class PageView(Vertical):
         return in_order(self.page.table, self._order) if self.page.table is not None else None
 
     @property
-    def console_app(self) -> DeltaMergeApp:
-        return cast("DeltaMergeApp", self.app)
+    def console_app(self) -> Shell:
+        return shell_of(self)
 
     def compose(self) -> ComposeResult:
-        # what is known from the start needs no second pass
+        # the first page needs no second pass
         yield from self._widgets(self.page)
 
     def say(self, text: str) -> None:
@@ -164,10 +165,10 @@ class PageView(Vertical):
             with self.app.batch_update():
                 await self.remove_children()
                 await self.mount_all(self._widgets(self._drawn[0]))
-            # whatever became due on the screen in sight meanwhile was put off, and nothing else would wake it
+            # updates of the visible screen were postponed meanwhile, and nothing else would wake it
             self.app.screen.check_idle()
         self._swapping = False
-        # whoever took the focus meanwhile keeps it
+        # a widget that took the focus meanwhile keeps it
         if self._focus_wanted and self.screen.focused is None:
             self._focus_now()
 

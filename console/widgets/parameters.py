@@ -13,7 +13,7 @@ from console.words.visible import visible
 
 
 class Parameters(VerticalScroll):
-    """The values of the markers. Hidden where the statement has none."""
+    """The values of the markers. Hidden if the statement has none."""
 
     DEFAULT_CSS = """
     Parameters { height: auto; max-height: 6; display: none; }

@@ -15,7 +15,7 @@ from console.widgets.field import TextBox
 from console.words.visible import is_visible, visible
 
 NOTHING = r"(?!)"
-"""What no text is: nothing can be typed."""
+"""The value if nothing can be typed."""
 
 
 class PartBox(TextBox):
@@ -34,14 +34,14 @@ class PartBox(TextBox):
     ]  # fmt: skip
 
     class OfferWanted(Message):
-        """Something to choose from is asked for."""
+        """The user asked for a list to choose from."""
 
         def __init__(self, box: PartBox) -> None:
             super().__init__()
             self.box = box
 
     def know(self, names: Sequence[str]) -> None:
-        """Names that may be typed here. What cannot be seen is not offered."""
+        """Names that may be typed here. A name with invisible characters is not offered."""
         self.suggester = SuggestFromList(list(filter(is_visible, names)), case_sensitive=False)
 
     @override
@@ -68,7 +68,7 @@ class ProposalBox(TextBox):
         super().__init__(text, placeholder="not set", id=id)
 
     def propose(self, proposal: str) -> None:
-        """Another proposal, or "". What cannot be seen is not proposed."""
+        """Another proposal, or "". One with invisible characters is not proposed."""
         self._proposal = proposal if is_visible(proposal) else ""
         self._hint = f"not set; space: {self._proposal}" if self._proposal else "not set"
         self.show(self.text)

@@ -14,7 +14,7 @@ from console.words.format import duration, elide_end, number, size
 from console.words.visible import visible
 
 if TYPE_CHECKING:
-    from console.places.place import Place
+    from console.shell import NamesKeys
     from engine.model.progress import Progress
 
 BAR_WIDTH = 24
@@ -66,10 +66,6 @@ class Running(OneLine):
         if self._timer is not None:
             self._timer.pause()
 
-    @property
-    def is_on(self) -> bool:
-        return self.has_class("-on")
-
     def render(self) -> Content:
         width = self.content_size.width
         # how to stop it and how long it takes stay in sight: the bar shrinks, then what was read gives way
@@ -98,7 +94,7 @@ class Running(OneLine):
         # in a text, x is a letter
         typing = isinstance(self.screen.focused, Input | TextArea)
         stop = "{editor.leave}, {merge.cancel} cancels" if typing else "{merge.cancel} cancels"
-        parts.append("cancelling…" if self._cancelling else cast("Place", self.screen).told(stop))
+        parts.append("cancelling…" if self._cancelling else cast("NamesKeys", self.screen).told(stop))
         dot = f" {self.console_app.glyphs.dot} "
         return Content.assemble((f"{self._what} ", "bold $text-primary"), bar, dot.join(parts))
 

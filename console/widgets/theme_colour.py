@@ -9,7 +9,7 @@ from textual.color import Color
 
 
 def theme_colour(variables: Mapping[str, str], name: str) -> RichColor:
-    """The colour of the variable ``name``, on the theme's background where it lets that shine through.
+    """The colour of the variable ``name``, on the theme's background if it is translucent.
 
     The themes of the terminal's own colours have texts as ``ansi_default 50%``: those are opaque.
     """

@@ -28,12 +28,12 @@ def headline(plan: CreatePlan) -> str:
 
 
 def committing(plan: CreatePlan) -> str:
-    """What history will say of it."""
+    """The word for it in the history."""
     return f"history will say {plan.operation}" if plan.operation else "nothing is committed"
 
 
 def rows_written(plan: CreatePlan) -> str:
-    """``writes 40 rows in 2 partitions``, or "" where no query is written."""
+    """``writes 40 rows in 2 partitions``, or "" if no query is written."""
     source = plan.source
     if source is None or source.num_rows is None:
         return ""
@@ -72,14 +72,14 @@ def as_text(plan: CreatePlan, becomes: str) -> str:
 
 def marks(column: StateColumn) -> str:
     """``not null, default 0``: what there is beside name, type and comment."""
-    found = ["" if column.nullable else "not null", "identity" if column.identity else ""]
-    found.append(f"generated as {visible(column.generated_as)}" if column.generated_as else "")
-    found.append(f"default {visible(column.default)}" if column.default else "")
-    return ", ".join(mark for mark in found if mark)
+    notes = ["" if column.nullable else "not null", "identity" if column.identity else ""]
+    notes.append(f"generated as {visible(column.generated_as)}" if column.generated_as else "")
+    notes.append(f"default {visible(column.default)}" if column.default else "")
+    return ", ".join(mark for mark in notes if mark)
 
 
 def changes(plan: CreatePlan, becomes: str) -> dict[str, str]:
-    """Name → ``before → after``, or the one value where it stays. {} where the plan leaves no table."""
+    """Name → ``before → after``, or the one value if it stays. {} if the plan leaves no table."""
     if plan.after is None:
         return {}
     after = facts(plan.after)
@@ -92,13 +92,13 @@ def changes(plan: CreatePlan, becomes: str) -> dict[str, str]:
 
 def facts(state: TableState) -> dict[str, str]:
     """The parts of a table beside its columns, all properties in one."""
-    told = properties(state)
+    pairs = properties(state)
     files = "?" if state.num_files is None else f"{number(state.num_files)}, {size(state.num_bytes)}"
     return {
         "location": state.location,
         "partitioned by": ", ".join(state.partition_columns),
         "clustered by": ", ".join(state.clustering_columns),
-        "properties": ", ".join(f"{key}={value}" for key, value in told.items()),
+        "properties": ", ".join(f"{key}={value}" for key, value in pairs.items()),
         "protocol": f"reader {state.min_reader_version}, writer {state.min_writer_version}",
         "features": ", ".join(state.features),
         "comment": state.comment,

@@ -53,7 +53,7 @@ def projected(plan: Plan, outcomes: Sequence[OperationDetail]) -> Projection | N
 
 
 def rows_written(metrics: Mapping[str, int]) -> int | None:
-    """Rows that a merge writes, those that it only copies among them; None where one of the numbers is not known."""
+    """Rows that a merge writes, those that it only copies among them; None if one of the numbers is unknown."""
     if any(metric not in metrics for metric in WRITTEN):
         return None
     return sum(metrics[metric] for metric in WRITTEN)

@@ -94,7 +94,7 @@ def scan(plan: Plan) -> str:
 
 
 def not_derived(plan: Plan) -> list[DerivedConjunct]:
-    """The keys that bound nothing, where a bound could have skipped files."""
+    """The keys without bounds, if bounds could have skipped files."""
     return [one for one in plan.scan.derived if one.why_not] if plan.scan.files_after > 1 else []
 
 
@@ -129,7 +129,7 @@ def _shown(cell: str | None) -> str | None:
 
 
 def dedupe(plan: Plan) -> list[str]:
-    """What the source without duplicates would do, in sentences; its SQL is not among them. [] where there is none."""
+    """What the source without duplicates would do, in sentences; its SQL is not among them. [] if there is none."""
     found = plan.find_touched_files.conflicts.dedupe
     if found is None:
         return []
@@ -232,7 +232,7 @@ def read(version: int | None) -> str:
 
 
 def rewrites_all(plan: Plan) -> bool:
-    """Whether each file of the table is written anew, where there are several."""
+    """Whether each file of the table is written anew, if there are several."""
     files = len(plan.find_touched_files.files)
     return 1 < files == plan.target.num_files and not plan.write.deletion_vectors
 

@@ -20,7 +20,7 @@ FILES_GONE = "unless VACUUM or the cleanup of the log was there first"
 
 
 def undo(plan: AnyPlan, version: int | None = None) -> str:
-    """The statement that takes the commit back; ``version`` is the one that it made, where it is made."""
+    """The statement that takes the commit back; ``version`` is the one that it made, if it is made."""
     name = visible(plan.target.name)
     if plan.kind == "create_table" and plan.effect in ("create", "adopt"):
         return f"DROP TABLE {name}{'' if plan.managed else ' (the files stay where they are)'}"
@@ -52,7 +52,7 @@ def until(plan: AnyPlan) -> str:
 
 
 def until_short(plan: AnyPlan) -> str:
-    """The same without why, where there is nothing to think about."""
+    """The same without the reason, if there is nothing to think about."""
     found = plan.undo
     if found is not None and found.until is not None and is_sure(plan):
         return f"possible until {local_time(found.until, seconds=False)}"
@@ -60,7 +60,7 @@ def until_short(plan: AnyPlan) -> str:
 
 
 def made(plan: AnyPlan, outcome: Outcome | None, *, now: datetime | None = None) -> tuple[str, str]:
-    """(the statement that takes a commit back, "" where none does; until when it does)."""
+    """The statement that takes a commit back, "" if none does; and until when it does."""
     if outcome is None:
         return undo(plan), f"{NOT_KNOWN}; `undo` looks"
     told = after(plan, outcome, now=now)

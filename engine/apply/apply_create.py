@@ -83,7 +83,7 @@ def _run(
     spark: SparkSession, plan: CreatePlan, create: ParsedCreate, history: History | None, op_id: str, say: OnProgress
 ) -> Outcome:
     began = time.monotonic()
-    say(Progress(phase=f"{CREATING} - {plan.operation or 'catalog entry'}"))
+    say(Progress(phase=f"{CREATING} - {plan.operation or 'catalog entry'}", stage="writing"))
     try:
         # under the plan's id: whoever finds this process dead can still stop what it began
         with tagged(spark, plan.plan_id), confs_set(spark, run_confs(spark, plan, op_id)):
@@ -99,7 +99,7 @@ def _run(
 
         if commit_despite(reason, error, done, history, op_id) is None:
             raise reason from error
-    say(Progress(phase=COMPARING))
+    say(Progress(phase=COMPARING, stage="committed"))
     with given_up_if_unknown(history, op_id):
         now = delta_table_now(spark, plan.target.name)
         return _outcome(plan, history, op_id, committed(spark, plan, now), now, began=began)

@@ -161,7 +161,7 @@ def _apply(application: Application) -> Outcome:
             if commit is None:
                 raise
             return already_applied(plan, commit, history)
-        application.say(Progress(phase=f"{REWRITING} {len(plan.find_touched_files.files)} files"))
+        application.say(Progress(phase=f"{REWRITING} {len(plan.find_touched_files.files)} files", stage="writing"))
         op_id = history.begin(plan, where=whereabouts(spark), checked=state.version) if history else ""
         return _run(application, op_id, state)
 
@@ -215,7 +215,7 @@ def _run(application: Application, op_id: str, state: Staleness) -> Outcome:
             raise (_conflict(application, error) if is_conflict(error) else error) from cause
         with given_up_if_unknown(application.history, op_id):
             return _recorded(application, op_id, state, commit, began)
-    application.say(Progress(phase=COMPARING))
+    application.say(Progress(phase=COMPARING, stage="committed"))
     with given_up_if_unknown(application.history, op_id):
         return _recorded(application, op_id, state, application.committed(), began)
 

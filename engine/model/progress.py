@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
+
+from pydantic import Field
 
 from engine.model.plan import Decision
 from engine.model.scan import Scan
 from engine.model.value import Value
+
+Stage = Literal["reading", "writing", "committed"]
+"""Whether nothing is written yet, or Delta's command runs, which only Spark can end, or it is too late to cancel."""
 
 
 class Progress(Value):
@@ -22,6 +28,8 @@ class Progress(Value):
     bytes_read: int = 0
     decision: Decision | None = None
     scan: Scan | None = None
+    stage: Stage = Field(default="reading", exclude=True)
+    """What a cancel goes by. Not part of ``--events``."""
 
     @property
     def is_answer(self) -> bool:

@@ -184,7 +184,7 @@ def undo(
         if undo_plan.kind == "drop":
             return _dropped(spark, undo_plan, history, say)
         _check_version(spark, undo_plan, undo_plan.version)
-        say(Progress(phase=RESTORING))
+        say(Progress(phase=RESTORING, stage="writing"))
         op_id = history.begin_undo(undo_plan, where=whereabouts(spark)) if history else ""
         began = time.monotonic()
         try:
@@ -196,7 +196,7 @@ def undo(
             if commit is None:
                 raise (_conflict(undo_plan, failure) if is_conflict(failure) else failure) from error
         else:
-            say(Progress(phase=COMPARING))
+            say(Progress(phase=COMPARING, stage="committed"))
             with given_up_if_unknown(history, op_id):
                 commit = commit_of(spark, undo_plan, op_id)
         with given_up_if_unknown(history, op_id):
@@ -288,13 +288,13 @@ def _restore(spark: SparkSession, undo_plan: UndoPlan, op_id: str) -> None:
 
 def _dropped(spark: SparkSession, undo_plan: UndoPlan, history: History | None, say: OnProgress) -> Outcome:
     check_still_ours(spark, undo_plan)
-    say(Progress(phase=RESTORING))
+    say(Progress(phase=RESTORING, stage="writing"))
     op_id = history.begin_undo(undo_plan, where=whereabouts(spark)) if history else ""
     began = time.monotonic()
     try:
         with tagged(spark, undo_plan.undo_id):
             collected(spark, undo_statement(undo_plan))
-        say(Progress(phase=COMPARING))
+        say(Progress(phase=COMPARING, stage="committed"))
     except EngineError as error:
         with given_up_if_unknown(history, op_id):
             is_gone = is_dropped(spark, undo_plan.table)

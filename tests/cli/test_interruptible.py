@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
@@ -52,8 +53,8 @@ def press_soon(seconds: float = 0.2, number: signal.Signals = signal.SIGINT) -> 
     threading.Timer(seconds, os.kill, (os.getpid(), number)).start()
 
 
-def interruptible_on(session: FakeSession, work: Any, **options: Any) -> Interruptible[Any]:
-    return Interruptible(session, Narrator(), work, **options)  # type: ignore[arg-type]
+def interruptible_on(session: FakeSession, work: Any) -> Interruptible[Any]:
+    return Interruptible(session, Narrator(), work)  # type: ignore[arg-type]
 
 
 def test_nothing_pressed() -> None:
@@ -105,12 +106,12 @@ def test_work_that_has_begun_is_ended_by_spark_only() -> None:
 
     def work(tag: str, say: Any) -> None:
         time.sleep(0.5)
-        say(Progress(phase="merge"))
+        say(Progress(phase="merge", stage="writing"))
         session.run_query()
 
     press_soon()
     with pytest.raises(CancelledError):
-        interruptible_on(session, work, begun=lambda phase: phase == "merge").run()
+        interruptible_on(session, work).run()
     assert session.query.is_set()
 
 
@@ -118,12 +119,12 @@ def test_what_is_committed_is_let_go_on() -> None:
     session = FakeSession()
 
     def work(tag: str, say: Any) -> str:
-        say(Progress(phase="compare"))
+        say(Progress(phase="compare", stage="committed"))
         session.run_query(0.8)
         return "committed"
 
     press_soon()
-    one = interruptible_on(session, work, settled=lambda phase: phase == "compare")
+    one = interruptible_on(session, work)
     assert one.run() == "committed"
     assert one.was_asked_to_stop
     assert session.interrupted == []
@@ -155,3 +156,10 @@ def test_narrator_never_stops_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     for narrator in (Narrator(), EventNarrator()):
         narrator.say("x")
         narrator.progress(Progress(phase="y"))
+
+
+def test_what_a_cancel_goes_by_is_no_part_of_the_events(capsys: pytest.CaptureFixture[str]) -> None:
+    EventNarrator().progress(Progress(phase="merge", done=1, total=2, stage="writing"))
+    event = json.loads(capsys.readouterr().err)
+    assert event.pop("at")
+    assert event == {"event": "progress", "phase": "merge", "done": 1, "total": 2, "bytes_read": 0}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from console.cli import markdown
+from console.words import markdown
 from console.words.format import to_the_second
 from console.words.sentences import read, rewrites_all
 from engine.model.errors import RefusedError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from console.commands import all_commands, bindings_of
+from console.commands import bindings_of
 from console.keymap import all_bindings
 from console.specs import PLACES
 from tests.console.drive import ORDERS, Clock, Operator, console
@@ -62,7 +62,7 @@ def test_the_palette_has_every_action_that_a_key_has(backend: FakeBackend) -> No
     app = DeltaMergeApp(backend, home=backend.home)
     app.clock = Clock()
     app._screen_stacks = {"tables": [app.get_default_screen()]}
-    titles = " / ".join(f"{command.title} {command.help}" for command in all_commands(app))
+    titles = " / ".join(f"{command.title} {command.help}" for command in app.get_system_commands(app.screen_stack[0]))
     owners = all_bindings()
     for owner in ("Everywhere", *(spec.label for spec in PLACES)):
         for binding in owners[owner]:

@@ -1,4 +1,4 @@
-"""Create: a table to be, as a form and as its SQL; see what it would do, commit exactly that."""
+"""Create: a new table, as a form and as its SQL; see what it would do, commit exactly that."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing_extensions import override
 from console.places.create.create_form import FormPane
 from console.places.create.create_keys import KEYS
 from console.places.statement.commit_pane import CommitPane
-from console.places.statement.form_sql_place import FormedPlace
+from console.places.statement.form_sql_place import FormSqlPlace
 from console.places.statement.preview import Preview
 from console.places.statement.statement_editor import ComposePane
 from console.statements.table_form import FormColumn, TableForm, read_form, to_sql
@@ -34,7 +34,7 @@ BY_HAND = (
 NOT_A_FORM = "The SQL is none that this form can write: it runs as it is. The form asks before it replaces it."
 
 
-class CreatePlace(FormedPlace):
+class CreatePlace(FormSqlPlace):
     PLACE = "create"
     FIRST = "form"
     HELP = (
@@ -73,7 +73,7 @@ class CreatePlace(FormedPlace):
 
     @property
     def is_the_forms_own(self) -> bool:
-        """Whether the text is what the form wrote, so that nothing is lost where it writes again."""
+        """Whether the text is what the form wrote, so that nothing is lost if it writes again."""
         return self.pane.text == self._written or not self.pane.text.strip()
 
     def use_form(self, form: TableForm) -> None:
@@ -94,7 +94,7 @@ class CreatePlace(FormedPlace):
             form = read_form(self.pane.text)
             if form is not None:
                 self.form_pane.show(form)
-                # it says all of it: then the form may go on with it
+                # the form can say all of it, so it may go on
                 if to_sql(form) == self.pane.text:
                     self._written = self.pane.text
         self._tell()
@@ -189,5 +189,4 @@ class CreatePlace(FormedPlace):
     def _applied(self, plan: AnyPlan, outcome: Outcome) -> None:
         super()._applied(plan, outcome)
         self.console_app.catalog.forget()
-        for place in self.console_app.open_places():
-            place.tables_changed()
+        self.console_app.tables_changed()

@@ -34,7 +34,7 @@ OF_LAYOUTS = tuple((key, words or "none") for key, words in LAYOUTS.items())
 
 
 class FormPane(Vertical):
-    """Posts Changed with what the operator would have; it is shown here until ``show`` says otherwise."""
+    """Posts Changed with the edited form, and shows it until ``show`` brings another."""
 
     DEFAULT_CSS = """
     FormPane { height: 1fr; }
@@ -122,7 +122,7 @@ class FormPane(Vertical):
             comment=self._text("comment").text,
             query=self._text("query").text,
         )
-        # what was put here by ``show`` is no change
+        # a value set by ``show`` is no change
         if typed != self.form:
             self.post_message(self.Changed(typed))
 

@@ -26,23 +26,22 @@ from console.places.history.history_pages import (
     sql_page,
 )
 from console.places.place import Place
+from console.status import Job
 from console.widgets.lines import TabLine
 from console.widgets.page_view import PageView
-from console.widgets.status import Job
 from console.words import undo_sentences
 from console.work import Failure
 
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
-    from console.places.merge.merge import MergePlace
     from console.places.statement.statement import StatementPlace
     from console.widgets.page import Page
     from engine.model.operation import Operation, Outcome, UndoPlan
     from engine.model.plans import OperationDetail
 
 LIMIT = 500
-# the cursor may run down the list; only where it rests is worth a read
+# the cursor may run down the list: only a row where it rests is read
 REST_SECONDS = 0.15
 FILTER_SECONDS = 0.1
 VIEWS = (("promise", "Promise against actual"), ("sql", "SQL"), ("plots", "Over time"))
@@ -185,7 +184,7 @@ class HistoryPlace(Place):
 
     @property
     def _detail_of_selected(self) -> OperationDetail | None:
-        """None as long as what is shown below is another row's."""
+        """None as long as another row is shown below."""
         shown = self.detail
         return shown if shown is not None and shown.operation.op_id == self._op_id else None
 
@@ -206,7 +205,7 @@ class HistoryPlace(Place):
         self.detail = detail
         self.refresh_bindings()
         if self.view == "plots":
-            return  # they are of all that is listed
+            return  # the plots are of all listed operations
         glyphs, undo_key = self.console_app.glyphs, self.console_app.told("{history.undo}")
         page = detail_page(detail, glyphs, undo_key) if self.view == "promise" else sql_page(detail, glyphs)
         self.detail_view.show(page)
@@ -281,7 +280,7 @@ class HistoryPlace(Place):
         self.ask("plan_undo", lambda: self.backend.plan_undo(op_id), self._ask_undo, self._undo_failed, of=self._here)
 
     def _here(self) -> object:
-        """Who has gone elsewhere meanwhile does not want it any more."""
+        """Nothing happens if the user has left the place meanwhile."""
         return self.is_current, self._op_id
 
     def _ask_undo(self, looked: UndoPlan) -> None:
@@ -323,8 +322,7 @@ class HistoryPlace(Place):
         self._undoing = ""
         self.console_app.record(told, severity)
         self.notify(told, title="Undo", severity=severity, timeout=10)
-        for place in self.console_app.open_places():
-            place.ledger_changed()
+        self.console_app.ledger_changed()
 
     def action_plan_again(self) -> None:
         if self.selected is not None:
@@ -340,7 +338,7 @@ class HistoryPlace(Place):
     def _plan_again(self, detail: OperationDetail) -> None:
         from console.places.merge.saved import SECRET_LEFT_OUT, draft_of, lacks_secrets
 
-        place: MergePlace = self.console_app.go_to("merge")  # type: ignore[assignment]
+        place = cast("StatementPlace", self.console_app.go_to("merge"))
         draft = draft_of(detail)
 
         def plan() -> None:
@@ -348,7 +346,7 @@ class HistoryPlace(Place):
             if lacks_secrets(draft):
                 place.notify(SECRET_LEFT_OUT, severity="warning")
                 return
-            # the editor has told of its new text by then: what is planned is what is there
+            # by then the editor has its new text, and that is planned
             place.call_after_refresh(place.action_plan)
 
         place.call_after_refresh(plan)

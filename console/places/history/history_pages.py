@@ -115,9 +115,9 @@ def _operation_row(one: Operation, glyphs: Glyphs, *, member: bool) -> Row:
 
 def _group_row(group: Group, by: str, glyphs: Glyphs) -> Row:
     statuses = Counter("applied" if one.status == "applied" else "other" for one in group.operations)
-    told = f"{statuses['applied']} of {len(group.operations)} applied"
+    counts = f"{statuses['applied']} of {len(group.operations)} applied"
     name = f"{glyphs.points_to} {visible(group.name)}"
-    rest = ("", told, "", "", "")
+    rest = ("", counts, "", "", "")
     return (glyphs.points_to, visible(group.name), *rest) if by == "table" else (name, "", *rest)
 
 

@@ -27,7 +27,7 @@ CHANGED = (sentences.INSERTED, sentences.UPDATED, sentences.DELETED)
 
 @dataclass(frozen=True)
 class Commit:
-    """What one merge wrote. None where its metrics do not say; ``amplification``: rows written for each changed."""
+    """What one merge wrote. None if its metrics do not say; ``amplification``: rows written for each changed."""
 
     started: str
     table: str
@@ -99,7 +99,7 @@ def levels(values: Sequence[float | None], glyphs: Glyphs) -> str:
     def sign(value: float | None) -> str:
         if value is None:
             return glyphs.unknown
-        # what is there at all is more than nothing
+        # any value above 0 is drawn above 0
         return signs[0] if not value or not most else signs[max(round(value / most * (len(signs) - 1)), 1)]
 
     return "".join(map(sign, values))

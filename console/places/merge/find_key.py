@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from console.dialogs.key import KeyDialog
 from console.places.statement.plan_pages import sample_lines
+from console.status import Job
 from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, facts, sentence, signed
 from console.widgets.page_view import failure_head
-from console.widgets.status import Job
 from console.words import sentences
 from console.words.format import count, elide_end, elide_file
 from console.words.glyphs import Glyphs
@@ -18,7 +18,7 @@ from console.words.visible import visible
 from console.work import Failure
 
 if TYPE_CHECKING:
-    from console.places.merge.merge import MergePlace
+    from console.places.statement.statement import StatementPlace
     from engine.explore.find_key import ClauseTest, FoundKey, FoundRow
     from engine.model.plan import Clause, Plan
 
@@ -32,7 +32,7 @@ FILE_WIDTH = 40
 VERBS = {"update": "updated", "delete": "deleted", "insert": "inserted"}
 
 
-def ask_for_key(place: MergePlace, plan: Plan, last: str) -> None:
+def ask_for_key(place: StatementPlace, plan: Plan, last: str) -> None:
     """Ask for a key, then show in the preview what the plan does to its rows. ``last`` is what was typed before."""
     dialog = KeyDialog(
         "Find a key",
@@ -45,7 +45,7 @@ def ask_for_key(place: MergePlace, plan: Plan, last: str) -> None:
     place.app.push_screen(dialog, partial(_look, place, plan))
 
 
-def _look(place: MergePlace, plan: Plan, typed: str | None) -> None:
+def _look(place: StatementPlace, plan: Plan, typed: str | None) -> None:
     if typed is None or place.plan is not plan:
         return
     operation_id = uuid.uuid4().hex
@@ -73,12 +73,12 @@ def _look(place: MergePlace, plan: Plan, typed: str | None) -> None:
 
 def key_page(plan: Plan, key: FoundKey, glyphs: Glyphs) -> Page:
     """What becomes of each row, above the cells of all of them."""
-    asked = sentences.one_line(" AND ".join(key.asked))
+    predicate = sentences.one_line(" AND ".join(key.asked))
     if not key.rows:
-        told = signed(glyphs.off, "$text-warning", "In neither the source nor the target: no row has this key.")
-        return Page((sentence(asked, "$foreground-muted"), told))
+        missing = signed(glyphs.off, "$text-warning", "In neither the source nor the target: no row has this key.")
+        return Page((sentence(predicate, "$foreground-muted"), missing))
     more = "; there are more than are shown" if key.more else ""
-    head: list[Paragraph] = [sentence(f"{asked}: {count(len(key.rows), 'row')}{more}", "$foreground-muted")]
+    head: list[Paragraph] = [sentence(f"{predicate}: {count(len(key.rows), 'row')}{more}", "$foreground-muted")]
     rows: list[Row] = []
     for number, row in enumerate(key.rows, start=1):
         head += _row_head(plan, row, number if len(key.rows) > 1 else None, glyphs)
@@ -93,11 +93,11 @@ def key_page(plan: Plan, key: FoundKey, glyphs: Glyphs) -> Page:
 def _row_head(plan: Plan, row: FoundRow, number: int | None, glyphs: Glyphs) -> Head:
     lead = f"{number}. " if number is not None else ""
     sign = glyphs.points_to if row.change is not None else glyphs.off
-    told = signed(sign, "$text-primary", f"{lead}{fate(row)}", "bold")
-    known = [(_clause(plan, test, glyphs), _value(plan, row, test)) for test in row.tests]
+    headline = signed(sign, "$text-primary", f"{lead}{fate(row)}", "bold")
+    tests = [(_clause(plan, test, glyphs), _value(plan, row, test)) for test in row.tests]
     if row.file is not None:
-        known.append(("file", f"{elide_file(visible(row.file), FILE_WIDTH, glyphs.ellipsis)}, {_touched(plan, row)}"))
-    lines = [told, *facts(known)]
+        tests.append(("file", f"{elide_file(visible(row.file), FILE_WIDTH, glyphs.ellipsis)}, {_touched(plan, row)}"))
+    lines = [headline, *facts(tests)]
     if row.source_rows > 1:
         rivals = f"{count(row.source_rows, 'source row')} match this target row: see Conflicts."
         lines.append(signed(glyphs.warning, "$text-warning", rivals))
@@ -124,17 +124,17 @@ def fate(row: FoundRow) -> str:
 def _clause(plan: Plan, test: ClauseTest, glyphs: Glyphs) -> str:
     clause: Clause = plan.statement.clauses[test.clause]
     condition = f" AND {clause.condition}" if clause.condition else ""
-    told = sentences.one_line(f"{test.clause + 1} {KINDS[clause.kind]}{condition} THEN {clause.action}")
-    return elide_end(told, CLAUSE_WIDTH, glyphs.ellipsis)
+    text = sentences.one_line(f"{test.clause + 1} {KINDS[clause.kind]}{condition} THEN {clause.action}")
+    return elide_end(text, CLAUSE_WIDTH, glyphs.ellipsis)
 
 
 def _value(plan: Plan, row: FoundRow, test: ClauseTest) -> str:
     has_condition = plan.statement.clauses[test.clause].condition is not None
-    said = {True: "true", False: "false", None: "NULL, so not true"}[test.value] if has_condition else "no condition"
+    truth = {True: "true", False: "false", None: "NULL, so not true"}[test.value] if has_condition else "no condition"
     if row.change is None or test.clause > row.change.clause:
         later = row.change is not None and test.value is True
-        return f"{said}, but an earlier clause takes the row" if later else said
-    return f"{said}: takes the row" if test.clause == row.change.clause else said
+        return f"{truth}, but an earlier clause takes the row" if later else truth
+    return f"{truth}: takes the row" if test.clause == row.change.clause else truth
 
 
 def _touched(plan: Plan, row: FoundRow) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -11,11 +12,10 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher, Input
 from typing_extensions import override
 
-from console.drafts import Draft
 from console.places.merge.merge_form_pane import MergeFormPane
 from console.places.merge.merge_keys import KEYS
 from console.places.statement.commit_pane import CommitPane
-from console.places.statement.form_sql_place import FormedPlace
+from console.places.statement.form_sql_place import FormSqlPlace
 from console.places.statement.plan_pages import spark_page
 from console.places.statement.preview import Preview
 from console.places.statement.statement_editor import ComposePane
@@ -44,7 +44,7 @@ EMPTY = "Type a MERGE statement, or press {tables.merge} on a table. {merge.plan
 NOT_IN_SQL = "The {part} as it is typed here is not in the SQL: it is empty, or would not stay one part of it."
 
 
-class MergePlace(FormedPlace):
+class MergePlace(FormSqlPlace):
     PLACE = "merge"
     HELP = (
         "Merge: type a MERGE statement, plan it, look at what it would do, and commit exactly that. "
@@ -114,11 +114,6 @@ class MergePlace(FormedPlace):
         else:
             super().use_text(sql)
 
-    def use_draft(self, draft: Draft) -> None:
-        """A statement from elsewhere with the values of its parameters."""
-        self.pane.remember(draft.params)
-        self.use_text(draft.sql)
-
     def use_proposal(self, known: Sides) -> None:
         """An upsert between two tables, ready to be edited; ``t`` makes another kind of merge of them."""
         from console.statements.templates import upsert
@@ -138,7 +133,7 @@ class MergePlace(FormedPlace):
 
     @override
     def show_view(self, view: str) -> None:
-        # what was typed there and could not be taken is left behind
+        # typed text that did not fit is dropped
         self._written = ""
         super().show_view(view)
 
@@ -175,7 +170,7 @@ class MergePlace(FormedPlace):
             self._tell()
 
     def change(self, text: str | None, typing: Part | None = None) -> None:
-        """The form has made another text of that of now. None where it could not."""
+        """The form wrote another text. None if it could not."""
         if text is None:
             return
         is_first = not self.pane.text.strip()
@@ -194,7 +189,7 @@ class MergePlace(FormedPlace):
         from console.places.merge.merge_offers import offer
 
         if (form := self.form_pane.form) is not None:
-            offer(self, form, event.part)
+            offer(self, form, event.part, partial(self._take_part, event.part))
 
     @on(MergeFormPane.PartOpened)
     def _part_opened(self, event: MergeFormPane.PartOpened) -> None:
@@ -206,12 +201,15 @@ class MergePlace(FormedPlace):
         def complaint(text: str) -> str:
             return "" if with_part(self.pane.text, part, text) is not None else NOT_IN_SQL.replace("{part}", part)
 
-        def taken(text: str | None) -> None:
-            if text is not None:
-                self.change_part(part, text)
-
         now = self.form_pane.not_taken.get(part, getattr(form, part))
-        self.app.push_screen(PartDialog("ON" if part == "condition" else part.capitalize(), now, complaint), taken)
+        self.app.push_screen(
+            PartDialog("ON" if part == "condition" else part.capitalize(), now, complaint),
+            partial(self._take_part, part),
+        )
+
+    def _take_part(self, part: Part, text: str | None) -> None:
+        if text is not None:
+            self.change_part(part, text)
 
     # Clauses
 
@@ -227,16 +225,22 @@ class MergePlace(FormedPlace):
         from console.places.merge.merge_offers import open_clause
 
         if (form := self.form_pane.form) is not None:
-            open_clause(self, form, at)
+            open_clause(
+                self,
+                form,
+                None if at is None else form.clauses[at],
+                lambda clause: self._clause_changed(at, clause) is not None,
+                partial(self._take_clause, at),
+            )
 
-    def clause_changed(self, at: int | None, clause: FormClause) -> str | None:
-        """The text with another clause at ``at``, or with one more; None where it cannot be in it."""
+    def _clause_changed(self, at: int | None, clause: FormClause) -> str | None:
+        """The text with another clause at ``at``, or with one more; None if it cannot be part of it."""
         return with_new_clause(self.pane.text, clause) if at is None else with_clause(self.pane.text, at, clause)
 
-    def take_clause(self, at: int | None, clause: FormClause) -> None:
+    def _take_clause(self, at: int | None, clause: FormClause | None) -> None:
         """Put a clause into the statement; the cursor goes to it."""
         form = self.form_pane.form
-        if form is not None and (made := self.clause_changed(at, clause)) is not None:
+        if form is not None and clause is not None and (made := self._clause_changed(at, clause)) is not None:
             self.form_pane.at = place_of_new(form, clause.kind) if at is None else at
             self.change(made)
 
@@ -270,7 +274,7 @@ class MergePlace(FormedPlace):
     @override
     def action_back(self) -> None:
         if self.view == "form" and isinstance(self.focused, Input):
-            # plain keys are keys again, those of the list too
+            # leave the field: plain keys are actions again
             self.form_pane.clauses_view.focus_page()
         else:
             super().action_back()
@@ -308,9 +312,12 @@ class MergePlace(FormedPlace):
         self.preview.show_asked("spark", page)
 
     def action_template(self) -> None:
-        from console.places.merge.propose import propose_template
+        from console.places.merge.propose import propose_merge, propose_template
 
-        propose_template(self)
+        if self.proposed is None:
+            propose_merge(self)
+        else:
+            propose_template(self, self.proposed)
 
     def action_open_merge(self) -> None:
         from console.places.merge.saved import ask_which_to_open

@@ -36,7 +36,7 @@ NO_TEXT = "There is no statement yet: type or choose a target, and one is starte
 
 
 class MergeFormPane(Vertical):
-    """Posts what the operator would have; it is in the statement once ``show`` says so."""
+    """Posts what the user typed; it is in the statement once ``show`` says so."""
 
     DEFAULT_CSS = """
     MergeFormPane { height: 1fr; }
@@ -81,7 +81,7 @@ class MergeFormPane(Vertical):
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self.form: MergeForm | None = MergeForm()
-        """What is shown; None where the text is no MERGE."""
+        """What is shown; None if the text is no MERGE."""
         self.at = 0
         """The clause under the cursor."""
         self.not_taken: dict[Part, str] = {}
@@ -146,7 +146,7 @@ class MergeFormPane(Vertical):
             return
         part = cast("Part", str(event.input.id).replace("-", "_"))
         text = event.input.text.strip()
-        # what was put here by ``show`` is no change
+        # a value set by ``show`` is no change
         if text != getattr(self.form, part) or part in self.not_taken:
             self.post_message(self.Typed(part, text))
 
@@ -185,7 +185,7 @@ class MergeFormPane(Vertical):
     def _draw_clauses(self) -> None:
         self.at = max(min(self.at, len(self.form.clauses) - 1 if self.form is not None else 0), 0)
         ellipsis = self.clauses_view.console_app.glyphs.ellipsis
-        # the room there is, where nothing is laid out yet
+        # the room there is, if nothing is laid out yet
         self.clauses_view.show(clauses_page(self.form, self.at, self.app.size.width // 4, ellipsis))
 
 

@@ -11,74 +11,76 @@ from console.places.merge.propose import LISTING, load_choices, table_choices
 from console.statements.templates import Sides, conditions, quoted, sides
 
 if TYPE_CHECKING:
-    from console.places.merge.merge import MergePlace
+    from console.places.statement.statement import StatementPlace
     from console.statements.clause_text import FormClause
     from console.statements.merge_form import MergeForm, Part
     from engine.model.browse import Column
 
 
-def offer(place: MergePlace, form: MergeForm, part: Part) -> None:
+def offer(place: StatementPlace, form: MergeForm, part: Part, taken: Callable[[str | None], None]) -> None:
     """A list of what a part could be; what is chosen replaces it."""
-
-    def taken(text: str | None) -> None:
-        if text is not None:
-            place.change_part(part, text)
-
     if part == "condition":
         _with_sides(place, form, partial(_offer_conditions, place, form, taken))
         return
     only_delta = part == "target"
-    asked = "Into which table?" if only_delta else "From which table? A path or a query is typed in the field."
+    question = "Into which table?" if only_delta else "From which table? A path or a query is typed in the field."
     choices = table_choices(place, only_delta=only_delta)
     title = "Target" if only_delta else "Source"
-    dialog = PickDialog(title, asked, choices, empty="No such table is known here.", awaits=LISTING)
+    dialog = PickDialog(title, question, choices, empty="No such table is known here.", awaits=LISTING)
     place.app.push_screen(dialog, taken)
     load_choices(place, dialog, only_delta=only_delta)
 
 
-def _offer_conditions(place: MergePlace, form: MergeForm, taken: Callable[[str | None], None], known: Sides) -> None:
-    found = conditions(known, form.target_name or "t", form.source_name or "s")
-    if not found:
+def _offer_conditions(
+    place: StatementPlace, form: MergeForm, taken: Callable[[str | None], None], known: Sides
+) -> None:
+    proposals = conditions(known, form.target_name or "t", form.source_name or "s")
+    if not proposals:
         place.notify("The columns of these tables are not known, so there is nothing to propose.")
         return
-    choices = [Choice(condition, condition, why) for condition, why in found]
-    asked = "By what do rows of both belong together?"
+    choices = [Choice(condition, condition, why) for condition, why in proposals]
+    question = "By what do rows of both belong together?"
     if not known.common:
-        asked += " The source's columns are not known: these are the target's."
-    place.app.push_screen(PickDialog("ON", asked, choices), taken)
+        question += " The source's columns are not known: these are the target's."
+    place.app.push_screen(PickDialog("ON", question, choices), taken)
 
 
-def open_clause(place: MergePlace, form: MergeForm, at: int | None) -> None:
+def open_clause(
+    place: StatementPlace,
+    form: MergeForm,
+    clause: FormClause | None,
+    fits: Callable[[FormClause], bool],
+    taken: Callable[[FormClause | None], None],
+) -> None:
     """A clause to edit, or a new one, with the columns that the target has."""
-    _with_sides(place, form, partial(_open_clause, place, form, at))
+
+    def open_dialog(known: Sides) -> None:
+        from console.dialogs.clause import ClauseDialog
+
+        def complaint(changed: FormClause) -> str:
+            return "" if fits(changed) else NOT_TAKEN
+
+        place.app.push_screen(ClauseDialog(clause, _columns(place, form, known), complaint), taken)
+
+    _with_sides(place, form, open_dialog)
 
 
-def _open_clause(place: MergePlace, form: MergeForm, at: int | None, known: Sides) -> None:
-    from console.dialogs.clause import ClauseDialog
-
+def _columns(place: StatementPlace, form: MergeForm, known: Sides) -> list[tuple[str, str]]:
+    """Each column of the target, and what the source has for it, if anything."""
     source = form.source_name or "s"
     there = known.common
     if not there:
         # what the source has is not known: its columns may be called like the target's
         there = tuple(column.name for column in place.console_app.catalog.known_columns(form.target) or ())
     columns = [(quoted(name), f"{source}.{quoted(name)}") for name in there]
-    columns += [(quoted(name), "") for name in known.missing]
-
-    def complaint(clause: FormClause) -> str:
-        return "" if place.clause_changed(at, clause) is not None else NOT_TAKEN
-
-    def taken(clause: FormClause | None) -> None:
-        if clause is not None:
-            place.take_clause(at, clause)
-
-    place.app.push_screen(ClauseDialog(None if at is None else form.clauses[at], columns, complaint), taken)
+    return columns + [(quoted(name), "") for name in known.missing]
 
 
 NOT_TAKEN = "So it would not stay this clause: is a quote, a bracket or a comment open?"
 
 
-def _with_sides(place: MergePlace, form: MergeForm, use: Callable[[Sides], None]) -> None:
-    """Go on with what is known of both tables' columns, once it is; without Spark with what was learned before."""
+def _with_sides(place: StatementPlace, form: MergeForm, use: Callable[[Sides], None]) -> None:
+    """Continue as soon as both tables' columns are known; without Spark, with the columns known before."""
     catalog = place.console_app.catalog
 
     def made(columns: Sequence[Column], of_source: Sequence[Column]) -> Sides:

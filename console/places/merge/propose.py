@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from console.dialogs.pick import Choice, PickDialog
 from console.statements.templates import TEMPLATES, Sides, sides
 
 if TYPE_CHECKING:
-    from console.places.merge.merge import MergePlace
     from console.places.place import Place
+    from console.places.statement.statement import StatementPlace
     from console.work import Failure
     from engine.model.browse import TableRef
 
@@ -33,20 +34,30 @@ def propose_into(place: Place, target: str) -> None:
     load_choices(place, dialog, without=target)
 
 
-def propose_template(place: MergePlace) -> None:
-    """Another kind of merge between the tables that were proposed last; else asks for the tables first."""
-    if place.proposed is None:
-        dialog = PickDialog(
-            "New merge",
-            "Into which table?",
-            table_choices(place, only_delta=True),
-            empty="No Delta table is known here.",
-            awaits=LISTING,
-        )
-        place.app.push_screen(dialog, lambda target: propose_into(place, target) if target else None)
-        load_choices(place, dialog, only_delta=True)
-        return
-    known = place.proposed
+class TakesProposal(Protocol):
+    """The Merge place, as far as a proposal needs it."""
+
+    def call_after_refresh(self, callback: Callable[[Sides], None], known: Sides, /) -> bool: ...
+
+    def use_proposal(self, known: Sides) -> None:
+        """Write an upsert between two tables."""
+
+
+def propose_merge(place: Place) -> None:
+    """A merge between two tables that are asked for."""
+    dialog = PickDialog(
+        "New merge",
+        "Into which table?",
+        table_choices(place, only_delta=True),
+        empty="No Delta table is known here.",
+        awaits=LISTING,
+    )
+    place.app.push_screen(dialog, lambda target: propose_into(place, target) if target else None)
+    load_choices(place, dialog, only_delta=True)
+
+
+def propose_template(place: StatementPlace, known: Sides) -> None:
+    """Another kind of merge between the tables that were proposed last."""
     kinds = [Choice(name, label, told) for name, (label, told, _) in TEMPLATES.items()]
     dialog = PickDialog("Template", f"What should the merge into {known.target} do?", kinds, last=_OTHER_TABLES)
     place.app.push_screen(dialog, partial(_kind_chosen, place, known))
@@ -55,10 +66,9 @@ def propose_template(place: MergePlace) -> None:
 _OTHER_TABLES = Choice("other", "Other tables", "choose the target and the source anew")
 
 
-def _kind_chosen(place: MergePlace, known: Sides, kind: str | None) -> None:
+def _kind_chosen(place: StatementPlace, known: Sides, kind: str | None) -> None:
     if kind == _OTHER_TABLES.key:
-        place.proposed = None
-        propose_template(place)
+        propose_merge(place)
     elif kind is not None:
         place.use_text(TEMPLATES[kind][2](known))
 
@@ -87,7 +97,7 @@ def _use_names_only(place: Place, target: str, source: str, failure: Failure) ->
 
 
 def _use(place: Place, known: Sides) -> None:
-    merge = cast("MergePlace", place.console_app.go_to("merge"))
+    merge = cast("TakesProposal", place.console_app.go_to("merge"))
     merge.call_after_refresh(merge.use_proposal, known)
 
 
@@ -111,6 +121,6 @@ def load_choices(place: Place, dialog: PickDialog, *, without: str = "", only_de
 def _choices(tables: list[TableRef], without: str, only_delta: bool) -> list[Choice]:
     schema = without.rpartition(".")[0]
     fitting = [table for table in tables if table.name != without and not (only_delta and table.is_delta is False)]
-    # what is beside the target is most often its source
+    # the source is most often in the same schema
     fitting.sort(key=lambda table: table.name.rpartition(".")[0] != schema)
     return [Choice(table.name, table.name, "" if table.is_delta is not False else "not Delta") for table in fitting]

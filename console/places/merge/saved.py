@@ -13,7 +13,7 @@ from console.words.format import local_time
 from console.words.sentences import one_line
 
 if TYPE_CHECKING:
-    from console.places.merge.merge import MergePlace
+    from console.places.statement.statement import StatementPlace
     from console.work import Failure
     from engine.model.operation import Operation
     from engine.model.plans import OperationDetail
@@ -25,7 +25,7 @@ SHOWN_RECENT = 30
 _NAME = re.compile(r"\w[\w .-]*")
 
 
-def ask_name_to_save(place: MergePlace) -> None:
+def ask_name_to_save(place: StatementPlace) -> None:
     """Ask for a name, then save the statement and the values of its parameters under it."""
     store = DraftStore(place.console_app.home, FOLDER)
     draft = Draft(place.pane.text, place.pane.params)
@@ -51,7 +51,7 @@ def ask_name_to_save(place: MergePlace) -> None:
     place.app.push_screen(dialog, partial(_save, place, store, draft))
 
 
-def _save(place: MergePlace, store: DraftStore, draft: Draft, name: str | None) -> None:
+def _save(place: StatementPlace, store: DraftStore, draft: Draft, name: str | None) -> None:
     if name is not None:
         place.ask(
             "save-merge",
@@ -61,7 +61,7 @@ def _save(place: MergePlace, store: DraftStore, draft: Draft, name: str | None) 
         )
 
 
-def ask_which_to_open(place: MergePlace) -> None:
+def ask_which_to_open(place: StatementPlace) -> None:
     """List the saved merges and the recent ones, and open the one that is picked."""
     store = DraftStore(place.console_app.home, FOLDER)
     saved = [Choice(f"saved {name}", name, "saved") for name in store.names()]
@@ -122,7 +122,7 @@ def lacks_secrets(draft: Draft) -> bool:
     return any(MASK in text for text in (draft.sql, *draft.params.values()))
 
 
-def _open(place: MergePlace, store: DraftStore, key: str | None) -> None:
+def _open(place: StatementPlace, store: DraftStore, key: str | None) -> None:
     if key is None:
         return
     kind, _, name = key.partition(" ")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
+from console.shell import shell_of
 from console.widgets.page import Head, Page, sentence, signed
 from console.widgets.page_view import PageView, failure_head
 from console.widgets.promise import promise_table
@@ -16,7 +17,6 @@ from console.words.glyphs import Glyphs
 from console.work import Failure
 
 if TYPE_CHECKING:
-    from console.app import DeltaMergeApp
     from console.places.place import Place
     from console.words.projection import Projection
     from engine.model.operation import Operation, Outcome
@@ -39,7 +39,7 @@ class CommitPane(Vertical):
 
     @property
     def glyphs(self) -> Glyphs:
-        return cast("DeltaMergeApp", self.app).glyphs
+        return shell_of(self).glyphs
 
     @property
     def page(self) -> PageView:
@@ -55,23 +55,23 @@ class CommitPane(Vertical):
         table = promise_table(plan, outcome, self.glyphs)
         head = outcome_head(plan, outcome, self.glyphs)
         if projection is not None:
-            told = f"took {duration(outcome.duration_ms)}, about {duration(projection.milliseconds)} was estimated"
-            head = (*head, sentence(told, "$foreground-muted"))
+            times = f"took {duration(outcome.duration_ms)}, about {duration(projection.milliseconds)} was estimated"
+            head = (*head, sentence(times, "$foreground-muted"))
         self.page.show(Page(head, table))
 
     def show_failure(self, plan: AnyPlan, failure: Failure, settled: Operation | None = None) -> None:
         """``settled``: what the ledger has of it, as soon as it was asked."""
         if failure.cancelled:
-            # what the operator asked for is no error
-            told: Head = (signed(self.glyphs.warning, "$text-warning", "The commit was cancelled.", "bold"),)
+            # a cancel that the user asked for is no error
+            lines: Head = (signed(self.glyphs.warning, "$text-warning", "The commit was cancelled.", "bold"),)
         else:
-            told = (*failure_head(failure, self.glyphs.error), sentence(""))
-        head = (*told, sentence(cast("Place", self.screen).told(_what_now(failure, settled))))
+            lines = (*failure_head(failure, self.glyphs.error), sentence(""))
+        head = (*lines, sentence(cast("Place", self.screen).told(_what_now(failure, settled))))
         self.page.show(Page(head, promise_table(plan, None, self.glyphs)))
 
 
 def outcome_head(plan: AnyPlan, outcome: Outcome, glyphs: Glyphs) -> Head:
-    """What a commit did, and what else is to know of it."""
+    """What a commit did, and what else to know about it."""
     sign, style = (glyphs.ok, "$text-success") if outcome.kept else (glyphs.error, "$text-error")
     head = [signed(sign, style, sentences.outcome(outcome, plan, glyphs.dot), "bold")]
     if outcome.verdict == "disjoint":

@@ -22,15 +22,15 @@ def verdict(plan: CreatePlan, glyphs: Glyphs) -> Head:
     """What it does and by which of Delta's handlers, what is there and what that means, what leaves, what to mind."""
     if plan.refused is not None:
         return refusal(plan.refused, glyphs, "  ")
-    told = [signed(f"  {glyphs.ok}", "$text-success", f"{sentences.DOES[plan.effect]} ({_how(plan)})", "bold")]
-    told += [
+    lines = [signed(f"  {glyphs.ok}", "$text-success", f"{sentences.DOES[plan.effect]} ({_how(plan)})", "bold")]
+    lines += [
         signed(f"  {glyphs.points_to}", "$text-primary", line)
         for line in (plan.because, sentences.committing(plan), sentences.rows_written(plan), sentences.leaving(plan))
         if line
     ]
-    told += [signed(f"  {glyphs.points_to}", "$text-primary", f"then {step}") for step in plan.post_commit]
+    lines += [signed(f"  {glyphs.points_to}", "$text-primary", f"then {step}") for step in plan.post_commit]
     return (
-        *told,
+        *lines,
         *(
             signed(f"  {glyphs.warning}", "$text-warning", f"[{one.code}] {one.sentence}", "$text-warning")
             for one in plan.warnings
@@ -102,8 +102,8 @@ def promise_page(plan: CreatePlan, glyphs: Glyphs) -> Page:
         for metric, value in plan.promise.items()
     ]
     columns = [Column("metric"), Column("promised", align="right"), Column(""), Column("how sure")]
-    told = "What the commit will report, by Delta's own names. The state of the table is compared as well."
-    return Page((sentence(told),), Table(columns, rows, "Such a commit reports no metrics."))
+    title = "What the commit will report, by Delta's own names. The state of the table is compared as well."
+    return Page((sentence(title),), Table(columns, rows, "Such a commit reports no metrics."))
 
 
 def advice_page(plan: CreatePlan, glyphs: Glyphs) -> Page:

@@ -49,7 +49,7 @@ def as_json(table: Table) -> str:
 
 def as_parquet(table: Table) -> bytes:
     """Columns of texts, as they are shown."""
-    # pyspark[connect] brings it; only who exports to Parquet waits for its import
+    # pyspark[connect] brings it; only an export to Parquet waits for its import
     import pyarrow as pa
     from pyarrow import parquet
 

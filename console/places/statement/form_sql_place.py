@@ -11,7 +11,7 @@ from console.places.statement.statement import StatementPlace
 from console.places.statement.statement_editor import ComposePane
 
 
-class FormedPlace(StatementPlace):
+class FormSqlPlace(StatementPlace):
     """Its ``#panes`` have a ``#form-pane`` too."""
 
     PANES: ClassVar[dict[str, str]] = {"form": "form-pane", **StatementPlace.PANES}
@@ -28,7 +28,7 @@ class FormedPlace(StatementPlace):
         raise NotImplementedError
 
     def focus_form(self) -> None:
-        """Give the focus to where one begins in the form."""
+        """Give the focus to the first field of the form."""
         raise NotImplementedError
 
     @property
@@ -75,7 +75,7 @@ class FormedPlace(StatementPlace):
     @override
     def action_back(self) -> None:
         if self.view == "form":
-            # plain keys are keys again
+            # leave the field: plain keys are actions again
             self.set_focus(None)
         elif self.view == "preview" and self._writing == "form":
             self.show_view("form")

@@ -184,7 +184,7 @@ def advice_page(plan: Plan, glyphs: Glyphs) -> Page:
 
 
 def remarks(warnings: Sequence[Remark], advice: Sequence[Remark], glyphs: Glyphs) -> Head:
-    """Warnings and advice in full, each with what it was seen by."""
+    """Warnings and advice in full, each with its evidence."""
     head: list[Paragraph] = []
     for remark in warnings:
         head += _remark(remark, f"{glyphs.warning} warning", "$text-warning")
@@ -260,7 +260,7 @@ def _file_bar(plan: Plan, glyphs: Glyphs) -> Content:
 
 
 def _cells_of(part: int, whole: int, width: int) -> int:
-    # what is there at all is seen
+    # any count above 0 gets a cell
     return max(round(part * width / whole), 1) if part else 0
 
 

@@ -12,6 +12,7 @@ from textual.message import Message
 
 from console.places.plan_diff import before_page
 from console.places.statement import create_pages, plan_pages
+from console.shell import shell_of
 from console.widgets.lines import TabLine
 from console.widgets.page import Head, Page, Paragraph, signed
 from console.widgets.page_view import PageView
@@ -21,7 +22,6 @@ from console.words.format import local_clock, short_id
 from console.words.glyphs import Glyphs
 
 if TYPE_CHECKING:
-    from console.app import DeltaMergeApp
     from console.places.place import Place
     from engine.model.plan import Plan
     from engine.model.plans import AnyPlan
@@ -56,7 +56,7 @@ class Verdict(Sentences):
 
 
 def verdict(plan: AnyPlan, glyphs: Glyphs, *, edited: str) -> Head:
-    """The first lines: what to know before anything else. ``edited`` says that the text is another by now, or is ""."""
+    """The first lines: what to know before anything else. ``edited`` says that the text changed since, or is ""."""
     lines = create_pages.verdict(plan, glyphs) if plan.kind == "create_table" else _of_merge(plan, glyphs)
     if plan.refused is None:
         lines = (*lines, *_of_policy(plan, glyphs))
@@ -97,7 +97,7 @@ def _of_merge(plan: Plan, glyphs: Glyphs) -> Head:
 
 
 class Preview(Vertical):
-    """A plan that was looked at and not yet run."""
+    """The preview of one plan."""
 
     DEFAULT_CSS = """
     Preview { height: 1fr; }
@@ -110,7 +110,7 @@ class Preview(Vertical):
     )
 
     class SparkPlanWanted(Message):
-        """The view of Spark's plan is looked at, and it was not asked for yet."""
+        """The view of Spark's plan was opened for the first time."""
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -138,12 +138,12 @@ class Preview(Vertical):
     def _tabs(self) -> list[tuple[str, str]]:
         of_create = self.plan is not None and self.plan.kind == "create_table"
         views = create_pages.VIEWS if of_create else plan_pages.VIEWS
-        shown = [(name, label) for name, (label, _) in views.items()]
+        tabs = [(name, label) for name, (label, _) in views.items()]
         if not of_create:
-            shown.append(("spark", "Spark"))
+            tabs.append(("spark", "Spark"))
         if "key" in self._asked:
-            shown.append(("key", "Key"))
-        return [*shown, ("before", "Before")] if self.before is not None else shown
+            tabs.append(("key", "Key"))
+        return [*tabs, ("before", "Before")] if self.before is not None else tabs
 
     def show(self, plan: AnyPlan, before: AnyPlan | None = None) -> None:
         """Another plan, in the view that was chosen last; and the one ``before`` it, to compare."""
@@ -155,9 +155,9 @@ class Preview(Vertical):
         self._edited = False
         self._show_verdict()
         # what stops a plan is the first thing to look at
-        wanted = "conflicts" if plan.refused is not None else self._chosen
+        view = "conflicts" if plan.refused is not None else self._chosen
         names = list(dict(self._tabs()))
-        self.choose(wanted if wanted in names else names[0])
+        self.choose(view if view in names else names[0])
 
     def edited(self, edited: bool) -> None:
         """Say whether the text is another than what was planned."""
@@ -167,7 +167,7 @@ class Preview(Vertical):
 
     def _show_verdict(self) -> None:
         if self.plan is not None:
-            app = cast("DeltaMergeApp", self.app)
+            app = shell_of(self)
             edited = cast("Place", self.screen).told(EDITED) if self._edited else ""
             self.query_one(Verdict).show_plan(self.plan, edited=edited, glyphs=app.glyphs)
 
@@ -184,7 +184,7 @@ class Preview(Vertical):
             self.page.say("Asking Spark for its plan…")
             self.post_message(self.SparkPlanWanted())
             return
-        glyphs = cast("DeltaMergeApp", self.app).glyphs
+        glyphs = shell_of(self).glyphs
         self.query_one("#view", PageView).show(self._page_of(self.plan, view, glyphs))
 
     def _page_of(self, plan: AnyPlan, view: str, glyphs: Glyphs) -> Page:

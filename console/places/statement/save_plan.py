@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from console.dialogs.path import PathDialog
 from console.words.format import short_id
-from console.work import Failure
 
 if TYPE_CHECKING:
     from console.places.place import Place
@@ -39,19 +38,17 @@ def _why_not(path: str) -> str | None:
 
 
 def _exists(place: Place, path: str) -> str | None:
-    told = place.console_app.told("It exists already: {path.insist} overwrites it.")
-    return told if Path(path).expanduser().exists() else None
+    warning = place.console_app.told("It exists already: {path.insist} overwrites it.")
+    return warning if Path(path).expanduser().exists() else None
 
 
 def _save(place: Place, plan: AnyPlan, path: str | None) -> None:
     if path is None:
         return
     target = Path(path).expanduser()
-
-    def saved(_: None) -> None:
-        place.notify(f"Saved as {target}.")
-
-    def not_saved(failure: Failure) -> None:
-        place.notify(f"The plan was not saved: {failure.message}", severity="error")
-
-    place.ask("save", lambda: place.backend.save_plan(plan, target), saved, not_saved)
+    place.ask(
+        "save",
+        lambda: place.backend.save_plan(plan, target),
+        lambda _: place.notify(f"Saved as {target}."),
+        lambda failure: place.notify(f"The plan was not saved: {failure.message}", severity="error"),
+    )

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import on
-from textual.widgets import ContentSwitcher
 from typing_extensions import override
 
 from console import garbage
-from console.drafts import Draft
-from console.places.place import Place
-from console.places.statement.commit_pane import CommitPane
-from console.places.statement.preview import Preview
 from console.places.statement.statement_editor import ComposePane
+from console.places.statement.steps_place import Operation, StepsPlace
 from console.progress import Advanced, reporter
+from console.status import Job
 from console.widgets.editor import SqlEditor
-from console.widgets.lines import TabLine
-from console.widgets.page_view import PageView
 from console.widgets.running import Running
-from console.widgets.status import Job
 from console.words import sentences
 from console.words.format import short_id
 from console.work import Failure
@@ -34,80 +27,21 @@ if TYPE_CHECKING:
     from engine.model.plans import AnyPlan
 
 RECENT = 50
+SAMPLE_ROWS = 5
 PLANNING = "Spark plans this text. Planning writes nothing."
 
 
-@dataclass(frozen=True)
-class Operation:
-    """A plan or an apply that runs. ``typed`` is the text of then."""
-
-    operation_id: str
-    kind: str
-    typed: Draft
-
-
-class StatementPlace(Place):
-    """Composes a ``#panes`` of PANES, a ``#steps`` line of them and a ``#running`` line."""
+class StatementPlace(StepsPlace):
+    """Plans and commits; composes a ``#running`` line too."""
 
     CSS_PATH = Path(__file__).with_name("statement.tcss")
-    PANES: ClassVar[dict[str, str]] = {"compose": "compose-pane", "preview": "preview-pane", "commit": "commit-pane"}
-    """The id of each step's pane."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.plan: AnyPlan | None = None
-        self._planned_text = Draft("")
         self._so_far: list[str] = []
         """What the plan that runs said already."""
-        self.committed: Outcome | None = None
         self.projection: Projection | None = None
         """How long the commit of the plan may take, as soon as the ledger was asked."""
-        self.operation: Operation | None = None
-
-    @property
-    def pane(self) -> ComposePane:
-        return self.query_one("#compose-pane", ComposePane)
-
-    @property
-    def editor(self) -> SqlEditor:
-        return self.pane.editor
-
-    @property
-    def preview(self) -> Preview:
-        return self.query_one("#preview-pane", Preview)
-
-    @property
-    def commit_pane(self) -> CommitPane:
-        return self.query_one("#commit-pane", CommitPane)
-
-    @property
-    def view(self) -> str:
-        """``compose``, ``preview`` or ``commit``."""
-        current = self.query_one("#panes", ContentSwitcher).current
-        return next(name for name, pane in self.PANES.items() if pane == current)
-
-    def show_view(self, view: str) -> None:
-        """Turn to one of the three steps: the SQL, the preview, the commit."""
-        self.query_one("#panes", ContentSwitcher).current = self.PANES[view]
-        line = self.query_one("#steps", TabLine)
-        line.tabs = self._steps()
-        line.chosen = view
-        line.refresh()
-        self.set_focus(None)
-        if view in ("preview", "commit"):
-            page = self.preview.page if view == "preview" else self.commit_pane.page
-            page.focus_page()
-        self.refresh_bindings()
-
-    def _steps(self) -> list[tuple[str, str]]:
-        plan = f" {short_id(self.plan.plan_id)}" if self.plan is not None else ""
-        return [("compose", "SQL"), ("preview", f"Preview{plan}"), ("commit", "Commit")]
-
-    def use_text(self, sql: str) -> None:
-        """A statement from elsewhere, ready to be edited."""
-        self.pane.use_text(sql)
-        self.show_view("compose")
-        self.editor.focus()
 
     @on(ComposePane.Edited)
     def _edited_text(self) -> None:
@@ -149,7 +83,7 @@ class StatementPlace(Place):
     action_replan = action_plan
 
     def _start_plan(self) -> None:
-        sql, params, rows = self.pane.text, self.pane.params, self.console_app.sample_rows
+        sql, params, rows = self.pane.text, self.pane.params, SAMPLE_ROWS
         self.pane.stop_validating()
         self.pane.say(PLANNING)
         self._so_far = []
@@ -196,7 +130,7 @@ class StatementPlace(Place):
         def found(projection: Projection | None) -> None:
             self.projection = projection
 
-        # a ledger that cannot be read says so where it is needed
+        # if the ledger cannot be read, the places that need it say so
         self.ask("projection", look, found, lambda _: None, of=lambda: self.plan_id)
 
     def _plan_failed(self, failure: Failure) -> None:
@@ -210,11 +144,6 @@ class StatementPlace(Place):
 
     def _busy(self, operation: Operation, what_now: str) -> str:
         return self.told(f"It is {operation.kind} {what_now}")
-
-    @override
-    def told(self, text: str) -> str:
-        """A sentence that Merge and Create share, with the keys in use here in place of ``{merge.plan}``."""
-        return self.console_app.told(text.replace("{merge.", f"{{{self.PLACE}."))
 
     # Commit
 
@@ -250,14 +179,6 @@ class StatementPlace(Place):
             return self.told("Spark is lost: {app.restart_spark} starts it again. The plan is kept.")
         return sentences.why_not_committable(plan)
 
-    @property
-    def plan_id(self) -> str:
-        """Of the plan that is shown, "" where there is none."""
-        return self.plan.plan_id if self.plan is not None else ""
-
-    def _edited(self) -> bool:
-        return self.plan is not None and self._typed() != self._planned_text
-
     def _confirmed(self, plan: AnyPlan, accepted: tuple[str, ...] | None) -> None:
         if accepted is None:
             self.notify("Nothing was committed.")
@@ -281,7 +202,7 @@ class StatementPlace(Place):
     def _apply_failed(self, plan: AnyPlan, failure: Failure) -> None:
         self.commit_pane.show_failure(plan, failure)
         self._commit_ended(str(failure), kept=False)
-        # the engine has asked the table's log by then, where Spark still answers: the ledger has what it found
+        # if Spark still answers, the engine has read the table's log by now, and the ledger has the result
         self.ask(
             "settled",
             lambda: next((one for one in self.backend.history(limit=RECENT) if one.plan_id == plan.plan_id), None),
@@ -296,13 +217,9 @@ class StatementPlace(Place):
         self.app.bell()
         if self.app.screen is not self:
             self.notify(summary, title="Commit", severity=severity)  # type: ignore[arg-type]
-        for place in self.console_app.open_places():
-            place.ledger_changed()
+        self.console_app.ledger_changed()
 
     # What runs
-
-    def _typed(self) -> Draft:
-        return Draft(self.pane.text.strip(), dict(self.pane.params))
 
     def _begin(self, kind: str, projection: Projection | None = None) -> Operation:
         self.pane.plan_is_wanted = False
@@ -381,16 +298,6 @@ class StatementPlace(Place):
             "history": view == "commit",
         }
 
-    def action_edit(self) -> None:
-        self.show_view("compose")
-        self.editor.focus()
-
-    def action_back(self) -> None:
-        if self.view == "commit" and self.operation is None and self.committed is None:
-            self.show_view("preview")
-        else:
-            self.show_view("compose")
-
     def action_pane(self, view: str) -> None:
         if view == "compose":
             self.action_edit()
@@ -406,64 +313,3 @@ class StatementPlace(Place):
             self.notify(self.told("There is no plan yet: {merge.plan} makes one."))
         else:
             self.show_view("preview")
-
-    def action_go_to_error(self) -> None:
-        self.show_view("compose")
-        self.pane.go_to_error()
-
-    def action_cycle(self, step: int) -> None:
-        self.preview.cycle(step)
-
-    def action_view(self, view: str) -> None:
-        self.preview.turn_to(view)
-
-    def action_history(self) -> None:
-        self.console_app.go_to("history")
-
-    def action_copy_text(self) -> None:
-        if self.plan is None or self.view not in ("preview", "commit"):
-            self.copy(self.pane.text, "the SQL")
-        else:
-            self.copy(sentences.as_text(self.plan, self.console_app.glyphs), "the plan as text")
-
-    def action_copy_markdown(self) -> None:
-        if self.plan is None:
-            self.notify("There is no plan to copy yet.")
-            return
-        if self.plan.kind == "create_table":
-            from console.cli.view_create import markdown
-
-            self.copy(markdown(self.plan), "the plan as Markdown")
-            return
-        from console.cli.markdown import page
-
-        self.copy(page(self.plan), "the plan as Markdown")
-
-    def action_external_editor(self) -> None:
-        self.show_view("compose")
-        self.pane.edit_outside()
-        self.editor.focus()
-
-    def action_save_plan(self) -> None:
-        plan = self.plan
-        if plan is None:
-            self.notify("There is no plan to save yet.")
-            return
-        from console.places.statement.save_plan import ask_where_to_save
-
-        ask_where_to_save(self, plan)
-
-    @on(PageView.RowOpened)
-    def _open_row(self, event: PageView.RowOpened) -> None:
-        event.stop()
-        if event.is_old:
-            return
-        plan = self.plan
-        if plan is None or plan.kind != "merge" or (self.view, self.preview.view) != ("preview", "rows"):
-            self.open_row(event, "One row" if plan is None else plan.target.name)
-            return
-        from console.dialogs.row import RowDialog
-        from console.places.statement.plan_pages import sample_lines
-
-        sample = plan.samples[event.row]
-        self.app.push_screen(RowDialog(f"{sample.action} by clause {sample.clause + 1}", sample_lines(sample)))

@@ -28,7 +28,6 @@ from console.words.visible import is_visible, visible
 from console.work import Asking, Failure
 
 if TYPE_CHECKING:
-    from console.app import DeltaMergeApp
     from console.places.place import Place
     from engine.model.browse import Validation
 
@@ -52,26 +51,26 @@ class ComposePane(Vertical, Asking):
     HELP: ClassVar[str] = "The text of this statement, and what Spark says of it."
 
     class Edited(Message):
-        """The text or a value of a marker is another now."""
+        """The text or a value of a marker changed."""
 
     class Checked(Message):
         """Spark has said what it thinks of the text."""
 
     class Told(Message):
-        """The sentences below the editor are others now."""
+        """The sentences below the editor changed."""
 
     def __init__(self, draft_name: str, *, empty: str, id: str | None = None) -> None:
         super().__init__(id=id)
         self.draft_name = draft_name
         self._empty = empty
-        """The sentence where nothing was typed yet."""
+        """The sentence that shows as long as nothing is typed."""
         self.error_at: tuple[int, int | None] | None = None
         self.plan_is_wanted = False
         """A plan is made as soon as Spark is up."""
         self._latest: Draft | None = None
-        """What was typed and may not be on disk yet."""
+        """The text that may not be on disk yet."""
         self._given = ""
-        """The text that came from elsewhere last: as long as nobody edited it, it is not worth keeping."""
+        """The last text that came from elsewhere: not worth keeping until it is edited."""
         self._saves = itertools.count()
         self._save_timer: Timer | None = None
         self._validate_timer: Timer | None = None
@@ -87,17 +86,13 @@ class ComposePane(Vertical, Asking):
         self._restore()
 
     def on_unmount(self) -> None:
-        # the editor is gone by now, so what it held was remembered
+        # the editor is gone by now: its text was kept aside
         if self._latest is None:
             return
         try:
             self._drafts.save(self.draft_name, self._latest, next(self._saves))
         except OSError as error:
             self.console_app.record(f"The draft could not be saved: {error}", "warning")
-
-    @property
-    def console_app(self) -> DeltaMergeApp:
-        return cast("DeltaMergeApp", self.app)
 
     @property
     def place(self) -> Place:

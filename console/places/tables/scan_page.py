@@ -99,8 +99,8 @@ def _map(verdicts: Sequence[int]) -> FileMap | None:
 
 
 def verdict(path: str, found: ScanExplained) -> int:
-    """PARTITION where a predicate on partition columns prunes the file, DERIVED where one of generated columns does,
-    STATISTICS where no partition value speaks against it, or KEPT."""
+    """PARTITION if a predicate on partition columns prunes the file, DERIVED if one of generated columns does,
+    STATISTICS if only the statistics do, or KEPT."""
     if path in found.kept:
         return KEPT
     if path not in found.pruned:

@@ -52,7 +52,7 @@ def _row(files: Sequence[DataFile], name: str, type_: str, detail: TableDetail) 
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:
-    """None where a file does not say."""
+    """None if a file does not say."""
     known, unknown = 0, False
     for one in counts:
         known, unknown = known + (one or 0), unknown or one is None
@@ -82,7 +82,7 @@ def ordering(type_: str) -> Callable[[str], Any]:
 
 
 def bounds(file: DataFile, name: str) -> str | None:
-    """``least … most`` of one column in one file, None where the log does not say."""
+    """``least … most`` of one column in one file, None if the log does not say."""
     least, most = file.min_values.get(name), file.max_values.get(name)
     if least is None or most is None:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.containers import Vertical
@@ -19,7 +19,6 @@ from console.widgets.table_tree import Group, TableTree
 from console.work import Asking, Failure
 
 if TYPE_CHECKING:
-    from console.app import DeltaMergeApp
     from engine.model.browse import TableRef
 
 IN_SCHEMA = re.compile(r"(.+)\.(?:`(?:[^`]|``)+`|[^.`]+)", re.DOTALL)
@@ -47,10 +46,6 @@ class TableList(Vertical, Asking):
         self.marked = Marked()
         self._favourites = Group("favourites", expanded=True)
         self._recent = Group("recent", expanded=True)
-
-    @property
-    def console_app(self) -> DeltaMergeApp:
-        return cast("DeltaMergeApp", self.app)
 
     @override
     def compose(self) -> Iterator[Widget]:

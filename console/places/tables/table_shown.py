@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Shown:
     """One table at one version (None: the newest), and the predicate that its files are explored with, or "".
 
-    ``rows``: how many are fetched at most, the first ones or, where ``sampled``, some by chance.
+    ``rows``: how many are fetched at most, the first ones or, if ``sampled``, some by chance.
     """
 
     name: str

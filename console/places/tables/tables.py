@@ -4,43 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
-from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
 from typing_extensions import override
 
-from console.places.place import Place
+from console.places.tables.one_table import VIEW_NAMES, OneTable
 from console.places.tables.table_keys import KEYS
 from console.places.tables.table_list import TableList
 from console.widgets.lines import TabLine
-from console.widgets.page import Page, sentence
 from console.widgets.page_view import PageView
 from console.widgets.table_tree import TableTree
-from console.words.visible import visible
-from console.work import Failure
 
 if TYPE_CHECKING:
     from console.places.tables.table_shown import Shown
-    from engine.model.browse import TableDetail, TableVersion
 
-VIEW_NAMES = (
-    ("columns", "Columns"),
-    ("statistics", "Statistics"),
-    ("properties", "Properties"),
-    ("describe", "Describe"),
-    ("versions", "Versions"),
-    ("files", "Files"),
-    ("scan", "Scan"),
-    ("advice", "Advice"),
-    ("rows", "Rows"),
-)
 STARTING = (
     "Spark is starting; tables are listed as soon as it is up.\n\n"
     "Until then: {app.merge} opens your draft, {app.history} the history."
@@ -52,7 +35,7 @@ REMEMBERED = (
 NOT_YET = "Spark is not up yet; try again in a moment."
 
 
-class TablesPlace(Place):
+class TablesPlace(OneTable):
     PLACE = "tables"
     CSS_PATH = Path(__file__).with_name("tables.tcss")
     HELP = (
@@ -62,13 +45,6 @@ class TablesPlace(Place):
         "rehearse on."
     )
     BINDINGS: ClassVar[list[BindingType]] = KEYS
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.shown: Shown | None = None
-        self.detail: TableDetail | None = None
-        self.view = "columns"
-        self._pages: dict[str, Page] = {}
 
     def compose_body(self) -> Iterable[Widget]:
         with Horizontal(id="split"):
@@ -88,14 +64,6 @@ class TablesPlace(Place):
         self.table_list.table_tree.focus()
         self.query_one("#views").display = False
         self.query_one("#predicate").display = False
-
-    @property
-    def table_list(self) -> TableList:
-        return self.query_one("#browser", TableList)
-
-    @property
-    def page(self) -> PageView:
-        return self.query_one("#page", PageView)
 
     # The list
 
@@ -143,149 +111,6 @@ class TablesPlace(Place):
     def _table_opened(self, event: TableTree.TableOpened) -> None:
         event.stop()
         self.open_table(event.table.name)
-
-    def open_table(self, name: str, version: int | None = None) -> None:
-        """Show a table, or its rows as of a version."""
-        from console.places.tables.table_shown import Shown
-
-        same = self.shown is not None and self.shown.name == name and self.detail is not None
-        predicate = self.query_one("#predicate", Input)
-        if self.shown is None or self.shown.name != name:
-            predicate.value = ""
-        self.shown = Shown(name, version, predicate.value)
-        self._pages.pop("rows", None)
-        # the tree may be hidden now: focus goes with what was asked for, not to whatever is next
-        self.set_focus(None)
-        self.add_class("-opened")
-        self.query_one("#views").display = True
-        if same and version is not None:
-            self.action_view("rows")
-            return
-        self.detail = None
-        self._pages.clear()
-        self._draw_name()
-        self.page.focus_page()
-        if self.table_list.is_starting:
-            self.page.say(f"Spark is starting; {name} is shown as soon as it is up.")
-            self.ask(
-                "remembered",
-                lambda: self.backend.remembered_versions(name),
-                self._show_remembered,
-                lambda _: None,
-                of=lambda: (self._name_shown, self.detail),
-            )
-            return
-        self.page.say(f"Looking at {name}…")
-        self.ask(
-            "detail",
-            lambda: self.backend.table_detail(name),
-            self._described,
-            self._failed,
-            of=lambda: self._name_shown,
-        )
-
-    def _show_remembered(self, versions: list[TableVersion]) -> None:
-        from console.places.tables.table_pages import versions_table
-
-        if versions and self.table_list.is_starting and self.shown is not None:
-            told = f"Spark is starting; these are the versions of {self.shown.name} as of the last time."
-            self.page.show(Page((sentence(told),), versions_table(versions)))
-
-    def _described(self, detail: TableDetail) -> None:
-        self.detail = detail
-        if self.shown is not None:
-            self.table_list.opened(self.shown.name)
-        self._draw_name()
-        self.action_view(self.view)
-        self.refresh_bindings()
-
-    @property
-    def _name_shown(self) -> str:
-        return self.shown.name if self.shown is not None else ""
-
-    def _failed(self, failure: Failure) -> None:
-        self.page.fail(failure)
-
-    def _draw_name(self) -> None:
-        if self.shown is None:
-            return
-        detail, dot = self.detail, f" {self.console_app.glyphs.dot} "
-        parts: list[str] = []
-        if detail is not None:
-            from console.words.format import count, size
-
-            parts = [f"v{detail.version}", count(detail.num_files, "file"), size(detail.num_bytes)]
-            if detail.partition_columns:
-                parts.append(f"by {visible(', '.join(detail.partition_columns))}")
-            if detail.clustering_columns:
-                parts.append(f"clustered by {visible(', '.join(detail.clustering_columns))}")
-        self.query_one("#table-name", Static).update(
-            Content.assemble(
-                (visible(self.shown.name), "bold"),
-                (dot + dot.join(parts) if parts else "", "$foreground-muted"),
-            )
-        )
-
-    def action_view(self, view: str) -> None:
-        """Show one of the views of the table, asking for it if it was not looked at yet."""
-        from console.places.tables.table_pages import VIEWS
-
-        self.view = view
-        self.query_one("#views", TabLine).chosen = view
-        self.query_one("#predicate").display = view == "scan"
-        shown, detail = self.shown, self.detail
-        if shown is None or detail is None:
-            return
-        if (known := self._pages.get(view)) is not None:
-            self._show(known)
-            return
-        build = VIEWS[view][1]
-        self.page.say("Asking Spark…")
-        self.ask(
-            "view",
-            lambda: build(self.backend, shown, detail),
-            partial(self._built, view),
-            self._failed,
-            of=lambda: (self.shown, self.detail, self.view),
-        )
-
-    def _built(self, view: str, page: Page) -> None:
-        self._pages[view] = page
-        self._show(page)
-
-    def _show(self, page: Page) -> None:
-        self.page.show(page)
-        self.refresh_bindings()
-
-    def action_cycle(self, step: int) -> None:
-        names = [name for name, _ in VIEW_NAMES]
-        self.action_view(names[(names.index(self.view) + step) % len(names)])
-
-    def action_explore(self) -> None:
-        self.action_view("scan")
-        self.query_one("#predicate").focus()
-
-    @on(Input.Submitted, "#predicate")
-    def _predicate_typed(self, event: Input.Submitted) -> None:
-        event.stop()
-        if self.shown is not None:
-            self.shown = replace(self.shown, predicate=event.value)
-            self._pages.pop("scan", None)
-            self.action_view("scan")
-            if event.value.strip():
-                self.set_focus(None)
-                self.page.focus_page()
-
-    @on(PageView.RowOpened)
-    def _row_opened(self, event: PageView.RowOpened) -> None:
-        event.stop()
-        page = self._pages.get(self.view)
-        if event.is_old or page is None or page.table is None or self.shown is None:
-            return
-        if self.view == "versions":
-            self.open_table(self.shown.name, int(page.table.rows[event.row][0] or 0))
-            return
-        self.open_row(event, self.shown.name)
 
     # Small actions
 
@@ -390,14 +215,14 @@ class TablesPlace(Place):
             clone_to_rehearse(self, name, shown.version if shown is not None and shown.name == name else None)
 
     def _name_for_spark(self) -> str | None:
-        """The table that Spark is to be asked about; where there is none or no Spark yet, a notice says so."""
+        """The table to ask Spark about; if there is none, or no Spark yet, a notice says so."""
         if self.table_list.is_starting:
             self.notify(NOT_YET)
             return None
         return self._name_or_tell()
 
     def _name_or_tell(self) -> str | None:
-        """The table that is meant; where there is none, a notice says so."""
+        """The table that is meant; if there is none, a notice says so."""
         name = self._chosen_name()
         if name is None:
             self.notify("There is no table under the cursor.")

@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from console.cli.view_plan import MAX_FILES, MAX_SAMPLES, estimated, sample_text
 from console.words import sentences, undo_sentences
+from console.words.create_sentences import DOES, changes, committing, headline, rows_written
 from console.words.format import count, number, short_id, size, to_the_second
 from console.words.glyphs import UNICODE
+from console.words.plan_rows import MAX_FILES, MAX_SAMPLES, estimated, sample_text
 from console.words.visible import visible
 
 if TYPE_CHECKING:
+    from engine.model.create_values import CreatePlan
     from engine.model.plan import Plan, Remark
     from engine.model.plans import AnyPlan
 
@@ -20,8 +22,10 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+!|~@&$])")
 _BACKTICKS = re.compile(r"`+")
 
 
-def page(plan: Plan) -> str:
+def page(plan: AnyPlan) -> str:
     """The whole plan."""
+    if plan.kind == "create_table":
+        return _create_page(plan)
     return "\n".join(_lines(plan)).rstrip("\n") + "\n"
 
 
@@ -65,7 +69,7 @@ def _verdict(plan: Plan) -> Iterator[str]:
         yield f"- {plain(sentences.conflict(plan))}"
         yield from _conflicts(plan)
     if plan.refused is None:
-        yield from policy_lines(plan)
+        yield from _policy_lines(plan)
     if plan.session.staged:
         yield f"- {plain(sentences.staged(plan.session.staged))}"
     if plan.refused is None and plan.changes_something:
@@ -78,8 +82,8 @@ def _verdict(plan: Plan) -> Iterator[str]:
         yield from _details("The source without duplicates", body)
 
 
-def policy_lines(plan: AnyPlan) -> list[str]:
-    """What the policy has against it."""
+def _policy_lines(plan: AnyPlan) -> list[str]:
+    """The objections of the policy."""
     return [f"- {'❌' if is_refused else '⚠️'} {plain(told)}" for is_refused, told in sentences.policy(plan)]
 
 
@@ -130,6 +134,27 @@ def _samples(plan: Plan) -> Iterator[str]:
     rows = [(one.action, str(one.clause + 1), code(sample_text(one, UNICODE))) for one in plan.samples[:MAX_SAMPLES]]
     shown = count(len(rows), "sample row")
     yield from _details(f"Rows: {shown}", "\n".join(_table(("action", "clause", "row"), rows, right=(1,))))
+
+
+def _create_page(plan: CreatePlan) -> str:
+    lines = [f"### {plain(headline(plan))}", ""]
+    if plan.refused is not None:
+        lines += [f"- ❌ **cannot run**: {code(plan.refused.condition)} {plain(plan.refused.message)}"]
+    else:
+        lines += [f"- ✅ **{DOES[plan.effect]}** ({plan.handler}); {plain(committing(plan))}"]
+        lines += [f"- {plain(plan.because)}"]
+        lines += [f"- {rows_written(plan)}"] if rows_written(plan) else []
+        lines += _policy_lines(plan)
+        lines += [f"- ⚠️ {code(one.code)} {plain(one.sentence)} {plain(one.evidence)}" for one in plan.warnings]
+    if plan.after is not None:
+        lines += ["", "| | |", "| --- | --- |"]
+        lines += [f"| {name} | {code(value)} |" for name, value in changes(plan, "→").items() if value]
+        lines += [f"| column {code(column.name)} | {code(column.type)} |" for column in plan.after.columns]
+    statement = "\n;\n".join((*plan.statement.setup, plan.statement.sql))
+    made = f"{to_the_second(plan.created_at)}, Spark {plan.engines.spark}, Delta {plan.engines.delta}"
+    return "\n".join(
+        [*lines, "", fenced(statement, "sql"), "", f"Plan {code(short_id(plan.plan_id))}, made {made}.", ""]
+    )
 
 
 def _details(summary: str, body: str) -> Iterator[str]:

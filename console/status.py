@@ -1,9 +1,13 @@
-"""What the console says of itself on every place: where it is, how Spark is, what works."""
+"""The status that every place shows: the endpoint, the state of Spark, the work that runs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from textual.notifications import SeverityLevel
 
 SparkState = Literal["starting", "warm", "lost"]
 
@@ -19,6 +23,15 @@ class Status:
     spark: SparkState = "starting"
     work: str = ""
     narration: str = ""
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """A line of the Log place."""
+
+    at: datetime
+    severity: SeverityLevel
+    text: str
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,180 @@
+"""The three steps of a statement, its SQL, its preview and its commit: how to go through them, and to copy them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.widgets import ContentSwitcher
+from typing_extensions import override
+
+from console.drafts import Draft
+from console.places.place import Place
+from console.places.statement.commit_pane import CommitPane
+from console.places.statement.preview import Preview
+from console.places.statement.statement_editor import ComposePane
+from console.widgets.editor import SqlEditor
+from console.widgets.lines import TabLine
+from console.widgets.page_view import PageView
+from console.words import sentences
+from console.words.format import short_id
+
+if TYPE_CHECKING:
+    from engine.model.operation import Outcome
+    from engine.model.plans import AnyPlan
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A plan or an apply that runs. ``typed`` is the text of then."""
+
+    operation_id: str
+    kind: str
+    typed: Draft
+
+
+class StepsPlace(Place):
+    """Composes a ``#panes`` of PANES, and a ``#steps`` line of them."""
+
+    PANES: ClassVar[dict[str, str]] = {"compose": "compose-pane", "preview": "preview-pane", "commit": "commit-pane"}
+    """The id of each step's pane."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.plan: AnyPlan | None = None
+        self._planned_text = Draft("")
+        self.committed: Outcome | None = None
+        self.operation: Operation | None = None
+
+    @property
+    def pane(self) -> ComposePane:
+        return self.query_one("#compose-pane", ComposePane)
+
+    @property
+    def editor(self) -> SqlEditor:
+        return self.pane.editor
+
+    @property
+    def preview(self) -> Preview:
+        return self.query_one("#preview-pane", Preview)
+
+    @property
+    def commit_pane(self) -> CommitPane:
+        return self.query_one("#commit-pane", CommitPane)
+
+    @property
+    def view(self) -> str:
+        """``compose``, ``preview`` or ``commit``."""
+        current = self.query_one("#panes", ContentSwitcher).current
+        return next(name for name, pane in self.PANES.items() if pane == current)
+
+    def show_view(self, view: str) -> None:
+        """Turn to one of the three steps: the SQL, the preview, the commit."""
+        self.query_one("#panes", ContentSwitcher).current = self.PANES[view]
+        line = self.query_one("#steps", TabLine)
+        line.tabs = self._steps()
+        line.chosen = view
+        line.refresh()
+        self.set_focus(None)
+        if view in ("preview", "commit"):
+            page = self.preview.page if view == "preview" else self.commit_pane.page
+            page.focus_page()
+        self.refresh_bindings()
+
+    def _steps(self) -> list[tuple[str, str]]:
+        plan = f" {short_id(self.plan.plan_id)}" if self.plan is not None else ""
+        return [("compose", "SQL"), ("preview", f"Preview{plan}"), ("commit", "Commit")]
+
+    def use_text(self, sql: str) -> None:
+        """A statement from elsewhere, ready to be edited."""
+        self.pane.use_text(sql)
+        self.show_view("compose")
+        self.editor.focus()
+
+    def use_draft(self, draft: Draft) -> None:
+        """A statement from elsewhere with the values of its parameters."""
+        self.pane.remember(draft.params)
+        self.use_text(draft.sql)
+
+    @override
+    def told(self, text: str) -> str:
+        """A sentence that Merge and Create share, with the keys in use here in place of ``{merge.plan}``."""
+        return self.console_app.told(text.replace("{merge.", f"{{{self.PLACE}."))
+
+    @property
+    def plan_id(self) -> str:
+        """The id of the plan that is shown, "" without one."""
+        return self.plan.plan_id if self.plan is not None else ""
+
+    def _edited(self) -> bool:
+        return self.plan is not None and self._typed() != self._planned_text
+
+    def _typed(self) -> Draft:
+        return Draft(self.pane.text.strip(), dict(self.pane.params))
+
+    def action_edit(self) -> None:
+        self.show_view("compose")
+        self.editor.focus()
+
+    def action_back(self) -> None:
+        if self.view == "commit" and self.operation is None and self.committed is None:
+            self.show_view("preview")
+        else:
+            self.show_view("compose")
+
+    def action_go_to_error(self) -> None:
+        self.show_view("compose")
+        self.pane.go_to_error()
+
+    def action_cycle(self, step: int) -> None:
+        self.preview.cycle(step)
+
+    def action_view(self, view: str) -> None:
+        self.preview.turn_to(view)
+
+    def action_history(self) -> None:
+        self.console_app.go_to("history")
+
+    def action_copy_text(self) -> None:
+        if self.plan is None or self.view not in ("preview", "commit"):
+            self.copy(self.pane.text, "the SQL")
+        else:
+            self.copy(sentences.as_text(self.plan, self.console_app.glyphs), "the plan as text")
+
+    def action_copy_markdown(self) -> None:
+        if self.plan is None:
+            self.notify("There is no plan to copy yet.")
+            return
+        from console.words.markdown import page
+
+        self.copy(page(self.plan), "the plan as Markdown")
+
+    def action_external_editor(self) -> None:
+        self.show_view("compose")
+        self.pane.edit_outside()
+        self.editor.focus()
+
+    def action_save_plan(self) -> None:
+        plan = self.plan
+        if plan is None:
+            self.notify("There is no plan to save yet.")
+            return
+        from console.places.statement.save_plan import ask_where_to_save
+
+        ask_where_to_save(self, plan)
+
+    @on(PageView.RowOpened)
+    def _open_row(self, event: PageView.RowOpened) -> None:
+        event.stop()
+        if event.is_old:
+            return
+        plan = self.plan
+        if plan is None or plan.kind != "merge" or (self.view, self.preview.view) != ("preview", "rows"):
+            self.open_row(event, "One row" if plan is None else plan.target.name)
+            return
+        from console.dialogs.row import RowDialog
+        from console.places.statement.plan_pages import sample_lines
+
+        sample = plan.samples[event.row]
+        self.app.push_screen(RowDialog(f"{sample.action} by clause {sample.clause + 1}", sample_lines(sample)))

@@ -1,0 +1,134 @@
+"""The part of the app that starts Spark, watches whether it answers, and says when it is lost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.app import App
+from textual.message import Message
+from textual.notifications import SeverityLevel
+from textual.signal import Signal
+
+from console.catalog import Catalog
+from console.status import Status
+from console.words.glyphs import Glyphs
+from console.work import Asking, Failure
+
+if TYPE_CHECKING:
+    from console.backend import Backend
+    from console.places.place import Place
+    from engine.model.progress import Progress
+
+
+class Narrated(Message, bubble=False):
+    """The start of Spark has come to its next step."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__()
+        self.sentence = sentence
+
+
+class SparkApp(App[None], Asking):
+    """An app on one Spark."""
+
+    glyphs: Glyphs
+
+    def __init__(self, backend: Backend, status: Status) -> None:
+        super().__init__()
+        self.backend = backend
+        self.catalog = Catalog(backend)
+        self.status = status
+        self.status_signal: Signal[Status] = Signal(self, "status")
+
+    def told(self, text: str) -> str:
+        """A sentence of ours, never anyone else's, with the keys in use in place of ``{merge.plan}``."""
+        raise NotImplementedError
+
+    def record(self, text: str, severity: SeverityLevel = "information") -> None:
+        """A line for the Log place."""
+        raise NotImplementedError
+
+    def open_places(self) -> list[Place]:
+        """The places that were visited at least once."""
+        raise NotImplementedError
+
+    def ledger_changed(self) -> None:
+        """Something was committed: every open place loads anew what it shows of it."""
+        for place in self.open_places():
+            place.ledger_changed()
+
+    def tables_changed(self) -> None:
+        """A table was made: every open place loads anew what it shows of tables."""
+        for place in self.open_places():
+            place.tables_changed()
+
+    def set_status(self, **changes: str) -> None:
+        """Change parts of the status, everywhere it is shown."""
+        self.status = replace(self.status, **changes)  # type: ignore[arg-type]
+        self.status_signal.publish(self.status)
+
+    def _connect(self) -> None:
+        self._start_spark(restart=False)
+
+    def _start_spark(self, *, restart: bool) -> None:
+        self.set_status(spark="starting", narration="Spark is starting…" if restart else self.status.narration)
+
+        def start() -> tuple[str, ...]:
+            # looked up in the thread too: a backend may only be imported when it is first asked
+            return (self.backend.restart if restart else self.backend.connect)(narrate)
+
+        def narrate(progress: Progress) -> None:
+            tasks = f" {progress.done}/{progress.total}" if progress.total else ""
+            self.post_message(Narrated(f"Spark is starting: {progress.phase}{tasks}"))
+
+        self.ask("connect", start, self._spark_is_warm, self.spark_is_lost)
+        for screen in self.open_places():
+            screen.spark_is_starting()
+
+    @on(Narrated)
+    def _narrate(self, event: Narrated) -> None:
+        if self.status.spark == "starting":
+            self.set_status(narration=event.sentence)
+
+    def _spark_is_warm(self, sentences: tuple[str, ...]) -> None:
+        self.set_status(spark="warm", narration="")
+        self.record(f"Spark is up: {self.backend.endpoint}.")
+        for sentence in sentences:
+            self.record(sentence, "warning")
+            self.notify(sentence, severity="warning", timeout=10)
+        self.catalog.forget()
+        for screen in self.open_places():
+            screen.spark_is_warm()
+        if sentences:
+            self.ledger_changed()
+
+    def spark_is_lost(self, failure: Failure) -> None:
+        """Say so on every place; nothing typed is touched."""
+        if self.status.spark == "lost":
+            return
+        # what to do comes first: a narrow screen cuts the end
+        restart = self.told("Spark is lost: {app.restart_spark} starts it again, your text is kept")
+        todo = f"{self.glyphs.error} {restart}"
+        self.set_status(spark="lost", narration=f"{todo} ({failure.message})")
+        self.screen.refresh_bindings()
+
+    def action_restart_spark(self) -> None:
+        if self.status.spark != "lost":
+            self.notify("Spark is not lost; there is nothing to restart.")
+            return
+        self.record("Spark is started again on request.")
+        self._start_spark(restart=True)
+        self.screen.refresh_bindings()
+
+    def _check_alive(self) -> None:
+        if self.status.spark != "warm" or self.is_asking("alive"):
+            return
+        self.ask("alive", self.backend.is_alive, self._heartbeat)
+
+    def _heartbeat(self, alive: bool) -> None:
+        if not alive and self.status.spark == "warm":
+            failure = Failure("", "the driver does not answer any more", unreachable=True)
+            self.record(f"Spark is lost: {failure.message}.", "error")
+            self.spark_is_lost(failure)

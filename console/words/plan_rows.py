@@ -1,0 +1,50 @@
+"""The rows of a plan as text: how many are shown, a sample on one line, an estimate between its bounds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from console.words.format import elide_end, number
+from console.words.glyphs import Glyphs
+from console.words.visible import visible
+
+if TYPE_CHECKING:
+    from engine.model.plan import Estimate, Sample
+    from engine.model.value import Cells
+
+MAX_FILES = 12
+MAX_SAMPLES = 20
+MAX_IDENTIFYING = 3  # unchanged cells that show which row it is
+CELL_WIDTH = 40
+
+
+def estimated(estimate: int | Estimate) -> str:
+    """``1,000``, or ``1 to 2`` if only bounds are known."""
+    if isinstance(estimate, int):
+        return number(estimate)
+    if estimate.low == estimate.high:
+        return number(estimate.low)
+    return f"{number(estimate.low)} to {number(estimate.high)}"
+
+
+def sample_text(sample: Sample, glyphs: Glyphs) -> str:
+    """``id=7, name=x: price 1.00 → 2.00``: enough to tell the row, then what changes in it."""
+    before, after = sample.before, sample.shown_after
+    if before is None or after is None:
+        return _pairs(before or after or {})
+    changed = [name for name in dict.fromkeys([*before, *after]) if before.get(name) != after.get(name)]
+    same = {name: value for name, value in before.items() if name not in changed}
+    identity = _pairs(dict(list(same.items())[:MAX_IDENTIFYING]))
+    changes = ", ".join(
+        f"{visible(name)} {cell(before.get(name))} {glyphs.becomes} {cell(after.get(name))}" for name in changed
+    )
+    return f"{identity}: {changes or 'written again unchanged'}" if identity else changes
+
+
+def _pairs(cells: Cells) -> str:
+    return ", ".join(f"{visible(name)}={cell(value)}" for name, value in cells.items())
+
+
+def cell(value: str | None) -> str:
+    """A value of a row on one line, cut if it is long."""
+    return "NULL" if value is None else elide_end(visible(value), CELL_WIDTH)
