@@ -38,7 +38,7 @@ def merge(clauses: str, *, keys: bool = True, on: tuple[Any, ...] | None = None)
     return SimpleNamespace(statement=statement, keys=("key",) if keys else (), on=(tied,) if on is None else on)
 
 
-def file(  # noqa: PLR0917
+def file(
     name: str,
     rows: int,
     matched: int = 0,
