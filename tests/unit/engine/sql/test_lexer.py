@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,7 +58,7 @@ def test_any_text_is_tokens_in_order_or_refused(sql: str) -> None:
     except UsageError:
         return
     assert all(sql[token.start : token.end] == token.text for token in tokens)
-    assert all(one.end <= other.start for one, other in zip(tokens, tokens[1:], strict=False))
+    assert all(one.end <= other.start for one, other in pairwise(tokens))
 
 
 def test_a_bracket_without_its_partner_is_left_out() -> None:
