@@ -15,7 +15,8 @@ NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 
 def bare_or_quoted(value: str) -> str:
     """A SQL literal of ``value``: numbers, TRUE, FALSE and NULL stand bare, all else is a quoted string."""
-    if NUMBER.fullmatch(value) or value.upper() in ("TRUE", "FALSE", "NULL"):
+    # digits and capitals of other scripts are none to Spark
+    if value.isascii() and (NUMBER.fullmatch(value) or value.upper() in ("TRUE", "FALSE", "NULL")):
         return value
     return string(value)
 

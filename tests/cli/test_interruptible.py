@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +24,7 @@ class FakeSession:
     def __init__(self) -> None:
         self.interrupted: list[str] = []
         self.query = threading.Event()
+        self.asked = threading.Event()
         self.is_running = False
         self.closed = False
 
@@ -33,6 +33,7 @@ class FakeSession:
 
     def interrupt_tag(self, tag: str) -> bool:
         self.interrupted.append(tag)
+        self.asked.set()
         if self.is_running:
             self.query.set()
         return self.is_running
@@ -91,7 +92,7 @@ def test_pressed_between_two_queries() -> None:
     session = FakeSession()
 
     def work(tag: str, say: Any) -> None:
-        time.sleep(0.5)
+        assert session.asked.wait(30)
         say(Progress(phase="b"))
         session.run_query()
 
@@ -105,7 +106,7 @@ def test_work_that_has_begun_is_ended_by_spark_only() -> None:
     session = FakeSession()
 
     def work(tag: str, say: Any) -> None:
-        time.sleep(0.5)
+        assert session.asked.wait(30)
         say(Progress(phase="merge", stage="writing"))
         session.run_query()
 

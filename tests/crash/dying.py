@@ -10,7 +10,6 @@ import multiprocessing
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -107,7 +106,7 @@ def _die_in(seconds: float) -> None:
 
 def _die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
-    time.sleep(60)
+    signal.pause()
 
 
 def _main(arguments: list[str]) -> None:

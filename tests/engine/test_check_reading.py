@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.merge.analyze import analyze
-from engine.merge.check_reading import check_analyzed, check_parsed, from_parts
+from engine.merge.check_reading import check_analyzed, check_parsed
 from engine.model.errors import EngineError
 from engine.spark.explain import explain
 from engine.spark.not_understood import NOT_UNDERSTOOD
@@ -110,13 +110,3 @@ def test_a_column_that_is_resolved_to_the_other_side_is_refused(spark: Any, tabl
     with pytest.raises(EngineError) as raised:
         check_analyzed(spark, replace(merge, resolved=replace(merge.resolved, clauses=(other,))))
     assert raised.value.condition == NOT_UNDERSTOOD
-
-
-def test_the_statement_is_put_together_from_its_parts_alone() -> None:
-    read = parse_merge(MERGE)
-    again = parse_merge(from_parts(read))
-    assert [c.value() for c in again.clauses] == [
-        replace(c, condition=c.condition and f"({c.condition}\n)", action=a.action).value()
-        for c, a in zip(read.clauses, again.clauses, strict=True)
-    ]
-    assert from_parts(replace(read, sql="")) == from_parts(read)

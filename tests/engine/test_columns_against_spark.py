@@ -14,9 +14,8 @@ from engine.merge.check_reading import check_analyzed
 from engine.model.errors import EngineError
 from engine.spark.not_understood import NOT_UNDERSTOOD
 from engine.sql.parse import MergeStatement, parse_merge
-from engine.sql.resolve import resolve_merge, sides_of
 from tests.conftest import own_schema
-from tests.engine.random_columns import columns_of, create_table, random_merge, swapped
+from tests.engine.random_columns import create_table, random_merge, swapped
 
 IN_CI = 8
 SHARE = 100
@@ -38,14 +37,6 @@ def texts_of(statement: MergeStatement) -> tuple[str, ...]:
     for clause in statement.clauses:
         found += [clause.condition or "", *(value for _, value in clause.assignments)]
     return tuple(found)
-
-
-def test_names_are_resolved_to_the_sides_that_are_meant() -> None:
-    for seed in range(500):
-        merge = random_merge(seed, "db.target_table", "db.source_table")
-        statement = parse_merge(merge.sql)
-        sides = sides_of(statement, columns_of("source"), columns_of("target"), case_sensitive=False)
-        assert texts_of(resolve_merge(statement, *sides)) == merge.meant, merge.sql
 
 
 def test_spark_resolves_as_we_do_and_another_resolution_is_refused(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engine.apply.apply_plan import REWRITING, apply
-from engine.apply.staleness import Staleness, check_staleness, some
+from engine.apply.staleness import Staleness, check_staleness
 from engine.model.errors import ConflictError, StalePlanError
 from engine.model.plan import Plan
 from engine.model.progress import OnProgress
@@ -57,11 +57,6 @@ def test_rewritten_files_are_named_even_where_no_row_changed(spark: Any, looked:
     found = stand(spark, looked)
     assert found.collides.startswith("files were rewritten: part=1/")
     assert found.verdict == "stale"
-
-
-def test_many_files_are_named_by_the_first_few() -> None:
-    assert some(["a", "b"]) == "a, b"
-    assert some(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
 
 
 @contextmanager

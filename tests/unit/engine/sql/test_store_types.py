@@ -8,7 +8,7 @@ from pyspark.sql import types as t
 from engine.merge.final_schema import final_schema
 from engine.model.errors import EngineError
 from engine.sql.sql_text import substituted
-from engine.sql.store_types import can_up_cast, ddl
+from engine.sql.store_types import can_up_cast, ddl, holds_integers, is_atomic, is_same, plain
 
 BEFORE = t.StructType([t.StructField("id", t.LongType(), False, {"comment": "the key"})])
 PRINTED = (
@@ -62,3 +62,39 @@ def test_columns_are_replaced_where_they_are_columns() -> None:
     assert substituted("upper(ID) || t.id || exists(a, x -> x > `id`) || 'id'", values) == (
         "upper((s.id\n)) || t.id || exists(a, x -> x > (s.id\n)) || 'id'"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "is_plain"),
+    [("a", True), ("t.`a b`.c", True), ("12", True), ("a + 1", False), ("f(x)", False), ("'x'", False), ("", False)],
+)
+def test_a_name_or_a_bare_word_is_plain(text: str, is_plain: bool) -> None:
+    assert plain(text) is is_plain
+
+
+def test_types_are_the_same_but_for_nullability_and_case() -> None:
+    one = t.StructType([t.StructField("A", t.IntegerType(), False)])
+    assert is_same(one, t.StructType([t.StructField("a", t.IntegerType())]))
+    assert not is_same(one, t.StructType([t.StructField("a", t.LongType())]))
+
+
+def test_a_map_is_written_with_both_types() -> None:
+    assert ddl(t.MapType(t.StringType(), t.DateType())) == "map<string, date>"
+
+
+@pytest.mark.parametrize(
+    ("type_", "atomic", "integers"),
+    [
+        (t.IntegerType(), True, True),
+        (t.DecimalType(4, 2), True, True),
+        (t.DoubleType(), True, False),
+        (t.ArrayType(t.LongType()), False, True),
+        (t.MapType(t.StringType(), t.ShortType()), False, True),
+        (t.MapType(t.ByteType(), t.StringType()), False, True),
+        (t.StructType([t.StructField("a", t.StringType())]), False, False),
+        (t.VariantType(), False, False),
+    ],
+)
+def test_where_an_integer_or_a_decimal_is_a_cast_can_overflow(type_: t.DataType, atomic: bool, integers: bool) -> None:
+    assert is_atomic(type_) is atomic
+    assert holds_integers(type_) is integers

@@ -1,0 +1,298 @@
+"""Each error that Delta would raise while a CREATE runs, from the statement and what is there before it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from engine.create.foresee_create import Surroundings, effect_of, foresee_create
+from engine.create.provided_metadata import Provided
+from engine.model.create_values import StateColumn, TableState
+from engine.sql.parse_create import parse_create
+from engine.table.table_state import CatalogEntry
+
+ID, DAY, NOTE = (StateColumn(name=n, type=t) for n, t in (("id", "bigint"), ("day", "date"), ("note", "string")))
+DELTA = CatalogEntry("MANAGED", "delta", "/w/t")
+BEFORE = TableState(location="/w/t", columns=(ID, DAY), min_reader_version=1, min_writer_version=2)
+NOTHING = Surroundings(None, "/w/t", True, None, False, False)
+TABLE = Surroundings(DELTA, "/w/t", True, BEFORE, True, True)
+LOG_ALONE = Surroundings(None, "/w/t", False, BEFORE, True, True)
+PROVIDED = Provided((ID, DAY), ())
+
+
+def foreseen(sql: str, around: Surroundings = NOTHING, provided: Provided = PROVIDED) -> str | None:
+    found = foresee_create(parse_create(sql), around, provided)
+    return found.condition if found else None
+
+
+CREATE = "CREATE TABLE t (id BIGINT, day DATE) USING delta"
+OR_REPLACE = f"CREATE OR {CREATE.replace('CREATE', 'REPLACE')}"
+REPLACE = "REPLACE TABLE t (id BIGINT, day DATE) USING delta"
+CTAS = "CREATE TABLE t USING delta AS SELECT 1 AS id"
+CLONE = "CREATE TABLE t SHALLOW CLONE s"
+LIKE = "CREATE TABLE t LIKE s USING delta"
+
+
+@pytest.mark.parametrize(
+    ("sql", "around", "effect"),
+    [
+        (CREATE, NOTHING, "create"),
+        (CREATE, LOG_ALONE, "adopt"),
+        (OR_REPLACE, TABLE, "replace"),
+        (OR_REPLACE, LOG_ALONE, "adopt"),
+        (REPLACE, TABLE, "replace"),
+        (CTAS, LOG_ALONE, "replace"),
+        ("CREATE TABLE IF NOT EXISTS t (id INT) USING delta", TABLE, "nothing"),
+        ("CREATE TABLE IF NOT EXISTS t (id INT) USING delta", NOTHING, "create"),
+        ("CREATE TABLE IF NOT EXISTS delta.`/w/t` (id INT) USING delta", LOG_ALONE, "nothing"),
+        # a clone by path runs whether or not the table is there
+        ("CREATE TABLE IF NOT EXISTS delta.`/w/t` SHALLOW CLONE s", LOG_ALONE, "replace"),
+    ],
+)
+def test_what_the_statement_does(sql: str, around: Surroundings, effect: str) -> None:
+    assert effect_of(parse_create(sql), around) == effect
+
+
+@pytest.mark.parametrize(
+    ("sql", "around"),
+    [
+        (CREATE, NOTHING),
+        (CREATE, LOG_ALONE),
+        (OR_REPLACE, NOTHING),
+        (OR_REPLACE, TABLE),
+        (REPLACE, TABLE),
+        (CTAS, NOTHING),
+        (CLONE, NOTHING),
+        (LIKE, NOTHING),
+        ("CREATE TABLE IF NOT EXISTS t (id BIGINT) USING delta", replace(TABLE, entry=replace(DELTA, provider="csv"))),
+    ],
+)
+def test_what_delta_does_is_not_refused(sql: str, around: Surroundings) -> None:
+    assert foreseen(sql, around) is None
+
+
+@pytest.mark.parametrize(
+    ("sql", "around", "condition"),
+    [
+        (CREATE, TABLE, "TABLE_OR_VIEW_ALREADY_EXISTS"),
+        (CLONE, TABLE, "DELTA_TABLE_ALREADY_EXISTS"),
+        (LIKE, TABLE, "DELTA_TABLE_ALREADY_EXISTS"),
+        ("CREATE TABLE delta.`/w/t` (id INT) USING delta", LOG_ALONE, "TABLE_OR_VIEW_ALREADY_EXISTS"),
+        (REPLACE, NOTHING, "TABLE_OR_VIEW_NOT_FOUND"),
+        (CLONE.replace("CREATE", "REPLACE"), NOTHING, "DELTA_CANNOT_REPLACE_MISSING_TABLE"),
+        (OR_REPLACE, replace(TABLE, entry=replace(DELTA, kind="VIEW")), "DELTA_CANNOT_WRITE_INTO_VIEW"),
+        (f"CREATE OR REPLACE{CLONE[6:]}", replace(TABLE, entry=replace(DELTA, kind="VIEW")), "DELTA_ONLY_OPERATION"),
+        (OR_REPLACE, replace(TABLE, entry=replace(DELTA, provider="csv")), "DELTA_NOT_A_DELTA_TABLE"),
+        (OR_REPLACE, replace(TABLE, before=None), "DELTA_METADATA_ABSENT_EXISTING_CATALOG_TABLE"),
+        (f"{OR_REPLACE} LOCATION '/elsewhere'", TABLE, "DELTA_TABLE_LOCATION_MISMATCH"),
+        (
+            "CREATE TABLE delta.`/w/t` (id INT) USING delta LOCATION '/elsewhere'",
+            NOTHING,
+            "DELTA_AMBIGUOUS_PATHS_IN_CREATE_TABLE",
+        ),
+        ("CREATE TABLE delta.`/w/t` SHALLOW CLONE s LOCATION '/x'", NOTHING, "DELTA_CLONE_AMBIGUOUS_TARGET"),
+    ],
+)
+def test_what_is_under_the_name_already(sql: str, around: Surroundings, condition: str) -> None:
+    assert foreseen(sql, around) == condition
+
+
+def test_like_a_delta_table_is_sparks_own_command_which_looks_by_itself() -> None:
+    assert foreseen(LIKE, TABLE, replace(PROVIDED, features=frozenset(("x",)))) == "TABLE_OR_VIEW_ALREADY_EXISTS"
+
+
+@pytest.mark.parametrize(
+    ("columns", "partitions", "condition"),
+    [
+        ((StateColumn(name="i", type="int", identity=True), DAY), (), "DELTA_IDENTITY_COLUMNS_UNSUPPORTED_DATA_TYPE"),
+        (
+            (StateColumn(name="I", type="bigint", identity=True), DAY),
+            ("i",),
+            "DELTA_IDENTITY_COLUMNS_PARTITION_NOT_SUPPORTED",
+        ),
+        ((StateColumn(name="i", type="bigint", identity=True), DAY), ("day",), None),
+    ],
+)
+def test_identity_columns(columns: tuple[StateColumn, ...], partitions: tuple[str, ...], condition: str | None) -> None:
+    assert foreseen(CREATE, NOTHING, Provided(columns, partitions)) == condition
+    # a copy brings those of its source
+    assert foreseen(CLONE, NOTHING, Provided(columns, partitions)) is None
+
+
+LIST, STRUCT = StateColumn(name="l", type="array<int>"), StateColumn(name="s", type="struct<a:int>")
+
+
+@pytest.mark.parametrize(
+    ("provided", "condition"),
+    [
+        (Provided((ID, DAY), ("day",)), None),
+        (Provided((ID, DAY), ("nosuch",)), "_LEGACY_ERROR_TEMP_3060"),
+        (Provided((ID, LIST), ("l",)), "INVALID_PARTITION_COLUMN_DATA_TYPE"),
+        (Provided((ID, DAY), ("id", "day")), "ALL_PARTITION_COLUMNS_NOT_ALLOWED"),
+        (Provided((ID, DAY), (), ("id", "day", "a", "b", "c")), "DELTA_CLUSTER_BY_INVALID_NUM_COLUMNS"),
+        (Provided((ID, DAY), (), ("id", "id")), "DELTA_DUPLICATE_COLUMNS_FOUND.CLUSTER_BY"),
+        (Provided((ID, LIST), (), ("L",)), "DELTA_CLUSTERING_COLUMNS_DATATYPE_NOT_SUPPORTED"),
+        (Provided((ID, DAY), (), ("id", "day")), None),
+        (Provided((ID, DAY), (), ("nosuch",)), None),
+    ],
+)
+def test_partitioning_and_clustering(provided: Provided, condition: str | None) -> None:
+    assert foreseen(CREATE, NOTHING, provided) == condition
+
+
+@pytest.mark.parametrize(
+    ("clause", "condition"),
+    [
+        ("PARTITIONED BY (year(day))", "DELTA_OPERATION_NOT_ALLOWED"),
+        ("PARTITIONED BY (bucket(4, id))", "DELTA_OPERATION_NOT_ALLOWED_DETAIL"),
+        ("CLUSTERED BY (id) INTO 4 BUCKETS", "DELTA_OPERATION_NOT_ALLOWED_DETAIL"),
+    ],
+)
+def test_partitions_are_columns(clause: str, condition: str) -> None:
+    assert foreseen(f"{CREATE} {clause}") == condition
+
+
+def test_a_clustered_table_is_not_replaced_by_a_partitioned_one() -> None:
+    clustered = replace(TABLE, before=BEFORE.model_copy(update={"features": ("clustering",)}))
+    condition = "DELTA_CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE"
+    assert foreseen(REPLACE, clustered, Provided((ID, DAY), ("day",))) == condition
+    assert foreseen(REPLACE, clustered) is None
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "condition"),
+    [
+        ("delta.appendOnly", "true", None),
+        ("mine", "x", None),
+        ("delta.appendonyl", "true", "DELTA_UNKNOWN_CONFIGURATION"),
+        ("delta.constraints.c", "id > 0", None),
+        ("delta.columnMapping.maxColumnId", "7", "DELTA_CANNOT_MODIFY_TABLE_PROPERTY"),
+        (
+            "delta.feature.clustering",
+            "supported",
+            "DELTA_CREATE_TABLE_SET_CLUSTERING_TABLE_FEATURE_NOT_ALLOWED",
+        ),
+        ("delta.feature.rowTracking", "on", "DELTA_UNSUPPORTED_FEATURE_STATUS"),
+        ("delta.feature.rowTracking", "Enabled", None),
+        ("delta.feature.nosuch", "supported", "DELTA_UNSUPPORTED_FEATURES_IN_CONFIG"),
+        ("delta.feature.catalogManaged", "supported", "DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_CREATION"),
+    ],
+)
+def test_properties(key: str, value: str, condition: str | None) -> None:
+    assert foreseen(f"{CREATE} TBLPROPERTIES ('{key}' = '{value}')") == condition
+
+
+def test_settings_of_the_session_about_properties() -> None:
+    unknown = f"{CREATE} TBLPROPERTIES ('delta.mine' = 'x')"
+    assert foreseen(unknown, replace(NOTHING, arbitrary_properties=True)) is None
+    managed = replace(NOTHING, catalog_managed=True)
+    assert foreseen(CREATE, managed) == "DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_CREATION"
+
+
+NON_EMPTY = "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION"
+FILES = replace(NOTHING, holds_data=True)
+LEFT_OVER = replace(NOTHING, has_log_directory=True)
+EMPTY_PROVIDED = Provided((), ())
+NO_COLUMNS = "CREATE TABLE t USING delta LOCATION '/w/t'"
+
+
+@pytest.mark.parametrize(
+    ("sql", "around", "condition"),
+    [
+        (CTAS, FILES, NON_EMPTY),
+        (CTAS, LEFT_OVER, None),
+        (CTAS.replace("CREATE", "CREATE OR REPLACE"), FILES, None),
+        (CLONE, FILES, NON_EMPTY),
+        (CREATE, FILES, NON_EMPTY),
+        (CREATE, LEFT_OVER, NON_EMPTY),
+        (CREATE, replace(FILES, managed=False), NON_EMPTY),
+        (CREATE, replace(LOG_ALONE, managed=True), NON_EMPTY),
+        (NO_COLUMNS, replace(FILES, managed=False), "DELTA_CREATE_EXTERNAL_TABLE_WITHOUT_TXN_LOG"),
+        (NO_COLUMNS, replace(NOTHING, managed=False), None),
+        (NO_COLUMNS.replace("CREATE", "CREATE OR REPLACE"), replace(NOTHING, managed=False),
+         "DELTA_SCHEMA_NOT_PROVIDED"),
+        ("REPLACE TABLE t USING delta", TABLE, "DELTA_SCHEMA_NOT_PROVIDED"),
+        (f"CREATE OR REPLACE{CLONE[6:]}", replace(TABLE, before=BEFORE.model_copy(update={"num_files": 1})),
+         "DELTA_UNSUPPORTED_NON_EMPTY_CLONE"),
+        (f"CREATE OR REPLACE{CLONE[6:]}", replace(TABLE, before=BEFORE.model_copy(update={"num_files": 0})), None),
+    ],
+)  # fmt: skip
+def test_what_lies_at_the_location_already(sql: str, around: Surroundings, condition: str | None) -> None:
+    provided = PROVIDED if "(" in sql or "SELECT" in sql or "CLONE" in sql else EMPTY_PROVIDED
+    assert foreseen(sql, around, provided) == condition
+
+
+def test_a_log_that_a_failed_create_left_is_told() -> None:
+    found = foresee_create(parse_create(CREATE), LEFT_OVER, PROVIDED)
+    assert found is not None
+    assert "a failed CREATE left" in found.message
+
+
+ODD_NAME = StateColumn(name="a b", type="int")
+
+
+@pytest.mark.parametrize(
+    ("columns", "properties", "condition"),
+    [
+        ((ID, StateColumn(name="ID", type="int")), {}, "COLUMN_ALREADY_EXISTS"),
+        ((ODD_NAME,), {}, "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES"),
+        ((ODD_NAME,), {"delta.columnMapping.mode": "none"}, "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES"),
+        ((ODD_NAME,), {"delta.columnMapping.mode": "name"}, None),
+        ((ODD_NAME,), {"delta.enableIcebergCompatV2": "true"}, None),
+        ((StateColumn(name="a", type="interval day to second"),), {}, "DELTA_UNSUPPORTED_DATA_TYPES"),
+        (
+            (StateColumn(name="_change_type", type="string"),),
+            {"delta.enableChangeDataFeed": "true"},
+            "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS",
+        ),
+        ((StateColumn(name="_change_type", type="string"),), {}, None),
+        (
+            (StateColumn(name="a", type="int", default="1"),),
+            {},
+            "WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED",
+        ),
+        ((StateColumn(name="a", type="int", default="1"),), {"delta.feature.allowColumnDefaults": "supported"}, None),
+    ],
+)
+def test_columns(columns: tuple[StateColumn, ...], properties: dict[str, str], condition: str | None) -> None:
+    given = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
+    sql = f"{CREATE} TBLPROPERTIES ({given})" if given else CREATE
+    assert foreseen(sql, NOTHING, Provided((*columns,), ())) == condition
+
+
+def test_a_replaced_table_keeps_its_feature_for_defaults() -> None:
+    kept = replace(TABLE, before=BEFORE.model_copy(update={"features": ("allowColumnDefaults",)}))
+    provided = Provided((StateColumn(name="a", type="int", default="1"),), ())
+    assert foreseen(REPLACE, kept, provided) is None
+    assert foreseen(REPLACE, TABLE, provided) == "WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED"
+
+
+ADOPTED = replace(
+    LOG_ALONE,
+    before=BEFORE.model_copy(update={"properties": {"a": "b", "delta.columnMapping.mode": "name"}}),
+)
+
+
+@pytest.mark.parametrize(
+    ("provided", "condition"),
+    [
+        (PROVIDED, None),
+        (EMPTY_PROVIDED, None),
+        (Provided((ID,), ()), "DELTA_CREATE_TABLE_SCHEME_MISMATCH"),
+        (Provided((ID, DAY), ("day",)), "DELTA_CREATE_TABLE_WITH_DIFFERENT_PARTITIONING"),
+        (Provided((ID, DAY), (), ("day",)), "DELTA_CREATE_TABLE_WITH_DIFFERENT_CLUSTERING"),
+        (Provided((ID, DAY), (), configuration={"a": "c"}), "DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY"),
+        (Provided((ID, DAY), (), configuration={"a": "b"}), None),
+        (Provided((ID, DAY), (), configuration={"a": "b", "delta.feature.x": "supported"}), None),
+    ],
+)
+def test_what_is_given_of_a_log_that_is_there_must_be_what_it_has(provided: Provided, condition: str | None) -> None:
+    assert foreseen(CREATE, ADOPTED, provided) == condition
+
+
+def test_the_length_of_a_text_is_no_difference() -> None:
+    before = BEFORE.model_copy(update={"columns": (StateColumn(name="a", type="string"),)})
+    given: Any = Provided((StateColumn(name="a", type="varchar(3)"),), ())
+    assert foreseen(CREATE, replace(LOG_ALONE, before=before), given) is None

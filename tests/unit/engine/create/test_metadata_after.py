@@ -1,0 +1,194 @@
+"""What a CREATE, a REPLACE or a CLONE makes of the metadata that it gives."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.create.metadata_after import (
+    columns_after,
+    comment_after,
+    properties_after,
+    protocol_after,
+    state_after,
+    with_iceberg_compat,
+)
+from engine.create.provided_metadata import Provided
+from engine.model.create_values import StateColumn, TableState
+from engine.sql.parse_create import ParsedCreate, parse_create
+from engine.table.table_features import Protocol
+from tests.unit.explained import Confs
+
+ID = StateColumn(name="id", type="bigint")
+GENERATED = StateColumn(name="g", type="int", generated_as="id + 1")
+IDENTITY = StateColumn(name="i", type="bigint", identity=True)
+STRUCT = StateColumn(name="s", type="struct<a:int,b:struct<c:int>>")
+CREATE = parse_create("CREATE TABLE t (id BIGINT) USING delta")
+CTAS = parse_create("CREATE TABLE t USING delta AS SELECT 1 AS id")
+CLONE = parse_create("CREATE OR REPLACE TABLE t SHALLOW CLONE s")
+BEFORE = TableState(
+    location="/t",
+    columns=(ID,),
+    comment="older",
+    min_reader_version=1,
+    min_writer_version=2,
+    features=("appendOnly", "invariants"),
+)
+OLDEST = Protocol(1, 2, frozenset(BEFORE.features))
+
+
+class Session:
+    """A session of which only settings are read."""
+
+    def __init__(self, **confs: str) -> None:
+        values = {key.replace("__", "."): value for key, value in confs.items()}
+        self.conf = Confs(values)
+        self.conf.getAll = values  # type: ignore[attr-defined]
+
+
+def before(**changes: object) -> TableState:
+    return BEFORE.model_copy(update=changes)
+
+
+def test_a_new_table_is_what_the_statement_gives() -> None:
+    provided = Provided((ID,), ("id",), configuration={"b": "2", "a": "1"}, comment="c")
+    found = state_after(Session(), CREATE, provided, None, "/t")  # type: ignore[arg-type]
+    assert (found.columns, found.partition_columns, found.comment) == ((ID,), ("id",), "c")
+    assert list(found.properties.items()) == [("a", "1"), ("b", "2")]
+    assert (found.min_reader_version, found.min_writer_version, found.features) == (1, 2, BEFORE.features)
+    assert (found.num_files, found.num_bytes, found.location) == (0, 0, "/t")
+
+
+def test_how_many_files_a_query_makes_is_not_known() -> None:
+    found = state_after(Session(), CTAS, Provided((ID,), ()), None, "/t")  # type: ignore[arg-type]
+    assert (found.num_files, found.num_bytes) == (None, None)
+
+
+def test_a_clone_refers_to_the_files_of_its_source() -> None:
+    provided = Provided((ID,), (), num_files=3, num_bytes=30)
+    found = state_after(Session(), CLONE, provided, None, "/t")  # type: ignore[arg-type]
+    assert (found.num_files, found.num_bytes) == (3, 30)
+
+
+DEFAULT = "spark__databricks__delta__properties__defaults__"
+
+
+def test_the_sessions_defaults_come_to_each_new_table_but_no_clone() -> None:
+    session = Session(**{f"{DEFAULT}appendOnly": "true", f"{DEFAULT}minWriterVersion": "7"})
+    provided = Provided((ID,), ())
+    found = state_after(session, CREATE, provided, None, "/t")  # type: ignore[arg-type]
+    assert found.properties == {"delta.appendOnly": "true"}
+    assert found.min_writer_version == 7
+    assert state_after(session, CLONE, provided, None, "/t").properties == {}  # type: ignore[arg-type]
+    given = Provided((ID,), (), configuration={"delta.ignoreProtocolDefaults": "true"})
+    found = state_after(session, CREATE, given, None, "/t")  # type: ignore[arg-type]
+    assert (found.properties, found.features) == ({"delta.appendOnly": "true"}, ("appendOnly",))
+
+
+@pytest.mark.parametrize(
+    ("create", "old", "features", "left"),
+    [
+        (CREATE, BEFORE, (), (GENERATED, IDENTITY)),
+        (CLONE, None, (), (GENERATED, IDENTITY)),
+        (
+            CLONE,
+            BEFORE,
+            (),
+            (GENERATED.model_copy(update={"generated_as": None}), IDENTITY.model_copy(update={"identity": False})),
+        ),
+        (CLONE, BEFORE, ("generatedColumns",), (GENERATED, IDENTITY.model_copy(update={"identity": False}))),
+        (CLONE, BEFORE, ("generatedColumns", "identityColumns"), (GENERATED, IDENTITY)),
+    ],
+)
+def test_a_clone_over_a_table_without_the_features_loses_generated_and_identity_columns(
+    create: ParsedCreate, old: TableState | None, features: tuple[str, ...], left: tuple[StateColumn, ...]
+) -> None:
+    old = old.model_copy(update={"features": features}) if old else None
+    assert columns_after(create, Provided((GENERATED, IDENTITY), ()), old) == left
+
+
+def test_a_clone_keeps_the_comment_of_what_it_replaces_and_takes_none() -> None:
+    provided = Provided((ID,), (), comment="new")
+    assert comment_after(CREATE, provided, BEFORE) == "new"
+    assert comment_after(CREATE, Provided((ID,), ()), BEFORE) == ""
+    assert comment_after(CLONE, provided, BEFORE) == "older"
+    assert comment_after(CLONE, provided, None) == ""
+
+
+DOWNGRADE = "spark__databricks__delta__replace__protocolDowngradeAllowed"
+
+
+@pytest.mark.parametrize(
+    ("allowed", "features"),
+    [("false", {"appendOnly", "invariants", "deletionVectors"}), ("true", {"appendOnly", "invariants"})],
+)
+def test_a_replaced_table_keeps_its_features_unless_a_downgrade_is_allowed(allowed: str, features: set[str]) -> None:
+    old = before(features=("appendOnly", "invariants", "deletionVectors"), min_reader_version=3, min_writer_version=7)
+    found = protocol_after(Session(**{DOWNGRADE: allowed}), CREATE, Provided((ID,), ()), {}, old)  # type: ignore[arg-type]
+    assert found.features == features
+
+
+def test_clustering_needs_its_feature() -> None:
+    provided = Provided((ID,), (), ("id",))
+    assert "clustering" in protocol_after(Session(), CREATE, provided, {}, None).features  # type: ignore[arg-type]
+    # a clone has it only by its source
+    assert "clustering" not in protocol_after(Session(), CLONE, provided, {}, None).features  # type: ignore[arg-type]
+
+
+def test_create_table_like_takes_the_protocol_of_its_source_whole() -> None:
+    provided = Provided((ID,), (), features=frozenset(("v2Checkpoint",)))
+    found = protocol_after(Session(), CREATE, provided, {}, None)  # type: ignore[arg-type]
+    assert found == Protocol(3, 7, frozenset(("v2Checkpoint",)))
+
+
+def test_a_clone_has_the_features_of_both() -> None:
+    provided = Provided((ID,), (), features=frozenset(("deletionVectors",)))
+    found = protocol_after(Session(), CLONE, provided, {}, BEFORE)  # type: ignore[arg-type]
+    assert found.features == {"deletionVectors", *BEFORE.features}
+    # what brings nothing new leaves the versions as they are
+    same = before(min_writer_version=7)
+    assert protocol_after(Session(), CLONE, Provided((ID,), ()), {}, same).min_writer_version == 7  # type: ignore[arg-type]
+
+
+def test_column_mapping_counts_the_ids_of_all_fields() -> None:
+    mapped = {"delta.columnMapping.mode": "name"}
+    assert properties_after(CREATE, (ID, STRUCT), mapped, OLDEST, None)["delta.columnMapping.maxColumnId"] == "5"
+    # a replaced table goes on counting, which only the commit knows
+    assert properties_after(CREATE, (ID,), mapped, OLDEST, BEFORE)["delta.columnMapping.maxColumnId"] is None
+    copied = {**mapped, "delta.columnMapping.maxColumnId": "9"}
+    assert properties_after(CLONE, (ID,), copied, OLDEST, None)["delta.columnMapping.maxColumnId"] == "9"
+    assert "delta.columnMapping.maxColumnId" not in properties_after(CREATE, (ID,), {}, OLDEST, None)
+
+
+def test_row_tracking_gets_columns_whose_names_only_the_commit_knows() -> None:
+    found = properties_after(CREATE, (ID,), {}, Protocol(1, 7, frozenset(("rowTracking",))), None)
+    assert set(found.values()) == {None}
+    assert len(found) == 2
+
+
+def test_in_commit_timestamps_that_begin_with_a_commit_note_it() -> None:
+    on: dict[str, str | None] = {"delta.enableInCommitTimestamps": "true"}
+    assert set(properties_after(CREATE, (ID,), on, OLDEST, None)) == set(on)
+    assert len(properties_after(CREATE, (ID,), on, OLDEST, BEFORE)) == 3
+    was_on = before(properties=on)
+    assert set(properties_after(CREATE, (ID,), on, OLDEST, was_on)) == set(on)
+
+
+def test_a_replace_keeps_some_properties_unless_it_says_otherwise() -> None:
+    old = before(properties={"delta.enableDeletionVectors": "true", "delta.appendOnly": "true"})
+    assert properties_after(CREATE, (ID,), {}, OLDEST, old) == {"delta.enableDeletionVectors": "true"}
+    given: dict[str, str | None] = {"delta.enableDeletionVectors": "false"}
+    assert properties_after(CREATE, (ID,), given, OLDEST, old) == given
+    assert properties_after(CLONE, (ID,), {}, OLDEST, old) == {}
+
+
+def test_the_protocols_own_properties_reach_no_log() -> None:
+    given: dict[str, str | None] = {"delta.minReaderVersion": "2", "delta.feature.x": "supported", "a": "b"}
+    assert properties_after(CREATE, (ID,), given, OLDEST, None) == {"a": "b"}
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_iceberg_compatibility_brings_column_mapping_by_name(version: int) -> None:
+    on = {f"delta.enableIcebergCompatV{version}": "True"}
+    assert with_iceberg_compat(on)["delta.columnMapping.mode"] == "name"
+    assert with_iceberg_compat({**on, "delta.columnMapping.mode": "id"})["delta.columnMapping.mode"] == "id"
+    assert with_iceberg_compat({"a": "b"}) == {"a": "b"}

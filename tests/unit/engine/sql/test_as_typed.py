@@ -1,0 +1,35 @@
+"""A place in the statement that Spark read, as a place in the text as typed."""
+
+from __future__ import annotations
+
+from engine.model.errors import EngineError
+from engine.sql.as_typed import as_typed, moved
+from engine.sql.positions import Edit
+
+TEXT = "SET a = :one;\nSELECT :one, nosuch FROM t"
+
+
+def error(counted_in: str, line: int | None, column: int | None) -> EngineError:
+    return EngineError("X", "x", line=line, column=column, counted_in=counted_in)
+
+
+def test_a_place_behind_a_filled_marker_moves_back() -> None:
+    found = as_typed(error("SELECT 'long value', nosuch FROM t", 1, 22), TEXT, {"one": "long value"})
+    assert (found.line, found.column) == (2, 14)
+    assert TEXT.split("\n")[1][13:].startswith("nosuch")
+    assert found.counted_in == TEXT
+
+
+def test_a_place_in_a_query_of_ours_is_dropped() -> None:
+    found = as_typed(error("SELECT 1 AS one", 1, 3), TEXT, {"one": "1"})
+    assert (found.line, found.column) == (None, None)
+
+
+def test_an_error_without_a_place_or_in_the_text_itself_stays() -> None:
+    assert as_typed(error("x", None, None), TEXT, {}).line is None
+    assert as_typed(error(TEXT, 2, 3), TEXT, {}).column == 3
+
+
+def test_a_place_in_another_text_than_the_edited_is_dropped() -> None:
+    found = moved(error("elsewhere", 1, 2), "abc", [Edit(0, 1, "x")])
+    assert (found.line, found.column, found.counted_in) == (None, None, "abc")

@@ -1,0 +1,63 @@
+"""CHAR(n) and VARCHAR(n) at any depth, read from the text that Spark keeps beside a column's type."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import types as t
+
+from engine.sql.char_types import RAW_TYPE, fits, lengths, raw_type
+
+
+def field(known: t.DataType, raw: str | None) -> t.StructField:
+    return t.StructField("c", known, True, {RAW_TYPE: raw} if raw else {})
+
+
+S = t.StringType()
+STRUCT = t.StructType([t.StructField("a b", S), t.StructField("n", t.IntegerType()), t.StructField("v", S)])
+CASES = [
+    (S, "char(3)", "coalesce(length(x) <= 3, TRUE)"),
+    (S, "VARCHAR(10)", "coalesce(length(x) <= 10, TRUE)"),
+    (t.ArrayType(S), "array<varchar(2)>", "coalesce(forall(x, __dm_c0 -> coalesce(length(__dm_c0) <= 2, TRUE)), TRUE)"),
+    (
+        t.MapType(S, S),
+        "map<char(1),varchar(2)>",
+        "coalesce(forall(map_keys(x), __dm_c0 -> coalesce(length(__dm_c0) <= 1, TRUE)), TRUE) AND "
+        "coalesce(forall(map_values(x), __dm_c0 -> coalesce(length(__dm_c0) <= 2, TRUE)), TRUE)",
+    ),
+    (
+        t.MapType(t.IntegerType(), S),
+        "map<int,varchar(2)>",
+        "coalesce(forall(map_values(x), __dm_c0 -> coalesce(length(__dm_c0) <= 2, TRUE)), TRUE)",
+    ),
+    (
+        STRUCT,
+        "struct<a b:char(1),n:int,v:varchar(2)>",
+        "coalesce(length(x.`a b`) <= 1, TRUE) AND coalesce(length(x.`v`) <= 2, TRUE)",
+    ),
+    (
+        t.ArrayType(t.ArrayType(S)),
+        "array<array<char(2)>>",
+        "coalesce(forall(x, __dm_c0 -> coalesce(forall(__dm_c0, __dm_c1 -> "
+        "coalesce(length(__dm_c1) <= 2, TRUE)), TRUE)), TRUE)",
+    ),
+    (STRUCT, "struct<a b:string,n:int,v:string>", None),
+]
+
+
+@pytest.mark.parametrize(("known", "raw", "check"), CASES, ids=[raw for _, raw, _ in CASES])
+def test_the_lengths_are_checked_wherever_they_stand(known: t.DataType, raw: str, check: str | None) -> None:
+    found = raw_type(field(known, raw))
+    assert found is not None
+    assert found.simpleString() == raw.lower()
+    assert fits("x", found) == check
+
+
+def test_a_column_without_such_a_text_has_none() -> None:
+    assert raw_type(field(S, None)) is None
+    assert raw_type(t.StructField("c", S)) is None
+
+
+def test_lengths_are_told_each_once() -> None:
+    found = raw_type(field(t.MapType(S, S), "map<char(1),varchar(1)>"))
+    assert found is not None
+    assert lengths(found) == "1"

@@ -1,0 +1,78 @@
+"""``:name`` markers are filled with literals: what is given as a value never becomes syntax."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.model.errors import UsageError
+from engine.sql.lexer import tokenize
+from engine.sql.params import fill, literal, markers
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("1", "1"),
+        ("-1.5", "-1.5"),
+        ("+7", "+7"),
+        ("true", "true"),
+        ("False", "False"),
+        ("NULL", "NULL"),
+        ("1e3", "'1e3'"),
+        (".5", "'.5'"),
+        ("1.", "'1.'"),
+        ("1\n", "'1\n'"),
+        ("", "''"),
+        ("NULLS", "'NULLS'"),
+        ("x' OR 1=1", "'x\\' OR 1=1'"),
+        ("a\\", "'a\\\\'"),
+        ("2026-01-01", "'2026-01-01'"),
+        # capitals and digits of other scripts are no SQL
+        ("fal\u017fe", "'fal\u017fe'"),
+        ("\u0663", "'\u0663'"),
+    ],
+)
+def test_numbers_booleans_and_null_stand_bare_all_else_is_a_string(value: str, written: str) -> None:
+    assert literal(value) == written
+
+
+@given(st.text())
+def test_a_value_is_a_number_a_word_or_one_string(value: str) -> None:
+    written = literal(value)
+    if written == value:
+        assert re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?|true|false|null", value, re.IGNORECASE | re.ASCII)
+    else:
+        (token,) = tokenize(written)
+        assert token.is_string
+
+
+def test_each_marker_outside_quotes_is_filled() -> None:
+    sql = "SELECT :a, ':a', `:a`, x::int, v:a, :b /* :a */ + :a"
+    assert fill(sql, {"a": "1", "b": "it's"}) == "SELECT 1, ':a', `:a`, x::int, v:a, 'it\\'s' /* :a */ + 1"
+
+
+def test_a_statement_without_markers_stays() -> None:
+    assert fill("SELECT 1", {}) == "SELECT 1"
+
+
+def test_markers_say_where_they_stand() -> None:
+    (edit,) = markers("WHERE x = :day", {"day": "1"})
+    assert (edit.start, edit.end, edit.text) == (10, 14, "1")
+
+
+def test_a_name_without_a_value_is_refused() -> None:
+    with pytest.raises(UsageError, match=":b has no value") as refused:
+        fill("SELECT :a + :b", {"a": "1"})
+    assert refused.value.condition == "UNBOUND_SQL_PARAMETER"
+    assert refused.value.hint == "Give it with --param b=VALUE."
+
+
+def test_a_value_without_a_name_is_refused() -> None:
+    with pytest.raises(UsageError, match="has no parameter :b") as refused:
+        fill("SELECT :a", {"a": "1", "b": "2"})
+    assert refused.value.condition == "UNUSED_SQL_PARAMETER"
+    assert "leave the value of b out" in refused.value.hint
