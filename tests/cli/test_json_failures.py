@@ -41,6 +41,15 @@ def test_a_place_in_the_text_and_a_secret_that_stays_one() -> None:
     assert failed_by(StalePlanError("STALE_PLAN", "moved")).code == 5
 
 
+def test_a_cancel_is_an_object_too(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("engine.ledger.history.History.list", interrupted)
+    ran = shell("history", "--json")
+    assert (ran.code, ran.json["error"]["condition"]) == (130, "CANCELLED")
+
+
 def test_what_nobody_foresaw_is_an_object_too(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise ZeroDivisionError("by zero")
