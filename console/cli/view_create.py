@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from console.cli.markdown import code, fenced, plain, policy_lines
+from console.cli.markdown import code, fenced, plain, policy_lines, promise_lines, undo_line
 from console.cli.view_plan import BOLD, ERROR, OK, POINTER, QUIET, WARNING, facts, policy, signed, table, undo
 from console.words.create_sentences import DOES, changes, committing, headline, marks, rows_written
 from console.words.format import duration, local_time, number, short_id, to_the_second
@@ -34,7 +34,7 @@ def page(plan: CreatePlan, glyphs: Glyphs) -> RenderableType:
     if plan.after is not None:
         parts += [Text(""), Text("Columns", BOLD), Padding(_columns(plan.before, plan.after), (0, 0, 0, 2))]
         parts += [Text(""), Text("Table", BOLD), Padding(facts(changes(plan, glyphs.becomes)), (0, 0, 0, 2))]
-    if plan.promise:
+    if plan.promise and plan.refused is None:
         told = {name: f"{number(value)} {glyphs.exact} exact" for name, value in plan.promise.items()}
         parts += [Text(""), Text("Promise", BOLD), Padding(facts(told), (0, 0, 0, 2))]
     return Group(*parts)
@@ -78,16 +78,19 @@ def markdown(plan: CreatePlan) -> str:
     lines = [f"### {plain(headline(plan))}", ""]
     if plan.refused is not None:
         lines += [f"- ❌ **cannot run**: {code(plan.refused.condition)} {plain(plan.refused.message)}"]
+        lines += [f"  {plain(plan.refused.hint)}"] if plan.refused.hint else []
     else:
         lines += [f"- ✅ **{DOES[plan.effect]}** ({plan.handler}); {plain(committing(plan))}"]
         lines += [f"- {plain(plan.because)}"]
         lines += [f"- {rows_written(plan)}"] if rows_written(plan) else []
         lines += policy_lines(plan)
+        lines += [undo_line(plan)] if plan.changes_something else []
         lines += [f"- ⚠️ {code(one.code)} {plain(one.sentence)} {plain(one.evidence)}" for one in plan.warnings]
     if plan.after is not None:
         lines += ["", "| | |", "| --- | --- |"]
         lines += [f"| {name} | {code(value)} |" for name, value in changes(plan, "→").items() if value]
         lines += [f"| column {code(column.name)} | {code(column.type)} |" for column in plan.after.columns]
+    lines += promise_lines(plan.promise, is_refused=plan.refused is not None)
     statement = "\n;\n".join((*plan.statement.setup, plan.statement.sql))
     made = f"{to_the_second(plan.created_at)}, Spark {plan.engines.spark}, Delta {plan.engines.delta}"
     return "\n".join(

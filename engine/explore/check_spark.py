@@ -94,7 +94,7 @@ def _delta(spark: SparkSession) -> SparkFinding:
 
 def _schemas(spark: SparkSession) -> SparkFinding:
     found = spark.sql("SHOW SCHEMAS").collect()
-    return SparkFinding("schemas", "ok", f"{len(found)} schemas can be listed")
+    return SparkFinding("schemas", "ok", f"can be listed: {len(found)}")
 
 
 def _storage(spark: SparkSession) -> SparkFinding:
