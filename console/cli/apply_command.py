@@ -63,6 +63,7 @@ def _apply_plan(
     invocation: Invocation, plan: AnyPlan, yes: bool, accept: tuple[str, ...], events: bool
 ) -> tuple[AnyPlan, Outcome]:
     with narrator(events) as told:
+        told.planned(plan)
         _confirm(invocation, plan, told, yes, accept, events)
         session = _attach(invocation, plan, told)
         keep = session.resumed
