@@ -40,6 +40,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--merges", type=int, help="How many random merges to plan and apply on each kind of session.")
     parser.addoption("--statements", type=int, help="How many more statements to read beside Spark.")
     parser.addoption("--delays", type=int, default=8, help="How many times to answer the console late and unordered.")
+    parser.addoption("--keys", type=int, default=100, help="How many random keys to press in the console.")
+    parser.addoption("--keys-from", type=int, default=1, help="The first console that they are pressed in.")
     parser.addoption("--kills", type=int, default=1, help="At how many random moments to kill an apply.")
     parser.addoption("--cycles", type=int, default=20, help="How many times one console plans and applies.")
     parser.addoption("--races", type=int, default=1, help="How many rounds of concurrent writers to run.")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.exits import outcome_code
-from console.cli.inputs import STDIN, is_plan_file, pairs, read_plan, read_script, read_text
+from console.cli.exits import WRITING, outcome_code, told_codes
+from console.cli.inputs import STDIN, Given, pairs, read_plan_or_script, script_in
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import Narrator, narrator
 from console.cli.plan_command import make_plan, planning_options
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from engine.session.connect import Session
 
 
-@click.command()
-@click.argument("file", metavar="P.json|FILE.sql")
+@click.command(epilog=told_codes(WRITING))
+@click.argument("file", metavar="P.json|FILE.sql|-")
 @click.option("--yes", is_flag=True, help="Commit without asking.")
 @click.option("--accept", metavar="CODE", multiple=True, help="A warning that must be accepted. May be repeated.")
 @planning_options
@@ -38,13 +38,18 @@ def apply(
     as_json: bool,
     events: bool,
 ) -> int:
-    """Commit the plan P.json; or plan FILE.sql, ask, and commit that. Applying a plan twice changes nothing."""
-    if file != STDIN and is_plan_file(file, "" if file.lower().endswith(".json") else read_text(file)):
-        if params:
-            raise click.UsageError("--param belongs to a FILE.sql: the values are in the plan already.")
-        plan, outcome = _apply_file(invocation, file, yes, accept, events)
+    """Commit the plan P.json; or plan FILE.sql, ask, and commit that. Applying a plan twice changes nothing. From stdin
+    (-) it takes either, with --yes."""
+    if file == STDIN and not yes:
+        # who would answer is the one who hands it in
+        need_person(events, file)
+    given = read_plan_or_script(file)
+    if isinstance(given, Given):
+        plan, outcome = _apply_script(invocation, given, yes, accept, params, events)
+    elif params:
+        raise click.UsageError("--param belongs to a FILE.sql: the values are in the plan already.")
     else:
-        plan, outcome = _apply_script(invocation, file, yes, accept, params, events)
+        plan, outcome = _apply_plan(invocation, given, yes, accept, events)
     if as_json:
         print_json(outcome.model_dump(mode="json"))
     else:
@@ -54,11 +59,11 @@ def apply(
     return outcome_code(outcome)
 
 
-def _apply_file(
-    invocation: Invocation, file: str, yes: bool, accept: tuple[str, ...], events: bool
+def _apply_plan(
+    invocation: Invocation, plan: AnyPlan, yes: bool, accept: tuple[str, ...], events: bool
 ) -> tuple[AnyPlan, Outcome]:
-    plan = read_plan(file)
     with narrator(events) as told:
+        told.planned(plan)
         _confirm(invocation, plan, told, yes, accept, events)
         session = _attach(invocation, plan, told)
         keep = session.resumed
@@ -71,12 +76,12 @@ def _apply_file(
 
 
 def _apply_script(
-    invocation: Invocation, file: str, yes: bool, accept: tuple[str, ...], params: tuple[str, ...], events: bool
+    invocation: Invocation, given: Given, yes: bool, accept: tuple[str, ...], params: tuple[str, ...], events: bool
 ) -> tuple[AnyPlan, Outcome]:
     if not yes:
         # before any work: nobody could answer when it is done
-        need_person(events, file)
-    script = read_script(file, pairs(params, "--param"))
+        need_person(events)
+    script = script_in(given, pairs(params, "--param"))
     with narrator(events) as told, invocation.connect(told.say) as session:
         # no samples: the summary is what is confirmed
         plan = make_plan(invocation, session, told, script, rows=0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.exits import DONE
+from console.cli.exits import DONE, ON_SPARK, told_codes
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import narrator
 from console.cli.streams import glyphs, print_json, show
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 VERSIONS = 5
 
 
-@click.command()
+@click.command(epilog=told_codes(ON_SPARK))
 @click.argument("pattern", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @asked
@@ -80,7 +80,7 @@ def _list(found: list[TableRef], signs: Glyphs) -> RenderableType:
     return rows
 
 
-@click.command()
+@click.command(epilog=told_codes(ON_SPARK))
 @click.argument("table", metavar="TABLE")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @asked

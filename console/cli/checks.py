@@ -142,6 +142,7 @@ def _history(home: Path) -> Iterator[Found]:
     if not path.exists():
         yield "ok", "no history yet: the first plan begins it"
         return
+    from console.words.format import count
     from engine.ledger.history import History
 
     notices: list[str] = []
@@ -154,7 +155,7 @@ def _history(home: Path) -> Iterator[Found]:
     if abandoned:
         yield (
             "warn",
-            f"{len(abandoned)} merges were begun by programs that are gone: {abandoned[0].op_id} for one",
+            f"{count(len(abandoned), 'merge')} of a program that is gone: {abandoned[0].op_id} for one",
             "The next command that uses Spark finds out whether they are committed, and says so.",
         )
 

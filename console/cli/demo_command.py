@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from console.cli.apply_command import commit
-from console.cli.exits import DONE, FAILED
+from console.cli.exits import DEVIATED, DONE, FAILED, ON_SPARK, REFUSED, outcome_code, told_codes
 from console.cli.inputs import read_script
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import Narrator, narrator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from engine.session.connect import Session
 
 
-@click.command()
+@click.command(epilog=told_codes((*ON_SPARK, REFUSED, DEVIATED)))
 @click.option("--headless", is_flag=True, help="Plan and apply the first merge, and print both.")
 @click.option("--reset", is_flag=True, help="Make the demo's tables anew.")
 @click.option("--scale", default=1.0, hidden=True, help="1.0 is two million orders.")
@@ -64,4 +64,4 @@ def _plan_and_apply(invocation: Invocation, session: Session, told: Narrator, ma
     outcome = commit(invocation, session, told, plan, ())
     told.pause()
     show("", page(outcome, plan, glyphs()))
-    return DONE
+    return outcome_code(outcome)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from engine.model.errors import EngineError
     from engine.model.operation import Outcome
+    from engine.model.plans import AnyPlan
 
 DONE: Final = 0
 FAILED: Final = 1
@@ -17,6 +19,28 @@ REFUSED: Final = 6
 DEVIATED: Final = 7
 USAGE: Final = 64
 CANCELLED: Final = 130
+
+MEANINGS: Final = {
+    DONE: "done",
+    FAILED: "failed, or Delta would refuse the statement",
+    CHANGES: "the plan changes something (only with --detailed-exitcode)",
+    UNREACHABLE: "Spark cannot be reached",
+    STALE: "the plan is stale",
+    REFUSED: "not confirmed, or refused by policy",
+    DEVIATED: "committed, but not as promised",
+    USAGE: "wrong usage",
+    CANCELLED: "cancelled",
+}
+ON_SPARK: Final = (DONE, FAILED, UNREACHABLE, USAGE, CANCELLED)
+WITHOUT_SPARK: Final = (DONE, FAILED, USAGE, CANCELLED)
+WRITING: Final = (DONE, FAILED, UNREACHABLE, STALE, REFUSED, DEVIATED, USAGE, CANCELLED)
+
+
+def told_codes(codes: Iterable[int]) -> str:
+    """The end of a command's help: each exit code that it has, in order."""
+    lines = (f"  {code:<4} {MEANINGS[code]}" for code in sorted(codes))
+    # click keeps the lines below \b as they are
+    return "\n".join(("\b", "Exit codes:", *lines))
 
 
 def exit_code(error: EngineError) -> int:
@@ -31,6 +55,15 @@ def exit_code(error: EngineError) -> int:
         (errors.CancelledError, CANCELLED),
     )
     return next((code for kind, code in codes if isinstance(error, kind)), FAILED)
+
+
+def plan_code(plan: AnyPlan, *, check_policy: bool, detailed: bool) -> int:
+    """The exit code for a plan: what Delta refuses comes before what the policy refuses, and both before a change."""
+    if plan.refused is not None:
+        return FAILED
+    if check_policy and any(one.verdict == "refused" for one in plan.policy):
+        return REFUSED
+    return CHANGES if detailed and plan.changes_something else DONE
 
 
 def outcome_code(outcome: Outcome) -> int:

@@ -18,10 +18,11 @@ from console.cli import (
     doctor_command,
     ledger,
     plan_command,
+    schema_command,
     server_command,
     undo_command,
 )
-from console.cli.exits import CrashError, PipeClosedError
+from console.cli.exits import MEANINGS, CrashError, PipeClosedError, told_codes
 from console.cli.failures import ToldError
 from console.cli.inputs import pairs
 from console.cli.invocation import Invocation
@@ -67,7 +68,12 @@ def keep_traceback(invocation: Invocation | None, error: BaseException) -> str |
     return None
 
 
-@click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=told_codes(MEANINGS),
+)
 @click.option("--master", metavar="M", help=f"Spark master of the embedded server (default {LOCAL}).")
 @click.option("--remote", metavar="sc://…", help="A Spark Connect server of yours, instead.")
 @click.option("--conf", "confs", metavar="K=V", multiple=True, help="A Spark setting. May be repeated.")
@@ -141,5 +147,6 @@ for command in (
     undo_command.undo,
     server_command.server,
     doctor_command.doctor,
+    schema_command.schema,
 ):
     cli.add_command(command)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.exits import DONE
+from console.cli.exits import DONE, WITHOUT_SPARK, told_codes
 from console.cli.invocation import Invocation, asked
-from console.cli.streams import glyphs, print_json, show
+from console.cli.streams import glyphs, paper, print_json, show
 from console.words.format import local_time, number
-from console.words.sentences import kind, read
+from console.words.sentences import changed_rows, kind, read
 from console.words.visible import visible
 
 if TYPE_CHECKING:
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from engine.model.operation import Operation
     from engine.model.plans import OperationDetail
 
+WIDE = 100
 GONE = "its program is gone; the next command that uses Spark finds out whether it is committed"
 
 
-@click.command()
+@click.command(epilog=told_codes(WITHOUT_SPARK))
 @click.option("--table", metavar="T", help="Only of this table: its name, the end of it, or its path.")
 @click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="The newest so many.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -39,7 +40,10 @@ def history(invocation: Invocation, table: str | None, limit: int, as_json: bool
         click.echo("Nothing was planned or applied yet." if table is None else "Nothing on that table yet.")
     else:
         gone = {one.op_id for one in ledger.abandoned()}
-        show(_list([_told(one, gone) for one in found], glyphs()))
+        metrics = {
+            one.operation.op_id: one.outcome.metrics for one in ledger.outcomes(limit, table) if one.outcome is not None
+        }
+        show(_list([_told(one, gone) for one in found], metrics, glyphs()))
     return DONE
 
 
@@ -48,7 +52,7 @@ def _told(one: Operation, gone: Container[str]) -> Operation:
     return one.model_copy(update={"error": GONE}) if one.op_id in gone else one
 
 
-@click.command("show-op")
+@click.command("show-op", epilog=told_codes(WITHOUT_SPARK))
 @click.argument("op_id", metavar="ID")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @asked
@@ -62,20 +66,25 @@ def show_op(invocation: Invocation, op_id: str, as_json: bool) -> int:
     return DONE
 
 
-def _list(found: list[Operation], signs: Glyphs) -> RenderableType:
+def _list(found: list[Operation], metrics: Mapping[str, Mapping[str, int]], signs: Glyphs) -> RenderableType:
     from rich.text import Text
 
     from console.cli.view_plan import table
 
-    rows = table("id", "started", "kind", "status", "table", "version", right=("version",))
+    # a narrow terminal has room for them below the table's name only
+    wide = paper().width >= WIDE
+    headers = ("id", "started", "kind", "status", "table", "version", "rows")
+    rows = table(*(headers if wide else headers[:-1]), right=("version",))
     for column in (0, 1, 2, 3):
         rows.columns[column].no_wrap = True
     for one in found:
         version = "" if one.version is None else f"v{one.version}"
         started = local_time(one.started_at, seconds=False)
-        rows.add_row(one.op_id, started, kind(one.kind), _status(one, signs), Text(visible(one.table)), version)
-        if one.error:
-            rows.add_row("", "", "", "", Text(visible(one.error), "dim"), "")
+        changed = changed_rows(metrics.get(one.op_id, {}), signs)
+        cells = (one.op_id, started, kind(one.kind, one.sql), _status(one, signs), Text(visible(one.table)), version)
+        rows.add_row(*cells, *([changed] if wide else []))
+        for more in filter(None, ("" if wide else changed, one.error)):
+            rows.add_row("", "", "", "", Text(visible(more), "dim"))
     return rows
 
 

@@ -145,7 +145,7 @@ class EventNarrator(Narrator):
         self._event("progress", **progress.model_dump(exclude_none=True))
 
     def planned(self, plan: AnyPlan) -> None:
-        """A plan event: its id, a sentence, what is warned of, what Delta would refuse, the promised metrics."""
+        """A plan event: its id, a sentence, warnings, what Delta would refuse, what the policy says, the promise."""
         from console.words.sentences import summary
 
         self._event(
@@ -154,6 +154,7 @@ class EventNarrator(Narrator):
             summary=summary(plan),
             warnings=[one.model_dump(mode="json") for one in plan.warnings],
             refused=plan.refused.model_dump(mode="json") if plan.refused is not None else None,
+            policy=[one.model_dump(mode="json") for one in plan.policy],
             promise=plan.promise,
         )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from console.cli.exits import CHANGES, DONE, FAILED, REFUSED
+from console.cli.exits import CHANGES, DONE, ON_SPARK, REFUSED, WITHOUT_SPARK, plan_code, told_codes
 from console.cli.inputs import STDIN, Script, pairs, read_plan, read_script
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import Narrator, narrator
@@ -35,7 +35,7 @@ def planning_options(command: Command) -> Command:
     return command
 
 
-@click.command()
+@click.command(epilog=told_codes((*ON_SPARK, CHANGES, REFUSED)))
 @click.argument("file", metavar="FILE.sql|-")
 @click.option("-o", "output", type=click.Path(path_type=Path), metavar="P.json", help="Save the plan, to be applied.")
 @click.option("--freeze", is_flag=True, help="Keep the source in a Delta table beside the target till -o is applied.")
@@ -60,7 +60,7 @@ def plan(
     as_json: bool,
     events: bool,
 ) -> int:
-    """Plan the MERGE, CREATE or REPLACE TABLE of FILE.sql: what it would do, exactly, without doing it."""
+    """Plan the MERGE, CREATE or REPLACE TABLE of FILE.sql, or from stdin (-): what it would do, without doing it."""
     if freeze:
         from engine.apply.policy import check_writable
 
@@ -89,11 +89,7 @@ def plan(
         print_plan(found)
         if found.refused is None:
             print_next(next_step(invocation, found, file, params, output))
-    if found.refused:
-        return FAILED
-    if check_policy and any(one.verdict == "refused" for one in found.policy):
-        return REFUSED
-    return CHANGES if detailed_exitcode and found.changes_something else DONE
+    return plan_code(found, check_policy=check_policy, detailed=detailed_exitcode)
 
 
 def make_plan(
@@ -186,13 +182,13 @@ def next_step(invocation: Invocation, found: AnyPlan, file: str, params: tuple[s
     return f"Next: {invocation.command('apply', file, *given)}"
 
 
-@click.command()
-@click.argument("file", metavar="P.json")
+@click.command(epilog=told_codes(WITHOUT_SPARK))
+@click.argument("file", metavar="P.json|-")
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as one JSON document.")
 @click.option("--markdown", is_flag=True, help="For a pull request.")
 @asked
 def show(invocation: Invocation, file: str, as_json: bool, markdown: bool) -> int:
-    """Print a plan that was saved with plan -o. Needs no Spark."""
+    """Print a plan that was saved with plan -o, or comes from stdin (-). Needs no Spark."""
     if as_json and markdown:
         raise click.UsageError("--json and --markdown exclude each other.")
     found = read_plan(file)
@@ -209,5 +205,5 @@ def show(invocation: Invocation, file: str, as_json: bool, markdown: bool) -> in
     else:
         print_plan(found)
         if found.refused is None:
-            print_next(next_step(invocation, found, file, (), Path(file)))
+            print_next(next_step(invocation, found, file, (), Path("PLAN.json" if file == STDIN else file)))
     return DONE

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.exits import DONE
+from console.cli.exits import DONE, ON_SPARK, WITHOUT_SPARK, told_codes
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import narrator
 from console.cli.streams import print_json, show
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
-@click.group()
+@click.group(epilog=told_codes(ON_SPARK))
 @asked
 def server(invocation: Invocation) -> None:
     """The embedded Spark server: it outlives the console, so that the next start is warm."""
@@ -27,7 +27,7 @@ def server(invocation: Invocation) -> None:
         raise click.UsageError("The server commands are for the embedded server, not for --remote.")
 
 
-@server.command()
+@server.command(epilog=told_codes(WITHOUT_SPARK))
 @json_option
 @asked
 def status(invocation: Invocation, as_json: bool) -> int:
@@ -38,7 +38,7 @@ def status(invocation: Invocation, as_json: bool) -> int:
     return DONE
 
 
-@server.command()
+@server.command(epilog=told_codes(ON_SPARK))
 @json_option
 @asked
 def start(invocation: Invocation, as_json: bool) -> int:
@@ -51,7 +51,7 @@ def start(invocation: Invocation, as_json: bool) -> int:
     return DONE
 
 
-@server.command()
+@server.command(epilog=told_codes(WITHOUT_SPARK))
 @json_option
 @asked
 def stop(invocation: Invocation, as_json: bool) -> int:

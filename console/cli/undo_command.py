@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from console.cli.apply_command import need_person
-from console.cli.exits import outcome_code
+from console.cli.exits import WRITING, outcome_code, told_codes
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import Narrator, narrator
 from console.cli.streams import glyphs, print_json, show
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ACCEPT = "With --yes. LATER_COMMITS: lose those as well. RAISE_RETENTION: raise the table property that refuses it."
 
 
-@click.command()
+@click.command(epilog=told_codes(WRITING))
 @click.argument("op_id", metavar="OP")
 @click.option("--yes", is_flag=True, help="Do it without asking.")
 @click.option("--accept", metavar="CODE", multiple=True, help=ACCEPT)

@@ -33,7 +33,7 @@ def page(plan: CreatePlan, glyphs: Glyphs) -> RenderableType:
     if plan.after is not None:
         parts += [Text(""), Text("Columns", BOLD), Padding(_columns(plan.before, plan.after), (0, 0, 0, 2))]
         parts += [Text(""), Text("Table", BOLD), Padding(facts(changes(plan, glyphs.becomes)), (0, 0, 0, 2))]
-    if plan.promise:
+    if plan.promise and plan.refused is None:
         told = {name: f"{number(value)} {glyphs.exact} exact" for name, value in plan.promise.items()}
         parts += [Text(""), Text("Promise", BOLD), Padding(facts(told), (0, 0, 0, 2))]
     return Group(*parts)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from console.words import sentences, undo_sentences
@@ -15,7 +16,7 @@ from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreatePlan
-    from engine.model.plan import Plan, Remark
+    from engine.model.plan import Estimate, Plan, Remark
     from engine.model.plans import AnyPlan
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+!|~@&$])")
@@ -34,15 +35,7 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield f"### MERGE into {code(target.name)} at version {target.version}"
     yield ""
     yield from _verdict(plan)
-    yield ""
-    yield from _table(
-        ("metric", "promised", "how sure"),
-        [
-            *((code(name), number(value), "exact") for name, value in plan.promise.items()),
-            *((code(name), estimated(value), "estimated") for name, value in plan.estimates.items()),
-        ],
-        right=(1,),
-    )
+    yield from _promise_lines(plan.promise, plan.estimates, is_refused=plan.refused is not None)
     yield from _remarks("Warnings", plan.warnings)
     yield from _remarks("Advice", plan.advice)
     yield from _files(plan)
@@ -73,13 +66,35 @@ def _verdict(plan: Plan) -> Iterator[str]:
     if plan.session.staged:
         yield f"- {plain(sentences.staged(plan.session.staged))}"
     if plan.refused is None and plan.changes_something:
-        possible = plan.undo is None or plan.undo.possible is not False
-        statement = f"{code(undo_sentences.undo(plan))}, " if possible else ""
-        yield f"- undo: {statement}{plain(undo_sentences.until(plan))}"
+        yield _undo_line(plan)
     if found := plan.find_touched_files.conflicts.dedupe:
         body = "\n\n".join((*map(plain, sentences.dedupe(plan)), fenced(found.sql, "sql")))
         yield ""
         yield from _details("The source without duplicates", body)
+
+
+def _promise_lines(
+    promise: Mapping[str, int], estimates: Mapping[str, int | Estimate] = MappingProxyType({}), *, is_refused: bool
+) -> Iterator[str]:
+    """What a commit would be held to. What cannot be committed promises nothing."""
+    if is_refused or not (promise or estimates):
+        return
+    yield ""
+    yield from _table(
+        ("metric", "promised", "how sure"),
+        [
+            *((code(name), number(value), "exact") for name, value in promise.items()),
+            *((code(name), estimated(value), "estimated") for name, value in estimates.items()),
+        ],
+        right=(1,),
+    )
+
+
+def _undo_line(plan: AnyPlan) -> str:
+    """How the commit would be taken back, and until when."""
+    possible = plan.undo is None or plan.undo.possible is not False
+    statement = f"{code(undo_sentences.undo(plan))}, " if possible else ""
+    return f"- undo: {statement}{plain(undo_sentences.until(plan))}"
 
 
 def _policy_lines(plan: AnyPlan) -> list[str]:
@@ -125,7 +140,9 @@ def _files(plan: Plan) -> Iterator[str]:
     if len(files) > MAX_FILES:
         told += ["", f"… and {number(len(files) - MAX_FILES)} more"]
     yield ""
-    yield from _details(f"Files: {sentences.rewrite(plan)}", "\n".join(told))
+    # what is refused rewrites nothing
+    title = sentences.rewrite(plan) if plan.refused is None else f"{left} may hold what it looks for"
+    yield from _details(f"Files: {title}", "\n".join(told))
 
 
 def _samples(plan: Plan) -> Iterator[str]:
@@ -140,16 +157,19 @@ def _create_page(plan: CreatePlan) -> str:
     lines = [f"### {plain(headline(plan))}", ""]
     if plan.refused is not None:
         lines += [f"- ❌ **cannot run**: {code(plan.refused.condition)} {plain(plan.refused.message)}"]
+        lines += [f"  {plain(plan.refused.hint)}"] if plan.refused.hint else []
     else:
         lines += [f"- ✅ **{DOES[plan.effect]}** ({plan.handler}); {plain(committing(plan))}"]
         lines += [f"- {plain(plan.because)}"]
         lines += [f"- {rows_written(plan)}"] if rows_written(plan) else []
         lines += _policy_lines(plan)
+        lines += [_undo_line(plan)] if plan.changes_something else []
         lines += [f"- ⚠️ {code(one.code)} {plain(one.sentence)} {plain(one.evidence)}" for one in plan.warnings]
     if plan.after is not None:
         lines += ["", "| | |", "| --- | --- |"]
         lines += [f"| {name} | {code(value)} |" for name, value in changes(plan, "→").items() if value]
         lines += [f"| column {code(column.name)} | {code(column.type)} |" for column in plan.after.columns]
+    lines += _promise_lines(plan.promise, is_refused=plan.refused is not None)
     statement = "\n;\n".join((*plan.statement.setup, plan.statement.sql))
     made = f"{to_the_second(plan.created_at)}, Spark {plan.engines.spark}, Delta {plan.engines.delta}"
     return "\n".join(

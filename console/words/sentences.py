@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from console.words import create_sentences
@@ -21,6 +22,7 @@ INSERTED = "numTargetRowsInserted"
 DELETED = "numTargetRowsDeleted"
 COPIED = "numTargetRowsCopied"
 FILES_REMOVED = "numTargetFilesRemoved"
+WRITTEN = "numOutputRows"
 
 
 def one_line(sql: str) -> str:
@@ -209,9 +211,28 @@ def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
     return f" {dot} ".join(parts)
 
 
-def kind(of: str) -> str:
-    """What an operation is, in the word of its statement: merge, create, restore, drop."""
-    return visible(of.removesuffix("_table"))
+def kind(of: str, sql: str = "") -> str:
+    """What an operation is, in the word of its statement: merge, create, replace, clone, restore, drop."""
+    if of != "create_table":
+        return visible(of)
+    from engine.model.errors import EngineError
+    from engine.sql.parse_create import parse_create
+
+    try:
+        parsed = parse_create(sql)
+    except EngineError:
+        # a secret in it is masked
+        return "create"
+    return "clone" if parsed.form == "clone" else "create" if parsed.mode == "Create" else "replace"
+
+
+def changed_rows(metrics: Mapping[str, int], glyphs: Glyphs) -> str:
+    """``+9,000 ~6,064 -3``: the rows that a commit inserted, updated and deleted; "" where it counts none."""
+    signs = ((glyphs.insert, INSERTED), (glyphs.update, UPDATED), (glyphs.delete, DELETED))
+    told = [f"{sign}{number(metrics[metric])}" for sign, metric in signs if metrics.get(metric)]
+    if not told and UPDATED not in metrics and metrics.get(WRITTEN):
+        return f"{glyphs.insert}{number(metrics[WRITTEN])}"
+    return " ".join(told)
 
 
 def policy(plan: AnyPlan) -> list[tuple[bool, str]]:

@@ -94,7 +94,7 @@ def _delta(spark: SparkSession) -> SparkFinding:
 
 def _schemas(spark: SparkSession) -> SparkFinding:
     schemas = spark.sql("SHOW SCHEMAS").collect()
-    return SparkFinding("schemas", "ok", f"{len(schemas)} schemas can be listed")
+    return SparkFinding("schemas", "ok", f"can be listed: {len(schemas)}")
 
 
 def _storage(spark: SparkSession) -> SparkFinding:

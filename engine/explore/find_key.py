@@ -222,7 +222,7 @@ def _by_value(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource,
         wanted = ", ".join(f"{key.target.typed} = {key.source.typed}" for key in keys)
         raise EngineError(
             "KEY_NOT_UNDERSTOOD",
-            f"ON ties {len(keys)} keys ({wanted}), and {len(values)} were typed.",
+            f"ON ties {len(keys)} {'key' if len(keys) == 1 else 'keys'} ({wanted}), and {len(values)} were typed.",
             "Type a value for each, separated by commas, or a predicate; quote a text that holds a comma.",
         )
     ours = [key.target.text for key in keys]

@@ -186,16 +186,8 @@ class History:
         """The newest ``limit`` operations, newest first; of one table if named (name, its end, or path)."""
 
         def work(db: DuckDBPyConnection) -> Operations:
-            where, values = "", []
-            if table is not None:
-                wanted = table.replace("`", "").lower()
-                where = (
-                    "WHERE replace(lower(table_name), '`', '') = ? OR lower(table_path) = ?"
-                    " OR ends_with(replace(lower(table_name), '`', ''), ?)"
-                )
-                path = wanted.removeprefix("delta.").removeprefix("file:").rstrip("/")
-                values = [wanted, path, "." + wanted]
-            return rows.operations(db, f"{where} ORDER BY seq DESC LIMIT ?", [*values, max(0, limit)])
+            where, values = rows.of_table(table)
+            return rows.operations(db, f"WHERE {where} ORDER BY seq DESC LIMIT ?", [*values, max(0, limit)])
 
         return self._store.run(work, reading=True)
 
@@ -228,12 +220,14 @@ class History:
 
         return self._store.run(work, reading=True)
 
-    def outcomes(self, limit: int = 500) -> Details:
-        """The newest ``limit`` operations that committed, newest first, with what they did and without their plans."""
+    def outcomes(self, limit: int = 500, table: str | None = None) -> Details:
+        """The newest ``limit`` operations that committed, newest first, with what they did and without their plans; of
+        one table if named."""
 
         def work(db: DuckDBPyConnection) -> Details:
-            where = "WHERE list_contains(?, status) AND version IS NOT NULL ORDER BY seq DESC LIMIT ?"
-            operations = rows.operations(db, where, [list(rows.COMMITTED), max(0, limit)])
+            of_table, values = rows.of_table(table)
+            where = f"WHERE list_contains(?, status) AND version IS NOT NULL AND {of_table} ORDER BY seq DESC LIMIT ?"
+            operations = rows.operations(db, where, [list(rows.COMMITTED), *values, max(0, limit)])
             ids = [one.op_id for one in operations]
             query = "SELECT op_id, body FROM document WHERE kind = 'outcome' AND list_contains(?, op_id)"
             bodies = dict(db.execute(query, [ids]).fetchall()) if ids else {}

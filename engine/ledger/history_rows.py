@@ -84,6 +84,16 @@ def operations(db: DuckDBPyConnection, rest: str, values: Sequence[object]) -> l
     return [Operation.model_validate(dict(zip(names, row, strict=True))) for row in rows]
 
 
+def of_table(table: str | None) -> tuple[str, list[str]]:
+    """The condition for the operations of a table, by its name, the end of that or its path; of all if None."""
+    if table is None:
+        return "true", []
+    wanted = table.replace("`", "").lower()
+    path = wanted.removeprefix("delta.").removeprefix("file:").rstrip("/")
+    name = "replace(lower(table_name), '`', '')"
+    return f"({name} = ? OR lower(table_path) = ? OR ends_with({name}, ?))", [wanted, path, f".{wanted}"]
+
+
 def overwrite(db: DuckDBPyConnection, undone: str, restore: str) -> None:
     """Mark as overwritten what was committed to the table after ``undone`` and before ``restore``."""
     db.execute(

@@ -84,18 +84,24 @@ def read_plan_file(path: Path) -> AnyPlan:
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise EngineError("PLAN_FILE_DAMAGED", f"{path} is too big to be a plan file.", _HINT_REPLAN)
-        return read_plan(data.decode("utf-8-sig"))
     except OSError as error:
         raise EngineError(
             "PLAN_FILE_UNREADABLE",
             f"The plan file {path} cannot be read: {error.strerror or error}.",
             "Check the path and its permissions.",
         ) from error
+    return plan_of(data, str(path))
+
+
+def plan_of(data: bytes, name: str) -> AnyPlan:
+    """The plan in the bytes of a file; ``name`` is what to call that. Raises what :func:`read_plan` does."""
+    if len(data) > MAX_BYTES:
+        raise EngineError("PLAN_FILE_DAMAGED", f"{name} is too big to be a plan file.", _HINT_REPLAN)
+    try:
+        return read_plan(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise EngineError(
-            "PLAN_FILE_DAMAGED", f"{path} is no plan file: its bytes are not UTF-8.", _HINT_REPLAN
+            "PLAN_FILE_DAMAGED", f"{name} is no plan file: its bytes are not UTF-8.", _HINT_REPLAN
         ) from error
 
 

@@ -34,6 +34,8 @@ GRPC = re.compile(r'status = StatusCode\.(\w+)\s+details = "(.*?)"\s+debug_error
 PLACE = re.compile(r"\(line \d+, pos \d+\)|; line \d+ pos \d+(?=;|\s*$|\n)")
 STATE = re.compile(r"\s*SQLSTATE: \w+")
 TAIL = re.compile(r"\n\s*(== SQL|'[A-Z]\w+ |\+- ).*", re.DOTALL)
+# a path is not so long; a literal, or a name that was pasted, can have no end
+GIANT = re.compile(r"'[^']{300,}'|\S{300,}")
 UNREACHABLE = (
     "UNAVAILABLE",
     "failed to connect",
@@ -245,7 +247,8 @@ def one_line(text: str) -> str:
     text = TAIL.sub("", text)
     text = STATE.sub("", text)
     text = PLACE.sub("", text)
-    return re.sub(r"\s+", " ", text).strip(" ;,")
+    text = re.sub(r"\s+", " ", text).strip(" ;,")
+    return GIANT.sub(lambda found: f"{found[0][:100]}…{found[0][-20:]}", text)
 
 
 def is_cancelled(answer: Said) -> bool:

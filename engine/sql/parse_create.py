@@ -113,7 +113,7 @@ def parse_create(sql: str) -> ParsedCreate:
     if not is_create_table(sql):
         raise UsageError(
             "NOT_A_CREATE",
-            f"The statement starts with {tokens[0].text if tokens else ''!r}: it is no CREATE or REPLACE TABLE.",
+            f"The statement starts with {(tokens[0].text if tokens else '')[:40]!r}: it is no CREATE or REPLACE TABLE.",
             "Plan a statement of the form CREATE OR REPLACE TABLE name …",
         )
     try:

@@ -99,6 +99,17 @@ def test_plan_show_apply_history(shell: Shell, spark: Any, target: str, merge: P
     assert f"RESTORE TABLE {target}.t TO VERSION AS OF 1" in text
 
 
+def test_a_plan_goes_through_a_pipe(shell: Shell, spark: Any, target: str, merge: Path) -> None:
+    planned = shell("plan", "-", "--json", stdin=merge.read_bytes())
+    assert planned.code == 0, planned.err
+    assert "updates 2" in shell("show", "-", stdin=planned.out.encode()).out
+    assert shell("apply", "-", stdin=planned.out.encode()).code == 6
+    ran = shell("apply", "-", "--yes", "--json", stdin=planned.out.encode())
+    assert ran.code == 0, ran.err
+    assert (ran.json["plan_id"], ran.json["kept"]) == (planned.json["plan_id"], True)
+    assert values(spark, target) == {1: 10, 2: 20, 200: 2000}
+
+
 def test_a_broken_promise_exits_7_and_is_said_first(shell: Shell, merge: Path, tmp_path: Path) -> None:
     file, other = tmp_path / "p.json", tmp_path / "other.json"
     assert shell("plan", merge, "-o", file).code == 0
@@ -341,7 +352,7 @@ def test_undo_takes_a_merge_back_once(shell: Shell, spark: Any, target: str, mer
     spark.sql(f"INSERT INTO {target}.t VALUES (300, 3000)")
     ran = shell("undo", op_id[:8], "--yes")
     assert ran.code == 6
-    assert "1 later commits would be lost too: v3 WRITE" in ran.err
+    assert "1 later commit would be lost too: v3 WRITE" in ran.err
     ran = shell("undo", op_id[:8], "--yes", "--accept", "LATER_COMMITS", "--json")
     assert ran.code == 0, ran.err
     assert (ran.json["version"], ran.json["read_version"], ran.json["kept"]) == (4, 3, True)

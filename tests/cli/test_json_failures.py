@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from console.cli.failures import failed_by
 from engine.model.errors import EngineError, StalePlanError
+from engine.model.plan import PolicyVerdict, Remark
+from engine.model.plan_file import write_plan
 from tests.cli.running import Shell
+from tests.engine.plans import make_plan
 
 KEYS = ["condition", "message", "hint", "position"]
 
@@ -39,6 +45,30 @@ def test_a_place_in_the_text_and_a_secret_that_stays_one() -> None:
     assert told["position"] == {"line": 2, "column": 7}
     assert "abc" not in told["message"]
     assert failed_by(StalePlanError("STALE_PLAN", "moved")).code == 5
+
+
+def test_the_plan_event_says_what_a_person_reads_and_what_the_policy_has_against_it(
+    shell: Shell, tmp_path: Path
+) -> None:
+    verdict = PolicyVerdict(rule="read_only", verdict="refused", how="no table may be written")
+    plan = make_plan(policy=(verdict,), warnings=(Remark(code="W", sentence="Mind.", evidence=""),))
+    write_plan(tmp_path / "p.json", plan)
+    ran = shell("apply", tmp_path / "p.json", "--events")
+    events = [json.loads(line) for line in ran.err.splitlines()]
+    assert (ran.code, [one["event"] for one in events]) == (6, ["plan", "error"])
+    assert events[0]["summary"].startswith("updates 900")
+    assert events[0]["policy"] == [verdict.model_dump(mode="json")]
+    assert [one["code"] for one in events[0]["warnings"]] == ["W"]
+    assert (events[0]["plan_id"], events[0]["promise"]) == (plan.plan_id, plan.promise)
+
+
+def test_a_cancel_is_an_object_too(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("engine.ledger.history.History.list", interrupted)
+    ran = shell("history", "--json")
+    assert (ran.code, ran.json["error"]["condition"]) == (130, "CANCELLED")
 
 
 def test_what_nobody_foresaw_is_an_object_too(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

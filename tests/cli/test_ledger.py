@@ -6,8 +6,10 @@ import pytest
 
 from engine.ledger.history import History
 from engine.model.operation import Deviation
+from engine.model.plan import Refused
 from tests.cli.running import Shell
-from tests.engine.plans import make_outcome, make_plan
+from tests.console.samples import a_restore, an_undo
+from tests.engine.plans import make_create_plan, make_outcome, make_plan
 
 KEYS = ["op_id", "plan_id", "kind", "table", "sql", "status", "version", "started_at", "finished_at", "kept", "error"]
 
@@ -42,6 +44,39 @@ def test_list(shell: Shell, ledger: History) -> None:
     assert "v8" in text
     assert r"[X] broke \x1b[2J" in text
     assert "\x1b" not in text
+
+
+@pytest.mark.parametrize("columns", ["80", "120"])
+def test_the_list_says_what_each_is_and_how_many_rows_it_changed(
+    shell: Shell, ledger: History, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    statements = {
+        "create": "CREATE TABLE demo.orders (k INT) USING delta",
+        "replace": "CREATE OR REPLACE TABLE demo.orders AS SELECT 1 AS k",
+        "clone": "CREATE TABLE demo.orders SHALLOW CLONE demo.other",
+    }
+    merged = ledger.begin(make_plan())
+    metrics = {"numTargetRowsInserted": 9000, "numTargetRowsUpdated": 6064, "numTargetRowsDeleted": 0}
+    ledger.applied(merged, make_outcome(merged).model_copy(update={"metrics": metrics}))
+    for plan_id, sql in statements.items():
+        plan = make_create_plan(plan_id=plan_id)
+        made = ledger.begin(plan.model_copy(update={"statement": plan.statement.model_copy(update={"sql": sql})}))
+        ledger.applied(made, make_outcome(made, plan_id).model_copy(update={"metrics": {"numOutputRows": 12}}))
+    target = make_plan().target
+    looked = an_undo(merged).model_copy(update={"table": target.name, "path": target.path})
+    restored = ledger.begin_undo(looked)
+    ledger.undone(restored, a_restore(looked).model_copy(update={"op_id": restored}))
+    ledger.record_planned(make_plan("refused", refused=Refused(condition="X", message="No.", hint="")))
+
+    for options in ((), ("--table", target.name)):
+        lines = [line.split() for line in shell("history", *options).out.splitlines()]
+        kinds = [line[3] for line in lines if len(line) > 3 and ":" in line[2]]
+        assert kinds == ["merge", "restore", "clone", "replace", "create", "merge"]
+        told = [" ".join(line) for line in lines]
+        changed = [word for line in lines for word in line if word[0] in "+~-"]
+        assert changed == ["+12", "+12", "+12", "+9,000", "~6,064"]
+        assert [status for line in told for status in ("refused", "undone") if status in line] == ["refused", "undone"]
 
 
 def test_show_op(shell: Shell, ledger: History) -> None:

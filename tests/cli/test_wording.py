@@ -10,11 +10,12 @@ from console.words import markdown
 from console.words.format import to_the_second
 from console.words.sentences import read, rewrites_all
 from engine.model.errors import RefusedError
-from engine.model.plan import Plan
+from engine.model.plan import Plan, Refused
 from engine.recovery.undo import undo
+from engine.spark.spark_errors import one_line
 from tests.cli.running import Shell
 from tests.console.samples import a_plan, a_refused_plan, an_undo
-from tests.engine.plans import make_plan
+from tests.engine.plans import make_create_plan, make_plan
 
 
 def with_files(touched: int, of: int) -> Plan:
@@ -41,6 +42,34 @@ def test_markdown_of_a_refused_plan_offers_no_undo_and_keeps_the_rivals_below_th
     assert rivals
     assert rivals == list(range(rivals[0], rivals[-1] + 1))
     assert all(line.startswith("  ") for line in lines[first + 1 : rivals[-1] + 1])
+
+
+def test_markdown_of_a_refused_plan_promises_and_rewrites_nothing() -> None:
+    refused = Refused(condition="X", message="No.", hint="Write them.")
+    merge: Any = make_plan(refused=refused)
+    create = make_create_plan(refused=refused, effect="refused")
+    for told in (markdown.page(merge), markdown.page(create)):
+        assert "promised" not in told
+        assert "rewrites" not in told
+        assert "undo" not in told
+        assert "\n  Write them" in told
+    for told in (markdown.page(make_plan()), markdown.page(make_create_plan(promise={"numOutputRows": 1}))):
+        assert "| metric | promised | how sure |" in told
+        assert "\n- undo: " in told
+
+
+def test_a_giant_token_is_cut_in_a_message() -> None:
+    giant = "x" * 5000
+    for text in (
+        f"Syntax error at or near '{giant}'.",
+        f"near '{giant.replace('xx', 'x ')}': no",
+        f"`{giant}` is none",
+    ):
+        told = one_line(text)
+        assert len(told) < 200
+        assert "…" in told
+    path = f"s3://{'deep/' * 40}part.parquet"
+    assert one_line(f"{path} is gone") == f"{path} is gone"
 
 
 def test_a_summary_of_a_refused_plan_offers_no_undo(shell: Shell, tmp_path: Any) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from engine.create.foresee_create import Surroundings, effect_of, foresee_create
+from engine.create.foresee_create import foresee_create
 from engine.create.provided_metadata import Provided
+from engine.create.situation import Situation, effect_of
 from engine.model.create_values import StateColumn, TableState
 from engine.sql.parse_create import parse_create
 from engine.table.table_state import CatalogEntry
@@ -16,13 +17,13 @@ from engine.table.table_state import CatalogEntry
 ID, DAY, NOTE = (StateColumn(name=n, type=t) for n, t in (("id", "bigint"), ("day", "date"), ("note", "string")))
 DELTA = CatalogEntry("MANAGED", "delta", "/w/t")
 BEFORE = TableState(location="/w/t", columns=(ID, DAY), min_reader_version=1, min_writer_version=2)
-NOTHING = Surroundings(None, "/w/t", True, None, False, False)
-TABLE = Surroundings(DELTA, "/w/t", True, BEFORE, True, True)
-LOG_ALONE = Surroundings(None, "/w/t", False, BEFORE, True, True)
+NOTHING = Situation(None, "/w/t", True, None, False, False)
+TABLE = Situation(DELTA, "/w/t", True, BEFORE, True, True)
+LOG_ALONE = Situation(None, "/w/t", False, BEFORE, True, True)
 PROVIDED = Provided((ID, DAY), ())
 
 
-def foreseen(sql: str, around: Surroundings = NOTHING, provided: Provided = PROVIDED) -> str | None:
+def foreseen(sql: str, around: Situation = NOTHING, provided: Provided = PROVIDED) -> str | None:
     found = foresee_create(parse_create(sql), around, provided)
     return found.condition if found else None
 
@@ -51,7 +52,7 @@ LIKE = "CREATE TABLE t LIKE s USING delta"
         ("CREATE TABLE IF NOT EXISTS delta.`/w/t` SHALLOW CLONE s", LOG_ALONE, "replace"),
     ],
 )
-def test_what_the_statement_does(sql: str, around: Surroundings, effect: str) -> None:
+def test_what_the_statement_does(sql: str, around: Situation, effect: str) -> None:
     assert effect_of(parse_create(sql), around) == effect
 
 
@@ -69,7 +70,7 @@ def test_what_the_statement_does(sql: str, around: Surroundings, effect: str) ->
         ("CREATE TABLE IF NOT EXISTS t (id BIGINT) USING delta", replace(TABLE, entry=replace(DELTA, provider="csv"))),
     ],
 )
-def test_what_delta_does_is_not_refused(sql: str, around: Surroundings) -> None:
+def test_what_delta_does_is_not_refused(sql: str, around: Situation) -> None:
     assert foreseen(sql, around) is None
 
 
@@ -95,7 +96,7 @@ def test_what_delta_does_is_not_refused(sql: str, around: Surroundings) -> None:
         ("CREATE TABLE delta.`/w/t` SHALLOW CLONE s LOCATION '/x'", NOTHING, "DELTA_CLONE_AMBIGUOUS_TARGET"),
     ],
 )
-def test_what_is_under_the_name_already(sql: str, around: Surroundings, condition: str) -> None:
+def test_what_is_under_the_name_already(sql: str, around: Situation, condition: str) -> None:
     assert foreseen(sql, around) == condition
 
 
@@ -219,7 +220,7 @@ NO_COLUMNS = "CREATE TABLE t USING delta LOCATION '/w/t'"
         (f"CREATE OR REPLACE{CLONE[6:]}", replace(TABLE, before=BEFORE.model_copy(update={"num_files": 0})), None),
     ],
 )  # fmt: skip
-def test_what_lies_at_the_location_already(sql: str, around: Surroundings, condition: str | None) -> None:
+def test_what_lies_at_the_location_already(sql: str, around: Situation, condition: str | None) -> None:
     provided = PROVIDED if "(" in sql or "SELECT" in sql or "CLONE" in sql else EMPTY_PROVIDED
     assert foreseen(sql, around, provided) == condition
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.model.errors import UsageError
 from engine.sql.lexer import tokenize
-from engine.sql.params import fill, literal, markers
+from engine.sql.params import bare_or_quoted, fill, markers
 
 
 @pytest.mark.parametrize(
@@ -37,12 +37,12 @@ from engine.sql.params import fill, literal, markers
     ],
 )
 def test_numbers_booleans_and_null_stand_bare_all_else_is_a_string(value: str, written: str) -> None:
-    assert literal(value) == written
+    assert bare_or_quoted(value) == written
 
 
 @given(st.text())
 def test_a_value_is_a_number_a_word_or_one_string(value: str) -> None:
-    written = literal(value)
+    written = bare_or_quoted(value)
     if written == value:
         assert re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?|true|false|null", value, re.IGNORECASE | re.ASCII)
     else:
