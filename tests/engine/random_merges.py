@@ -27,24 +27,16 @@ CONFS = (
 
 
 @dataclass(frozen=True)
-class Merge:
-    """One statement under ``confs``; ``setup`` stands before it. ``{table}`` and ``{directory}`` are filled in."""
+class WhenClause:
+    """``kind``: what stands before the condition, as in "WHEN NOT MATCHED BY SOURCE"."""
 
-    text: str
-    setup: str = ""
-    confs: tuple[tuple[str, str], ...] = ()
+    kind: str
+    condition: str | None
+    action: str
 
-    def script(self, table: str, directory: str) -> str:
-        confs = "".join(f"SET {key}={value};\n" for key, value in self.confs)
-        return (confs + self.setup + self.text).replace("{table}", table).replace("{directory}", directory)
-
-
-@dataclass(frozen=True)
-class Story:
-    """A table and the merges that run into it one after the other."""
-
-    table: Table
-    merges: tuple[Merge, ...] = field(default=())
+    @property
+    def text(self) -> str:
+        return f"{self.kind}{f' AND {self.condition}' if self.condition else ''} THEN {self.action}"
 
 
 @dataclass(frozen=True)
@@ -55,6 +47,40 @@ class Source:
     columns: tuple[str, ...]
     before: str = ""
     setup: str = ""
+
+
+@dataclass(frozen=True)
+class Merge:
+    """One statement under ``confs``. ``{table}`` and ``{directory}`` are filled in."""
+
+    into: str
+    source: Source
+    on: str
+    clauses: tuple[WhenClause, ...]
+    evolves: bool = False
+    confs: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def text(self) -> str:
+        head = f"{self.source.before}MERGE {'WITH SCHEMA EVOLUTION ' if self.evolves else ''}INTO {self.into} AS t"
+        clauses = "\n".join(clause.text for clause in self.clauses)
+        return f"{head} USING {self.source.text} AS s ON {self.on}\n{clauses}"
+
+    def script(self, table: str, directory: str) -> str:
+        confs = "".join(f"SET {key}={value};\n" for key, value in self.confs)
+        return filled(confs + self.source.setup + self.text, table, directory)
+
+
+def filled(text: str, table: str, directory: str) -> str:
+    return text.replace("{table}", table).replace("{directory}", directory)
+
+
+@dataclass(frozen=True)
+class Story:
+    """A table and the merges that run into it one after the other."""
+
+    table: Table
+    merges: tuple[Merge, ...] = field(default=())
 
 
 @st.composite
@@ -123,15 +149,13 @@ def merges(draw: st.DrawFn, table: Table) -> Merge:
     into = "{table}"
     if table.place and draw(st.booleans()):
         into = f"delta.`{{directory}}/{table.place}/{{table}}`"
-    ties = draw(st.permutations([draw(st.sampled_from(_ties(table, source))), *_few(draw, _of_target(table))]))
+    ties = draw(st.permutations([draw(st.sampled_from(_ties(table, source))), *_few(draw, of_target(table))]))
     clauses = [
-        *_clauses(draw, "WHEN MATCHED", _of_both(table, source), _updates(table, source, evolves), (1, 0, 1, 1, 2, 3)),
-        *_clauses(draw, "WHEN NOT MATCHED", _of_source(table), _inserts(table, source, evolves), (1, 0, 1, 2)),
-        *_clauses(draw, "WHEN NOT MATCHED BY SOURCE", _of_target(table), _by_source(table), (0, 0, 0, 1, 2, 3)),
-    ] or ["WHEN MATCHED THEN DELETE"]
-    head = f"{source.before}MERGE {'WITH SCHEMA EVOLUTION ' if evolves else ''}INTO {into} AS t"
-    text = f"{head} USING {source.text} AS s ON {' AND '.join(ties)}\n" + "\n".join(clauses)
-    return Merge(text, source.setup, tuple(confs))
+        *_clauses(draw, "WHEN MATCHED", of_both(table, source), _updates(table, source, evolves), (1, 0, 1, 1, 2, 3)),
+        *_clauses(draw, "WHEN NOT MATCHED", of_source(table), _inserts(table, source, evolves), (1, 0, 1, 2)),
+        *_clauses(draw, "WHEN NOT MATCHED BY SOURCE", of_target(table), _by_source(table), (0, 0, 0, 1, 2, 3)),
+    ] or [WhenClause("WHEN MATCHED", None, "DELETE")]
+    return Merge(into, source, " AND ".join(ties), tuple(clauses), evolves, tuple(confs))
 
 
 def _few(draw: st.DrawFn, conditions: tuple[str, ...]) -> list[str]:
@@ -169,7 +193,7 @@ def _ties(table: Table, source: Source) -> tuple[str, ...]:
     )
 
 
-def _of_target(table: Table) -> tuple[str, ...]:
+def of_target(table: Table) -> tuple[str, ...]:
     """Conditions that name the target alone."""
     i, k, v, d, n = (quote(name) for name in table.names)
     of_extras = {
@@ -200,12 +224,12 @@ def _of_target(table: Table) -> tuple[str, ...]:
     )
 
 
-def _of_source(table: Table) -> tuple[str, ...]:
+def of_source(table: Table) -> tuple[str, ...]:
     i, k, v, d, _ = (quote(name) for name in table.names)
     return (f"s.{k} > 1", f"s.{i} > 55", f"s.{v} IS NOT NULL", f"s.{d} = DATE'2024-01-01'", f"s.{i} < 62")
 
 
-def _of_both(table: Table, source: Source) -> tuple[str, ...]:
+def of_both(table: Table, source: Source) -> tuple[str, ...]:
     i, k, v, d, _ = (quote(name) for name in table.names)
     of_extras = {"x": "t.x > s.x", "dc": "t.dc <=> s.dc", "ts": "s.ts >= t.ts", "arr": "t.arr[0] = s.arr[0]",
                  "vc": "t.vc < s.vc", "must": "t.must <> s.must"}  # fmt: skip
@@ -218,7 +242,7 @@ def _of_both(table: Table, source: Source) -> tuple[str, ...]:
 
 def _updates(table: Table, source: Source, evolves: bool) -> tuple[str, ...]:
     i, k, v, d, n = (quote(name) for name in table.names)
-    found = ["UPDATE SET *"] * 2 if _takes_stars(table, source, evolves) else []
+    found = ["UPDATE SET *"] * 2 if takes_stars(table, source, evolves) else []
     found += [
         f"UPDATE SET t.{v} = s.{v}",
         f"UPDATE SET {k} = s.{k} + 1, {v} = concat(coalesce(t.{v}, ''), '!')",
@@ -244,7 +268,7 @@ def _inserts(table: Table, source: Source, evolves: bool) -> tuple[str, ...]:
     i, k, v, d, _ = (quote(name) for name in table.names)
     must = ", must" if any(one.name == "must" for one in table.extras) else ""
     value = ", s.must" if must and "must" in source.columns else ", 1" if must else ""
-    found = ["INSERT *"] * 3 if _takes_stars(table, source, evolves) else []
+    found = ["INSERT *"] * 3 if takes_stars(table, source, evolves) else []
     found += [
         f"INSERT ({i}{must}) VALUES (s.{i}{value})",
         f"INSERT ({i}, {k}, {v}{must}) VALUES (s.{i} + 100, s.{k} * 2, upper(s.{v}){value})",
@@ -258,7 +282,7 @@ def _inserts(table: Table, source: Source, evolves: bool) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _takes_stars(table: Table, source: Source, evolves: bool) -> bool:
+def takes_stars(table: Table, source: Source, evolves: bool) -> bool:
     """Unless the schema evolves, * wants every column in the source; it never gives a value to an identity."""
     every = evolves or {one.name for one in table.columns} <= set(source.columns)
     return every and "auto" not in source.columns
@@ -276,15 +300,14 @@ def _by_source(table: Table) -> tuple[str, ...]:
 
 def _clauses(
     draw: st.DrawFn, head: str, conditions: tuple[str, ...], actions: tuple[str, ...], counts: tuple[int, ...]
-) -> list[str]:
+) -> list[WhenClause]:
     """So many clauses; only the last may be without a condition."""
     found = []
     count = draw(st.sampled_from(counts))
     for number in range(count):
         last = number == count - 1
         condition = None if last and draw(st.booleans()) else draw(st.sampled_from(conditions))
-        action = draw(st.sampled_from(actions))
-        found.append(f"{head}{f' AND {condition}' if condition else ''} THEN {action}")
+        found.append(WhenClause(head, condition, draw(st.sampled_from(actions))))
     return found
 
 
