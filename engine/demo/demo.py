@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DemoTables:
-    """What the demo made: table names as Spark wants them, and the .sql files, the clean upsert first."""
+    """The demo's tables, named for Spark, and its .sql files, the clean upsert first."""
 
     schema: str
     orders: str
@@ -38,7 +38,7 @@ class DemoTables:
     feeds: tuple[str, ...]
     statements: tuple[Path, ...]
     built: bool
-    """False when it was all there already."""
+    """False if it was all there already."""
 
 
 def build_demo(
@@ -53,8 +53,8 @@ def build_demo(
 ) -> DemoTables:
     """Make the demo's tables in ``schema`` and its statements in ``<home>/demo``; what is there stays.
 
-    ``reset`` makes all of it anew, merges applied since are gone. ``scale`` 1.0 is 2 M orders. Progress
-    is told in steps: ``done`` of ``total`` tables, from two threads. ``tag`` marks the Spark work, so that
+    ``reset`` makes all of it again: merges applied since are lost. ``scale`` 1.0 is 2 M orders. Progress
+    comes in steps: ``done`` of ``total`` tables, from two threads. ``tag`` marks the Spark work, so that
     it can be interrupted. Raises EngineError when Spark refuses (no right to create a schema, a full disk).
     """
     folder = home / "demo"
