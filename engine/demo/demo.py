@@ -58,21 +58,21 @@ def build_demo(
     it can be interrupted. Raises EngineError when Spark refuses (no right to create a schema, a full disk).
     """
     folder = home / "demo"
-    wanted = tables(schema, Scale(scale))
+    all_tables = tables(schema, Scale(scale))
     marker = folder / f"{schema}.json"
     state = {"format": FORMAT, "scale": scale, "seed": SEED}
     try:
         # A demo that was interrupted has no marker, and a warehouse may have gone without it.
-        complete = not reset and _read(marker) == state and _existing(spark, schema) >= {one.name for one in wanted}
+        complete = not reset and _read(marker) == state and _existing(spark, schema) >= {one.name for one in all_tables}
         if not complete:
             _forget(marker)
-            _build(spark, schema, wanted, on_progress or (lambda _: None), tag)
+            _build(spark, schema, all_tables, on_progress or (lambda _: None), tag)
     except Exception as error:
         raise _failure(error) from error
     statements = _write_statements(folder, schema, reset)
     if not complete:
         _write(marker, json.dumps(state) + "\n")
-    names = {one.name: table_sql(f"{quote(schema)}.{one.name}") for one in wanted}
+    names = {one.name: table_sql(f"{quote(schema)}.{one.name}") for one in all_tables}
     return DemoTables(
         schema=schema,
         orders=names["orders"],
@@ -84,9 +84,9 @@ def build_demo(
 
 
 def _build(
-    spark: SparkSession, schema: str, wanted: tuple[Table, ...], on_progress: OnProgress, tag: str | None
+    spark: SparkSession, schema: str, all_tables: tuple[Table, ...], on_progress: OnProgress, tag: str | None
 ) -> None:
-    total = len(wanted)
+    total = len(all_tables)
     on_progress(Progress(phase="Creating the demo schema", done=0, total=total))
     spark.sql(f"CREATE SCHEMA IF NOT EXISTS {quote(schema)}").collect()
     counter = itertools.count()
@@ -104,7 +104,7 @@ def _build(
 
     # a commit leaves a core idle; the feeds read the first two
     with ThreadPoolExecutor(2, "demo") as pool:
-        for stage in (wanted[:2], wanted[2:]):
+        for stage in (all_tables[:2], all_tables[2:]):
             list(pool.map(make, stage))
     on_progress(Progress(phase="The demo is built", done=total, total=total))
 
