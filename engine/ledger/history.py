@@ -188,13 +188,13 @@ class History:
         def work(db: DuckDBPyConnection) -> Operations:
             where, values = "", []
             if table is not None:
-                name = table.replace("`", "").lower()
+                wanted = table.replace("`", "").lower()
                 where = (
                     "WHERE replace(lower(table_name), '`', '') = ? OR lower(table_path) = ?"
                     " OR ends_with(replace(lower(table_name), '`', ''), ?)"
                 )
-                path = name.removeprefix("delta.").removeprefix("file:").rstrip("/")
-                values = [name, path, "." + name]
+                path = wanted.removeprefix("delta.").removeprefix("file:").rstrip("/")
+                values = [wanted, path, "." + wanted]
             return rows.operations(db, f"{where} ORDER BY seq DESC LIMIT ?", [*values, max(0, limit)])
 
         return self._store.run(work, reading=True)
