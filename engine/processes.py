@@ -1,4 +1,4 @@
-"""Processes of this machine: is that one still the one we started? Standard library only."""
+"""Processes of this machine, named for good by pid and start time. Standard library only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 def start_time(pid: int) -> str:
     """When process ``pid`` started, as an opaque text, or "" when there is no such process.
 
-    A pid is reused sooner or later; pid and start time together name one process for good.
+    A pid is reused sooner or later; pid and start time together name one process.
     """
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
@@ -44,7 +44,7 @@ def is_running(pid: int, started: str) -> bool:
 
 
 def signal_group(pid: int, number: signal.Signals) -> None:
-    """Send a signal to the process group that ``pid`` leads; nothing when it is gone."""
+    """Send a signal to the process group that ``pid`` leads; do nothing if it is gone."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, number)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DemoTables:
-    """What the demo made: table names as Spark wants them, and the .sql files, the clean upsert first."""
+    """The demo's tables, named for Spark, and its .sql files, the clean upsert first."""
 
     schema: str
     orders: str
@@ -38,7 +38,7 @@ class DemoTables:
     feeds: tuple[str, ...]
     statements: tuple[Path, ...]
     built: bool
-    """False when it was all there already."""
+    """False if it was all there already."""
 
 
 def build_demo(
@@ -53,26 +53,26 @@ def build_demo(
 ) -> DemoTables:
     """Make the demo's tables in ``schema`` and its statements in ``<home>/demo``; what is there stays.
 
-    ``reset`` makes all of it anew, merges applied since are gone. ``scale`` 1.0 is 2 M orders. Progress
-    is told in steps: ``done`` of ``total`` tables, from two threads. ``tag`` marks the Spark work, so that
+    ``reset`` makes all of it again: merges applied since are lost. ``scale`` 1.0 is 2 M orders. Progress
+    comes in steps: ``done`` of ``total`` tables, from two threads. ``tag`` marks the Spark work, so that
     it can be interrupted. Raises EngineError when Spark refuses (no right to create a schema, a full disk).
     """
     folder = home / "demo"
-    wanted = tables(schema, Scale(scale))
+    all_tables = tables(schema, Scale(scale))
     marker = folder / f"{schema}.json"
     state = {"format": FORMAT, "scale": scale, "seed": SEED}
     try:
         # A demo that was interrupted has no marker, and a warehouse may have gone without it.
-        complete = not reset and _read(marker) == state and _existing(spark, schema) >= {one.name for one in wanted}
+        complete = not reset and _read(marker) == state and _existing(spark, schema) >= {one.name for one in all_tables}
         if not complete:
             _forget(marker)
-            _build(spark, schema, wanted, on_progress or (lambda _: None), tag)
+            _build(spark, schema, all_tables, on_progress or (lambda _: None), tag)
     except Exception as error:
         raise _failure(error) from error
     statements = _write_statements(folder, schema, reset)
     if not complete:
         _write(marker, json.dumps(state) + "\n")
-    names = {one.name: table_sql(f"{quote(schema)}.{one.name}") for one in wanted}
+    names = {one.name: table_sql(f"{quote(schema)}.{one.name}") for one in all_tables}
     return DemoTables(
         schema=schema,
         orders=names["orders"],
@@ -84,9 +84,9 @@ def build_demo(
 
 
 def _build(
-    spark: SparkSession, schema: str, wanted: tuple[Table, ...], on_progress: OnProgress, tag: str | None
+    spark: SparkSession, schema: str, all_tables: tuple[Table, ...], on_progress: OnProgress, tag: str | None
 ) -> None:
-    total = len(wanted)
+    total = len(all_tables)
     on_progress(Progress(phase="Creating the demo schema", done=0, total=total))
     spark.sql(f"CREATE SCHEMA IF NOT EXISTS {quote(schema)}").collect()
     counter = itertools.count()
@@ -104,7 +104,7 @@ def _build(
 
     # a commit leaves a core idle; the feeds read the first two
     with ThreadPoolExecutor(2, "demo") as pool:
-        for stage in (wanted[:2], wanted[2:]):
+        for stage in (all_tables[:2], all_tables[2:]):
             list(pool.map(make, stage))
     on_progress(Progress(phase="The demo is built", done=total, total=total))
 

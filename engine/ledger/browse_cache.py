@@ -40,8 +40,8 @@ def replace_versions(db: DuckDBPyConnection, table_key: str, bodies: Mapping[int
 def versions(db: DuckDBPyConnection, table_key: str) -> list[TableVersion]:
     """The versions of a table, newest first."""
     query = "SELECT body FROM table_version WHERE table_key = ? ORDER BY version DESC"
-    stored = (read(TableVersion, body) for (body,) in db.execute(query, [table_key]).fetchall())
-    return [version for version in stored if version is not None]
+    all_versions = (read(TableVersion, body) for (body,) in db.execute(query, [table_key]).fetchall())
+    return [version for version in all_versions if version is not None]
 
 
 def replace_tables(db: DuckDBPyConnection, endpoint: str, tables: Sequence[TableRef]) -> None:

@@ -198,10 +198,10 @@ class History:
         """
 
         def work(db: DuckDBPyConnection) -> OperationDetail:
-            wanted = op_id.strip().lower()
-            operations = rows.operations(db, "WHERE op_id = ?", [wanted])
-            if wanted and not operations:
-                operations = rows.operations(db, "WHERE starts_with(op_id, ?) ORDER BY seq DESC LIMIT 6", [wanted])
+            prefix = op_id.strip().lower()
+            operations = rows.operations(db, "WHERE op_id = ?", [prefix])
+            if prefix and not operations:
+                operations = rows.operations(db, "WHERE starts_with(op_id, ?) ORDER BY seq DESC LIMIT 6", [prefix])
             if not operations:
                 raise rows.not_found(op_id)
             if len(operations) > 1:
@@ -210,8 +210,8 @@ class History:
                     f"Several operations begin with {op_id}: {', '.join(one.op_id for one in operations[:5])}.",
                     "Type more of the id.",
                 )
-            kept = db.execute("SELECT kind, body FROM document WHERE op_id = ?", [operations[0].op_id]).fetchall()
-            bodies = dict(kept)
+            documents = db.execute("SELECT kind, body FROM document WHERE op_id = ?", [operations[0].op_id]).fetchall()
+            bodies = dict(documents)
             return OperationDetail(
                 operation=operations[0],
                 plan=_read_plan(rows.unpacked(bodies.get("plan"))),
@@ -231,8 +231,8 @@ class History:
             ids = [one.op_id for one in operations]
             query = "SELECT op_id, body FROM document WHERE kind = 'outcome' AND list_contains(?, op_id)"
             bodies = dict(db.execute(query, [ids]).fetchall()) if ids else {}
-            read = {one: rows.read(Outcome, rows.unpacked(bodies.get(one))) for one in ids}
-            return [OperationDetail(operation=one, outcome=read[one.op_id]) for one in operations]
+            outcomes = {one: rows.read(Outcome, rows.unpacked(bodies.get(one))) for one in ids}
+            return [OperationDetail(operation=one, outcome=outcomes[one.op_id]) for one in operations]
 
         return self._store.run(work, reading=True)
 

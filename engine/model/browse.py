@@ -1,4 +1,4 @@
-"""Tables, their versions, files and rows, as they are browsed."""
+"""Tables, their versions, files and rows, for browsing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class TableRef(Value):
     table: str
     path: str | None = None
     is_delta: bool | None = None
-    """None where it was not asked."""
+    """None if unknown."""
 
 
 class Column(Value):
@@ -66,12 +66,12 @@ class TableVersion(Value):
 
 
 class DataFile(Value):
-    """One data file of a table version, with the statistics the log holds of it."""
+    """One data file of a table version, with its statistics in the log."""
 
     path: str
     bytes: int
     rows: int | None = None
-    """Live rows: those of the file less those its deletion vector marks."""
+    """Live rows: those that no deletion vector marks."""
     deletion_vector_rows: int = 0
     partition: Cells = Field(default_factory=dict)
     modified_at: str | None = None
@@ -89,7 +89,7 @@ class RowPage(Value):
 
 
 class Validation(Value):
-    """What the analyzer says of a statement that was not run."""
+    """What Spark's analyzer says about a statement, without running it."""
 
     ok: bool
     condition: str = ""

@@ -8,7 +8,8 @@ from engine.model.value import Cells, Value
 class ConflictKey(Value):
     """Source rows that match the same target row: the values of the source's columns in ON, and how many there are.
 
-    ``rivals`` are some of these rows, the columns that the MERGE uses; ``differing`` the columns in which they differ.
+    ``rivals`` are some of these rows, with the columns that the MERGE uses; ``differing`` are the columns in which they
+    differ.
     """
 
     key: Cells
@@ -19,11 +20,11 @@ class ConflictKey(Value):
 
 
 class Dedupe(Value):
-    """The source with one row for each key: ``sql`` is to stand after USING, its alias included.
+    """The source with one row for each key: ``sql`` belongs after USING, and has the alias.
 
-    ``choice`` says which row of a key stays; ``order_by`` is the column that decides, "" where none was found. Counted
+    ``choice`` says which row of a key stays; ``order_by`` is the column that decides, "" if there is none. Counted
     over the frozen source: ``rows_dropped``, target rows that are still matched twice (``conflicts_left``), and those
-    that nothing matches any more (``matches_lost``).
+    that are no longer matched (``matches_lost``).
     """
 
     sql: str
@@ -38,7 +39,7 @@ class Dedupe(Value):
 class Conflicts(Value):
     """``count``: target rows as Delta counts them; ``true_count``: as they truly are.
 
-    ``dedupe`` is None where there is no conflict, or ON has no equality to key by.
+    ``dedupe`` is None if there is no conflict, or if ON has no equality that gives a key.
     """
 
     count: int = 0

@@ -30,7 +30,7 @@ Effect = Literal["create", "adopt", "replace", "nothing", "refused"]
 class CreateStatement(Value):
     """The operator's statement. ``sql`` is the text as typed; ``setup`` the statements that run before it.
 
-    ``overwrite_schema`` is the option of that name: where it is given, the statement is run as a write of a DataFrame.
+    ``overwrite_schema`` is the option of that name: if it is given, the statement runs as a write of a DataFrame.
     """
 
     sql: str
@@ -58,7 +58,7 @@ class StateColumn(Value):
 
 
 class TableState(Value):
-    """A table as its log describes it. A property that only the commit knows is None; so are files and bytes.
+    """A table as in its log. Properties, files and bytes that only the commit knows are None.
 
     ``features`` are those that the protocol supports, named or implied, by name.
     """
@@ -79,8 +79,8 @@ class TableState(Value):
 class CreateSource(Value):
     """What the statement reads. ``pinned_versions``: Delta table → its version when it was planned.
 
-    ``num_rows`` and ``num_partitions`` of the query of a CTAS, ``fingerprint`` of its rows; ``volatile`` are functions
-    in it that give other rows each time. A table that is cloned or taken for a pattern has None for all of them.
+    ``num_rows`` and ``num_partitions`` are of a CTAS query, ``fingerprint`` of its rows; ``volatile`` are functions
+    in it that give other rows each time. All of them are None for a CLONE or LIKE.
     """
 
     sql: str
@@ -92,7 +92,7 @@ class CreateSource(Value):
 
 
 class ProvidedMetadata(Value):
-    """CreateDeltaTableCommand.getProvidedMetadata: what the statement itself gives, before defaults and rules.
+    """CreateDeltaTableCommand.getProvidedMetadata: what the statement itself says, before defaults and rules.
 
     ``configuration`` is without the clustering property, which is never persisted in the log.
     """
@@ -104,10 +104,10 @@ class ProvidedMetadata(Value):
 
 
 class CreatePlan(Value):
-    """A CREATE or REPLACE TABLE that was looked at and not yet run: a plan file of kind ``create_table``.
+    """The plan of a CREATE or REPLACE TABLE: a plan file of kind ``create_table``.
 
-    ``target`` is the table as it is (version -1 and no id where there is none), ``before`` and ``after`` its state.
-    ``operation`` is what history will name, None where nothing is committed; ``promise`` its operationMetrics.
+    ``target`` is the table now (version -1 and no id if there is none), ``before`` and ``after`` its state.
+    ``operation`` is its name in the table's history, None if nothing is committed; ``promise`` its operationMetrics.
     """
 
     format_version: Literal[1, 2] = FORMAT_VERSION
@@ -125,7 +125,7 @@ class CreatePlan(Value):
     handler: Handler
     effect: Effect
     because: str
-    """What existing or missing table, catalog entry and location mean for it, in a sentence."""
+    """What the table, catalog entry and location, existing or missing, mean for it, in a sentence."""
     provided: ProvidedMetadata | None = None
     metadata_replaced: bool = False
     """replaceMetadataIfNecessary: the metadata of an existing log is overwritten."""
@@ -141,11 +141,11 @@ class CreatePlan(Value):
     warnings: tuple[Remark, ...] = ()
     confs: dict[str, str] = Field(default_factory=dict)
     state: PlanningState | None = None
-    """None in a plan of format 1, which recorded none: then nothing is compared."""
+    """None in a plan of format 1, which has none: then nothing is compared."""
     undo: Undo | None = None
-    """None where nothing is changed, and in the plans of older versions."""
+    """None if nothing is changed, and in the plans of older versions."""
     policy: tuple[PolicyVerdict, ...] = ()
-    """The rules in force where it was planned. Applying checks those that are in force then."""
+    """The policy's rules at planning time. Apply checks the rules of its own time."""
     timings: dict[str, int] = Field(default_factory=dict)
     """Milliseconds by step of the chain."""
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 class EngineError(Exception):
     """What Spark, Delta or the engine refuses.
 
-    ``condition`` is Spark's or Delta's error class where there is one (``TABLE_OR_VIEW_NOT_FOUND``),
+    ``condition`` is Spark's or Delta's error class if there is one (``TABLE_OR_VIEW_NOT_FOUND``),
     ``message`` one line of what happened, ``hint`` one line of what to do about it. ``outer`` is the class of
-    the error that Spark wrapped around this one, "" where it is the outermost. ``line`` and ``column`` (1-based)
+    the error that Spark wrapped around this one, "" if it is the outermost. ``line`` and ``column`` (1-based)
     point into ``counted_in``, the text that Spark read; ``engine.sql.positions.as_typed`` makes them point into the
     text as the operator typed it.
     """
@@ -43,7 +43,7 @@ class StalePlanError(EngineError):
 
 
 class SessionChangedError(StalePlanError):
-    """The session is in another state than when it planned. Put back, the same plan can be applied."""
+    """The session is in another state than when it planned. If that is restored, the same plan can be applied."""
 
 
 class ConflictError(EngineError):

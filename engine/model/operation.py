@@ -14,11 +14,11 @@ OperationStatus = Literal[
     "planned", "refused", "running", "applied", "failed", "cancelled", "not_committed", "undone", "overwritten"
 ]
 """``refused``: the plan says that Delta would raise. ``undone``: committed, and taken back. ``overwritten``: committed,
-and gone with a RESTORE that took back an earlier operation."""
+and lost by a RESTORE that took back an earlier operation."""
 
 
 class Deviation(Value):
-    """What is not as promised: a metric, or (of a CREATE) a part of the table's state as text."""
+    """A difference from the promise: in a metric, or (of a CREATE) in a part of the table's state as text."""
 
     metric: str
     promised: int | str
@@ -37,7 +37,7 @@ class Outcome(Value):
     already_applied: bool = False
     kept: bool = True
     promise: dict[str, int] = Field(default_factory=dict)
-    """What the commit was held to, by metric. Empty where nothing was, and in ledgers of older versions."""
+    """The promised metrics. Empty if nothing was promised, and in ledgers of older versions."""
     metrics: dict[str, int] = Field(default_factory=dict)
     deviations: tuple[Deviation, ...] = ()
     moved_by: tuple[str, ...] = ()
@@ -46,12 +46,12 @@ class Outcome(Value):
 
 
 class UndoPlan(Value):
-    """What taking an operation back would do, looked at and not yet run.
+    """The plan of an undo: what taking an operation back would do.
 
     ``restore`` is RestoreTableCommand: ``version`` is the table's now and ``to_version`` the one that comes back;
-    ``lost`` are the commits after the operation, which go too, one line each. ``promise`` holds Delta's metrics of it.
-    Rows are live rows, None where the log has no counts. ``drop`` takes a table away that the operation made (its
-    ``to_version`` is -1); ``files_stay`` says that its files do not go with it.
+    ``lost`` are the commits after the operation, which are lost too, one line each. ``promise`` holds Delta's metrics.
+    Rows are live rows, None if the log has no counts. ``drop`` removes a table that the operation made (its
+    ``to_version`` is -1); ``files_stay``: its files are not deleted.
     """
 
     undo_id: str

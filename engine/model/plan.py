@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FORMAT_VERSION: Final = 2
 ClauseKind = Literal["matched", "not_matched", "not_matched_by_source"]
 ActionKind = Literal["update", "delete", "insert"]
-# of a file alone: it is computed when a plan is written, and checked and forgotten when one is read
+# only of the file: computed when a plan is written, and checked and dropped when one is read
 Checksum = Annotated[str | None, AfterValidator(lambda _: None)]
 
 
@@ -60,7 +60,7 @@ class Target(Value):
     num_files: int
     num_bytes: int
     num_rows: int | None = None
-    """Live rows, None where the log does not count them."""
+    """Live rows; None if the log does not count them."""
     partition_columns: tuple[str, ...] = ()
     clustering_columns: tuple[str, ...] = ()
 
@@ -82,7 +82,7 @@ class Source(Value):
 class Decision(Value):
     """Whether Delta materializes the source, and why (MergeIntoMaterializeSource.shouldMaterializeSource).
 
-    ``certainty`` is ``inferred`` where the plan text alone cannot prove Delta's answer.
+    ``certainty`` is ``inferred`` if the plan's text alone cannot prove Delta's answer.
     """
 
     mode: str
@@ -96,14 +96,14 @@ class Decision(Value):
 
 
 class Estimate(Value):
-    """A number that is bounded, not known."""
+    """A number of which only the bounds are known."""
 
     low: int
     high: int
 
 
 class Refused(Value):
-    """The error Delta would raise while running. ``also`` are the classes that it raises instead, where other rows come
+    """The error Delta would raise while running. ``also`` are the classes that it raises instead if other rows come
     first."""
 
     condition: str
@@ -114,7 +114,7 @@ class Refused(Value):
 
 
 class Remark(Value):
-    """A warning or an advice: a code (Delta's error class where there is one), a sentence, its evidence."""
+    """A warning or an advice: a code (Delta's error class if there is one), a sentence, its evidence."""
 
     code: str
     sentence: str
@@ -125,8 +125,8 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class PolicyVerdict(Value):
-    """What one rule of the policy says of a plan. ``limit`` and ``value`` are shares from 0 to 1, None where the rule
-    has none, or it is not known. ``asks``: a person has to do something before the commit."""
+    """What one rule of the policy says about a plan. ``limit`` and ``value`` are shares from 0 to 1, None if the rule
+    has none or if unknown. ``asks``: a person must do something before the commit."""
 
     rule: str
     limit: Share | None = None
@@ -150,13 +150,13 @@ class Sample(Value):
 
     @property
     def shown_after(self) -> Cells | None:
-        """``after`` to be looked at: cells that only the commit knows say so."""
+        """``after`` for display: cells that only the commit knows say so."""
         return None if self.after is None else {**self.after, **dict.fromkeys(self.unknown, "(known at the commit)")}
 
 
 class SessionRef(Value):
-    """The Connect session that holds the frozen source, so that apply can re-attach to it; ``staged`` is the Delta
-    table that keeps it for longer (``plan --freeze``)."""
+    """The Connect session that holds the frozen source, to which apply attaches again; ``staged`` is the Delta
+    table that keeps it longer (``plan --freeze``)."""
 
     session_id: str | None = None
     user_id: str | None = None
@@ -182,13 +182,13 @@ def keys_left_out(plan: Plan | CreatePlan) -> set[str]:
 
 
 class PlanningState(Value):
-    """The state of the session that a plan means something in: compared when it is applied, and never set.
+    """The state of the session on which a plan's meaning depends: compared when it is applied, and never set.
 
-    ``catalog`` and ``schema_name`` are the current ones, None where no name depends on them. ``confs`` are those that
-    are set, beside the plan's own ``confs``, which apply puts back. ``variables`` by name, as literals of SQL.
+    ``catalog`` and ``schema_name`` are the current ones, None if no name depends on them. ``confs`` are those that
+    are set, beside the plan's own ``confs``, which apply sets again. ``variables`` by name, as literals of SQL.
     ``views`` and ``functions`` that are read: the SHA-256 of the definition of each. ``names``: what the statement
-    reads by a name alone, ``temporary`` those of them that were temporary views. ``subqueries``: the SHA-256 of what
-    each subquery in SET and VALUES gave, "" where it gives something else each time.
+    reads by name only, ``temporary`` those of them that were temporary views. ``subqueries``: the SHA-256 of what
+    each subquery in SET and VALUES gave, "" if it gives something else each time.
     """
 
     catalog: str | None = None
@@ -203,7 +203,7 @@ class PlanningState(Value):
 
 
 class RaisedProperty(Value):
-    """A table property that an undo raises first. ``before`` is None where the table leaves it at Delta's default."""
+    """A table property that an undo raises first. ``before`` is None if the table has Delta's default."""
 
     name: str
     before: str | None
@@ -211,11 +211,11 @@ class RaisedProperty(Value):
 
 
 class Undo(Value):
-    """Whether the commit of a plan can be taken back. ``possible`` is None where that is not known.
+    """Whether the commit of a plan can be taken back. ``possible`` is None if unknown.
 
-    It stays possible ``until`` that time at least, unless somebody runs a VACUUM that keeps less than the table's
-    properties say; None where no time can be promised. ``raise_retention``: what the undo has to raise, because Delta
-    refuses the version by its age alone.
+    It stays possible at least ``until`` that time, unless somebody runs a VACUUM that keeps less than the table's
+    properties say; None if no time can be promised. ``raise_retention``: the properties that the undo must raise,
+    because Delta refuses the version only for its age.
     """
 
     possible: bool | None
@@ -225,7 +225,7 @@ class Undo(Value):
 
 
 class Plan(Value):
-    """A MERGE that was looked at and not yet run: the plan file."""
+    """The plan of a MERGE: the plan file."""
 
     format_version: Literal[1, 2] = FORMAT_VERSION
     checksum: Checksum = None
@@ -250,19 +250,19 @@ class Plan(Value):
     samples: tuple[Sample, ...] = ()
     confs: dict[str, str] = Field(default_factory=dict)
     state: PlanningState | None = None
-    """None in a plan of format 1, which recorded none: then nothing is compared."""
+    """None in a plan of format 1, which has none: then nothing is compared."""
     splices: tuple[Splice, ...] = ()
     session: SessionRef = SessionRef()
     undo: Undo | None = None
-    """None where nothing is committed, and in the plans of older versions."""
+    """None if nothing is committed, and in the plans of older versions."""
     policy: tuple[PolicyVerdict, ...] = ()
-    """The rules in force where it was planned. Applying checks those that are in force then."""
+    """The policy's rules at planning time. Apply checks the rules of its own time."""
     timings: dict[str, int] = Field(default_factory=dict)
     """Milliseconds by step of the chain."""
 
     @property
     def changes_something(self) -> bool:
-        """Whether applying commits a new version. A schema that evolves is committed even where no row changes."""
+        """Whether applying commits a new version. A schema that evolves is committed even if no row changes."""
         return bool(self.promise.get("numTargetFilesRemoved") or self.write.schema_after) or any(
             self.promise.get(metric)
             for metric in ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted")

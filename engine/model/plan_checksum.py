@@ -1,6 +1,6 @@
-"""The checksum of a plan file: it tells a file that was edited, or damaged, from one that this program wrote.
+"""The checksum of a plan file: it shows whether the file was edited or damaged since this program wrote it.
 
-It guards against accident, not against malice: whoever edits a file can compute it anew (see
+It guards against accident, not against malice: who edits a file can compute a new one (see
 ``engine.apply.check_plan``).
 """
 
@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 CHECKSUM = "checksum"
 FIRST_WITH_CHECKSUM = 2
-"""The format from which on a plan file has one."""
+"""The first format with a checksum."""
 
 
 def checksum_of(document: Mapping[str, Any]) -> str:
@@ -33,7 +33,7 @@ def plan_checksum(plan: BaseModel, format_version: int) -> str | None:
 
 
 def is_as_written(document: Mapping[str, Any]) -> bool:
-    """Whether what was read from a plan file is what was written to it."""
+    """Whether a plan file holds what was written to it."""
     if document["format_version"] < FIRST_WITH_CHECKSUM:
         return document.get(CHECKSUM) is None
     try:

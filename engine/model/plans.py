@@ -1,4 +1,4 @@
-"""Either kind of plan, and what the ledger holds of one operation."""
+"""Both kinds of plan, and the ledger's record of one operation."""
 
 from __future__ import annotations
 

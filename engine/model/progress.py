@@ -1,4 +1,4 @@
-"""How far long work is."""
+"""The progress of long work."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Stage = Literal["reading", "writing", "committed"]
 class Progress(Value):
     """One step of long work. ``done`` and ``total`` are Spark tasks; ``total`` 0 means not known yet.
 
-    ``decision`` and ``scan`` are the answers of a plan that cost nothing, told as soon as they are known. That scan is
-    of the target's own predicates: what the source's keys add is not known before it is frozen.
+    ``decision`` and ``scan`` are a plan's answers that cost nothing, reported as soon as they are known. That scan is
+    by the target's own predicates: what the source's keys add is unknown until the source is frozen.
     """
 
     phase: str
@@ -33,9 +33,9 @@ class Progress(Value):
 
     @property
     def is_answer(self) -> bool:
-        """Whether it tells something that no later step repeats."""
+        """Whether it holds an answer that no later step repeats."""
         return self.decision is not None or self.scan is not None
 
 
 OnProgress = Callable[[Progress], None]
-"""Hears each step of long work. What it raises ends the work."""
+"""Called at each step of long work. If it raises, the work ends."""

@@ -9,7 +9,7 @@ from engine.model.value import Accuracy, Cells, Value
 
 
 class DerivedConjunct(Value):
-    """What a key of ON says of a target ``column`` once the source's keys are known: ``text``, or "" and
+    """What a key of ON says about a target ``column`` when the source's keys are known: ``text``, or "" and
     ``why_not``."""
 
     column: str
@@ -20,9 +20,9 @@ class DerivedConjunct(Value):
 class Scan(Value):
     """What data skipping leaves of the target (OptimisticTransaction.filterFiles).
 
-    ``files_after_as_typed``: what it leaves without the ``derived`` conjuncts; equal where none was added.
-    ``files_after_of_a_read``: what a read under the same predicates keeps, which uses partition filters derived from
-    generated columns where a MERGE does not; None in the plans of older versions.
+    ``files_after_as_typed``: what it leaves without the ``derived`` conjuncts; equal if there are none.
+    ``files_after_of_a_read``: what a read with the same predicates keeps, which unlike a MERGE uses partition filters
+    derived from generated columns; None in the plans of older versions.
     """
 
     predicates: tuple[str, ...]
@@ -53,7 +53,7 @@ class TouchedFile(Value):
 
 
 class TouchedFiles(Value):
-    """ClassicMergeExecutor.findTouchedFiles. ``join_type`` is None where no such job runs."""
+    """ClassicMergeExecutor.findTouchedFiles. ``join_type`` is None if no such job runs."""
 
     join_type: str | None
     matched_predicate: str | None

@@ -1,7 +1,7 @@
 """Keep tokens and passwords out of whatever is kept: the ledger, the log, error texts.
 
 ``redact`` masks secrets in any text; ``redact_document`` does it for JSON-like values, by the names of
-their keys as well. Masking is meant to err on the safe side, but it must not touch ordinary SQL: a merge
+their keys as well. If in doubt a text is masked, but ordinary SQL must not be touched: a merge
 is full of ``t.key = s.key`` and ``SET token = s.token``, and those are columns, not secrets.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 
 MASK = "***"
 
-# Words that name a secret wherever they stand in a name.
+# Words that name a secret anywhere in a name.
 _STRONG = r"token|passwor[dt]|passwd|passphrase|secret|credential"
 # "key" alone is every second column of a merge; these are the keys that open doors.
 _KEYS = (
@@ -64,14 +64,14 @@ _NO_SECRET = re.compile(
     r"^(?:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*){1,2}|[A-Za-z_]\w*\(.*|null|true|false|:\w+|\*+)$", re.IGNORECASE
 )
 
-# A text without any of these holds nothing that the others find: most texts, and they are many.
+# A text without any of these holds nothing that the others find: that is most texts.
 _HINT = re.compile(
     rf"{_STRONG}|key|sas|sig|pwd|authorization|user_pass|x-amz-|://[^/\s]*:[^/\s]*@|bearer|basic"
     r"|AKIA|ASIA|gh[pousr]_|dapi|eyJ",
     re.IGNORECASE,
 )
 
-# Keys of a document whose values are maps from names that tell what is secret.
+# Keys of a document whose values map names to values: the names show what is secret.
 _NAMED = ("confs", "params", "parameters", "properties")
 
 

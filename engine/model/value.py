@@ -1,4 +1,4 @@
-"""The base of all values: frozen, and strict about keys that it does not know.
+"""The base of all values: frozen, and unknown keys are an error.
 
 Sizes are bytes, times ISO 8601 UTC, durations milliseconds. Cells of table rows are Spark's own string form
 (``CAST(x AS STRING)``), bytes in hexadecimal, or ``None`` for NULL.

@@ -6,8 +6,8 @@ from engine.model.value import Value
 
 
 class ColumnAfter(Value):
-    """One column of the target as the MERGE leaves it. ``type_before`` is None where schema evolution adds it; it
-    differs from ``type`` where evolution adds fields to it."""
+    """One column of the target after the MERGE. ``type_before`` is None if schema evolution adds the column; it
+    differs from ``type`` if evolution adds fields."""
 
     name: str
     type: str
@@ -23,4 +23,4 @@ class WritePlan(Value):
     change_data_feed: bool
     unmodified_rows_written: bool
     schema_after: tuple[ColumnAfter, ...] = ()
-    """Empty where the schema stays as it is."""
+    """Empty if the schema does not change."""

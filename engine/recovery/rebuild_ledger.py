@@ -46,11 +46,11 @@ def rebuild(spark: SparkSession, history: History, say: Callable[[str], None] = 
 
 def _rebuild_table(spark: SparkSession, history: History, table: str) -> int:
     every = commits(spark, table)
-    named = [one for one in every if one.op_id and one.operation in KINDS]
-    if not named:
+    candidates = [one for one in every if one.op_id and one.operation in KINDS]
+    if not candidates:
         return 0
     detail = tables.table_detail(spark, table)
-    ours = own_commits(spark, detail.path, named, *KINDS.values())
+    ours = own_commits(spark, detail.path, candidates, *KINDS.values())
     times = {one.version: one.timestamp for one in tables.table_versions(spark, table, len(every))}
     for one in reversed(ours):
         taken_back = taken_back_by(one, [later for later in every if later.version > one.version])

@@ -101,20 +101,20 @@ def sentence(recovered: Recovered) -> str:
 
 def _settle(session: Session, history: History, one: Abandoned) -> Recovered:
     plan = history.get(one.op_id).plan
-    left = _session_of(session, one)
-    if left is None:
+    client = _session_of(session, one)
+    if client is None:
         return _read_log(session.spark, history, one, plan)
-    done = False
+    is_applied = False
     try:
-        end_work(left, one.plan_id)
+        end_work(client, one.plan_id)
         recovered = _read_log(session.spark, history, one, plan)
-        done = recovered.status == "applied"
+        is_applied = recovered.status == "applied"
         if plan is not None:
-            _tidy(left.spark, plan, done)
+            _tidy(client.spark, plan, is_applied)
         return recovered
     finally:
         # the frozen source of a saved plan may be merged yet; any other session of a dead client is closed after all
-        left.close(keep=not done)
+        client.close(keep=not is_applied)
 
 
 def _session_of(session: Session, one: Abandoned) -> Session | None:
@@ -135,14 +135,14 @@ def _session_of(session: Session, one: Abandoned) -> Session | None:
     )
 
 
-def end_work(left: Session, tag: str) -> None:
+def end_work(client: Session, tag: str) -> None:
     """Interrupt what runs under ``tag`` in a session whose client is gone, and wait until nothing runs there."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     quiet = 0
     # twice: what the client sent in its last moment may begin only now
     while quiet < 2:
-        left.interrupt_tag(tag)
-        quiet = 0 if left.is_busy() else quiet + 1
+        client.interrupt_tag(tag)
+        quiet = 0 if client.is_busy() else quiet + 1
         if time.monotonic() > deadline:
             raise EngineError(
                 "STILL_RUNNING",
@@ -220,12 +220,12 @@ def _outcome(one: Abandoned, plan: AnyPlan | None, commit: Commit, since: tuple[
             read_version=commit.read_version,
             metrics=commit.metrics,
         )
-    moved = tuple(commit_line(c) for c in since if checked is not None and c.version <= checked)
+    newer = tuple(commit_line(c) for c in since if checked is not None and c.version <= checked)
     version = plan.target.version if checked is None else checked
-    return outcome_of(plan, one.op_id, Staleness("disjoint" if moved else "fresh", version, moved), commit)
+    return outcome_of(plan, one.op_id, Staleness("disjoint" if newer else "fresh", version, newer), commit)
 
 
-def _tidy(spark: SparkSession, plan: AnyPlan, done: bool) -> None:
+def _tidy(spark: SparkSession, plan: AnyPlan, is_applied: bool) -> None:
     """Undo in the session what its client had set for the statement: left set, Delta would skip its later writes."""
     with contextlib.suppress(Exception):
         for key in RUN_CONFS:
@@ -234,5 +234,5 @@ def _tidy(spark: SparkSession, plan: AnyPlan, done: bool) -> None:
             spark.conf.set(MODE, plan.confs[MODE])
         else:
             spark.conf.unset(MODE)
-    if done and isinstance(plan, Plan):
+    if is_applied and isinstance(plan, Plan):
         free_source(spark, plan.session.source_view)

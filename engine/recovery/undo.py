@@ -127,16 +127,16 @@ def _judged(spark: SparkSession, table: str, version: int, now: int) -> Undo:
     the same check. Raises RefusedError if the version cannot be read."""
     try:
         schema_of(spark, f"SELECT * FROM {table} VERSION AS OF {version}")
-        refused = False
+        too_old = False
     except EngineError as error:
-        refused = error.condition == BEYOND_RETENTION
-        if not refused:
+        too_old = error.condition == BEYOND_RETENTION
+        if not too_old:
             raise _gone(version, error.message) if _log_is_gone(error) else error from error
     detail = collected(spark, f"DESCRIBE DETAIL {table}")[0]
     committed_at = committed_times(spark, table, now - version + 1).get(version)
     times = VersionTime(version, committed_at, committed_at)
     retention = retention_of(dict(detail["properties"] or {}))
-    if not refused:
+    if not too_old:
         # Delta allows it, whatever our own clock says
         return undo_of_commit(times, retention, now_ms(), enforced=is_enforced(spark))
     if committed_at is None:
@@ -343,8 +343,8 @@ def _name_of(spark: SparkSession, plan: AnyPlan) -> str:
     """The table by its name, or by its path if the name means another table in this session."""
     try:
         # a REPLACE gives the table another id, and its log has the one before
-        known = (plan.target.table_id, plan.target.version)
-        if table_id(spark, plan.target.name, known) == plan.target.table_id:
+        at_planning = (plan.target.table_id, plan.target.version)
+        if table_id(spark, plan.target.name, at_planning) == plan.target.table_id:
             return plan.target.name
     except EngineError as error:
         if not is_missing(error):

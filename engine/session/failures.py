@@ -62,18 +62,18 @@ def is_driver_lost(error: BaseException) -> bool:
     True for gRPC UNAVAILABLE, a session that the server does not know any more, a closed channel, and a
     classic session whose JVM died. The work may or may not have been done: look before trying again.
     """
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, UnreachableError):
+    link: BaseException | None = error
+    while link is not None:
+        if isinstance(link, UnreachableError):
             return True
-        if grpc_status(seen) == "UNAVAILABLE" or condition_of(seen) in _SESSION_GONE:
+        if grpc_status(link) == "UNAVAILABLE" or condition_of(link) in _SESSION_GONE:
             return True
-        if type(seen).__name__ in _LOST_CLASSES:
+        if type(link).__name__ in _LOST_CLASSES:
             return True
-        text = str(seen)
+        text = str(link)
         if any(part in text for part in _LOST_TEXTS) or any(f"[{name}]" in text for name in _SESSION_GONE):
             return True
-        seen = seen.__cause__ or seen.__context__
+        link = link.__cause__ or link.__context__
     return False
 
 

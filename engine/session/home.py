@@ -20,9 +20,9 @@ def default_home() -> Path:
 
     Only names it, creates nothing.
     """
-    named = os.environ.get("DELTAMERGE_CONSOLE_HOME")
-    if named:
-        return Path(named).expanduser().absolute()
+    folder = os.environ.get("DELTAMERGE_CONSOLE_HOME")
+    if folder:
+        return Path(folder).expanduser().absolute()
     import platformdirs
 
     return Path(platformdirs.user_data_dir(APP, appauthor=False))
@@ -33,9 +33,9 @@ def jars_directory() -> Path:
 
     It is shared by all homes, so that a second home (or a test) never downloads again.
     """
-    named = os.environ.get("DELTAMERGE_CONSOLE_JARS")
-    if named:
-        return Path(named).expanduser().absolute()
+    folder = os.environ.get("DELTAMERGE_CONSOLE_JARS")
+    if folder:
+        return Path(folder).expanduser().absolute()
     import platformdirs
 
     return Path(platformdirs.user_cache_dir(APP, appauthor=False)) / "jars"

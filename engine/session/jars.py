@@ -68,7 +68,7 @@ def delta_jars(
     """
     if not wanted_packages(confs):
         return []
-    final, wanted = _wanted(directory, confs)
+    final, resolver_confs = _wanted(directory, confs)
     files = _complete(final)
     if files is not None:
         return files
@@ -78,7 +78,7 @@ def delta_jars(
             return files
         partial = final.with_name(final.name + ".part")
         partial.mkdir(mode=0o755, exist_ok=True)
-        _resolve(java, partial, wanted, log, progress)
+        _resolve(java, partial, resolver_confs, log, progress)
         files = sorted((partial / "jars").glob("*.jar"))
         manifest = {file.name: file.stat().st_size for file in files}
         (partial / "manifest.json").write_text(json.dumps(manifest, indent=1), encoding="utf-8")
@@ -104,12 +104,12 @@ def _wanted(directory: Path, confs: Mapping[str, str]) -> tuple[Path, dict[str, 
     """Where the jars for ``confs`` belong, and what the resolver is asked for."""
     packages = wanted_packages(confs)
     excludes = [*SHIPPED_BY_SPARK, *_split(confs.get("spark.jars.excludes", ""))]
-    wanted = {
+    resolver_confs = {
         "spark.jars.packages": ",".join(packages),
         "spark.jars.excludes": ",".join(excludes),
         **{name: confs[name] for name in _RESOLVER_CONFS if confs.get(name)},
     }
-    return directory / _key(packages, wanted), wanted
+    return directory / _key(packages, resolver_confs), resolver_confs
 
 
 def wanted_packages(confs: Mapping[str, str]) -> list[str]:
@@ -128,8 +128,8 @@ def _split(value: str) -> list[str]:
     return [part.strip() for part in value.split(",") if part.strip()]
 
 
-def _key(packages: list[str], wanted: Mapping[str, str]) -> str:
-    text = json.dumps(wanted, sort_keys=True)
+def _key(packages: list[str], resolver_confs: Mapping[str, str]) -> str:
+    text = json.dumps(resolver_confs, sort_keys=True)
     return f"{packages[0].rpartition(':')[2]}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
@@ -241,9 +241,9 @@ def _run(command: list[str], env: Mapping[str, str], log: Path, progress: Progre
         return process.wait(), "".join(lines)
 
 
-def _lines(stream: IO[str], heard: _Heard) -> Iterator[str]:
+def _lines(stream: IO[str], watch: _Heard) -> Iterator[str]:
     for line in stream:
-        heard.hear()
+        watch.hear()
         yield line
 
 
@@ -259,18 +259,18 @@ class _Heard(threading.Event):
 
 
 def _kill_when_silent(process: subprocess.Popen[str]) -> _Heard:
-    heard = _Heard()
+    silence = _Heard()
 
     def watch() -> None:
         before = -1
-        while not heard.wait(_SILENCE):
-            if heard.lines == before:
+        while not silence.wait(_SILENCE):
+            if silence.lines == before:
                 process.kill()
                 return
-            before = heard.lines
+            before = silence.lines
 
     threading.Thread(target=watch, name="jars-watch", daemon=True).start()
-    return heard
+    return silence
 
 
 def _cause(output: str) -> str:

@@ -86,8 +86,8 @@ def start_error(log: Path) -> UnreachableError:
         if re.search(pattern, text):
             return UnreachableError("SERVER_FAILED", f"Spark did not start: {cause}.", hint)
     # the JVM's own complaint comes first, Spark's root cause last
-    refused = re.findall(r"^(?:Error occurred during initialization of VM\s*\n|Error: )(.+)$", text, re.MULTILINE)[:1]
+    complaint = re.findall(r"^(?:Error occurred during initialization of VM\s*\n|Error: )(.+)$", text, re.MULTILINE)[:1]
     causes = re.findall(r'^(?:Caused by|Exception in thread "main")[: ]\s*(.+)$', text, re.MULTILINE)
     lines = [line for line in text.splitlines() if line.strip()]
-    cause = (causes or refused or lines or ["it said nothing"])[-1].strip()
+    cause = (causes or complaint or lines or ["it said nothing"])[-1].strip()
     return UnreachableError("SERVER_FAILED", f"Spark did not start: {cause[:300]}", f"Its log is {log}.")

@@ -159,9 +159,9 @@ def _unfit(info: ServerInfo, master: str) -> str | None:
     if info.master != master:
         return f"runs with --master {info.master}, not {master}"
     now = _versions(info.versions.get("java", ""))
-    changed = [name for name, value in now.items() if info.versions.get(name) != value]
-    if changed:
-        name = changed[0]
+    names = [name for name, value in now.items() if info.versions.get(name) != value]
+    if names:
+        name = names[0]
         return f"is of another version ({name} {info.versions.get(name)}, now {now[name]})"
     return None
 
@@ -372,8 +372,8 @@ def _stop(home: Path, info: ServerInfo) -> None:
     # The watchdog removes the state file and ends; without one we do it.
     if not processes.wait_gone(info.watchdog_pid, info.watchdog_started, 5):
         processes.signal_group(info.watchdog_pid, signal.SIGKILL)
-    left = read_state(home)
-    if left is not None and left.pid == info.pid:
+    info_now = read_state(home)
+    if info_now is not None and info_now.pid == info.pid:
         remove_state(home)
 
 

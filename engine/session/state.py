@@ -68,8 +68,8 @@ def read_state(home: Path) -> ServerInfo | None:
     """The state file's server, whether alive or not; None when there is no file or it is damaged."""
     try:
         values: dict[str, Any] = json.loads((home / STATE_FILE).read_text(encoding="utf-8"))
-        known = {item.name for item in fields(ServerInfo)}
-        return ServerInfo(**{name: value for name, value in values.items() if name in known})
+        names = {item.name for item in fields(ServerInfo)}
+        return ServerInfo(**{name: value for name, value in values.items() if name in names})
     except (OSError, ValueError, TypeError, AttributeError):
         return None
 

@@ -104,7 +104,7 @@ def _names(home: Path, pid: int) -> bool:
 
 def _watch(home: Path, server: subprocess.Popen[bytes], idle_seconds: float) -> None:
     """Return when the server is gone, or should go."""
-    used = time.monotonic()
+    last_use = time.monotonic()
     while True:
         with contextlib.suppress(subprocess.TimeoutExpired):
             server.wait(timeout=min(_POLL, max(0.05, idle_seconds / 4)))
@@ -112,8 +112,8 @@ def _watch(home: Path, server: subprocess.Popen[bytes], idle_seconds: float) -> 
         if not _names(home, server.pid):
             return
         if live_leases(home):
-            used = time.monotonic()
-        elif time.monotonic() - used > idle_seconds and _end_if_unused(home, server):
+            last_use = time.monotonic()
+        elif time.monotonic() - last_use > idle_seconds and _end_if_unused(home, server):
             return
 
 

@@ -34,9 +34,9 @@ VERY_FEW_ROWS = 50_000
 
 def for_rows(*counts: int | None) -> dict[str, str]:
     """The confs for a query over about so many rows together. None is an unknown number, which may be large."""
-    known = [count for count in counts if count is not None]
-    rows = sum(known)
-    if len(known) < len(counts) or rows > FEW_ROWS:
+    numbers = [count for count in counts if count is not None]
+    rows = sum(numbers)
+    if len(numbers) < len(counts) or rows > FEW_ROWS:
         return {}
     return ONE_JOB if rows > VERY_FEW_ROWS else ONE_JOB | INTERPRETED
 

@@ -66,9 +66,9 @@ def explain(spark: SparkSession, sql: str) -> Explained:
     """
     text = _printed(spark, sql)
     if text.startswith(PLANNING_FAILED):
-        refused = refused_while_planning(text.removeprefix(PLANNING_FAILED), f"{EXPLAIN}{sql}")
-        refused.outer = WHILE_PLANNING
-        raise _shifted(refused, sql)
+        refusal = refused_while_planning(text.removeprefix(PLANNING_FAILED), f"{EXPLAIN}{sql}")
+        refusal.outer = WHILE_PLANNING
+        raise _shifted(refusal, sql)
     if REDACTED in text:
         raise EngineError(
             "PLAN_REDACTED",
@@ -76,9 +76,9 @@ def explain(spark: SparkSession, sql: str) -> Explained:
             "Unset spark.sql.redaction.string.regex in this session, and plan again.",
         )
     sections = _sections(one_line_names(text, sql))
-    for broken in ("Analyzed Logical", "Optimized Logical"):
-        if FAILED.match(sections.get(broken, "").lstrip()):
-            raise _shifted(refused_while_planning(sections[broken].lstrip(), f"{EXPLAIN}{sql}"), sql)
+    for section in ("Analyzed Logical", "Optimized Logical"):
+        if FAILED.match(sections.get(section, "").lstrip()):
+            raise _shifted(refused_while_planning(sections[section].lstrip(), f"{EXPLAIN}{sql}"), sql)
     return Explained(
         parsed=sections.get("Parsed Logical", ""),
         analyzed=sections.get("Analyzed Logical", ""),
@@ -108,8 +108,8 @@ def _printed(spark: SparkSession, sql: str) -> str:
 
 def one_line_names(text: str, sql: str) -> str:
     """``text`` with the line breaks taken out of the literals and names of ``sql``, which plans print as they are."""
-    broken = {value for value in quoted_values(sql) if "\n" in value}
-    for value in sorted(broken, key=len, reverse=True):
+    values = {value for value in quoted_values(sql) if "\n" in value}
+    for value in sorted(values, key=len, reverse=True):
         text = text.replace(value, value.replace("\n", " "))
     return text
 

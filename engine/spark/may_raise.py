@@ -76,7 +76,7 @@ def may_raise(
     # what a constant becomes is the same for every row
     casts = {cast for reader in readers for cast in reader.casts}
     fails = _constants_that_fail(spark, sorted(casts)) if casts else frozenset()
-    return tuple(known or bool(fails & reader.casts) for known, reader in zip(risky, readers, strict=True))
+    return tuple(is_risky or bool(fails & reader.casts) for is_risky, reader in zip(risky, readers, strict=True))
 
 
 def _neutral(expressions: Sequence[tuple[str, Sequence[Side]]], types: Mapping[tuple[str, str], DataType]) -> Neutral:
@@ -170,8 +170,8 @@ class _Reader:
             return False
         if node.kind == "call" and node.name not in HARMLESS:
             return False
-        known = ("binary", "call", "brackets", "in", "between", "case")
-        return node.kind in known and all(self._harmless(child) for child in node.children)
+        kinds = ("binary", "call", "brackets", "in", "between", "case")
+        return node.kind in kinds and all(self._harmless(child) for child in node.children)
 
     def _cast_is_harmless(self, node: Node) -> bool:
         (inner,) = node.children
@@ -197,12 +197,12 @@ class _Reader:
         return None
 
 
-def fits(digits: int, wanted: str) -> bool:
+def fits(digits: int, type_: str) -> bool:
     """Whether every whole number of so many digits is a value of a type."""
-    decimal = DECIMAL.fullmatch(wanted)
+    decimal = DECIMAL.fullmatch(type_)
     if decimal:
         return digits <= int(decimal[1]) - int(decimal[2])
-    return digits < INTEGRAL.get(wanted, 0) or wanted in ("double", "float")
+    return digits < INTEGRAL.get(type_, 0) or type_ in ("double", "float")
 
 
 def _constants_that_fail(spark: SparkSession, casts: Sequence[tuple[str, str]]) -> frozenset[tuple[str, str]]:

@@ -107,7 +107,7 @@ LOST = "Cannot find main error class"
 
 
 @dataclass(frozen=True)
-class Said:
+class ChainLink:
     """One exception of a chain: its class, "" where it has none, and what it says, with its Java name in front."""
 
     condition: str
@@ -125,9 +125,9 @@ class Said:
         text = self.text.strip()
         java = JAVA.match(text)
         rest = text[java.end() :].lstrip(": ") if java else text
-        named = CONDITION.match(rest)
-        if named or self.condition:
-            return one_line(rest[named.end() :] if named else rest)
+        condition = CONDITION.match(rest)
+        if condition or self.condition:
+            return one_line(rest[condition.end() :] if condition else rest)
         return one_line(f"{java[0].rpartition('.')[2]}: {rest}" if java and rest else text)
 
 
@@ -153,24 +153,24 @@ def translate(error: BaseException, sql: str = "") -> EngineError:
         )
     unnamed = SPARK_ERROR if is_of_spark(error) else UNKNOWN_ERROR
     if unnamed is UNKNOWN_ERROR:
-        chain = [Said("", f"{type(error).__name__}: {text}")]
+        chain = [ChainLink("", f"{type(error).__name__}: {text}")]
     return as_error(chain, sql, unnamed)
 
 
 def refused_while_planning(text: str, sql: str) -> EngineError:
     """What EXPLAIN prints in place of a plan: an exception's text, with its Java name in front or without it."""
-    return as_error([said("", text)], sql, SPARK_ERROR)
+    return as_error([link("", text)], sql, SPARK_ERROR)
 
 
-def as_error(chain: Sequence[Said], sql: str, unnamed: str) -> EngineError:
+def as_error(chain: Sequence[ChainLink], sql: str, unnamed: str) -> EngineError:
     """``chain`` is outermost first. Delta's own class says more than that of an inner cause."""
-    named = [one for one in chain if one.condition]
-    if [one.condition for one in named] == [WRITE_FAILED] and chain[-1].java in OF_VALUES:
+    classified = [one for one in chain if one.condition]
+    if [one.condition for one in classified] == [WRITE_FAILED] and chain[-1].java in OF_VALUES:
         main = chain[-1]
     else:
-        main = ([one for one in named if one.condition.startswith("DELTA_")] or named or chain)[-1]
+        main = ([one for one in classified if one.condition.startswith("DELTA_")] or classified or chain)[-1]
     message, deepest = main.sentence or "It gave no reason.", chain[-1].sentence
-    if deepest not in message and (not named or main.condition.startswith(WRAPPERS)):
+    if deepest not in message and (not classified or main.condition.startswith(WRAPPERS)):
         message = f"{message} Cause: {deepest}"
     condition = main.condition or (EXPRESSION_FAILED if main.java in OF_VALUES else unnamed)
     line, column = place_in(main.text, sql) if sql else (None, None)
@@ -181,7 +181,7 @@ def as_error(chain: Sequence[Said], sql: str, unnamed: str) -> EngineError:
         line=line,
         column=column,
         counted_in=sql,
-        outer=next((one.condition for one in named if one.condition != condition), ""),
+        outer=next((one.condition for one in classified if one.condition != condition), ""),
     )
 
 
@@ -190,13 +190,13 @@ def hint_of(condition: str) -> str:
     return HINTS.get(condition) or HINTS.get(condition.partition(".")[0], "")
 
 
-def chain_of(error: BaseException, text: str) -> Iterator[Said]:
+def chain_of(error: BaseException, text: str) -> Iterator[ChainLink]:
     """The exception and its causes, outermost first: PySpark's own chain on a classic session, else the Java trace."""
     head, *causes = exceptions_in(text)
-    first = said(_condition_of(error), head)
+    first = link(_condition_of(error), head)
     # PySpark's own names for Java's exceptions: their texts come without
-    named = type(error).__name__ in OF_VALUES and not (first.condition or first.java)
-    yield Said("", f"java.lang.{type(error).__name__}: {first.text.strip()}") if named else first
+    needs_java_name = type(error).__name__ in OF_VALUES and not (first.condition or first.java)
+    yield ChainLink("", f"java.lang.{type(error).__name__}: {first.text.strip()}") if needs_java_name else first
     cause: object = getattr(error, "_cause", None)
     if isinstance(cause, BaseException):
         yield from chain_of(cause, _text(cause))
@@ -205,7 +205,7 @@ def chain_of(error: BaseException, text: str) -> Iterator[Said]:
     if not causes and callable(trace):
         causes = exceptions_in(str(trace() or ""))[1:]
     for one in causes:
-        yield said("", one)
+        yield link("", one)
 
 
 def exceptions_in(trace: str) -> list[str]:
@@ -215,16 +215,16 @@ def exceptions_in(trace: str) -> list[str]:
     return [TRACE.split(FRAME.split(text, 1)[0], 1)[0] for text in texts]
 
 
-def said(condition: str, text: str) -> Said:
+def link(condition: str, text: str) -> ChainLink:
     """``text`` as one exception; its class is read from where it stands, never from the middle of a sentence."""
     if details := GRPC.search(text):
         text = f"gRPC {details[1]}: {details[2]}"
     text = text[BEFORE.match(text).end() :]  # type: ignore[union-attr] # it matches the empty text too
     if FROM_PYTHON in text[:200]:
-        return Said(condition or PYTHON_EXCEPTION, python_words(text))
+        return ChainLink(condition or PYTHON_EXCEPTION, python_words(text))
     java = JAVA.match(text)
     match = CONDITION.match(text[java.end() :].lstrip(": ") if java else text)
-    return Said(condition or (match[1] if match else ""), text)
+    return ChainLink(condition or (match[1] if match else ""), text)
 
 
 def python_words(text: str) -> str:
@@ -251,10 +251,8 @@ def one_line(text: str) -> str:
     return GIANT.sub(lambda found: f"{found[0][:100]}…{found[0][-20:]}", text)
 
 
-def is_cancelled(answer: Said) -> bool:
-    return answer.condition in CANCELLED or (
-        not answer.condition and any(f"[{word}]" in answer.text for word in CANCELLED)
-    )
+def is_cancelled(link: ChainLink) -> bool:
+    return link.condition in CANCELLED or (not link.condition and any(f"[{word}]" in link.text for word in CANCELLED))
 
 
 def is_of_spark(error: BaseException) -> bool:

@@ -24,29 +24,29 @@ def raw_type(field: StructField) -> DataType | None:
     return _read(str(text), 0, field.dataType)[0] if text else None
 
 
-def _read(text: str, at: int, known: DataType) -> tuple[DataType, int]:
-    """The type printed at ``at``, and where it ends. ``known`` has the names and all but the lengths."""
+def _read(text: str, at: int, type_: DataType) -> tuple[DataType, int]:
+    """The type printed at ``at``, and where it ends. ``type_`` has the names and all but the lengths."""
     from pyspark.sql.types import ArrayType, CharType, MapType, StructField, StructType, VarcharType
 
-    if isinstance(known, StructType):
+    if isinstance(type_, StructType):
         at += len("struct<")
         fields = []
-        for field in known.fields:
+        for field in type_.fields:
             data_type, end = _read(text, at + len(field.name) + len(":"), field.dataType)
             fields.append(StructField(field.name, data_type, field.nullable))
             at = end + 1  # a comma, or the bracket
         return StructType(fields), at
-    if isinstance(known, ArrayType):
-        element, at = _read(text, at + len("array<"), known.elementType)
-        return ArrayType(element, known.containsNull), at + 1
-    if isinstance(known, MapType):
-        key, at = _read(text, at + len("map<"), known.keyType)
-        value, at = _read(text, at + 1, known.valueType)
-        return MapType(key, value, known.valueContainsNull), at + 1
+    if isinstance(type_, ArrayType):
+        element, at = _read(text, at + len("array<"), type_.elementType)
+        return ArrayType(element, type_.containsNull), at + 1
+    if isinstance(type_, MapType):
+        key, at = _read(text, at + len("map<"), type_.keyType)
+        value, at = _read(text, at + 1, type_.valueType)
+        return MapType(key, value, type_.valueContainsNull), at + 1
     if length := LENGTH.match(text, at):
         kind = CharType if length.group(1).lower() == "char" else VarcharType
         return kind(int(length.group(2))), length.end()
-    return known, at + len(known.simpleString())
+    return type_, at + len(type_.simpleString())
 
 
 def fits(text: str, raw: DataType, depth: int = 0) -> str | None:

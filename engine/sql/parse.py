@@ -297,22 +297,22 @@ def _clause(sql: str, reader: Reader, at: int) -> tuple[MergeClause, int]:
         kind = "not_matched_by_source" if by_source else kind
         begin = begin + 2 if by_source else reader.expect(begin + 1, "TARGET")
     kind_end = begin
-    written = reader.part(begin + 1) if reader.word(begin) == "AND" else None
-    if written is not None:
-        begin = written.end
+    node = reader.part(begin + 1) if reader.word(begin) == "AND" else None
+    if node is not None:
+        begin = node.end
     action = reader.expect(begin, "THEN")
     verb, star, assignments, end = _unfinished(reader, action) or _action(reader, action)
     tokens = reader.tokens
     return MergeClause(
         kind=kind,
-        condition=None if written is None else text_of(sql, tokens[written.start : written.end]),
+        condition=None if node is None else text_of(sql, tokens[node.start : node.end]),
         action=text_of(sql, tokens[action:end]),
         action_kind=verb,
         star=star,
         assignments=tuple((text_of(sql, column), text_of(sql, value)) for column, value in assignments),
         start=tokens[at].start,
         end_kind=tokens[kind_end - 1].end,
-        condition_start=tokens[written.start].start if written else None,
+        condition_start=tokens[node.start].start if node else None,
         end=tokens[end - 1].end,
     ), end
 

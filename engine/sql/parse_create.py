@@ -98,7 +98,7 @@ class ParsedCreate:
         return (*(one for column in self.columns or () for one in column.constraints), *self.constraints)
 
 
-Found = dict[str, object]
+Fields = dict[str, object]
 
 
 def is_create_table(sql: str) -> bool:
@@ -126,13 +126,13 @@ def parse_create(sql: str) -> ParsedCreate:
         ) from None
 
 
-def _create(sql: str, reader: Reader) -> Found:
+def _create(sql: str, reader: Reader) -> Fields:
     at = next(i for i, token in enumerate(reader.tokens) if token.word == "TABLE") + 1
     mode = MODES[tuple(token.word for token in reader.tokens[:at])]
     unless = mode == "Create" and [reader.word(at + i) for i in range(3)] == ["IF", "NOT", "EXISTS"]
     at += 3 if unless else 0
     parts, end = read_name(reader, at)
-    head: Found = {
+    head: Fields = {
         "sql": sql,
         "mode": mode,
         "if_not_exists": unless,
@@ -162,9 +162,9 @@ def _name_text(sql: str, reader: Reader, at: int, end: int, parts: Sequence[str]
     return text_of(sql, reader.tokens[at:end])
 
 
-def _table(sql: str, reader: Reader, at: int, *, columns: bool) -> Found:
+def _table(sql: str, reader: Reader, at: int, *, columns: bool) -> Fields:
     """createTable, replaceTable: all behind the name."""
-    fields: Found = {"form": "empty"}
+    fields: Fields = {"form": "empty"}
     if columns:
         fields["columns"], fields["constraints"], at = read_columns(sql, reader, at)
     if reader.word(at) == "USING":
@@ -182,28 +182,28 @@ def _table(sql: str, reader: Reader, at: int, *, columns: bool) -> Found:
     return fields | {"form": "as_select", "query": sql[reader.tokens[begin].start : reader.tokens[-1].end]}
 
 
-def _like(sql: str, reader: Reader, at: int) -> Found:
+def _like(sql: str, reader: Reader, at: int) -> Fields:
     parts, end = read_name(reader, at)
-    fields: Found = {"form": "like", "source": _name_text(sql, reader, at, end, parts), "source_parts": parts}
+    fields: Fields = {"form": "like", "source": _name_text(sql, reader, at, end, parts), "source_parts": parts}
     clauses, behind = _clauses(sql, reader, end, LIKE_CLAUSES)
     _expect_end(reader, behind)
     return fields | clauses
 
 
-def _clone(sql: str, reader: Reader, begin: int, at: int) -> Found:
+def _clone(sql: str, reader: Reader, begin: int, at: int) -> Fields:
     """clone. Delta reads it by a grammar of its own, clauses in one order."""
     source = reader.expect(reader.expect(at, "SHALLOW"), "CLONE")
     parts, end = read_name(reader, source)
     travel = end
     end = _behind_travel(reader, end)
-    fields: Found = {
+    fields: Fields = {
         "form": "clone",
         "source": text_of(sql, reader.tokens[source:travel]),
         "source_parts": parts,
         "source_at": text_of(sql, reader.tokens[travel:end]),
         "source_span": (reader.tokens[at].start, reader.tokens[end - 1].end),
     }
-    clauses: Found = {}
+    clauses: Fields = {}
     for word in ("TBLPROPERTIES", "LOCATION"):
         if reader.word(end) == word:
             one, end = CLAUSES[word](sql, reader, end + 1)
@@ -251,20 +251,20 @@ def _expect_end(reader: Reader, at: int) -> None:
         raise NotReadError(at, "the end")
 
 
-Clause = Callable[[str, Reader, int], tuple[Found, int]]
+Clause = Callable[[str, Reader, int], tuple[Fields, int]]
 
 
-def _clauses(sql: str, reader: Reader, at: int, known: Mapping[str, Clause]) -> tuple[Found, int]:
+def _clauses(sql: str, reader: Reader, at: int, readers: Mapping[str, Clause]) -> tuple[Fields, int]:
     """(What the clauses at ``at`` give, the place behind them), each once and in any order."""
-    fields: Found = {}
-    seen: set[str] = set()
+    fields: Fields = {}
+    words: set[str] = set()
     transforms: tuple[str, ...] = ()
     lists: dict[str, str] = {}
-    while (word := reader.word(at)) in known:
-        if word in seen:
+    while (word := reader.word(at)) in readers:
+        if word in words:
             raise NotReadError(at, f"one {word} clause")
-        seen.add(word)
-        one, end = known[word](sql, reader, at + 1)
+        words.add(word)
+        one, end = readers[word](sql, reader, at + 1)
         more = one.pop("transforms", ())
         transforms += more if isinstance(more, tuple) else ()
         if reader.text(end - 1) == ")" and word != "CLUSTERED":
@@ -283,32 +283,32 @@ def _provider(reader: Reader, at: int) -> tuple[str, int]:
     return ".".join(token.name for token in reader.tokens[at:end:2]), end
 
 
-def _using(_: str, reader: Reader, at: int) -> tuple[Found, int]:
+def _using(_: str, reader: Reader, at: int) -> tuple[Fields, int]:
     provider, end = _provider(reader, at)
     return {"provider": provider}, end
 
 
-def _location(_: str, reader: Reader, at: int) -> tuple[Found, int]:
+def _location(_: str, reader: Reader, at: int) -> tuple[Fields, int]:
     value, end = read_string(reader, at)
     return {"location": value}, end
 
 
-def _comment(_: str, reader: Reader, at: int) -> tuple[Found, int]:
+def _comment(_: str, reader: Reader, at: int) -> tuple[Fields, int]:
     value, end = read_string(reader, at)
     return {"comment": value}, end
 
 
-def _properties(_: str, reader: Reader, at: int) -> tuple[Found, int]:
+def _properties(_: str, reader: Reader, at: int) -> tuple[Fields, int]:
     properties, end = read_properties(reader, at, read_property)
     return {"properties": properties}, end
 
 
-def _options(_: str, reader: Reader, at: int) -> tuple[Found, int]:
+def _options(_: str, reader: Reader, at: int) -> tuple[Fields, int]:
     options, end = read_properties(reader, at, read_option)
     return {"options": options}, end
 
 
-def _partitioned(sql: str, reader: Reader, at: int) -> tuple[Found, int]:
+def _partitioned(sql: str, reader: Reader, at: int) -> tuple[Fields, int]:
     """partitionFieldList: columns, transforms, or columns with a type, which are further columns of the table."""
     places, end = read_list(reader, reader.expect(at, "BY"), _behind_field)
     entries: list[str] = []
@@ -348,7 +348,7 @@ def _behind_field(reader: Reader, at: int) -> int:
     return partition_column("", reader, at)[1]
 
 
-def _cluster(_: str, reader: Reader, at: int) -> tuple[Found, int]:
+def _cluster(_: str, reader: Reader, at: int) -> tuple[Fields, int]:
     """clusterBySpec."""
     places, end = read_list(reader, reader.expect(at, "BY"), _behind_name)
     names = [[token.name for token in reader.tokens[begin:behind:2]] for begin, behind in places]
@@ -365,7 +365,7 @@ def _behind_name(reader: Reader, at: int) -> int:
     return reader.dotted(at)
 
 
-def _clustered(sql: str, reader: Reader, at: int) -> tuple[Found, int]:
+def _clustered(sql: str, reader: Reader, at: int) -> tuple[Fields, int]:
     """bucketSpec."""
     _, end = read_list(reader, reader.expect(at, "BY"), _behind_name)
     if reader.word(end) == "SORTED":

@@ -76,12 +76,12 @@ def edited(text: str, edits: Iterable[Edited]) -> str:
 
 def before_edits(edits: Sequence[Edited], offset: int) -> int:
     """The offset that ``offset`` had before the edits: within what was put in, where that begins."""
-    moved = 0
+    shift = 0
     for one in sorted(edits, key=lambda edit: edit.start):
-        start = one.start + moved
+        start = one.start + shift
         if offset < start:
             break
         if offset < start + len(one.text):
             return one.start
-        moved += len(one.text) - (one.end - one.start)
-    return offset - moved
+        shift += len(one.text) - (one.end - one.start)
+    return offset - shift

@@ -78,19 +78,19 @@ def _column(
     }
     type_ = text_of(sql, reader.tokens[at + 1 : end])
     constraints: list[str] = []
-    seen: set[str] = set()
+    words: set[str] = set()
     while reader.text(end) not in (",", ")"):
         word = reader.word(end)
         constrained = _behind_constraint(reader, end, OF_A_COLUMN) if "DEFAULT" in allowed else None
         if constrained is not None:
             constraints.append(text_of(sql, reader.tokens[end:constrained]))
             end = constrained
-        elif word in allowed and word not in seen:
-            seen.add(word)
+        elif word in allowed and word not in words:
+            words.add(word)
             one, end = OPTIONS[word](sql, reader, end)
             fields |= one
         else:
-            raise NotReadError(end, f"a comma, ), or {', '.join(one for one in allowed if one not in seen)}")
+            raise NotReadError(end, f"a comma, ), or {', '.join(one for one in allowed if one not in words)}")
     column = ColumnDefinition(
         name=reader.tokens[at].name,
         type=type_,

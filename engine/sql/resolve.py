@@ -87,11 +87,11 @@ def resolve(
     called = name or (lambda side, column: f"{side.name}.{quote(column)}")
     tokens, root = read_expression(text)
     parts: list[Edit] = []
-    used: dict[str, dict[str, None]] = {SOURCE: {}, TARGET: {}}
+    by_side: dict[str, dict[str, None]] = {SOURCE: {}, TARGET: {}}
     for node in free_names(root):
         end, columns = _columns(root, node, sides)
         for side, column in columns:
-            used[side.name][column] = None
+            by_side[side.name][column] = None
         if columns:
             parts.append(
                 Edit(tokens[node.start].start, tokens[end - 1].end, ", ".join(called(*one) for one in columns))
@@ -101,16 +101,16 @@ def resolve(
             if node.kind == "subquery":
                 begin = tokens[node.start + 1 if node.name == "EXISTS" else node.start].end
                 parts.append(Edit(begin, begin, f"{prefix} "))
-    return Resolved(edited(text, parts), tuple(used[SOURCE]), tuple(used[TARGET]))
+    return Resolved(edited(text, parts), tuple(by_side[SOURCE]), tuple(by_side[TARGET]))
 
 
 def _columns(root: Node, node: Node, sides: Sequence[Side]) -> tuple[int, list[tuple[Side, str]]]:
     """(The place behind the part of a reference that names columns, the columns that it names)."""
     if node.kind == "star":
-        counted = any(one.kind == "call" and one.name == "count" and node in one.children for one in root.walk())
-        named = [side for side in sides if (side.qualifies(node.names) if node.names else not counted)]
-        if named or not node.names:
-            return node.end, [(side, column) for side in named for column in side.columns]
+        in_count = any(one.kind == "call" and one.name == "count" and node in one.children for one in root.walk())
+        owners = [side for side in sides if (side.qualifies(node.names) if node.names else not in_count)]
+        if owners or not node.names:
+            return node.end, [(side, column) for side in owners for column in side.columns]
     for qualifiers in range(len(node.names) - 1, -1, -1):
         name = node.names[qualifiers]
         fits = [one for one in sides if (not qualifiers or one.qualifies(node.names[:qualifiers])) and one.has(name)]
@@ -123,9 +123,9 @@ def _columns(root: Node, node: Node, sides: Sequence[Side]) -> tuple[int, list[t
 
 def resolve_target_column(text: str, target: Side) -> str:
     """A column that is assigned: qualified, even if the target does not have it yet."""
-    resolved = resolve(text, [target])
-    if resolved.target_columns:
-        return resolved.text
+    result = resolve(text, [target])
+    if result.target_columns:
+        return result.text
     tokens, root = read_expression(text)
     for qualifiers in range(len(root.names) - 1, 0, -1):
         if target.qualifies(root.names[:qualifiers]):

@@ -39,9 +39,9 @@ def is_same(one: DataType, other: DataType) -> bool:
     return one.simpleString().lower() == other.simpleString().lower()
 
 
-def can_up_cast(from_type: DataType, wanted: DataType) -> bool:
+def can_up_cast(from_type: DataType, to_type: DataType) -> bool:
     """Cast.canUpCast for atomic types: no value is lost or refused. False where unsure."""
-    return can_up_cast_names(from_type.simpleString(), wanted.simpleString())
+    return can_up_cast_names(from_type.simpleString(), to_type.simpleString())
 
 
 def can_up_cast_names(one: str, other: str) -> bool:

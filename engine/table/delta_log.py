@@ -65,8 +65,8 @@ def list_files(spark: SparkSession, path: str, version: int, *, with_stats: bool
 def log_segment(spark: SparkSession, path: str, version: int) -> LogSegment:
     """List ``_delta_log`` and choose the newest complete checkpoint at or before ``version``, and the commits since."""
     directory = f"{path.rstrip('/')}/_delta_log"
-    listed = files_of_query(spark, f"SELECT path FROM binaryFile.{quote(escaped(directory))}")
-    names = sorted(path.rpartition("/")[2] for path in listed)
+    paths = files_of_query(spark, f"SELECT path FROM binaryFile.{quote(escaped(directory))}")
+    names = sorted(path.rpartition("/")[2] for path in paths)
     checkpoints: dict[int, list[tuple[str, re.Match[str]]]] = {}
     for name in names:
         match = CHECKPOINT.fullmatch(name)
@@ -74,22 +74,23 @@ def log_segment(spark: SparkSession, path: str, version: int) -> LogSegment:
             checkpoints.setdefault(int(match.group(1)), []).append((name, match))
     base, parts = -1, tuple[str, ...]()
     for at in sorted(checkpoints, reverse=True):
-        chosen = _complete(checkpoints[at])
-        if chosen:
-            base, parts = at, chosen
+        complete = _complete(checkpoints[at])
+        if complete:
+            base, parts = at, complete
             break
     commits = {int(m.group(1)): name for name in names if (m := COMMIT.fullmatch(name))}
-    wanted = range(base + 1, version + 1)
-    if any(v not in commits for v in wanted):
+    versions = range(base + 1, version + 1)
+    missing = next((v for v in versions if v not in commits), None)
+    if missing is not None:
         raise EngineError(
             "DELTA_LOG_INCOMPLETE",
-            f"The log of {path} has no commit {next(v for v in wanted if v not in commits)} and no checkpoint for it.",
+            f"The log of {path} has no commit {missing} and no checkpoint for it.",
             "The version is too old to list, or the log was cleaned: plan against the current version.",
         )
     return LogSegment(
         directory=directory,
         checkpoint_files=parts,
-        commits=tuple(commits[v] for v in wanted),
+        commits=tuple(commits[v] for v in versions),
         checkpoint_format=parts[0].rpartition(".")[2] if parts else "",
     )
 
@@ -269,8 +270,8 @@ def _log_files(rows: Table) -> list[LogFile]:
 
 def live_rows(files: Sequence[LogFile]) -> int | None:
     """The live rows of these files; None if the log does not count the rows of each."""
-    known = [file.rows for file in files if file.rows is not None]
-    return sum(known) if len(known) == len(files) else None
+    counts = [file.rows for file in files if file.rows is not None]
+    return sum(counts) if len(counts) == len(files) else None
 
 
 def partitions_of(files: Iterable[LogFile]) -> int:

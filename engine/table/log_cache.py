@@ -56,10 +56,10 @@ def find(state: LogState) -> tuple[tuple[LogFile, ...], int]:
     the checkpoint is known."""
     with _lock:
         for commits in range(len(state.commits), -1, -1):
-            known = LogState(state.directory, state.with_stats, state.checkpoint, state.commits[:commits])
-            if known in _lists:
+            start = LogState(state.directory, state.with_stats, state.checkpoint, state.commits[:commits])
+            if start in _lists:
                 # the newest are last
-                _lists[known] = files = _lists.pop(known)
+                _lists[start] = files = _lists.pop(start)
                 return files, commits
     return (), -1
 

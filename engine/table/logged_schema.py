@@ -143,10 +143,10 @@ def _stats(text: str | None, columns: Sequence[LoggedColumn]) -> str | None:
 
 
 def _renamed(values: Mapping[str, Any], columns: Sequence[LoggedColumn]) -> dict[str, Any]:
-    known = {column.physical_name: column for column in columns}
+    by_name = {column.physical_name: column for column in columns}
     renamed = {}
     for name, value in values.items():
-        column = known.get(name)
+        column = by_name.get(name)
         inner = _renamed(value, column.fields) if column and isinstance(value, dict) else value
         renamed[column.name if column else name] = inner
     return renamed

@@ -39,10 +39,10 @@ def restored(here: Iterable[LogFile], there: Iterable[LogFile]) -> tuple[LogFile
 def missing_files(spark: SparkSession, table_path: str, files: Sequence[LogFile]) -> tuple[str, ...]:
     """The paths, data files and deletion vectors, of ``files`` that the file system does not have."""
     root = table_path.rstrip("/")
-    wanted = {_absolute(root, unquote(file.path)) for file in files}
-    wanted |= {_absolute(root, name) for file in files if (name := vector_file(file.vector))}
+    paths_needed = {_absolute(root, unquote(file.path)) for file in files}
+    paths_needed |= {_absolute(root, name) for file in files if (name := vector_file(file.vector))}
     missing: list[str] = []
-    for folder, paths in groupby(sorted(wanted), key=lambda path: _folder(root, path)):
+    for folder, paths in groupby(sorted(paths_needed), key=lambda path: _folder(root, path)):
         names = [path[len(folder) + 1 :] for path in paths]
         for at in range(0, len(names), AT_ONCE):
             missing += _missing(spark, folder, names[at : at + AT_ONCE])

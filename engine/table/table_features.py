@@ -90,9 +90,9 @@ def protocol_of(features: Iterable[str]) -> Protocol:
     """The weakest protocol that supports just these (Protocol.normalized)."""
     every = with_required(features)
     # a feature that this Delta does not know is for writers only, or the table could not be read
-    known = [FEATURES.get(name, _WRITER) for name in every]
-    reader = max([1, *(one.reader for one in known)])
-    writer = max([1, *(one.writer for one in known)])
+    entries = [FEATURES.get(name, _WRITER) for name in every]
+    reader = max([1, *(one.reader for one in entries)])
+    writer = max([1, *(one.writer for one in entries)])
     if reader < READER_FEATURES and writer < WRITER_FEATURES and implied_by(reader, writer) == every:
         return Protocol(reader, writer, every)
     return Protocol(reader, WRITER_FEATURES, every)
@@ -126,12 +126,12 @@ def merged_protocol(
     nested_not_null: bool = False,
 ) -> Protocol:
     """The protocol of a replaced or cloned-over table, which is only ever upgraded (Protocol.merge)."""
-    wanted = with_required(
+    features = with_required(
         named_features(configuration)
         | enabled_by_metadata(columns, configuration, nested_not_null)
         | implied_by_versions(configuration)
     )
-    return old if wanted <= old.features else protocol_of(old.features | wanted)
+    return old if features <= old.features else protocol_of(old.features | features)
 
 
 def with_required(features: Iterable[str]) -> frozenset[str]:
@@ -164,8 +164,8 @@ def implied_by_versions(configuration: Mapping[str, str | None]) -> frozenset[st
 
 def named_features(configuration: Mapping[str, str | None]) -> frozenset[str]:
     """The features named by properties ``delta.feature.…``, without unknown ones."""
-    named = (key[len(FEATURE_PREFIX) :].lower() for key in configuration if key.startswith(FEATURE_PREFIX))
-    return frozenset(BY_LOWER_NAME[name] for name in named if name in BY_LOWER_NAME)
+    names = (key[len(FEATURE_PREFIX) :].lower() for key in configuration if key.startswith(FEATURE_PREFIX))
+    return frozenset(BY_LOWER_NAME[name] for name in names if name in BY_LOWER_NAME)
 
 
 def enabled_by_metadata(

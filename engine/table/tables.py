@@ -146,10 +146,10 @@ def list_tables(spark: SparkSession, schema: str) -> list[TableRef]:
     try:
         # One query for all: it also shows which of them are views, and which are Delta.
         rows = spark.sql(f"SHOW TABLE EXTENDED IN {inside} LIKE '*'").collect()
-        known = {str(row["tableName"]): str(row["information"]) for row in rows if not row["isTemporary"]}
+        by_table = {str(row["tableName"]): str(row["information"]) for row in rows if not row["isTemporary"]}
     except Exception:
         rows = spark.sql(f"SHOW TABLES IN {inside}").collect()
-        known = {str(row["tableName"]): "" for row in rows if not row["isTemporary"]}
+        by_table = {str(row["tableName"]): "" for row in rows if not row["isTemporary"]}
     return [
         TableRef(
             name=".".join(_quoted_if_needed(part) for part in (*parts, table)),
@@ -158,7 +158,7 @@ def list_tables(spark: SparkSession, schema: str) -> list[TableRef]:
             table=table,
             is_delta=_is_delta(information),
         )
-        for table, information in sorted(known.items())
+        for table, information in sorted(by_table.items())
         if not re.search(r"^Type: VIEW$", information, re.MULTILINE)
     ]
 
@@ -187,12 +187,12 @@ def find_tables(spark: SparkSession, directory: str) -> list[TableRef]:
     if not root.is_dir():
         raise EngineError("DIRECTORY_NOT_FOUND", f"There is no directory {root}.", "Check the path.")
     paths: list[Path] = []
-    for seen, (folder, inner, _) in enumerate(os.walk(root)):
+    for count, (folder, inner, _) in enumerate(os.walk(root)):
         here = Path(folder)
         if "_delta_log" in inner:
             paths.append(here)
             inner.clear()
-        elif seen >= MAX_DIRECTORIES or len(here.relative_to(root).parts) >= MAX_DEPTH:
+        elif count >= MAX_DIRECTORIES or len(here.relative_to(root).parts) >= MAX_DEPTH:
             inner.clear()
         else:
             inner[:] = sorted(name for name in inner if not name.startswith((".", "_")))
@@ -303,14 +303,16 @@ def table_rows(
 def _cell(column: Column, most: int) -> str:
     name = quote(column.name)
     if column.type == "binary":
-        cut = f"concat('0x', hex(substring({name}, 1, {most // 2})))"
+        shortened = f"concat('0x', hex(substring({name}, 1, {most // 2})))"
         rest = f"length({name}) - {most // 2}"
-        return f"CASE WHEN length({name}) > {most // 2} THEN concat({cut}, '… (+', {rest}, ')') ELSE {cut} END"
+        return (
+            f"CASE WHEN length({name}) > {most // 2} THEN concat({shortened}, '… (+', {rest}, ')') ELSE {shortened} END"
+        )
     text = f"CAST({name} AS STRING)"
     if column.type.startswith(_SHORT_TYPES):
         return text
-    cut = f"concat(left({text}, {most}), '… (+', length({text}) - {most}, ')')"
-    return f"CASE WHEN length({text}) > {most} THEN {cut} ELSE {text} END"
+    shortened = f"concat(left({text}, {most}), '… (+', length({text}) - {most}, ')')"
+    return f"CASE WHEN length({text}) > {most} THEN {shortened} ELSE {text} END"
 
 
 #: Types whose text is always short: no need to measure it.
