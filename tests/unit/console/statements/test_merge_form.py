@@ -95,7 +95,7 @@ def others(form: MergeForm, part: str) -> MergeForm:
     return replace(form, **{part: ""}, target_name="", source_name="")  # type: ignore[arg-type]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(texts())
 def test_a_part_replaced_with_itself_is_the_same_text(text: str) -> None:
     form = read_form(text)
@@ -106,7 +106,7 @@ def test_a_part_replaced_with_itself_is_the_same_text(text: str) -> None:
         assert with_clause(text, at, clause) == text
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(texts(), st.sampled_from(PARTS), st.data())
 def test_a_replaced_part_reads_as_it_was_given_and_all_else_stays_byte_for_byte(
     text: str, part: Part, data: st.DataObject
@@ -136,7 +136,7 @@ def test_a_replaced_part_reads_as_it_was_given_and_all_else_stays_byte_for_byte(
         assert [made.count(sign) for sign in ("/*", "--")] == [text.count(sign) for sign in ("/*", "--")]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(texts(), clauses(), st.data())
 def test_a_clause_is_edited_added_moved_and_removed_and_the_others_stay(
     text: str, other: FormClause, data: st.DataObject
@@ -181,7 +181,7 @@ def said(clause: FormClause) -> tuple[object, ...]:
     return clause.kind, clause.action_kind, clause.condition, clause.star, sorted(clause.assignments)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.sampled_from(PARTS), st.text(alphabet="abt.=()`'\"-/*; \nASON,WHE", max_size=12))
 def test_whatever_is_typed_into_a_part_either_reads_back_or_is_not_taken(part: Part, typed: str) -> None:
     form, made = read_form(MERGE_SQL), with_part(MERGE_SQL, part, typed)
@@ -296,3 +296,42 @@ def test_clauses_of_two_kinds_do_not_change_places() -> None:
 def test_a_comment_between_two_clauses_is_known_as_it_stays_where_it_is() -> None:
     commented = MERGE_SQL.replace("UPDATE SET *", "UPDATE SET * -- all")
     assert [comments_between(commented, *pair) for pair in ((0, 1), (1, 2), (2, 1))] == [False, True, True]
+
+
+NO_MERGE = "SELECT 1"
+
+
+def test_a_text_that_is_no_merge_has_no_form_and_no_edits() -> None:
+    clause = FormClause("matched", "delete", action="DELETE")
+    assert read_form(NO_MERGE) is None
+    assert with_part(NO_MERGE, "source", "x") is None
+    assert with_clause(NO_MERGE, 0, clause) is None
+    assert with_new_clause(NO_MERGE, clause) is None
+    assert without_clause(NO_MERGE, 0) is None
+    assert with_moved_clause(NO_MERGE, 0, 1) is None
+    assert not comments_between(NO_MERGE, 0, 1)
+
+
+def test_comments_between_clauses_are_seen() -> None:
+    text = "MERGE INTO t USING s ON a WHEN MATCHED AND b THEN DELETE {}WHEN MATCHED THEN DELETE"
+    assert comments_between(text.format("-- why\n"), 1, 0)
+    assert not comments_between(text.format("\n"), 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("action", "by_columns"),
+    [
+        ("UPDATE SET a = 1", True),
+        ("UPDATE SET a = 1, a = 2", False),
+        ("UPDATE SET a = 1 -- b\n, b = 2", True),
+        ("UPDATE SET *", True),
+        ("INSERT (a) VALUES (1)", True),
+        ("DELETE", True),
+        ("UPDATE SET a", False),
+    ],
+)
+def test_a_form_says_all_of_an_action_or_does_not(action: str, by_columns: bool) -> None:
+    kind = "NOT MATCHED" if action.startswith("INSERT") else "MATCHED"
+    form = read_form(f"MERGE INTO t USING s ON a WHEN {kind} THEN {action}")
+    assert form is not None
+    assert form.clauses[0].by_columns is by_columns

@@ -78,3 +78,18 @@ def test_names_are_proposed_beside_the_table() -> None:
     assert clone("sales.orders", 41) == (
         "CREATE TABLE sales.orders_rehearsal\nSHALLOW CLONE sales.orders VERSION AS OF 41\n"
     )
+
+
+def test_an_empty_form_is_an_empty_text() -> None:
+    assert to_sql(TableForm()) == ""
+    assert read_form(" \n") == TableForm()
+
+
+def test_a_table_like_another_is_clustered_or_partitioned_as_that_is() -> None:
+    state = samples.a_state()
+    plain = state.model_copy(update={"partition_columns": (), "clustering_columns": ()})
+    assert like("x", plain).layout == ""
+    clustered = like("x", plain.model_copy(update={"clustering_columns": ("a b",)}))
+    assert (clustered.layout, clustered.layout_by) == ("clustered", "`a b`")
+    with_default = plain.columns[0].model_copy(update={"default": "1"})
+    assert "allowColumnDefaults" in like("x", plain.model_copy(update={"columns": (with_default,)})).properties

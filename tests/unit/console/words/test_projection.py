@@ -50,3 +50,21 @@ def test_where_there_is_no_evidence_nothing_is_said() -> None:
 
 def test_the_same_statement_says_more_than_another_one_into_the_table() -> None:
     assert projected(plan(), [took(ROWS, 9_000, sql="MERGE …"), took(ROWS, 5_000)]) == Projection(5_000, 1)
+
+
+def test_a_plan_whose_rows_are_not_known_is_not_projected() -> None:
+    unknown = plan().model_copy(update={"promise": {}})
+    assert projected(unknown, [took(ROWS, 5_000)]) is None
+
+
+def test_commits_of_which_nothing_is_known_say_nothing() -> None:
+    known = took(ROWS, 5_000)
+    assert known.outcome is not None
+    for changes in ({"already_applied": True}, {"duration_ms": 0}, {"metrics": {}}):
+        outcome = known.outcome.model_copy(update=changes)
+        assert projected(plan(), [known.model_copy(update={"outcome": outcome})]) is None
+    assert projected(plan(), [known.model_copy(update={"outcome": None})]) is None
+
+
+def test_more_rows_that_took_less_time_say_nothing() -> None:
+    assert projected(plan(), [took(ROWS // 8, 9_000), took(ROWS // 3, 1_000)]) is None

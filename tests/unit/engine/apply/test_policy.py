@@ -9,10 +9,10 @@ import pytest
 
 from engine.apply.policy import Policy, broken_rules, check_policy, check_writable, to_be_typed, with_verdicts
 from engine.model.errors import RefusedError
-from engine.model.plan import Clause, Plan
+from engine.model.plan import Clause, Plan, Undo
 from engine.model.plan_checksum import checksum_of
 from engine.model.plan_file import read_plan
-from tests.engine.plans import make_plan
+from tests.engine.plans import make_create_plan, make_plan
 
 
 def a_plan(**target: Any) -> Plan:
@@ -133,3 +133,64 @@ def test_a_plan_file_of_before_the_verdicts_is_read() -> None:
     del document["policy"]
     document["checksum"] = checksum_of(document)
     assert read_plan(json.dumps(document)).policy == ()
+
+
+PAST, FUTURE = "2020-01-01T00:00:00Z", "2999-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("undo", "how"),
+    [
+        (None, "whether its commit can be taken back is not known: plan again"),
+        (Undo(possible=None, why="w"), "whether its commit can be taken back is not known: w"),
+        (Undo(possible=False, why="w"), "its commit cannot be taken back: w"),
+        (Undo(possible=True, why="w"), ""),
+        (Undo(possible=True, why="w", until=FUTURE), ""),
+        (
+            Undo(possible=True, why="w", until=PAST),
+            f"that its commit can be taken back was judged until {PAST}: plan again",
+        ),
+    ],
+)
+def test_a_commit_must_be_one_that_can_be_taken_back(undo: Undo | None, how: str) -> None:
+    plan = a_plan().model_copy(update={"undo": undo})
+    found = broken_rules(Policy(require_undo=True), plan, reviewed=False)
+    assert [(one.rule, one.how) for one in found] == ([("require_undo", how)] if how else [])
+
+
+def test_the_name_is_typed_wherever_the_rule_says_so() -> None:
+    rule = to_be_typed(Policy(typed_confirmation=True, typed_above=0.9), a_plan())
+    assert rule is not None
+    assert rule.rule == "typed_confirmation"
+
+
+def test_a_replace_removes_every_row_unconditionally() -> None:
+    rule = Policy(forbid_unconditional_deletes=True, max_rows_deleted=0.5)
+    plan = make_create_plan()
+    target = plan.target.model_copy(update={"num_rows": 10})
+    plan = plan.model_copy(update={"target": target})
+    assert [one.how for one in broken_rules(rule, plan, reviewed=True)] == [
+        "10 of 10 rows would be deleted, and at most 50% may be",
+        "REPLACE removes every row",
+    ]
+    assert broken_rules(rule, plan.model_copy(update={"files_removed": 0}), reviewed=True) == ()
+
+
+def test_rules_that_are_kept_raise_nothing() -> None:
+    check_policy(Policy(max_files_rewritten=1.0), a_plan(), reviewed=False)
+
+
+def test_a_verdict_has_its_limit_and_its_value() -> None:
+    policy = Policy(typed_above=0.01, max_files_rewritten=0.5, read_only=True, reviewed_plans=True)
+    found = {one.rule: one for one in with_verdicts(policy, a_plan()).policy}
+    assert {rule: one.verdict for rule, one in found.items()} == {
+        "read_only": "refused",
+        "typed_above": "asks",
+        "max_files_rewritten": "allowed",
+        "reviewed_plans": "asks",
+    }
+    assert (found["max_files_rewritten"].limit, found["max_files_rewritten"].value) == (0.5, 0.025)
+    assert (found["typed_above"].value, found["read_only"].limit) == (0.025, None)
+    # one share is not known
+    (typed,) = with_verdicts(Policy(typed_above=0.5), a_plan(num_rows=None)).policy
+    assert typed.value is None

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.merge.check_reading import from_parts
-from engine.sql.parse import parse_merge
+import pytest
+
+from engine.merge.check_reading import alike, check_parsed, from_parts, read_merge
+from engine.model.errors import EngineError
+from engine.spark.explain import explain
+from engine.spark.not_understood import NOT_UNDERSTOOD
+from engine.sql.parse import MergeStatement, parse_merge
+from tests.unit.explained import Prints, Recorded
+from tests.unit.explained.cases import ONE_KIND, UPSERT, evolving, one_kind, upsert
 
 MERGE = (
     "WITH q AS (SELECT 1 AS id, 2 AS v) MERGE WITH SCHEMA EVOLUTION INTO nowhere.t AS t USING q AS s "
@@ -23,3 +30,58 @@ def test_the_statement_is_put_together_from_its_parts_alone() -> None:
         for c, a in zip(read.clauses, again.clauses, strict=True)
     ]
     assert from_parts(replace(read, sql="")) == from_parts(read)
+
+
+def test_statements_that_are_read_as_spark_reads_them_pass() -> None:
+    merge = upsert(Recorded("upsert"))
+    assert (merge.version, [key.source.text for key in merge.keys]) == (
+        0,
+        ["__dm_source.`id`", "__dm_source.`day`"],
+    )
+    assert evolving(Recorded("evolving")).type_after.names == ["id", "status", "day", "note", "more"]
+    assert one_kind(Recorded("one_kind")).statement.only_one_unconditional_delete
+
+
+def reread(read: MergeStatement) -> str:
+    """What is asked of Spark to compare the parts of a statement with its text."""
+    return f"EXPLAIN EXTENDED {from_parts(read)}"
+
+
+def test_a_part_that_was_read_wrongly_is_refused() -> None:
+    spark = Recorded("upsert")
+    read = parse_merge(UPSERT)
+    parsed = explain(spark, UPSERT).parsed  # type: ignore[arg-type]
+    check_parsed(spark, read, parsed)  # type: ignore[arg-type]
+    wrong = replace(read, clauses=(replace(read.clauses[0], condition="s.status <> 'x'"), *read.clauses[1:]))
+    # Spark parses these parts to something else
+    spark.answers[reread(wrong)] = {
+        **spark.answers[reread(read)],
+        "rows": [[row[0].replace("x), deleteaction(Some((", "x")] for row in spark.answers[reread(read)]["rows"]],
+    }
+    with pytest.raises(EngineError) as refused:
+        check_parsed(spark, wrong, parsed)  # type: ignore[arg-type]
+    assert refused.value.condition == NOT_UNDERSTOOD
+
+
+def test_a_clause_of_the_other_kind_is_refused_though_it_prints_alike() -> None:
+    spark = Recorded("one_kind")
+    known = "\nWHEN NOT MATCHED BY SOURCE AND FALSE THEN DELETE"
+    read = parse_merge(ONE_KIND)
+    answer = spark.answers[reread(read) + known]
+    spark.answers[reread(read) + known] = {**answer, "rows": [["== Parsed Logical Plan ==\nanother"]]}
+    with pytest.raises(EngineError):
+        check_parsed(spark, read, explain(spark, ONE_KIND).parsed)  # type: ignore[arg-type]
+
+
+def test_prints_are_alike_but_for_ids_and_seeds() -> None:
+    assert alike("a#7, b#9, a#7 rand(-123456789012)") == alike(" a#1, b#2, a#1 rand(987654321)\n")
+    assert alike("a#7, b#9") != alike("a#7, b#7")
+    assert alike("limit 12345678") != alike("limit 12345679")
+
+
+def test_names_in_double_quotes_are_refused() -> None:
+    spark = Prints("")
+    spark.conf.values["spark.sql.ansi.doubleQuotedIdentifiers"] = "true"
+    with pytest.raises(EngineError, match="double quotes"):
+        read_merge(spark, 'MERGE INTO "t" USING s ON a WHEN MATCHED THEN DELETE')  # type: ignore[arg-type]
+    assert read_merge(spark, ONE_KIND).target.text == "orders"  # type: ignore[arg-type]

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from engine.spark.explain import one_line_names, tree
+import pytest
+
+from engine.model.errors import EngineError
+from engine.spark.explain import Node, explain, one_line_names, parsed_plan, tree
+from tests.unit.explained import Prints, Recorded
+from tests.unit.explained.cases import refusals
 
 PLAN = """Project [id#1L]
 +- Filter id#1L IN (list#2 [])
@@ -44,3 +49,81 @@ def test_a_literal_of_the_statement_is_printed_on_one_line() -> None:
     root = tree(one_line_names("Project [x\n+- Range (0, 1) AS v#1]\n+- OneRowRelation", sql))
     assert root is not None
     assert [node.name for node in root.walk()] == ["Project", "OneRowRelation"]
+
+
+WHOLE = """== Parsed Logical Plan ==
+'Project [1 AS a#1]
+
+== Analyzed Logical Plan ==
+a: int
+Project [1 AS a#1]
+
+== Optimized Logical Plan ==
+Project [1 AS a#1]
+
+== Physical Plan ==
+*(1) Project [1 AS a#1]
+"""
+
+
+def test_the_four_plans_are_told_apart() -> None:
+    spark = Prints(WHOLE)
+    found = explain(spark, "SELECT 1 AS a")  # type: ignore[arg-type]
+    assert spark.asked == ["EXPLAIN EXTENDED SELECT 1 AS a"]
+    assert (found.parsed, found.physical) == ("'Project [1 AS a#1]", "*(1) Project [1 AS a#1]")
+    assert found.analyzed.startswith("a: int")
+    assert found.optimized == "Project [1 AS a#1]"
+    assert parsed_plan(spark, "SELECT 1 AS a") == found.parsed  # type: ignore[arg-type]
+
+
+def test_a_plan_is_printed_whole_and_the_session_is_left_as_it_was() -> None:
+    spark = Prints(WHOLE)
+    explain(spark, "SELECT 1")  # type: ignore[arg-type]
+    assert dict(spark.conf.were_set)["spark.sql.debug.maxToStringFields"] == "10000"
+    assert spark.conf.values == {}
+
+
+def test_a_plan_that_is_hidden_is_refused() -> None:
+    with pytest.raises(EngineError) as refused:
+        explain(Prints(WHOLE.replace("1 AS a", "*********(redacted)")), "SELECT 1")  # type: ignore[arg-type]
+    assert refused.value.condition == "PLAN_REDACTED"
+
+
+def test_what_fails_while_it_is_planned_is_told_as_such() -> None:
+    text = "Error occurred during query planning: \norg.apache.spark.SparkException: [BAD_ONE] It is bad. SQLSTATE: 1"
+    with pytest.raises(EngineError, match="It is bad") as refused:
+        explain(Prints(text), "SELECT 1")  # type: ignore[arg-type]
+    assert (refused.value.condition, refused.value.outer) == ("BAD_ONE", "QUERY_PLANNING_FAILED")
+    with pytest.raises(EngineError, match="It is bad"):
+        parsed_plan(Prints(text), "SELECT 1")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("section", ["Analyzed", "Optimized"])
+def test_an_exception_in_place_of_a_plan_is_raised_with_its_place(section: str) -> None:
+    failed = "org.apache.spark.sql.AnalysisException: [NO_SUCH] No such; line 1 pos 24;\n'Project"
+    begin = WHOLE.index(f"== {section} Logical Plan ==")
+    text = f"{WHOLE[:begin]}== {section} Logical Plan ==\n{failed}\n\n== Physical Plan ==\n{failed}"
+    with pytest.raises(EngineError) as refused:
+        explain(Prints(text), "SELECT nosuch")  # type: ignore[arg-type]
+    assert refused.value.condition == "NO_SUCH"
+    # it counts from the statement, not from the EXPLAIN before it
+    assert (refused.value.line, refused.value.column) == (1, 8)
+    assert refused.value.counted_in == "SELECT nosuch"
+
+
+def test_a_literal_with_line_breaks_is_on_one_line() -> None:
+    sql = "SELECT 'a\n+- b', `c\nd`"
+    assert one_line_names("Project [a\n+- b AS x, c\nd]", sql) == "Project [a +- b AS x, c d]"
+
+
+def test_the_name_of_an_operator_is_its_first_word() -> None:
+    names = [Node(text).name for text in ("'Project [a]", "!Join Inner", "*(1) Scan", "View (`v`)", "WithCTE")]
+    assert names == ["Project", "Join", "", "View", "WithCTE"]
+
+
+def test_refusals_of_spark_come_with_their_class_and_place() -> None:
+    found = refusals(Recorded("refusals"))
+    assert found["column"].condition == "UNRESOLVED_COLUMN.WITH_SUGGESTION"
+    assert (found["column"].line, found["column"].column) == (1, 8)
+    assert found["table"].condition == "TABLE_OR_VIEW_NOT_FOUND"
+    assert found["syntax"].condition == "PARSE_SYNTAX_ERROR"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.model.errors import CancelledError, EngineError
-from engine.spark.spark_errors import refused_while_planning, translate
+from engine.model.errors import CancelledError, EngineError, UnreachableError
+from engine.spark.spark_errors import collected, hint_of, is_missing, refused_while_planning, translate
 from engine.sql.as_typed import as_typed
 from engine.sql.params import fill
 from engine.sql.parse import parse_script
@@ -238,3 +238,97 @@ def test_what_no_edit_touched_is_found_again(parts: list[tuple[str, str, str]]) 
     for new_offset, old_offset in kept:
         assert before_edits(edits, new_offset) == old_offset
         assert after[new_offset] == text[old_offset]
+
+
+def of(module: str, name: str, text: str, **methods: object) -> Exception:
+    """An error of another library, with the methods that it has."""
+    made = type(name, (Exception,), {"__module__": module, **{key: staticmethod(one) for key, one in methods.items()}})
+    return made(text)  # type: ignore[no-any-return]
+
+
+def failing() -> str:
+    raise OSError("the JVM is gone")
+
+
+@pytest.mark.parametrize(
+    ("error", "gone"),
+    [
+        (of("py4j.protocol", "Py4JNetworkError", "x"), True),
+        (of("py4j.protocol", "Py4JError", "Answer from Java side is empty"), True),
+        (of("py4j.protocol", "Py4JError", "another"), False),
+        (of("grpc._channel", "_InactiveRpcError", "StatusCode.UNAVAILABLE"), True),
+        (
+            of(
+                "pyspark.errors.exceptions.connect", "SparkConnectGrpcException", "[INVALID_HANDLE.SESSION_NOT_FOUND] x"
+            ),
+            True,
+        ),
+        (of("pyspark.errors.exceptions.connect", "SparkConnectGrpcException", "another"), False),
+        (ConnectionRefusedError("Connection refused"), True),
+        (ValueError("Connection refused"), False),
+    ],
+)
+def test_a_driver_that_is_gone_is_known_by_who_says_so(error: Exception, gone: bool) -> None:
+    found = translate(error)
+    assert (found.condition == "SPARK_UNREACHABLE") is gone
+    assert isinstance(found, UnreachableError) is gone
+
+
+def test_an_error_of_the_engine_stays() -> None:
+    error = EngineError("X", "x")
+    assert translate(error) is error
+
+
+def test_delta_error_that_pyspark_loses_is_what_it_was_handling() -> None:
+    lost = of("py4j.protocol", "Py4JJavaError", "Cannot find main error class 'DELTA_X'")
+    lost.__context__ = of("pyspark.errors", "AnalysisException", "[DELTA_X] Theirs.")
+    assert (translate(lost).condition, translate(lost).message) == ("DELTA_X", "Theirs.")
+
+
+def test_an_error_whose_getters_fail_is_told_all_the_same() -> None:
+    assert translate(of("pyspark.errors", "SparkException", "[X_Y] z", getCondition=failing)).condition == "X_Y"
+    silent = of("pyspark.errors", "SparkException", "", getMessage=failing)
+    assert "SparkException" in translate(silent).message
+
+
+def test_the_causes_are_in_the_trace_that_is_asked_for() -> None:
+    trace = "x.Y: outer\n\tat a.B(C)\nCaused by: org.apache.spark.SparkException: [CAST_OVERFLOW] Too big.\n\tat d.E(F)"
+    error = of("pyspark.errors", "SparkException", "[FAILED_EXECUTE_UDF] outer", getStackTrace=lambda: trace)
+    found = translate(error)
+    assert (found.condition, found.outer) == ("CAST_OVERFLOW", "FAILED_EXECUTE_UDF")
+
+
+class Answering:
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+
+    def sql(self, _: str) -> Answering:
+        return self
+
+    def collect(self) -> object:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+def test_rows_are_collected_or_the_error_is_ours() -> None:
+    assert collected(Answering([1, 2]), "q") == [1, 2]  # type: ignore[arg-type, comparison-overlap]
+    with pytest.raises(EngineError, match="z"):
+        collected(Answering(of("pyspark.errors", "SparkException", "[X_Y] z")), "q")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("condition", "missing"),
+    [("TABLE_OR_VIEW_NOT_FOUND", True), ("DELTA_MISSING_DELTA_TABLE", True), ("CAST_OVERFLOW", False)],
+)
+def test_what_is_not_there(condition: str, missing: bool) -> None:
+    assert is_missing(EngineError(condition, "x")) is missing
+
+
+@pytest.mark.parametrize(
+    ("condition", "part"),
+    [("DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES", "Cast one"), ("UNRESOLVED_COLUMN.WITH_SUGGESTION", "alias"), ("X", "")],
+)
+def test_a_hint_is_of_the_class_or_of_the_one_it_is_a_part_of(condition: str, part: str) -> None:
+    assert part in hint_of(condition)
+    assert bool(hint_of(condition)) is bool(part)

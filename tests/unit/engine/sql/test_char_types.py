@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import types as t
 
-from engine.sql.char_types import RAW_TYPE, fits, lengths, raw_type
+from engine.sql.char_types import RAW_TYPE, fits, lengths, padded, raw_type
 
 
 def field(known: t.DataType, raw: str | None) -> t.StructField:
@@ -61,3 +61,34 @@ def test_lengths_are_told_each_once() -> None:
     found = raw_type(field(t.MapType(S, S), "map<char(1),varchar(1)>"))
     assert found is not None
     assert lengths(found) == "1"
+
+
+PADDED = "(CASE WHEN length({0}) < 3 THEN rpad({0}, 3) ELSE {0} END)"
+
+
+@pytest.mark.parametrize(
+    ("known", "raw", "shown"),
+    [
+        (S, "char(3)", PADDED.format("x")),
+        (S, "varchar(3)", "x"),
+        (t.ArrayType(S), "array<char(3)>", f"transform(x, __dm_p0 -> {PADDED.format('__dm_p0')})"),
+        (t.ArrayType(S), "array<varchar(3)>", "x"),
+        (
+            t.MapType(t.IntegerType(), S),
+            "map<int,char(3)>",
+            f"map_from_arrays(map_keys(x), transform(map_values(x), __dm_p0 -> {PADDED.format('__dm_p0')}))",
+        ),
+        (t.MapType(S, S), "map<varchar(1),varchar(2)>", "x"),
+        (
+            STRUCT,
+            "struct<a b:char(3),n:int,v:varchar(2)>",
+            f"(CASE WHEN x IS NOT NULL THEN named_struct('a b', {PADDED.format('x.`a b`')}, "
+            "'n', x.`n`, 'v', x.`v`) END)",
+        ),
+        (STRUCT, "struct<a b:string,n:int,v:varchar(2)>", "x"),
+    ],
+)
+def test_a_read_fills_each_char_up_with_blanks(known: t.DataType, raw: str, shown: str) -> None:
+    found = raw_type(field(known, raw))
+    assert found is not None
+    assert padded("x", found) == shown

@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from engine.sql.parse import MergeStatement, parse_merge
-from engine.sql.resolve import resolve_merge, sides_of
+from engine.sql.resolve import (
+    SOURCE,
+    TARGET,
+    Side,
+    is_boolean,
+    resolve,
+    resolve_merge,
+    resolve_target_column,
+    sides_of,
+)
 from tests.engine.random_columns import columns_of, random_merge
 
 
@@ -15,9 +28,142 @@ def texts_of(statement: MergeStatement) -> tuple[str, ...]:
     return tuple(found)
 
 
-def test_names_are_resolved_to_the_sides_that_are_meant() -> None:
-    for seed in range(500):
+@pytest.mark.parametrize(
+    "seeds", [range(100), pytest.param(range(100, 1000), marks=pytest.mark.thorough)], ids=["some", "more"]
+)
+def test_names_are_resolved_to_the_sides_that_are_meant(seeds: range) -> None:
+    for seed in seeds:
         merge = random_merge(seed, "db.target_table", "db.source_table")
         statement = parse_merge(merge.sql)
         sides = sides_of(statement, columns_of("source"), columns_of("target"), case_sensitive=False)
         assert texts_of(resolve_merge(statement, *sides)) == merge.meant, merge.sql
+
+
+TARGET_SIDE = Side(TARGET, ("t",), True, ("id", "v", "s", "Both"))
+SOURCE_SIDE = Side(SOURCE, ("s",), True, ("id", "w", "a b", "both"))
+BOTH = (TARGET_SIDE, SOURCE_SIDE)
+
+
+@pytest.mark.parametrize(
+    ("typed", "text"),
+    [
+        ("v = w", "__dm_target.`v` = __dm_source.`w`"),
+        ("t.v", "__dm_target.`v`"),
+        # the longest qualifier first: s is the source, and a column of the target
+        ("s.w", "__dm_source.`w`"),
+        ("s.x", "__dm_target.`s`.x"),
+        ("t.s.x", "__dm_target.`s`.x"),
+        ("`a b`", "__dm_source.`a b`"),
+        ("id", "id"),
+        ("nosuch", "nosuch"),
+        ("exists(s, v -> v > w)", "exists(__dm_target.`s`, v -> v > __dm_source.`w`)"),
+        ("count(*)", "count(*)"),
+        ("struct(s.*)", "struct(__dm_source.`id`, __dm_source.`w`, __dm_source.`a b`, __dm_source.`both`)"),
+        ("db.t.v", "db.t.v"),
+    ],
+)
+def test_a_name_is_the_column_that_spark_takes_it_for(typed: str, text: str) -> None:
+    assert resolve(typed, BOTH).text == text
+
+
+def test_a_star_without_a_side_is_all_columns() -> None:
+    found = resolve("struct(*)", [TARGET_SIDE])
+    assert found.text == "struct(__dm_target.`id`, __dm_target.`v`, __dm_target.`s`, __dm_target.`Both`)"
+    assert found.target_columns == TARGET_SIDE.columns
+    # a column that is a struct is opened too
+    assert resolve("struct(v.*)", [TARGET_SIDE]).target_columns == ("v",)
+
+
+def test_the_columns_of_either_side_are_told() -> None:
+    found = resolve("t.v + s.w + s.w", BOTH)
+    assert (found.source_columns, found.target_columns) == (("w",), ("v",))
+
+
+def test_columns_can_be_called_by_other_names() -> None:
+    assert resolve("t.v + 1", BOTH, name=lambda side, column: f"{side.name}_{column}").text == "__dm_target_v + 1"
+
+
+def test_a_subquery_gets_the_with_clause() -> None:
+    prefix = "WITH q AS (SELECT 1)"
+    assert resolve("v IN (SELECT * FROM q)", BOTH, prefix=prefix).text.endswith(f"IN ({prefix} SELECT * FROM q)")
+    assert resolve("EXISTS (SELECT 1)", BOTH, prefix=prefix).text == f"EXISTS ({prefix} SELECT 1)"
+
+
+@pytest.mark.parametrize(
+    ("sensitive", "name", "column"), [(False, "BOTH", "Both"), (True, "BOTH", None), (True, "Both", "Both")]
+)
+def test_case_counts_where_the_conf_says_so(sensitive: bool, name: str, column: str | None) -> None:
+    side = replace(TARGET_SIDE, case_sensitive=sensitive)
+    assert side.column(name) == column
+    assert side.has(name) is (column is not None)
+
+
+def test_two_columns_of_one_name_are_none() -> None:
+    side = replace(TARGET_SIDE, columns=("a", "A"))
+    assert (side.column("a"), side.has("a")) == (None, True)
+
+
+@pytest.mark.parametrize(
+    ("qualifier", "alias", "names", "fits"),
+    [
+        (("cat", "db", "t"), False, ("t",), True),
+        (("cat", "db", "t"), False, ("DB", "T"), True),
+        (("cat", "db", "t"), False, ("other", "t"), False),
+        (("t",), True, ("T",), True),
+        (("t",), True, ("db", "t"), False),
+        ((), False, ("t",), False),
+        (("t",), True, (), False),
+    ],
+)
+def test_a_qualifier_is_the_end_of_the_name_or_the_alias(
+    qualifier: tuple[str, ...], alias: bool, names: tuple[str, ...], fits: bool
+) -> None:
+    assert Side(TARGET, qualifier, alias, ()).qualifies(names) is fits
+
+
+@pytest.mark.parametrize(
+    ("typed", "text"),
+    [
+        ("v", "__dm_target.`v`"),
+        ("t.v", "__dm_target.`v`"),
+        # a column that evolution adds
+        ("t.new.x", "__dm_target.new.x"),
+        ("new", "new"),
+        ("x.new", "x.new"),
+    ],
+)
+def test_a_column_that_is_assigned_may_be_new(typed: str, text: str) -> None:
+    assert resolve_target_column(typed, TARGET_SIDE) == text
+
+
+def test_a_clause_sees_the_sides_that_it_has() -> None:
+    merge = parse_merge(
+        "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED AND v > w THEN UPDATE SET v = w "
+        "WHEN NOT MATCHED THEN INSERT (v) VALUES (both) WHEN NOT MATCHED BY SOURCE THEN UPDATE SET v = both"
+    )
+    found = resolve_merge(merge, SOURCE_SIDE, TARGET_SIDE)
+    assert [clause.assignments[0][1] for clause in found.clauses] == [
+        "__dm_source.`w`",
+        "__dm_source.`both`",
+        "__dm_target.`Both`",
+    ]
+    assert (found.target.alias, found.source.alias) == (TARGET, SOURCE)
+
+
+@pytest.mark.parametrize(
+    ("text", "boolean"),
+    [
+        ("a = b", True),
+        ("((a IS NULL))", True),
+        ("NOT a", True),
+        ("a IN (1)", True),
+        ("a LIKE 'x'", True),
+        ("a BETWEEN 1 AND 2", True),
+        ("a + b", False),
+        ("-a", False),
+        ("f(a)", False),
+        ("a", False),
+    ],
+)
+def test_the_shape_tells_a_boolean(text: str, boolean: bool) -> None:
+    assert is_boolean(text) is boolean

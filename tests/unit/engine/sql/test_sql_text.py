@@ -6,12 +6,21 @@ import pytest
 
 from engine.sql.parse import parse_merge, parse_script
 from engine.sql.sql_text import (
+    and_operands,
     called_functions,
     conjuncts,
+    depths,
     dotted_names,
     equality,
+    function_names,
+    is_name_of,
+    names_in,
+    parameter_names,
     quoted_values,
+    split_top_level,
     statement_spans,
+    substituted,
+    tokenize,
 )
 
 
@@ -91,3 +100,80 @@ def test_dotted_names_are_columns_with_their_fields_and_no_functions() -> None:
         *(("st", "a.b"), ("x",), ("n",)),
         *(("and",), ("is",), ("null",)),
     }
+
+
+def test_parts_are_separated_outside_brackets() -> None:
+    assert split_top_level("a, f(b, c) , 'd,e' ,, -- x, y\n g", ",") == ("a", "f(b, c)", "'d,e'", "g")
+    assert split_top_level("", ",") == ()
+
+
+def test_depth_counts_brackets_and_what_closes_is_outside() -> None:
+    assert [(token.text, depth) for _, token, depth in depths(tokenize("a(b[c])"))] == [
+        ("a", 0), ("(", 0), ("b", 1), ("[", 1), ("c", 2), ("]", 1), (")", 0),
+    ]  # fmt: skip
+
+
+def test_operands_of_and_keep_their_brackets() -> None:
+    assert and_operands("(a AND b) AND c") == ("(a AND b)", "c")
+
+
+def test_columns_are_replaced_by_their_expressions_and_nothing_else_is() -> None:
+    values = {"a": "x + 1", "b": "'y'"}
+    assert substituted("A * f(a.b) + transform(l, b -> b) + `b`", values) == (
+        "(x + 1\n) * f((x + 1\n).b) + transform(l, b -> b) + ('y'\n)"
+    )
+    assert substituted("a(1) + :a", values) == "a(1) + :a"
+
+
+@pytest.mark.parametrize(
+    ("sql", "named"),
+    [("t.`Day`", True), ("day", True), ("t.day.x", False), ("day + 1", False), ("", False), ("f(day)", False)],
+)
+def test_an_expression_that_is_only_a_columns_name(sql: str, named: bool) -> None:
+    assert is_name_of(sql, "day") is named
+
+
+def test_names_of_functions_are_their_last_parts() -> None:
+    assert function_names("a.Upper(x) + max (y) + `my f`(z)") == {"upper", "max", "my f"}
+
+
+@pytest.mark.parametrize(
+    ("literal", "value"),
+    [
+        (r"'a\nb\tc\rd\be\0f\Zg'", "a\nb\tc\rd\be\0f\x1ag"),
+        (r"'\u00e9\U0001F600'", "é😀"),
+        (r"'\101'", "A"),
+        (r"'\%\_\x'", r"\%\_x"),
+        (r"'\9'", "9"),
+        (r"r'\n'", r"\n"),
+        ("'it''s'", "it's"),
+        ('"a""b"', 'a"b'),
+    ],
+)
+def test_escapes_are_those_of_spark(literal: str, value: str) -> None:
+    assert quoted_values(literal) == (value,)
+
+
+def test_all_words_may_be_names() -> None:
+    assert names_in("SELECT `A b`, 'x' FROM T") == {"select", "a b", "from", "t"}
+
+
+@pytest.mark.parametrize(
+    ("sql", "names"),
+    [
+        ("a = :x", ("x",)),
+        ("f(:x, :y, :x)", ("x", "y")),
+        ("WHEN :x THEN :y", ("x", "y")),
+        ("t.when:x", ()),
+        ("v:x + `v`:x + f(a):x + 'v':x + 1:x + a[0]:x", ()),
+        ("x::int", ()),
+        ("CAST(a AS STRUCT<b: INT>)", ()),
+        ("a : x", ()),
+        (": x", ()),
+        (":x", ("x",)),
+        ("a.:x", ("x",)),
+        ("':x' /* :x */", ()),
+    ],
+)
+def test_a_marker_stands_where_an_operand_begins(sql: str, names: tuple[str, ...]) -> None:
+    assert parameter_names(sql) == names

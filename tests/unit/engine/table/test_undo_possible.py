@@ -135,3 +135,29 @@ def test_the_file_of_a_deletion_vector() -> None:
     assert vector_file("ps3://b/x%20y.bin@4") == "s3://b/x y.bin"
     assert vector_file("iwi5b=000010000siXQKl0rr91000f55c8Xg0@") is None
     assert vector_file("") is None
+
+
+def test_auto_compaction_may_delete_the_log_at_once() -> None:
+    at = MIDNIGHT - 31 * DAY
+    table = retention_of({RETENTION: "interval 100 days"})
+    plain = undo_of_commit(VersionTime(7, at, at), table, NOW, commits=9)
+    assert plain.possible
+    compacting = undo_of_commit(VersionTime(7, at, at), table, NOW, commits=9, compacts=True)
+    assert compacting.possible is None
+    assert compacting.why.startswith("auto-compaction may follow at once: v10 is a checkpoint")
+
+
+def test_a_version_of_unknown_age_is_refused_by_none() -> None:
+    assert not is_refused(VersionTime(7, None, None), retention_of({}), NOW)
+
+
+def test_when_a_log_entry_is_deleted_may_be_unknown() -> None:
+    found = undo_of_commit(VersionTime(7, NOW, None), retention_of({}), NOW)
+    assert found.why.endswith("; when its log entry is deleted is not known")
+
+
+def test_a_log_entry_that_has_expired_goes_with_the_next_checkpoint() -> None:
+    at = NOW - 40 * DAY
+    found = undo_of_commit(VersionTime(7, at, at), retention_of({RETENTION: "interval 100 days"}), NOW)
+    assert "the next checkpoint deletes the log entry of v7" in found.why
+    assert found.until is None

@@ -1,0 +1,57 @@
+"""The schema after a MERGE, read from the command that Spark prints."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import types as t
+
+from engine.merge.final_schema import final_schema
+from engine.model.errors import EngineError
+
+NESTED = t.StructType(
+    [
+        t.StructField("l", t.ArrayType(t.IntegerType(), False)),
+        t.StructField("m", t.MapType(t.StringType(), t.IntegerType(), False), False),
+    ]
+)
+
+
+def printed(*fields: str) -> str:
+    return f"MergeIntoCommand x, StructType({','.join(fields)}), true"
+
+
+def test_nested_columns_keep_whether_they_may_be_null() -> None:
+    text = printed(
+        "StructField(l,ArrayType(IntegerType,true),false)",
+        "StructField(m,MapType(StringType,IntegerType,true),true)",
+        "StructField(n,ArrayType(LongType,false),false)",
+        "StructField(o,MapType(DateType,DateType,false),false)",
+    )
+    found = final_schema(text, NESTED)
+    assert [(field.name, field.nullable) for field in found] == [("l", True), ("m", False), ("n", True), ("o", True)]
+    assert not found["l"].dataType.containsNull  # type: ignore[attr-defined]
+    assert not found["m"].dataType.valueContainsNull  # type: ignore[attr-defined]
+    assert found["n"].dataType.containsNull  # type: ignore[attr-defined]
+    assert found["o"].dataType.valueContainsNull  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        printed("StructField(a,NoSuchType,true)"),
+        printed("StructField(a,ArrayType[IntegerType],true)"),
+        printed("StructField(a,IntegerType,maybe)"),
+        printed("StructField(a,MapType(StringType;IntegerType,true),true)"),
+        printed("StructField(a,IntegerType,true)").replace("), true", ") or so"),
+        "Project",
+    ],
+)
+def test_what_cannot_be_read_is_not_guessed(text: str) -> None:
+    with pytest.raises(EngineError) as refused:
+        final_schema(text, NESTED)
+    assert refused.value.condition == "PLAN_NOT_UNDERSTOOD"
+
+
+def test_what_subqueries_read_stands_below_and_is_not_looked_at() -> None:
+    text = f"{printed('StructField(a,IntegerType,true)')}\n   +- {printed('StructField(b,DateType,true)')}"
+    assert final_schema(text, t.StructType()).names == ["a"]

@@ -1,0 +1,188 @@
+"""The parts of a MERGE, and of a file of statements."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model.errors import UsageError
+from engine.sql.parse import MergeStatement, assignment_parts, parse_merge, parse_script
+from engine.sql.sql_text import tokenize
+
+UPDATE, DELETE, INSERT = "WHEN MATCHED THEN UPDATE SET *", "WHEN MATCHED THEN DELETE", "WHEN NOT MATCHED THEN INSERT *"
+BY_SOURCE = "WHEN NOT MATCHED BY SOURCE THEN DELETE"
+
+
+def merge(clauses: str = DELETE, *, target: str = "t", source: str = "s", on: str = "t.id = s.id") -> MergeStatement:
+    return parse_merge(f"MERGE INTO {target} USING {source} ON {on} {clauses}")
+
+
+@pytest.mark.parametrize(
+    ("written", "text", "alias", "parts", "reference"),
+    [
+        ("a.b", "a.b", None, ("a", "b"), "`b`"),
+        ("a.`b``c` AS x", "a.`b``c`", "x", ("a", "b`c"), "x"),
+        ("a.`b``c`", "a.`b``c`", None, ("a", "b`c"), "`b``c`"),
+        ("delta.`/p` `my t`", "delta.`/p`", "`my t`", ("delta", "/p"), "`my t`"),
+        ("IDENTIFIER('a.b') x", "IDENTIFIER('a.b')", "x", (), "x"),
+        ("IDENTIFIER('a.b')", "IDENTIFIER('a.b')", None, (), ""),
+        ("t AS as", "t", "as", ("t",), "as"),
+        ("t as", "t", "as", ("t",), "as"),
+    ],
+)
+def test_a_table_and_its_alias(
+    written: str, text: str, alias: str | None, parts: tuple[str, ...], reference: str
+) -> None:
+    for found in (merge(target=written).target, merge(source=written).source):
+        assert (found.text, found.alias, found.parts, found.reference) == (text, alias, parts, reference)
+        assert not found.is_query
+
+
+def test_a_source_may_be_a_query() -> None:
+    found = merge(source="(SELECT ')' AS a) AS s")
+    assert (found.source.text, found.source.alias, found.source.is_query) == ("(SELECT ')' AS a)", "s", True)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "before"),
+    [
+        ("", ""),
+        ("WITH q AS (SELECT 1)", "WITH q AS (SELECT 1) "),
+        ("WITH RECURSIVE q (a, b) AS (SELECT 1, 2), r AS (SELECT 3)", None),
+        ("WITH q MAX RECURSION LEVEL 5 AS (SELECT 1)", None),
+        ("WITH recursive AS (SELECT 1)", None),
+        ("WITH q (SELECT 1)", None),
+    ],
+)
+def test_a_with_clause_stands_before_it(prefix: str, before: str | None) -> None:
+    found = parse_merge(f"{prefix} MERGE INTO t USING s ON a {DELETE}".strip())
+    assert found.prefix == prefix
+    assert found.before_select == (f"{prefix} " if before is None else before)
+
+
+@pytest.mark.parametrize(
+    ("clauses", "matched_only", "insert_only", "one_delete"),
+    [
+        (DELETE, True, False, True),
+        (f"WHEN MATCHED AND a THEN DELETE {DELETE}", True, False, False),
+        ("WHEN MATCHED AND a THEN DELETE", True, False, False),
+        (UPDATE, True, False, False),
+        (INSERT, False, True, False),
+        (f"{UPDATE} {INSERT}", False, False, False),
+        (f"{DELETE} {BY_SOURCE}", False, False, True),
+        (f"{INSERT} {BY_SOURCE}", False, False, False),
+        (BY_SOURCE, False, False, False),
+    ],
+)
+def test_what_delta_asks_of_the_clauses(clauses: str, matched_only: bool, insert_only: bool, one_delete: bool) -> None:
+    found = merge(clauses)
+    assert (found.matched_only, found.insert_only) == (matched_only, insert_only)
+    assert found.only_one_unconditional_delete is one_delete
+
+
+def test_clauses_are_told_by_their_kind() -> None:
+    found = merge(f"{UPDATE} {INSERT} WHEN NOT MATCHED BY TARGET AND x THEN INSERT (a) VALUES (1) {BY_SOURCE}")
+    assert [len(kind) for kind in (found.matched, found.not_matched, found.not_matched_by_source)] == [1, 2, 1]
+    shown = found.not_matched[1].value()
+    assert (shown.kind, shown.condition, shown.action, shown.action_kind) == (
+        "not_matched",
+        "x",
+        "INSERT (a) VALUES (1)",
+        "insert",
+    )
+
+
+def test_schema_evolution_is_told() -> None:
+    assert parse_merge(f"MERGE WITH SCHEMA EVOLUTION INTO t USING s ON a {DELETE}").schema_evolution
+    assert not merge().schema_evolution
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("MERGE INTO t USING s ON a", "WHEN"),
+        ("MERGE INTO t USING s ON a WHEN MATCHED THEN", "UPDATE, DELETE or INSERT"),
+        ("MERGE INTO t USING s ON a WHEN MATCHED THEN UPDATE SET a", "="),
+        ("MERGE INTO t USING s ON a WHEN MATCHED THEN UPDATE SET 1 = 2", "a column"),
+        ("MERGE INTO t USING s ON a WHEN NOT MATCHED THEN INSERT (a, b) VALUES (1)", "2 values for 2 columns"),
+        ("MERGE INTO (SELECT 1) USING s ON a WHEN MATCHED THEN DELETE", "the name of a table"),
+        ("MERGE INTO t USING 's' ON a WHEN MATCHED THEN DELETE", "the name of a table"),
+        ("WITH 1 MERGE INTO t USING s ON a WHEN MATCHED THEN DELETE", "the name of a query"),
+    ],
+)
+def test_what_is_shaped_otherwise_is_refused_with_what_was_expected(sql: str, expected: str) -> None:
+    with pytest.raises(UsageError, match=f"expected .*{expected}") as refused:
+        parse_merge(sql)
+    assert refused.value.condition == "PARSE_SYNTAX_ERROR"
+
+
+@pytest.mark.parametrize(
+    "sql", ["", "SELECT 1", "SELECT merge", "EXPLAIN MERGE INTO t USING s ON a WHEN MATCHED THEN DELETE"]
+)
+def test_another_statement_is_no_merge(sql: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        parse_merge(sql)
+    assert refused.value.condition == "NOT_A_MERGE"
+
+
+def test_a_statement_that_is_nested_too_deeply_is_refused() -> None:
+    with pytest.raises(UsageError) as refused:
+        merge(on=f"{'~' * 20_000}1")
+    assert refused.value.condition == "STATEMENT_TOO_DEEP"
+
+
+@pytest.mark.parametrize(
+    ("clauses", "condition", "assignments"),
+    [
+        ("WHEN MATCHED AND t.a + THEN UPDATE SET a = 1", "t.a +", (("a", "1"),)),
+        ("WHEN MATCHED THEN UPDATE SET a = ", None, ()),
+        ("WHEN MATCHED THEN UPDATE SET a = (b + ) ", None, (("a", "(b + )"),)),
+        ("WHEN MATCHED THEN UPDATE", None, ()),
+    ],
+)
+def test_what_is_being_typed_may_be_unfinished(
+    clauses: str, condition: str | None, assignments: tuple[tuple[str, str], ...]
+) -> None:
+    (found,) = parse_merge(f"MERGE INTO t USING s ON t.id = {clauses}", typing=True).clauses
+    assert (found.condition, found.assignments) == (condition, assignments)
+
+
+def test_an_unfinished_action_ends_at_the_next_clause() -> None:
+    found = parse_merge(f"MERGE INTO t USING s ON a WHEN MATCHED THEN UPDATE SET {INSERT}", typing=True)
+    assert [clause.action for clause in found.clauses] == ["UPDATE SET", "INSERT *"]
+
+
+def test_what_is_no_verb_is_refused_while_typing_too() -> None:
+    with pytest.raises(UsageError):
+        parse_merge("MERGE INTO t USING s ON a WHEN MATCHED THEN UPSERT", typing=True)
+    with pytest.raises(UsageError):
+        parse_merge("MERGE INTO t USING s ON WHEN MATCHED THEN DELETE", typing=True)
+
+
+def test_the_parts_of_an_action() -> None:
+    def parts(action: str) -> list[tuple[str, str]]:
+        found = assignment_parts(tokenize(action))
+        return [(" ".join(t.text for t in column), " ".join(t.text for t in value)) for column, value in found]
+
+    assert parts("UPDATE SET a = 1, t.b = c") == [("a", "1"), ("t . b", "c")]
+    assert parts("INSERT (a) VALUES (1)") == [("a", "1")]
+    assert parts("UPDATE SET a") == parts("DELETE now") == parts("DELETE") == []
+
+
+def test_a_script_is_its_setup_and_its_last_statement() -> None:
+    text = "SET a = b;\nCREATE OR REPLACE TEMP VIEW v AS SELECT 1;\n\nMERGE INTO t;"
+    found = parse_script(text)
+    assert found.setup == ("SET a = b", "CREATE OR REPLACE TEMP VIEW v AS SELECT 1")
+    assert text[found.start :].startswith(found.statement)
+
+
+@pytest.mark.parametrize("setup", ["DROP TABLE t", "CREATE TEMPORARY FUNCTION f AS 'x'", "CREATE VIEW v AS SELECT 1"])
+def test_nothing_but_setup_stands_before_the_statement(setup: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        parse_script(f"{setup}; MERGE INTO t")
+    assert refused.value.condition == "UNSUPPORTED_STATEMENT"
+
+
+def test_a_file_without_a_statement_is_refused() -> None:
+    with pytest.raises(UsageError) as refused:
+        parse_script(" ; -- nothing\n")
+    assert refused.value.condition == "EMPTY_STATEMENT"
