@@ -30,6 +30,7 @@ from console.themes import DEFAULT_THEME, load_themes
 from console.widgets.keys import key_name
 from console.widgets.scrollbars import draw_scroll_bars
 from console.widgets.status import Job, Status
+from console.widgets.text_keys import edits_in_order
 from console.words.glyphs import ASCII, UNICODE, locale_speaks_utf8
 from console.words.visible import visible
 from console.work import Asking, Failed, Failure
@@ -214,6 +215,8 @@ class DeltaMergeApp(App[None], Asking):
         if isinstance(event, Key) and event.key.startswith("alt+"):
             # some terminals send a letter with it, which is none that was typed
             event.character = None
+        if isinstance(event, Key) and edits_in_order(self, event):
+            return
         await super().on_event(event)
 
     def _collect_garbage(self) -> None:
