@@ -216,6 +216,8 @@ class SqlEditor(SqlText):
         old, new = (one.replace("\r\n", "\n").replace("\r", "\n") for one in (self.text, text))
         start = _alike(old, new)
         end = _alike(old[start:][::-1], new[start:][::-1])
+        # two that come soon after another are taken back one by one
+        self.history.checkpoint()
         self.replace(new[start : len(new) - end], _location(old, start), _location(old, len(old) - end))
         self._offers = []
         self.suggestion = ""

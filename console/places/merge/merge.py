@@ -241,10 +241,13 @@ class MergePlace(FormedPlace):
             self.change(made)
 
     def action_remove_clause(self) -> None:
-        made = without_clause(self.pane.text, self.form_pane.at)
+        at = self.form_pane.at
+        made = without_clause(self.pane.text, at)
         if made is None:
             self.notify("A MERGE has one clause at least.")
+            return
         self.change(made)
+        self._removed(f"Clause {at + 1}")
 
     def action_move_clause(self, step: int) -> None:
         at = self.form_pane.at

@@ -13,6 +13,8 @@ KEYS: list[BindingType] = [
     Binding("a", "add_clause", "add", id="merge.add_clause", tooltip="Add a WHEN clause in the form"),
     # the same key as that of another view: only one of the two is ever possible
     Binding("d", "remove_clause", "remove", id="merge.remove_clause", tooltip="Remove the clause under the cursor"),
+    Binding("ctrl+z", "undo_change", "undo", show=False, id="merge.undo_change",
+            tooltip="Take the last change in the form back"),
     Binding("J", "move_clause(1)", "move down", show=False, id="merge.move_down",
             tooltip="Move the clause under the cursor down"),
     Binding("K", "move_clause(-1)", "move up", show=False, id="merge.move_up",

@@ -14,7 +14,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
-from textual.widgets import TextArea
+from textual.widgets import Input, TextArea
 
 from console.drafts import Draft, DraftStore
 from console.places.statement.markers import markers_of
@@ -158,6 +158,12 @@ class ComposePane(Vertical, Asking):
         self._latest = None
         self._drafts.discard(self.draft_name)
         return kept
+
+    def focus_parameters(self) -> None:
+        """Give the focus to the value of the first marker."""
+        for first in self.query_one(Parameters).query(Input).results(Input):
+            first.focus()
+            return
 
     def remember(self, params: Mapping[str, str]) -> None:
         """Values for the markers of a text that comes next."""
