@@ -18,7 +18,6 @@ from textual.message import Message
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.signal import Signal
-from textual.theme import Theme
 from typing_extensions import override
 
 from console import garbage
@@ -38,6 +37,7 @@ from console.work import Asking, Failed, Failure
 if TYPE_CHECKING:
     from console.backend import Backend
     from console.places.place import Place
+    from engine.model.operation import Operation
     from engine.model.progress import Progress
 
 FIRST_FRAME_SECONDS = 0.05
@@ -161,6 +161,8 @@ class DeltaMergeApp(App[None], Asking):
         self.merges: dict[int, str] = dict.fromkeys(open_merges(home), "")
         """The open merges by number, and the table each goes into, as far as it was looked at."""
         self.merges_signal: Signal[int] = Signal(self, "merges")
+        self.recent: list[Operation] = []
+        """The newest operations, as far as the palette has asked for them."""
         self._merge = 1
         self.clock: Callable[[], float] = monotonic
         """Seconds. What waits for an operator's eye waits by it."""
@@ -200,7 +202,6 @@ class DeltaMergeApp(App[None], Asking):
         self._warn(self._start_notices)
         if self._wanted_keys:
             self.call_after_refresh(self._use_keymap)
-        self.theme_changed_signal.subscribe(self, self._theme_chosen)
         # the first frame is on screen before anything of Spark is even imported: a thread that
         # imports would take the interpreter from the one that draws
         self.set_timer(FIRST_FRAME_SECONDS, self._connect)
@@ -236,8 +237,18 @@ class DeltaMergeApp(App[None], Asking):
         self.set_keymap(dict(self.keymap))
         self._warn(complaints)
 
-    def _theme_chosen(self, theme: Theme) -> None:
-        self.notify(f'To keep it, write theme = "{theme.name}" into {self.home / "settings.toml"}.', title="Theme")
+    @override
+    def action_change_theme(self) -> None:
+        from console.dialogs.theme import ThemeDialog
+
+        before = self.theme
+
+        def chosen(name: str | None) -> None:
+            self.theme = name or before
+            if name is not None:
+                self.notify(f'To keep it, write theme = "{name}" into {self.home / "settings.toml"}.', title="Theme")
+
+        self.push_screen(ThemeDialog(self.available_themes, before), chosen)
 
     # Spark
 
@@ -471,6 +482,13 @@ class DeltaMergeApp(App[None], Asking):
 
         if not isinstance(self.screen, HelpDialog):
             self.push_screen(HelpDialog(self.screen))
+
+    @override
+    def action_command_palette(self) -> None:
+        from console.jumps import learn_jumps
+
+        learn_jumps(self)
+        super().action_command_palette()
 
     @override
     def get_key_display(self, binding: Binding) -> str:

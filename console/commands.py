@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from textual.app import SystemCommand
 from textual.binding import Binding
 
+from console.jumps import jumps
 from console.specs import PLACES, PlaceSpec
 from console.widgets.keys import catalog
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def all_commands(app: DeltaMergeApp) -> Iterable[SystemCommand]:
-    """The actions of every place, then those of the whole console, then the themes."""
+    """The actions of every place, then those of the whole console, the themes, and what can be jumped to."""
     current = app.screen_stack[0]
     # those of the place one is in come first
     for spec in sorted(PLACES, key=lambda spec: spec.place_class is not type(current)):
@@ -35,6 +36,7 @@ def all_commands(app: DeltaMergeApp) -> Iterable[SystemCommand]:
             _in_app(app, binding.action),
         )
     yield SystemCommand("Console: theme", "Choose the colours", app.action_change_theme)
+    yield from jumps(app)
 
 
 def bindings_of(spec: PlaceSpec) -> list[Binding]:

@@ -25,7 +25,7 @@ KEYS: list[BindingType] = [
     Binding("slash", "find_key", "find key", id="merge.find_key",
             tooltip="Find a key: what this plan does to its row, by which clause, and why"),
     Binding("ctrl+o,o", "open_merge", "open", id="merge.open",
-            tooltip="Open a saved merge or one that was planned lately"),
+            tooltip="Open a saved merge, one that was planned lately, one of the demo, or a .sql file"),
     Binding("ctrl+s,w", "save_merge", "save as", show=False, id="merge.save_merge",
             tooltip="Save this merge under a name, with its parameters, to run it again"),
     Binding("d", "view('decision')", "why", id="merge.why",
