@@ -7,7 +7,10 @@ from textual.binding import Binding
 from textual.events import Key
 from textual.widgets import Input, TextArea
 
-_KEYS = frozenset(binding.key for owner in (Input, TextArea) for binding in Binding.make_bindings(owner.BINDINGS))
+# enter is not one of them: it waits for what dialogs do with the arrows before it
+_KEYS = frozenset(binding.key for owner in (Input, TextArea) for binding in Binding.make_bindings(owner.BINDINGS)) - {
+    "enter"
+}
 
 
 def edits_in_order(app: App[None], event: Key) -> bool:

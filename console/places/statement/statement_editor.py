@@ -20,6 +20,7 @@ from console.drafts import Draft, DraftStore
 from console.places.statement.markers import markers_of
 from console.statements.templates import quoted
 from console.widgets.editor import SqlEditor
+from console.widgets.offers import Offers
 from console.widgets.page import Head, Paragraph, sentence, signed
 from console.widgets.page_view import failure_head
 from console.widgets.parameters import Parameters
@@ -78,11 +79,13 @@ class ComposePane(Vertical, Asking):
 
     def compose(self) -> ComposeResult:
         yield SqlEditor(id="editor")
+        yield Offers(id="offers")
         yield Parameters(id="parameters")
         yield Sentences(id="message")
 
     def on_mount(self) -> None:
         self.editor.completer = self._completions
+        self.watch(self.editor, "suggestion", self._show_offers)
         self._drafts = DraftStore(self.console_app.home)
         self._restore()
 
@@ -285,6 +288,15 @@ class ComposePane(Vertical, Asking):
             return [quoted(column.name) for column in catalog.known_columns(name) or ()]
 
         return completions(before, after, [table.name for table in catalog.known_tables()], columns_of)
+
+    def _show_offers(self) -> None:
+        shown, words = self.query_one(Offers), self.editor.offers
+        # one word stands in the text already
+        if len(words) < 2:
+            shown.display = False
+            return
+        keys = self.place.told("{editor.complete} takes, {editor.offer_next} next")
+        shown.show(words, keys, self.editor.cursor_screen_offset, self.editor.region.bottom)
 
     def _learn_names(self, sql: str) -> None:
         """Ask for the tables there are and for the columns of those that the text names, once."""
