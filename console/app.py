@@ -16,7 +16,6 @@ from textual.events import Event, InputEvent, Key
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.signal import Signal
-from textual.theme import Theme
 from typing_extensions import override
 
 from console import garbage
@@ -29,6 +28,7 @@ from console.status import Job, LogLine, Status
 from console.themes import DEFAULT_THEME, load_themes
 from console.widgets.keys import key_name
 from console.widgets.scrollbars import draw_scroll_bars
+from console.widgets.text_keys import edits_in_order
 from console.words.glyphs import ASCII, UNICODE, locale_speaks_utf8
 from console.words.visible import visible
 from console.work import Failed
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from console.backend import Backend
     from console.places.place import Place
     from console.shell import Shell
+    from engine.model.operation import Operation
 
 FIRST_FRAME_SECONDS = 0.05
 HEARTBEAT_SECONDS = 15.0
@@ -89,6 +90,8 @@ class DeltaMergeApp(SparkApp):
         self.merges: dict[int, str] = dict.fromkeys(open_merges(home), "")
         """The open merges by number, and the table each goes into, if it is known."""
         self.merges_signal: Signal[int] = Signal(self, "merges")
+        self.recent: list[Operation] = []
+        """The newest operations, as far as the palette has asked for them."""
         self._merge = 1
         self.clock: Callable[[], float] = monotonic
         """Seconds. A dialog measures by it whether it could be read."""
@@ -128,7 +131,6 @@ class DeltaMergeApp(SparkApp):
         self._warn(self._start_notices)
         if self._wanted_keys:
             self.call_after_refresh(self._use_keymap)
-        self.theme_changed_signal.subscribe(self, self._theme_chosen)
         # the first frame is on screen before anything of Spark is even imported: a thread that
         # imports would take the interpreter from the one that draws
         self.set_timer(FIRST_FRAME_SECONDS, self._connect)
@@ -143,6 +145,8 @@ class DeltaMergeApp(SparkApp):
         if isinstance(event, Key) and event.key.startswith("alt+"):
             # some terminals send a letter with it, which nobody typed
             event.character = None
+        if isinstance(event, Key) and edits_in_order(self, event):
+            return
         await super().on_event(event)
 
     def _collect_garbage(self) -> None:
@@ -162,8 +166,18 @@ class DeltaMergeApp(SparkApp):
         self.set_keymap(dict(self.keymap))
         self._warn(complaints)
 
-    def _theme_chosen(self, theme: Theme) -> None:
-        self.notify(f'To keep it, write theme = "{theme.name}" into {self.home / "settings.toml"}.', title="Theme")
+    @override
+    def action_change_theme(self) -> None:
+        from console.dialogs.theme import ThemeDialog
+
+        before = self.theme
+
+        def chosen(name: str | None) -> None:
+            self.theme = name or before
+            if name is not None:
+                self.notify(f'To keep it, write theme = "{name}" into {self.home / "settings.toml"}.', title="Theme")
+
+        self.push_screen(ThemeDialog(self.available_themes, before), chosen)
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -331,14 +345,26 @@ class DeltaMergeApp(SparkApp):
             self.push_screen(HelpDialog(about, about if isinstance(about, Place) else self))
 
     @override
+    def action_command_palette(self) -> None:
+        from console.jumps import learn_jumps
+
+        def keep(operations: list[Operation]) -> None:
+            self.recent = operations
+
+        learn_jumps(self, keep)
+        super().action_command_palette()
+
+    @override
     def get_key_display(self, binding: Binding) -> str:
         return key_name(binding.key, plain=self.plain)
 
     @override
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         from console.commands import all_commands
+        from console.jumps import jumps
 
-        return all_commands(self, PLACES, self.keymap, self.go_to)
+        yield from all_commands(self, PLACES, self.keymap, self.go_to)
+        yield from jumps(self, self.open_places(), self.recent, self.action_merge)
 
     @override
     def notify(

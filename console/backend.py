@@ -54,6 +54,9 @@ class Backend(Protocol):
     def restart(self, on_progress: OnProgress) -> tuple[str, ...]:
         """Start the driver again after it died, as ``connect`` does; drafts and history are untouched."""
 
+    def stop_server(self) -> None:
+        """Stop the Spark server that the console has started, for every console. Raises EngineError if it has none."""
+
     def describe_session(self) -> Mapping[str, str]:
         """What the Session place shows: endpoint, versions, confs that matter."""
 

@@ -103,6 +103,14 @@ class SparkBackend(SparkTables):
             stop_server(self.home)
         return self.connect(on_progress)
 
+    def stop_server(self) -> None:
+        from engine.model.errors import UsageError
+        from engine.session.server import stop_server
+
+        if self._main is None or not self._main.embedded:
+            raise UsageError("NOT_OUR_SERVER", f"Spark at {self.endpoint} was not started by this console.")
+        stop_server(self.home)
+
     def describe_session(self) -> Mapping[str, str]:
         from importlib.metadata import version
 

@@ -29,7 +29,9 @@ class ColumnDialog(Dialog[FormColumn]):
         "is given, and a comment. Enter takes it, esc leaves it as it was."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+y,enter", "accept", "take", id="column.accept", tooltip="Take the column as it is written here"),
+        Binding(
+            "ctrl+y,enter", "accept", "use it", id="column.accept", tooltip="Take the column as it is written here"
+        ),
     ]
 
     def __init__(self, column: FormColumn | None) -> None:
@@ -53,7 +55,7 @@ class ColumnDialog(Dialog[FormColumn]):
 
     def compose_buttons(self) -> Iterable[Widget]:
         yield Button("Cancel", id="refuse")
-        yield Button(Content(self.console_app.told("{column.accept}  take")), id="accept")
+        yield Button(Content(self.console_app.told("{column.accept}  use it")), id="accept")
 
     @property
     def column(self) -> FormColumn:

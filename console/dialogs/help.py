@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Button
+from textual.widgets import Button, Input
 
 from console.dialogs.dialog import Dialog
 from console.widgets.keys import catalog
@@ -28,7 +28,7 @@ class HelpDialog(Dialog[None]):
     """Help about what had the focus, its place, and the console."""
 
     AUTO_FOCUS = "#close"
-    HELP = "Help."
+    HELP = "Help. {help.search} searches it."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark,f1,q", "refuse", "close", show=False, id="help.close", tooltip="Close the help"),
         Binding("down,j", "scroll(1)", "down", show=False, id="help.down", tooltip="Scroll down"),
@@ -41,6 +41,7 @@ class HelpDialog(Dialog[None]):
             id="help.page_down",
             tooltip="A page down",
         ),
+        Binding("slash", "search", "search", show=False, id="help.search", tooltip="Search the keys and the help"),
         Binding("pageup", "scroll(-10)", "page up", show=False, id="help.page_up", tooltip="A page up"),
     ]
 
@@ -53,10 +54,28 @@ class HelpDialog(Dialog[None]):
         return "Help"
 
     def compose_content(self) -> Iterable[Widget]:
-        yield Sentences(self.help_text())
+        yield Input(placeholder=self.console_app.told("{help.search} search"), id="search", compact=True)
+        yield Sentences(self.help_text(), id="text")
 
     def compose_buttons(self) -> Iterable[Widget]:
         yield Button("Close", id="close")
+
+    def action_search(self) -> None:
+        self.query_one("#search").focus()
+
+    @on(Input.Changed, "#search")
+    def _search_typed(self, event: Input.Changed) -> None:
+        event.stop()
+        words = event.value.lower().split()
+        told = self.help_text()
+        if words:
+            told = [one for one in told if _holds(one, words)] or [sentence("Nothing in the help says that.")]
+        self.query_one("#text", Sentences).show(told)
+
+    @on(Input.Submitted, "#search")
+    def _search_done(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.query_one("#close").focus()
 
     @on(Button.Pressed, "#close")
     def _close_pressed(self) -> None:
@@ -92,6 +111,11 @@ class HelpDialog(Dialog[None]):
             lead = Content.assemble("  ", (keys.ljust(KEYS_WIDTH), "$text-accent"), " ")
             lines.append(Paragraph(Content(binding.tooltip or binding.description), lead))
         return [*lines, sentence("")]
+
+
+def _holds(paragraph: Paragraph, words: Sequence[str]) -> bool:
+    text = f"{paragraph.lead.plain} {paragraph.body.plain}".lower()
+    return bool(text.strip()) and all(word in text for word in words)
 
 
 def _help_of(node: DOMNode) -> str:

@@ -6,16 +6,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Button, Input, OptionList, Static
 from textual.widgets.option_list import Option
+from typing_extensions import override
 
-from console.dialogs.dialog import Dialog
+from console.dialogs.dialog import FRAME_ROWS, Dialog
 from console.fuzzy import best_matches
 from console.words.visible import visible
+
+MOST_ROWS = 12
+ROWS_ABOVE = 5
 
 
 @dataclass(frozen=True)
@@ -32,12 +36,14 @@ class PickDialog(Dialog[str]):
 
     AUTO_FOCUS = "Input"
     HELP = "A list. Type to narrow it down, the arrow keys move, enter takes, esc leaves everything as it is."
+    # before the body of the dialog, which would scroll if the list is longer than the screen
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,ctrl+n", "move(1)", "down", show=False, id="pick.down", tooltip="Next choice"),
-        Binding("up", "move(-1)", "up", show=False, id="pick.up", tooltip="Choice before"),
-        Binding("pagedown", "move(8)", "page down", show=False, id="pick.page_down", tooltip="A page down"),
-        Binding("pageup", "move(-8)", "page up", show=False, id="pick.page_up", tooltip="A page up"),
-    ]
+        Binding("down,ctrl+n", "move(1)", "down", show=False, id="pick.down", tooltip="Next choice", priority=True),
+        Binding("up", "move(-1)", "up", show=False, id="pick.up", tooltip="Choice before", priority=True),
+        Binding("pagedown", "move(8)", "page down", show=False, id="pick.page_down", tooltip="A page down",
+                priority=True),
+        Binding("pageup", "move(-8)", "page up", show=False, id="pick.page_up", tooltip="A page up", priority=True),
+    ]  # fmt: skip
 
     def __init__(
         self,
@@ -75,6 +81,12 @@ class PickDialog(Dialog[str]):
 
     def on_mount(self) -> None:
         self._narrow("")
+
+    @override
+    def on_resize(self, event: events.Resize) -> None:
+        super().on_resize(event)
+        room = event.size.height - FRAME_ROWS - ROWS_ABOVE
+        self.query_one("#choices").styles.max_height = max(min(room, MOST_ROWS), 3)
 
     def add(self, choices: Iterable[Choice]) -> None:
         """Add choices that came later; the dialog may not be drawn yet, or be closed already."""

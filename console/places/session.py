@@ -8,11 +8,13 @@ from typing import ClassVar
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
+from typing_extensions import override
 
 from console.places.place import Place
 from console.widgets.page import Column, Page, Row, Table, sentence, signed
 from console.widgets.page_view import PageView
 from console.words.visible import visible
+from console.work import Failed, Failure
 
 
 class SessionPlace(Place):
@@ -23,8 +25,14 @@ class SessionPlace(Place):
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "reload", "refresh", id="session.refresh", tooltip="Ask Spark again"),
+        Binding("s", "stop_server", "stop the server", id="session.stop",
+                tooltip="Stop the Spark server that the console has started; asks first"),
         Binding("y", "copy_session", "copy", id="session.copy", tooltip="Copy the session's facts as text"),
-    ]
+    ]  # fmt: skip
+
+    @override
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return self.console_app.status.spark == "warm" if action == "stop_server" else True
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,6 +88,33 @@ class SessionPlace(Place):
         )
         if self.focused is None:
             self.page.focus_page()
+
+    def action_stop_server(self) -> None:
+        if work := self.console_app.status.work:
+            self.notify(f"Spark is {work}: wait for it, or cancel it first.", severity="warning")
+            return
+        from console.dialogs.confirm import ConfirmDialog
+
+        dialog = ConfirmDialog(
+            "Stop the Spark server",
+            "Every console that uses it loses Spark, and the frozen sources of saved plans are gone with it. Drafts, "
+            "tables and the history stay. The next start takes longer.",
+            confirm_label="stop it",
+            refuse_label="Cancel",
+        )
+        self.app.push_screen(dialog, self._stop_confirmed)
+
+    def _stop_confirmed(self, confirmed: bool | None) -> None:
+        if confirmed:
+            self.ask("stop", self.backend.stop_server, self._stopped, self._not_stopped)
+
+    def _stopped(self, _: None) -> None:
+        self.console_app.record("The Spark server was stopped from here.")
+        # whoever hears of it says so on every place
+        self.post_message(Failed("stop", Failure("", "its server was stopped here", unreachable=True)))
+
+    def _not_stopped(self, failure: Failure) -> None:
+        self.notify(str(failure), title="Not stopped", severity="error")
 
     def action_copy_session(self) -> None:
         self.copy("\n".join(f"{name}: {value}" for name, value in self.facts.items()), "the session's facts")

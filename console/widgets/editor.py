@@ -138,6 +138,8 @@ class SqlEditor(SqlText):
         self.completer: Completer = _nothing_offered
         self._offers: list[str] = []
         """The rests of the word that is being typed, the one on screen first."""
+        self._word = ""
+        """What is typed of it."""
         self._typing = False
 
     async def on_key(self, event: events.Key) -> None:
@@ -170,7 +172,17 @@ class SqlEditor(SqlText):
         word, offers = self.completer(before, after)
         # what cannot be seen must not be typed by accident
         self._offers = [offer[len(word) :] for offer in dict.fromkeys(offers) if is_visible(offer)]
+        self._word = word
         self.suggestion = self._offers[0] if self._offers else ""
+
+    @property
+    def offers(self) -> list[str]:
+        """The words that are offered now, the one on screen first."""
+        return [self._word + rest for rest in self._offers] if self.suggestion else []
+
+    def on_blur(self) -> None:
+        self._offers = []
+        self.suggestion = ""
 
     def action_complete(self) -> None:
         if self.suggestion:
@@ -216,6 +228,8 @@ class SqlEditor(SqlText):
         old, new = (one.replace("\r\n", "\n").replace("\r", "\n") for one in (self.text, text))
         start = _alike(old, new)
         end = _alike(old[start:][::-1], new[start:][::-1])
+        # two that come soon after another are taken back one by one
+        self.history.checkpoint()
         self.replace(new[start : len(new) - end], _location(old, start), _location(old, len(old) - end))
         self._offers = []
         self.suggestion = ""

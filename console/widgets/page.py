@@ -12,6 +12,7 @@ from textual.content import Content
 from console.words.visible import visible
 
 Row = tuple["str | None", ...]
+Value = Callable[[int], "float | str | None"]
 T = TypeVar("T")
 
 
@@ -54,13 +55,14 @@ class Column:
     """``fit`` columns give way to the others: their cells are elided to the room that is left. ``beyond``: is scrolled
     to, and takes no room from them.
 
-    ``value``: from a row's number to what the column sorts by, if that is not what its cells say (``1.2 GB``).
+    ``value``: from a row's number to what the column sorts by, and is exported as, if its cells say it for people
+    (``1.2 GB``, ``1,204``).
     """
 
     label: str
     align: Literal["left", "right"] = "left"
     fit: Literal["file", "end"] | None = None
-    value: Callable[[int], float | str | None] | None = None
+    value: Value | None = None
     beyond: bool = False
     failed: Callable[[int], bool] | None = None
     """Whether the cell of a row, by its number, is shown in the colour of errors."""
@@ -112,7 +114,17 @@ def _sort_key(cell: float | str | None) -> tuple[int, float | str]:
 
 def in_order(table: Table, order: Order | None) -> Table:
     """The table with its rows as they are shown."""
-    return table if order is None else replace(table, rows=LazyRows(order.rows, table.rows.__getitem__))
+    if order is None:
+        return table
+    columns = [
+        column if column.value is None else replace(column, value=_in_rows(column.value, order.rows))
+        for column in table.columns
+    ]
+    return replace(table, columns=columns, rows=LazyRows(order.rows, table.rows.__getitem__))
+
+
+def _in_rows(value: Value, rows: Sequence[int]) -> Value:
+    return lambda at: value(rows[at])
 
 
 @dataclass(frozen=True)

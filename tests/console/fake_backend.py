@@ -89,6 +89,10 @@ class FakeBackend:
         self.dead = False
         return self.recovered
 
+    def stop_server(self) -> None:
+        self._enter("stop_server", needs_spark=False)
+        self.dead = True
+
     def describe_session(self) -> Mapping[str, str]:
         self._enter("describe_session")
         return {

@@ -56,7 +56,7 @@ async def test_a_predicate_that_spark_refuses_says_why_and_stays_to_be_mended(ba
         await explore(operator, "x = 1")
         await operator.sees("[UNRESOLVED_COLUMN] A column `[/x]` cannot be resolved.", "x = 1")
         del backend.errors["explore_scan"]
-        await operator.press("e", "0", "enter")
+        await operator.press("0", "enter")
         await operator.sees("3 files, 69 MB")
         assert backend.called("explore_scan")[-1] == ("sales.orders", "x = 10", None)
 

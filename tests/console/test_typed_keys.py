@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from textual.events import Key
+from textual.widgets import Input
 
 from console.dialogs.commit import CommitDialog
 from console.dialogs.help import HelpDialog
@@ -21,6 +22,21 @@ async def test_alt_types_nothing(backend: FakeBackend, key: str, sign: str | Non
         operator.app.post_message(Key(key, sign))
         await operator.pilot.pause()
         assert operator.merge.editor.text == MERGE_SQL
+
+
+@pytest.mark.parametrize("where", ["editor", "filter"])
+async def test_keys_that_come_at_once_keep_their_order(backend: FakeBackend, where: str) -> None:
+    async with console(backend) as operator:
+        await operator.press("2" if where == "editor" else "3")
+        if where == "filter":
+            await operator.sees("applied, kept")
+            await operator.press("slash")
+        field = operator.app.focused
+        assert isinstance(field, SqlEditor | Input)
+        keys = [Key("a", "a"), *[Key("x", "x"), Key("backspace", None)] * 8, Key("c", "c"), Key("left", None)]
+        for key in [*keys, Key("b", "b")]:
+            operator.app.post_message(Key(key.key, key.character))
+        await operator.until(lambda: (field.text if isinstance(field, SqlEditor) else field.value) == "abc", "abc")
 
 
 async def test_ctrl_c_in_the_editor_cancels_the_plan_that_is_made(backend: FakeBackend) -> None:

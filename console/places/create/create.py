@@ -171,7 +171,10 @@ class CreatePlace(FormSqlPlace):
 
     def action_remove_column(self) -> None:
         if self.form_pane.column is not None:
+            at, is_own = self.form_pane.at, self.is_the_forms_own
             self._change_form(self.form_pane.without_column())
+            if is_own:
+                self._removed(f"Column {at + 1}")
 
     def action_move_column(self, step: int) -> None:
         if self.form_pane.column is not None:

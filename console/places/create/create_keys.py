@@ -12,6 +12,8 @@ KEYS: list[BindingType] = [
             tooltip="Go from the form to the SQL that it writes, and back"),
     Binding("a", "add_column", "add column", id="create.add_column", tooltip="Add a column"),
     Binding("d", "remove_column", "remove", id="create.remove_column", tooltip="Remove the column under the cursor"),
+    Binding("ctrl+z", "undo_change", "undo", show=False, id="create.undo_change",
+            tooltip="Take the last change in the form back"),
     Binding("J", "move_column(1)", "move down", show=False, id="create.move_down",
             tooltip="Move the column under the cursor down"),
     Binding("K", "move_column(-1)", "move up", show=False, id="create.move_up",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
@@ -84,6 +85,8 @@ class HistoryPlace(Place):
         self.view = "promise"
         self._row = 0
         """Where the cursor of the list is."""
+        self._wanted = ""
+        """The operation that the cursor is to go to as soon as it is listed."""
         self._rest: Timer | None = None
         self._filtering: Timer | None = None
         self._is_old = False
@@ -141,13 +144,26 @@ class HistoryPlace(Place):
     def _list(self) -> None:
         words = self.query_one("#filter", Input).value.split()
         found = [one for one in self.operations if matches(one, words)]
-        self.listed, self._row = grouped(found, self.grouping), 0
-        self.list_view.show(list_page(self.listed, len(self.operations), self.console_app.glyphs, self.grouping))
+        self.listed = grouped(found, self.grouping)
+        at = [row for row, one in enumerate(self.listed) if not isinstance(one, Group) and one.op_id == self._wanted]
+        self._row = at[0] if at else 0
+        if at:
+            self._wanted = ""
+        page = list_page(self.listed, len(self.operations), self.console_app.glyphs, self.grouping)
+        self.list_view.show(replace(page, at=self._row))
         if self.view == "plots":
             self._plot()
         if not self.listed:
             self.detail = None
             self.detail_view.say("")
+
+    def show_operation(self, op_id: str) -> None:
+        """Put the cursor on an operation, whatever was filtered for."""
+        self._wanted, self.grouping = op_id, ""
+        with self.prevent(Input.Changed):
+            self.query_one("#filter", Input).value = ""
+        self._list()
+        self.list_view.focus_page()
 
     @on(PageView.RowReached, "#list")
     def _reached(self, event: PageView.RowReached) -> None:

@@ -40,7 +40,10 @@ if TYPE_CHECKING:
     from console.statements.templates import Sides
     from console.widgets.page import Page
 
-EMPTY = "Type a MERGE statement, or press {tables.merge} on a table. {merge.plan} plans it and writes nothing."
+EMPTY = (
+    "Type a MERGE statement, open one with {merge.open}, or press {tables.merge} on a table. "
+    "{merge.plan} plans it and writes nothing."
+)
 NOT_IN_SQL = "The {part} as it is typed here is not in the SQL: it is empty, or would not stay one part of it."
 
 
@@ -245,10 +248,13 @@ class MergePlace(FormSqlPlace):
             self.change(made)
 
     def action_remove_clause(self) -> None:
-        made = without_clause(self.pane.text, self.form_pane.at)
+        at = self.form_pane.at
+        made = without_clause(self.pane.text, at)
         if made is None:
             self.notify("A MERGE has one clause at least.")
+            return
         self.change(made)
+        self._removed(f"Clause {at + 1}")
 
     def action_move_clause(self, step: int) -> None:
         at = self.form_pane.at

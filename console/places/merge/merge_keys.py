@@ -13,6 +13,8 @@ KEYS: list[BindingType] = [
     Binding("a", "add_clause", "add", id="merge.add_clause", tooltip="Add a WHEN clause in the form"),
     # the same key as that of another view: only one of the two is ever possible
     Binding("d", "remove_clause", "remove", id="merge.remove_clause", tooltip="Remove the clause under the cursor"),
+    Binding("ctrl+z", "undo_change", "undo", show=False, id="merge.undo_change",
+            tooltip="Take the last change in the form back"),
     Binding("J", "move_clause(1)", "move down", show=False, id="merge.move_down",
             tooltip="Move the clause under the cursor down"),
     Binding("K", "move_clause(-1)", "move up", show=False, id="merge.move_up",
@@ -23,7 +25,7 @@ KEYS: list[BindingType] = [
     Binding("slash", "find_key", "find key", id="merge.find_key",
             tooltip="Find a key: what this plan does to its row, by which clause, and why"),
     Binding("ctrl+o,o", "open_merge", "open", id="merge.open",
-            tooltip="Open a saved merge or one that was planned lately"),
+            tooltip="Open a saved merge, one that was planned lately, one of the demo, or a .sql file"),
     Binding("ctrl+s,w", "save_merge", "save as", show=False, id="merge.save_merge",
             tooltip="Save this merge under a name, with its parameters, to run it again"),
     Binding("d", "view('decision')", "why", id="merge.why",

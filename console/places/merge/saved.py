@@ -1,14 +1,16 @@
-"""Merges to run again: those that were saved under a name, and those that were planned lately."""
+"""Merges to open: those that were saved under a name or planned lately, the demo's, and files."""
 
 from __future__ import annotations
 
 import re
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from console.dialogs.path import PathDialog
 from console.dialogs.pick import Choice, PickDialog
 from console.drafts import Draft, DraftStore
+from console.places.merge.sql_files import BY_PATH, ask_for_file, demo_merges, open_file
 from console.words.format import local_time
 from console.words.sentences import one_line
 
@@ -67,8 +69,9 @@ def ask_which_to_open(place: StatementPlace) -> None:
     saved = [Choice(f"saved {name}", name, "saved") for name in store.names()]
     dialog = PickDialog(
         "Open a merge",
-        "Saved ones and those planned lately, with their parameters. The text of now is put aside.",
-        saved,
+        "Saved ones and those planned lately, with their parameters; or a file. The text of now is put aside.",
+        [*saved, *demo_merges(place.console_app.home)],
+        last=BY_PATH,
         empty="Nothing was saved or planned yet: w saves the merge in the editor.",
         awaits="Reading the history…",
     )
@@ -126,6 +129,12 @@ def _open(place: StatementPlace, store: DraftStore, key: str | None) -> None:
     if key is None:
         return
     kind, _, name = key.partition(" ")
+    if kind == "path":
+        ask_for_file(place)
+        return
+    if kind == "file":
+        open_file(place, Path(name))
+        return
 
     def load() -> Draft:
         if kind == "saved":

@@ -16,14 +16,15 @@ from engine.files import write_private
 
 if TYPE_CHECKING:
     from console.places.place import Place
-    from console.widgets.page import Table
+    from console.widgets.page import Row, Table
 
 
 def ask_where_to_export(place: Place, table: Table, name: str) -> None:
     """Ask for a path, then write every row of the table there."""
     dialog = PathDialog(
         f"Export {count(len(table.rows), 'row')}",
-        "As they are shown. A name that ends in .csv, .json or .parquet says which; the file is yours alone to read.",
+        "As they are shown, numbers and sizes in full. A name that ends in .csv, .json or .parquet says which; "
+        "the file is yours alone to read.",
         value=f"{name}.csv",
         accept_label="export",
         check=_why_not,
@@ -37,7 +38,7 @@ def as_csv(table: Table) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(column.label for column in table.columns)
-    for row in table.rows:
+    for row in plain_rows(table):
         writer.writerow("" if cell is None else cell for cell in row)
     return text.getvalue()
 
@@ -53,7 +54,7 @@ def as_parquet(table: Table) -> bytes:
     import pyarrow as pa
     from pyarrow import parquet
 
-    columns = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
+    columns = list(zip(*plain_rows(table), strict=True)) or [()] * len(table.columns)
     arrays = [pa.array(column, pa.string()) for column in columns]
     sink = pa.BufferOutputStream()
     parquet.write_table(pa.table(arrays, names=table.names), sink)
@@ -65,7 +66,18 @@ WRITERS: dict[str, Callable[[Table], str | bytes]] = {".csv": as_csv, ".json": a
 
 def _objects(table: Table) -> Iterator[dict[str, str | None]]:
     names = table.names
-    return (dict(zip(names, row, strict=True)) for row in table.rows)
+    return (dict(zip(names, row, strict=True)) for row in plain_rows(table))
+
+
+def plain_rows(table: Table) -> Iterator[Row]:
+    """The rows for a program to read: ``24200000`` where a person reads ``24.2 MB``."""
+    values = [column.value for column in table.columns]
+    for at, row in enumerate(table.rows):
+        yield tuple(cell if value is None else _text(value(at)) for value, cell in zip(values, row, strict=True))
+
+
+def _text(value: float | str | None) -> str | None:
+    return None if value is None else str(value)
 
 
 def _file(path: str) -> Path:

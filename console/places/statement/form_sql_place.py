@@ -55,7 +55,16 @@ class FormSqlPlace(StatementPlace):
 
     @override
     def possible(self) -> dict[str, bool]:
-        return super().possible() | {"form": self.operation is None}
+        return super().possible() | {"form": self.operation is None, "undo_change": self.view == "form"}
+
+    def action_undo_change(self) -> None:
+        before = self.pane.text
+        self.editor.undo()
+        if self.pane.text == before:
+            self.notify("There is no change to take back.")
+
+    def _removed(self, what: str) -> None:
+        self.notify(self.told(f"{what} is removed: {{merge.undo_change}} brings it back."))
 
     def action_form(self) -> None:
         if self.view == "form":

@@ -265,10 +265,15 @@ def _cells_of(part: int, whole: int, width: int) -> int:
 
 
 def _column_names(samples: tuple[Sample, ...]) -> list[str]:
+    """Those that change in any of the rows come first: a wide table has them out of sight."""
     names: dict[str, None] = {}
+    changed: set[str] = set()
     for sample in samples:
-        names.update(dict.fromkeys([*(sample.before or {}), *(sample.shown_after or {})]))
-    return list(names)
+        before, after = sample.before or {}, sample.shown_after or {}
+        names.update(dict.fromkeys([*before, *after]))
+        if sample.action == "update":
+            changed.update(name for name in names if before.get(name) != after.get(name))
+    return sorted(names, key=lambda name: name not in changed)
 
 
 def _sample_row(sample: Sample, names: list[str], glyphs: Glyphs) -> Row:

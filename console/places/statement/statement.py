@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual import on
+from textual.widgets import Input
 from typing_extensions import override
 
 from console import garbage
@@ -134,13 +136,23 @@ class StatementPlace(StepsPlace):
         self.ask("projection", look, found, lambda _: None, of=lambda: self.plan_id)
 
     def _plan_failed(self, failure: Failure) -> None:
+        typed_then = self.operation.typed if self.operation is not None else None
         self._end()
         if failure.cancelled:
-            self.pane.say("The plan was cancelled. Nothing was written.")
+            self._tell_here("The plan was cancelled. Nothing was written.")
             return
         if self.view in ("preview", "commit"):
             self.show_view("compose")
+        if typed_then is not None and typed_then != self._typed():
+            # its place is one of the text of then
+            failure = replace(failure, line=None, column=None)
         self.pane.show_failure(failure)
+
+    def _tell_here(self, text: str) -> None:
+        """A sentence below the text, and a notice if the text is not shown."""
+        self.pane.say(text)
+        if self.view in ("preview", "commit"):
+            self.notify(text)
 
     def _busy(self, operation: Operation, what_now: str) -> str:
         return self.told(f"It is {operation.kind} {what_now}")
@@ -249,7 +261,7 @@ class StatementPlace(StepsPlace):
     def action_cancel(self) -> None:
         if self.pane.plan_is_wanted:
             self.pane.plan_is_wanted = False
-            self.pane.say("The plan was taken back.")
+            self._tell_here("The plan was taken back.")
             self.refresh_bindings()
         elif self.operation is None:
             self.notify("Nothing is running.")
@@ -287,6 +299,7 @@ class StatementPlace(StepsPlace):
             "plan": self.operation is None and typing,
             "cancel": self.operation is not None or self.pane.plan_is_wanted,
             "preview": self.plan is not None and view != "preview",
+            "parameters": typing and bool(self.pane.params),
             "go_to_error": typing and self.pane.error_at is not None,
             "replan": not typing and self.operation is None,
             "cycle": view == "preview",
@@ -313,3 +326,10 @@ class StatementPlace(StepsPlace):
             self.notify(self.told("There is no plan yet: {merge.plan} makes one."))
         else:
             self.show_view("preview")
+
+    def action_parameters(self) -> None:
+        if self.view == "compose" and isinstance(self.focused, Input):
+            self.editor.focus()
+            return
+        self.show_view("compose")
+        self.pane.focus_parameters()

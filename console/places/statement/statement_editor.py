@@ -14,12 +14,13 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
-from textual.widgets import TextArea
+from textual.widgets import Input, TextArea
 
 from console.drafts import Draft, DraftStore
 from console.places.statement.markers import markers_of
 from console.statements.templates import quoted
 from console.widgets.editor import SqlEditor
+from console.widgets.offers import Offers
 from console.widgets.page import Head, Paragraph, sentence, signed
 from console.widgets.page_view import failure_head
 from console.widgets.parameters import Parameters
@@ -77,11 +78,13 @@ class ComposePane(Vertical, Asking):
 
     def compose(self) -> ComposeResult:
         yield SqlEditor(id="editor")
+        yield Offers(id="offers")
         yield Parameters(id="parameters")
         yield Sentences(id="message")
 
     def on_mount(self) -> None:
         self.editor.completer = self._completions
+        self.watch(self.editor, "suggestion", self._show_offers)
         self._drafts = DraftStore(self.console_app.home)
         self._restore()
 
@@ -153,6 +156,12 @@ class ComposePane(Vertical, Asking):
         self._latest = None
         self._drafts.discard(self.draft_name)
         return kept
+
+    def focus_parameters(self) -> None:
+        """Give the focus to the value of the first marker."""
+        for first in self.query_one(Parameters).query(Input).results(Input):
+            first.focus()
+            return
 
     def remember(self, params: Mapping[str, str]) -> None:
         """Values for the markers of a text that comes next."""
@@ -274,6 +283,15 @@ class ComposePane(Vertical, Asking):
             return [quoted(column.name) for column in catalog.known_columns(name) or ()]
 
         return completions(before, after, [table.name for table in catalog.known_tables()], columns_of)
+
+    def _show_offers(self) -> None:
+        shown, words = self.query_one(Offers), self.editor.offers
+        # one word stands in the text already
+        if len(words) < 2:
+            shown.display = False
+            return
+        keys = self.place.told("{editor.complete} takes, {editor.offer_next} next")
+        shown.show(words, keys, self.editor.cursor_screen_offset, self.editor.region.bottom)
 
     def _learn_names(self, sql: str) -> None:
         """Ask for the tables there are and for the columns of those that the text names, once."""

@@ -161,6 +161,11 @@ class OneTable(Place):
     def _built(self, view: str, page: Page) -> None:
         self._pages[view] = page
         self._show(page)
+        predicate = self.query_one("#predicate")
+        if view == "scan" and page.table is not None and self.focused is predicate:
+            # after an error it stays where the predicate is mended
+            self.set_focus(None)
+            self.page.focus_page()
 
     def _show(self, page: Page) -> None:
         self.page.show(page)
@@ -181,9 +186,6 @@ class OneTable(Place):
             self.shown = replace(self.shown, predicate=event.value)
             self._pages.pop("scan", None)
             self.action_view("scan")
-            if event.value.strip():
-                self.set_focus(None)
-                self.page.focus_page()
 
     @on(PageView.RowOpened)
     def _row_opened(self, event: PageView.RowOpened) -> None:

@@ -74,7 +74,8 @@ def page_of(found: ScanExplained) -> Page:
         sign = " ".join(VERDICTS[verdict(file.path, found)])
         return (sign, visible(file.path), number(file.rows), visible(why(file, found)))
 
-    columns = [Column("verdict"), Column("file", fit="file"), Column("rows", align="right"), Column("why", fit="end")]
+    rows = Column("rows", align="right", value=lambda at: found.files[order[at]].rows)
+    columns = [Column("verdict"), Column("file", fit="file"), rows, Column("why", fit="end")]
     table = Table(columns, LazyRows(order, row), "This version has no files.")
     return Page(_head(found), table, _map(verdicts))
 

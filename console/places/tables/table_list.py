@@ -127,6 +127,10 @@ class TableList(Vertical, Asking):
         self._draw()
         self._load_group(group)
 
+    def _leave_out(self, group: Group) -> None:
+        self.groups = [one for one in self.groups if one is not group]
+        self._draw()
+
     @on(TableTree.GroupOpened)
     def _group_opened(self, event: TableTree.GroupOpened) -> None:
         event.stop()
@@ -145,6 +149,10 @@ class TableList(Vertical, Asking):
         )
 
     def _tables_listed(self, group: Group, tables: list[TableRef]) -> None:
+        if group.is_directory and not tables:
+            self._leave_out(group)
+            self.notify("There is no Delta table in it.", title=group.name, severity="warning")
+            return
         group.tables = tables
         group.error = ""
         self._draw()
@@ -156,7 +164,11 @@ class TableList(Vertical, Asking):
 
     def _tables_not_listed(self, group: Group, failure: Failure) -> None:
         group.error = str(failure)
-        self._draw()
+        if group.is_directory and group.tables is None:
+            # what was typed is no directory, and nothing to come back to
+            self._leave_out(group)
+        else:
+            self._draw()
         self.notify(str(failure), title=group.name, severity="error")
 
     # Favourites and recent tables

@@ -119,8 +119,12 @@ def files_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
     columns = [
         Column("file", fit="file"),
         Column("size", align="right", value=lambda at: files[at].bytes),
-        Column("rows", align="right"),
-        *([Column("marked deleted", align="right")] if has_vectors else []),
+        Column("rows", align="right", value=lambda at: files[at].rows),
+        *(
+            [Column("marked deleted", align="right", value=lambda at: files[at].deletion_vector_rows)]
+            if has_vectors
+            else []
+        ),
         *(Column(name) for name in detail.partition_columns),
         Column("modified"),
         *(Column(name, beyond=True) for name in bounded),

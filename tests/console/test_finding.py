@@ -1,0 +1,145 @@
+"""What is looked for is found from where one is: files, tables, merges, operations, help, a theme."""
+
+from __future__ import annotations
+
+from console.places.history.history import HistoryPlace
+from console.places.statement.plan_pages import rows_page
+from console.places.tables.tables import TablesPlace
+from console.words.glyphs import UNICODE
+from tests.console import samples
+from tests.console.drive import console
+from tests.console.fake_backend import FakeBackend
+from tests.console.samples import MERGE_SQL
+
+
+async def test_the_demos_merges_and_a_file_are_opened_from_a_plain_start(backend: FakeBackend) -> None:
+    folder = backend.home / "demo"
+    folder.mkdir()
+    (folder / "1-daily-upsert.sql").write_text(MERGE_SQL)
+    (folder / "other.sql").write_text("﻿-- é\nMERGE INTO other USING s ON 1 = 1", encoding="utf-8")
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("2")
+        await operator.sees("open one with ctrl+o")
+        await operator.press("ctrl+o")
+        await operator.sees("1-daily-upsert  of the demo", "a .sql file")
+        await operator.press(*"daily-up", "enter")
+        await operator.until(lambda: operator.merge.editor.text == MERGE_SQL)
+        await operator.press("ctrl+o", *"sql file", "enter")
+        await operator.sees("Open a file of SQL")
+        await operator.press(*str(folder / "othe"), "enter")
+        await operator.sees("There is no such file.")
+        await operator.press(*"r.sql", "enter")
+        await operator.until(lambda: operator.merge.editor.text.startswith("-- é\nMERGE INTO other"))
+        assert not backend.called("plan")
+
+
+async def test_a_file_that_is_no_text_is_refused_in_words(backend: FakeBackend) -> None:
+    file = backend.home / "x.sql"
+    file.write_bytes(b"\xff\xfe")
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write(MERGE_SQL)
+        await operator.press("ctrl+o", *"sql file", "enter")
+        await operator.sees("Open a file of SQL")
+        await operator.press(*str(file), "enter")
+        await operator.sees("is not UTF-8")
+        assert operator.merge.editor.text == MERGE_SQL
+
+
+async def test_the_palette_jumps_to_a_table_a_merge_and_an_operation(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.write(MERGE_SQL)
+        await operator.press("ctrl+p")
+        await operator.until(lambda: operator.app.recent and operator.app.catalog.known_tables())
+        await operator.press(*"table: sales.customers")
+        await operator.sees("Table: sales.customers")
+        await operator.press("down", "enter")
+        await operator.until(lambda: isinstance(operator.app.screen, TablesPlace))
+        await operator.sees("bigint")
+        assert backend.called("table_detail") == [("sales.customers",)]
+
+        wanted = backend.ledger[2]
+        await operator.press("ctrl+p", *f"history {wanted.op_id}")
+        await operator.sees(wanted.op_id)
+        await operator.press("down", "enter")
+        await operator.until(lambda: isinstance(operator.app.screen, HistoryPlace))
+        place = operator.app.screen
+        assert isinstance(place, HistoryPlace)
+        await operator.until(lambda: place.detail is not None and place.detail.operation.op_id == wanted.op_id)
+
+        await operator.press("ctrl+p", *"merge 1: sales")
+        await operator.sees("Merge 1: sales.orders")
+        await operator.press("down", "enter")
+        await operator.until(lambda: operator.merge.editor.text == MERGE_SQL)
+
+
+def test_the_columns_that_change_come_first_in_the_rows() -> None:
+    sample = samples.a_plan().samples[0]
+    assert sample.before is not None
+    assert sample.after is not None
+    changed = [name for name in sample.before if sample.before[name] != sample.after[name]]
+    same = [name for name in sample.before if name not in changed]
+    assert changed
+    page = rows_page(samples.a_plan().model_copy(update={"samples": (sample,)}), UNICODE)
+    assert page.table is not None
+    assert [column.label for column in page.table.columns][3:] == [*changed, *same]
+
+
+async def test_the_help_is_searched(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.press("2", "escape", "question_mark")
+        await operator.sees("/ search", "Merge: type a MERGE statement")
+        await operator.press("slash", *"clause down")
+        await operator.sees("Move the clause under the cursor down")
+        assert "type a MERGE statement" not in operator.screen
+        await operator.press("x", "x")
+        await operator.sees("Nothing in the help says that.")
+        await operator.press("escape")
+        assert len(operator.app.screen_stack) == 1
+
+
+async def test_a_theme_is_shown_while_it_is_chosen_and_esc_goes_back(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        before = operator.app.theme
+        operator.app.action_change_theme()
+        await operator.sees("The console shows the theme under the cursor.")
+        await operator.press("down", "down")
+        await operator.until(lambda: operator.app.theme != before)
+        await operator.press("escape")
+        await operator.until(lambda: operator.app.theme == before)
+        operator.app.action_change_theme()
+        await operator.sees("The console shows the theme under the cursor.")
+        await operator.press(*"nord", "enter")
+        await operator.sees('To keep it, write theme = "nord"')
+        assert operator.app.theme == "nord"
+
+
+async def test_the_server_is_stopped_from_the_session_after_a_question(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("5")
+        await operator.sees("Spark is warm at")
+        await operator.press("s")
+        await operator.sees("Every console that uses it loses Spark", "ctrl+y  stop it")
+        await operator.press("enter")
+        assert not backend.called("stop_server")
+        await operator.press("s")
+        await operator.sees("ctrl+y  stop it")
+        await operator.press("ctrl+y")
+        await operator.sees("F9 starts it again")
+        assert operator.app.status.spark == "lost"
+
+
+async def test_the_server_is_not_stopped_while_spark_works(backend: FakeBackend) -> None:
+    backend.hold("plan")
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write(MERGE_SQL)
+        await operator.press("ctrl+r")
+        await operator.until(lambda: backend.called("plan"))
+        await operator.press("escape", "5", "s")
+        await operator.sees("Spark is planning: wait for it, or cancel it first.")
+        assert len(operator.app.screen_stack) == 1
+        backend.release("plan")

@@ -1,0 +1,180 @@
+"""What is told of a change, a cancelled plan and an error is in sight, and hides nothing."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+from textual.widget import Widget
+from textual.widgets import Input
+from textual.widgets._toast import Toast
+
+from console.dialogs.dialog import Dialog
+from console.widgets.lines import KeyLine
+from console.widgets.sentences import Sentences
+from engine.model.errors import EngineError
+from tests.console.drive import ORDERS, Operator, console
+from tests.console.fake_backend import FakeBackend
+from tests.console.samples import MERGE_SQL
+
+WITH_PARAMETERS = MERGE_SQL.replace("s.op = 'D'", "s.op = :op AND s.day = :day")
+
+
+def covered(operator: Operator) -> list[Widget]:
+    """What is below a notice of what is read or typed."""
+    screen = operator.app.screen
+    seen = [*screen.query(Input), *screen.query(Sentences), *screen.query(KeyLine), *screen.query("Button")]
+    toasts = [toast.region for toast in screen.query(Toast)]
+    assert toasts
+    return [one for one in seen if one.region.area and any(one.region.overlaps(region) for region in toasts)]
+
+
+@pytest.mark.parametrize("view", ["compose", "form"])
+async def test_notices_cover_no_hint_no_field_and_no_check_line(backend: FakeBackend, view: str) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write(WITH_PARAMETERS)
+        await operator.sees("Spark accepts it")
+        if view == "form":
+            await operator.press("ctrl+t")
+            await operator.sees("condition" if view == "compose" else "ON")
+        for text in ("one", "two " * 40, "three"):
+            operator.app.notify(text, title="Something", severity="warning")
+        await operator.sees("three")
+        assert not covered(operator)
+        assert "Spark accepts it" in operator.screen
+
+
+async def test_notices_cover_nothing_of_a_dialog(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("c")
+        await operator.sees("ctrl+y  commit")
+        operator.app.notify("two " * 40, title="Something")
+        await operator.sees("Something")
+        assert isinstance(operator.app.screen, Dialog)
+        assert not covered(operator)
+        assert "ctrl+y  commit" in operator.screen
+
+
+async def test_a_plan_again_that_is_cancelled_says_so_where_the_plan_before_is_shown(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        backend.hold("plan")
+        await operator.press("r")
+        await operator.until(lambda: len(backend.called("plan")) == 2)
+        await operator.press("x")
+        await operator.sees("The plan was cancelled. Nothing was written.")
+        assert operator.merge.view == "preview"
+
+
+async def test_an_error_of_a_text_that_was_edited_since_marks_no_place(backend: FakeBackend) -> None:
+    backend.hold("plan")
+    backend.errors["plan"] = EngineError("X", "no such column", line=1, column=1)
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write(MERGE_SQL)
+        await operator.press("ctrl+r")
+        operator.merge.editor.replace_all(f"-- other\n{MERGE_SQL}")
+        await operator.pilot.pause()
+        backend.release("plan")
+        await operator.sees("no such column")
+        assert operator.merge.pane.error_at is None
+
+
+async def test_f6_goes_to_the_values_of_the_parameters_and_back(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write(WITH_PARAMETERS)
+        await operator.sees(":op", "F6 values")
+        await operator.press("f6", *"D1", "tab", *"2026")
+        assert operator.merge.pane.params == {"op": "D1", "day": "2026"}
+        await operator.press("f6")
+        assert operator.app.focused is operator.merge.editor
+        await operator.write(MERGE_SQL)
+        await operator.misses("F6 values")
+
+
+async def test_a_clause_that_is_removed_is_told_of_and_comes_back(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write(MERGE_SQL)
+        await operator.sees("Spark accepts it")
+        await operator.press("ctrl+t", "escape")
+        await operator.sees("1  matched")
+        await operator.press("d", "d")
+        await operator.sees("Clause 1 is removed: ctrl+z brings it back.")
+        assert operator.merge.pane.text.count("WHEN") == 1
+        await operator.press("ctrl+z")
+        await operator.until(lambda: operator.merge.pane.text.count("WHEN") == 2)
+        await operator.press("ctrl+z")
+        await operator.until(lambda: operator.merge.pane.text == MERGE_SQL)
+        await operator.sees("3  not matched")
+        await operator.press("ctrl+z")
+        await operator.until(lambda: operator.merge.pane.text != MERGE_SQL or "no change" in operator.screen)
+
+
+async def test_a_column_that_is_removed_is_told_of_and_comes_back(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("4")
+        await operator.sees("No columns yet")
+        await operator.press(*"new", "escape", "a")
+        await operator.sees("New column")
+        await operator.press(*"id", "tab", *"int")
+        await operator.sees("ctrl+y  use it")
+        await operator.press("enter")
+        await operator.sees("1  id")
+        operator.create.form_pane.columns_view.focus_page()
+        await operator.press("d")
+        await operator.sees("Column 1 is removed: ctrl+z brings it back.", "No columns yet")
+        await operator.press("ctrl+z")
+        await operator.sees("1  id")
+
+
+async def test_the_focus_stays_in_a_predicate_that_is_wrong(backend: FakeBackend) -> None:
+    backend.errors["explore_scan"] = EngineError("PARSE_SYNTAX_ERROR", "Syntax error at or near 'x'.")
+    async with console(backend) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees("bigint")
+        await operator.press("e", *"amount >", "enter")
+        await operator.sees("Syntax error at or near")
+        del backend.errors["explore_scan"]
+        await operator.press(*" 100", "enter")
+        await operator.sees("14 files, 322 MB")
+        assert backend.called("explore_scan")[-1] == ("sales.orders", "amount > 100", None)
+        assert not isinstance(operator.app.focused, Input)
+
+
+async def test_a_directory_that_is_none_leaves_nothing_in_the_list(backend: FakeBackend) -> None:
+    backend.errors["find_tables"] = EngineError("PATH_NOT_FOUND", "There is no such directory.")
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press("o", *"/nowhere", "enter")
+        await operator.sees("There is no such directory.")
+        place = operator.app.screen_stack[0]
+        assert not [one for one in place.query_one("#browser").groups if one.is_directory]  # type: ignore[attr-defined]
+
+
+async def test_an_export_of_files_has_numbers_that_a_program_reads(backend: FakeBackend) -> None:
+    target = backend.home / "files.csv"
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees("bigint")
+        await operator.press("e", "escape")
+        operator.app.screen.action_view("files")  # type: ignore[attr-defined]
+        await operator.sees(" MB")
+        operator.app.screen.query_one("#page").focus_page()  # type: ignore[attr-defined]
+        await operator.press("greater_than_sign", "greater_than_sign")
+        await operator.sees("▼")
+        await operator.press("x")
+        await operator.sees("numbers and sizes in full")
+        operator.app.screen.query_one(Input).value = str(target)
+        await operator.press("enter")
+        await operator.sees("Written to")
+    rows = list(csv.DictReader(target.open()))
+    sizes = [int(row["size"]) for row in rows]
+    assert sizes == [file.bytes for file in sorted(backend.table_files("sales.orders"), key=lambda one: -one.bytes)]
+    assert all(row["rows"].isdigit() or not row["rows"] for row in rows)
