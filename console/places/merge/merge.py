@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from console.widgets.page import Page
 
 EMPTY = (
-    "Type a MERGE statement, open one with {merge.open}, or press {tables.merge} on a table. "
-    "{merge.plan} plans it and writes nothing."
+    "Type a MERGE statement, or press {tables.merge} on a table. {merge.plan} plans it and writes nothing. "
+    "{merge.open} opens one."
 )
 NOT_IN_SQL = "The {part} as it is typed here is not in the SQL: it is empty, or would not stay one part of it."
 
