@@ -8,8 +8,8 @@ from textual.events import Key
 from textual.widgets import Input, TextArea
 
 # enter is not one of them: it waits for what dialogs do with the arrows before it
-_KEYS = frozenset(binding.key for owner in (Input, TextArea) for binding in Binding.make_bindings(owner.BINDINGS)) - {
-    "enter"
+_KEYS = {
+    owner: {binding.key for binding in Binding.make_bindings(owner.BINDINGS)} - {"enter"} for owner in (Input, TextArea)
 }
 
 
@@ -20,7 +20,8 @@ def edits_in_order(app: App[None], event: Key) -> bool:
     app: typed quickly, or while a long line is drawn, the next letter comes first and is what backspace deletes.
     """
     focused = app.focused
-    if event.is_forwarded or event.key not in _KEYS or not isinstance(focused, Input | TextArea):
+    keys = next((keys for owner, keys in _KEYS.items() if isinstance(focused, owner)), set())
+    if event.is_forwarded or focused is None or event.key not in keys:
         return False
     active = app.screen.active_bindings.get(event.key)
     if active is None or active.node is not focused or active.binding.priority:

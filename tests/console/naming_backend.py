@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 from engine.explore.layout_advice import LayoutAdvice
 from engine.model.browse import Column, DataFile, RowPage, TableDetail, TableVersion
-from engine.model.plans import OperationDetail
+from engine.model.plan import Plan
+from engine.model.plans import AnyPlan, OperationDetail
+from engine.spark.explain import Explained
 from tests.console import samples
-from tests.console.fake_backend import FakeBackend
+from tests.console.fake_backend import FakeBackend, Report
 
 FREE = ("connect", "list_schemas", "list_tables", "remember_tables", "remembered_tables", "history", "outcomes")
 PATIENCE_SECONDS = 20.0
@@ -79,6 +82,17 @@ class NamingBackend(FakeBackend):
     def table_advice(self, name: str) -> tuple[LayoutAdvice, ...]:
         super().table_advice(name)
         return (LayoutAdvice("SMALL_FILES", tag(name, "advice"), "", ""),)
+
+    def plan(
+        self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: Report
+    ) -> AnyPlan:
+        made = super().plan(sql, params, rows=rows, operation_id=operation_id, on_progress=on_progress)
+        return made.model_copy(update={"plan_id": sha256(sql.encode()).hexdigest()})
+
+    def explain_merge(self, plan: Plan) -> Explained:
+        super().explain_merge(plan)
+        mark = f"<{plan.plan_id}>"
+        return Explained(parsed=mark, analyzed=mark, optimized=mark, physical=mark)
 
     def operation(self, op_id: str) -> OperationDetail:
         found = super().operation(op_id)

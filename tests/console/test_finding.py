@@ -20,7 +20,7 @@ async def test_the_demos_merges_and_a_file_are_opened_from_a_plain_start(backend
     async with console(backend) as operator:
         await operator.warm()
         await operator.press("2")
-        await operator.sees("open one with ctrl+o")
+        await operator.sees("ctrl+o opens one")
         await operator.press("ctrl+o")
         await operator.sees("1-daily-upsert  of the demo", "a .sql file")
         await operator.press(*"daily-up", "enter")

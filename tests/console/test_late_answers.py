@@ -15,11 +15,13 @@ from textual.widgets import Static
 
 from console.dialogs.confirm import ConfirmDialog
 from console.places.history.history import HistoryPlace
+from console.places.merge.merge import MergePlace
 from console.places.tables.tables import TablesPlace
 from console.widgets.grid import Grid
 from console.widgets.page_view import PageView
 from tests.console.drive import ORDERS, Clock, Operator, console
 from tests.console.naming_backend import NamingBackend, a_long_ledger, tag
+from tests.console.samples import MERGE_SQL
 
 MOVES: tuple[tuple[str, ...], ...] = (
     ("escape", "down", "enter"),
@@ -36,6 +38,13 @@ MOVES: tuple[tuple[str, ...], ...] = (
     ("3", "u"),
     ("3", "u", "down"),
     ("3", "u", "escape"),
+    ("3", "right_square_bracket"),
+    ("2", "escape", "p"),
+    ("2", "e", "x", "escape"),
+    ("2", "escape", "v"),
+    ("2", "left_square_bracket"),
+    ("2", "right_square_bracket"),
+    ("2", "x"),
 )
 MARK = re.compile(r"<[^<>]*>")
 STEPS = st.lists(st.one_of(st.sampled_from(MOVES), st.integers(0, 3)), min_size=15, max_size=40)
@@ -47,6 +56,8 @@ def marks(view: PageView) -> Iterator[str]:
     for grid in view.query(Grid):
         for row in grid.table.rows:
             yield from (mark for cell in row for mark in MARK.findall(cell or ""))
+    for paragraph in view.page.head:
+        yield from MARK.findall(f"{paragraph.lead.plain} {paragraph.body.plain}")
     if view.page.sql is not None:
         yield from MARK.findall(view.page.sql)
 
@@ -58,6 +69,18 @@ def check_tables(place: TablesPlace) -> None:
     for mark in marks(place.page):
         version = place.shown.version if place.shown is not None and view == "rows" else None
         assert mark == tag(name, view, version), f"{mark} is shown under {name} {view}"
+
+
+def check_history(place: HistoryPlace) -> None:
+    for mark in marks(place.detail_view):
+        assert place.detail is not None
+        assert mark == f"<{place.detail.operation.op_id}>", f"{mark} is shown as {place.detail.operation.op_id}"
+
+
+def check_merge(place: MergePlace) -> None:
+    if place.preview.view == "spark":
+        for mark in marks(place.preview.page):
+            assert mark == f"<{place.plan_id}>", f"{mark} is shown below plan {place.plan_id}"
 
 
 def check_undo(operator: Operator) -> None:
@@ -73,6 +96,10 @@ def check(operator: Operator) -> None:
     for place in operator.app.open_places():
         if isinstance(place, TablesPlace):
             check_tables(place)
+        elif isinstance(place, HistoryPlace):
+            check_history(place)
+        elif isinstance(place, MergePlace):
+            check_merge(place)
 
 
 async def run(steps: list[tuple[str, ...] | int], home: Path) -> None:
@@ -81,7 +108,8 @@ async def run(steps: list[tuple[str, ...] | int], home: Path) -> None:
     backend.ledger = a_long_ledger()
     async with console(backend, size=(120, 36)) as operator:
         await operator.sees("orders_feed")
-        await operator.press(*ORDERS, "enter")
+        await operator.write(MERGE_SQL)
+        await operator.press("escape", "1", *ORDERS, "enter")
         for step in steps:
             if isinstance(step, int):
                 backend.answer(step)
@@ -95,6 +123,9 @@ async def run(steps: list[tuple[str, ...] | int], home: Path) -> None:
         await operator.press("1")
         await all_answered(operator, backend)
         check(operator)
+        for place in operator.app.open_places():
+            if isinstance(place, HistoryPlace) and place.detail is not None and place.view == "sql":
+                assert set(marks(place.detail_view)) <= {f"<{place.detail.operation.op_id}>"}
         await shows_what_was_asked_for(operator)
 
 

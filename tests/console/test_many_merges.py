@@ -96,3 +96,14 @@ async def test_a_merge_that_runs_is_not_closed(backend: FakeBackend) -> None:
         await operator.sees("It is planning now")
         assert operator.merge.number == 2
         backend.release("plan")
+
+
+async def test_merges_that_were_left_open_are_named_by_their_table_before_one_goes_to_them(
+    backend: FakeBackend,
+) -> None:
+    DraftStore(backend.home).save("merge-1", Draft(MERGE_SQL), 0)
+    DraftStore(backend.home).save("merge-2", Draft("MERGE INTO sales.customers AS c USING x"), 0)
+    async with console(backend) as operator:
+        await operator.press("2")
+        await operator.sees(FIRST, SECOND)
+        assert not [place for place in operator.app.open_places() if getattr(place, "number", 1) == 2]

@@ -82,17 +82,17 @@ async def test_an_error_of_a_text_that_was_edited_since_marks_no_place(backend: 
         assert operator.merge.pane.error_at is None
 
 
-async def test_f6_goes_to_the_values_of_the_parameters_and_back(backend: FakeBackend) -> None:
+async def test_alt_v_goes_to_the_values_of_the_parameters_and_back(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.warm()
         await operator.write(WITH_PARAMETERS)
-        await operator.sees(":op", "F6 values")
-        await operator.press("f6", *"D1", "tab", *"2026")
+        await operator.sees(":op", "alt+v values")
+        await operator.press("alt+v", *"D1", "tab", *"2026")
         assert operator.merge.pane.params == {"op": "D1", "day": "2026"}
-        await operator.press("f6")
+        await operator.press("alt+v")
         assert operator.app.focused is operator.merge.editor
         await operator.write(MERGE_SQL)
-        await operator.misses("F6 values")
+        await operator.misses("alt+v values")
 
 
 async def test_a_clause_that_is_removed_is_told_of_and_comes_back(backend: FakeBackend) -> None:

@@ -12,13 +12,14 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher, Input
 from typing_extensions import override
 
+from console.drafts import DraftStore
 from console.places.merge.merge_form_pane import MergeFormPane
 from console.places.merge.merge_keys import KEYS
 from console.places.statement.commit_pane import CommitPane
 from console.places.statement.form_sql_place import FormSqlPlace
 from console.places.statement.plan_pages import spark_page
 from console.places.statement.preview import Preview
-from console.places.statement.statement_editor import ComposePane
+from console.places.statement.statement_editor import ComposePane, target_of
 from console.statements.clause_text import FormClause
 from console.statements.merge_form import (
     Part,
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
     from console.widgets.page import Page
 
 EMPTY = (
-    "Type a MERGE statement, open one with {merge.open}, or press {tables.merge} on a table. "
-    "{merge.plan} plans it and writes nothing."
+    "Type a MERGE statement, or press {tables.merge} on a table. {merge.plan} plans it and writes nothing. "
+    "{merge.open} opens one."
 )
 NOT_IN_SQL = "The {part} as it is typed here is not in the SQL: it is empty, or would not stay one part of it."
 
@@ -79,6 +80,7 @@ class MergePlace(FormSqlPlace):
     def on_mount(self) -> None:
         self.console_app.merges_signal.subscribe(self, self._merges_changed)
         self._merges_changed(self.number)
+        self._name_restored()
         if self.console_app.open_sql and self.number == 1:
             self.use_text(self.console_app.open_sql)
         self.editor.focus()
@@ -97,6 +99,24 @@ class MergePlace(FormSqlPlace):
         line.display = len(line.tabs) > 1
         line.refresh()
         self.refresh_bindings()
+
+    def _name_restored(self) -> None:
+        """Say which tables the merges go into that were left open the last time, before anybody goes to them."""
+        store, known = DraftStore(self.console_app.home), self.console_app.merges
+        unnamed = [number for number, table in known.items() if not table and number != self.number]
+
+        def named(tables: dict[int, str]) -> None:
+            for number, table in tables.items():
+                if not known.get(number):
+                    self.console_app.name_merge(number, table)
+
+        if unnamed:
+            self.ask(
+                "restored",
+                lambda: {number: target_of(store.load(f"merge-{number}").sql) for number in unnamed},
+                named,
+                lambda _: None,
+            )
 
     async def action_close_merge(self) -> None:
         if self.operation is not None:

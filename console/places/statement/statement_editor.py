@@ -46,6 +46,12 @@ _PYTHON_HINT = (
 )
 
 
+def target_of(sql: str) -> str:
+    """The table after MERGE INTO, "" if there is none."""
+    found = _TARGET.search(sql)
+    return found[1] if found else ""
+
+
 class ComposePane(Vertical, Asking):
     """One statement. Saved as it is typed, checked by Spark when the typing stops."""
 
@@ -144,8 +150,7 @@ class ComposePane(Vertical, Asking):
     @property
     def target(self) -> str:
         """The table after MERGE INTO, as it is typed so far."""
-        found = _TARGET.search(self.text)
-        return found[1] if found else ""
+        return target_of(self.text)
 
     def discard(self) -> Path | None:
         """Put the text aside for good, and forget the draft. Where it is kept, or None where there is nothing."""

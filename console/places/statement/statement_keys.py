@@ -18,8 +18,7 @@ def to_write_it(place: str) -> list[Binding]:
         Binding("ctrl+r,f5,p", "plan", "plan", id=f"{place}.plan",
                 tooltip="Plan the statement: see what it would do"),
         Binding("e,i", "edit", "edit", id=f"{place}.edit", tooltip="Go to the text"),
-        # before the text area, which selects a line by it
-        Binding("f6", "parameters", "values", id=f"{place}.parameters", priority=True,
+        Binding("alt+v", "parameters", "values", id=f"{place}.parameters",
                 tooltip="Go to the values of the :parameters, and back to the text"),
         Binding("f8", "go_to_error", "to the error", id=f"{place}.error", tooltip="Go to where the error is"),
     ]  # fmt: skip
