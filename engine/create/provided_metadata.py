@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engine.merge.prepare_source import VOLATILE, source_fingerprint
+from engine.merge.prepare_source import source_fingerprint, volatile_parts
 from engine.merge.source_plan import delta_tables, query_plan
 from engine.model.create_values import CreateSource, ProvidedMetadata, StateColumn, TableState
 from engine.model.errors import UsageError
@@ -19,7 +19,6 @@ from engine.spark.confs import read_confs
 from engine.spark.schema import columns_of, schema_of
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate
-from engine.sql.sql_text import function_names
 from engine.table.column_rules import CHECK
 from engine.table.commits import current_version
 from engine.table.delta_log import list_files
@@ -182,7 +181,7 @@ def with_counted_source(spark: SparkSession, create: ParsedCreate, provided: Pro
         num_rows=num_rows,
         num_partitions=int(cells[0] or 0) if cells else None,
         fingerprint=fingerprint,
-        volatile=tuple(sorted(function_names(create.query or "") & VOLATILE)),
+        volatile=volatile_parts(create.query or ""),
     )
     return dataclasses.replace(provided, source=source)
 

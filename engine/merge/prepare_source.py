@@ -26,7 +26,7 @@ from engine.spark.checkpoint import checkpoint
 from engine.spark.confs import ONE_JOB, confs_set, read_confs
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
-from engine.sql.sql_text import function_names, names_in
+from engine.sql.sql_text import all_function_names, names_in, special_times
 from engine.table.commits import current_version
 from engine.table.table_state import table_id
 
@@ -37,7 +37,12 @@ CLOCK = {
     *("current_timestamp", "now", "localtimestamp", "unix_timestamp"),
     *("current_date", "curdate", "current_time"),
 }
-VOLATILE = RANDOM | CLOCK
+VOLATILE = RANDOM | CLOCK | {"reflect", "java_method", "try_reflect"}
+EXACT_JSON = (
+    "map('ignoreNullFields', 'false', 'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSSXXX', "
+    "'timestampNTZFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS', 'timeFormat', 'HH:mm:ss.SSSSSS')"
+)
+"""Options of to_json by which rows that differ print otherwise: by default it drops NULLs and microseconds."""
 ATOMIC = re.compile(
     r"^(tinyint|smallint|int|bigint|float|double|boolean|date|timestamp|timestamp_ntz|string|binary|"
     r"decimal\(.*\)|char\(.*\)|varchar\(.*\)|string collate .*)$"
@@ -71,6 +76,16 @@ class PreparedSource:
     bounds: tuple[Bounds, ...] = ()
     pinned_id: str | None = None
     staged: str | None = None
+
+
+def clock_parts(sql: str) -> frozenset[str]:
+    """The functions and literals in ``sql`` that give the time, which Delta fixes anew for each MERGE."""
+    return (all_function_names(sql) & CLOCK) | special_times(sql)
+
+
+def volatile_parts(sql: str) -> tuple[str, ...]:
+    """The functions and literals in ``sql`` that give other values each time."""
+    return tuple(sorted((all_function_names(sql) & VOLATILE) | special_times(sql)))
 
 
 def new_view_name() -> str:
@@ -121,7 +136,7 @@ def prepare_source(
         fingerprint=fingerprint,
         pinned_versions=pinned,
         pinned_table=table,
-        volatile=tuple(sorted(function_names(merge.statement.before_select + merge.source_sql) & VOLATILE)),
+        volatile=volatile_parts(merge.statement.before_select + merge.source_sql),
         hint=root_hint(plan) if plan else None,
         is_small=bool(merge.keys) and whole is not None and int(whole) <= most,
         joins_small=bool(merge.keys) and joined is not None and int(joined) <= most,
@@ -225,9 +240,7 @@ def source_fingerprint(
     for column in columns:
         name = quote(column.name)
         parts.append(f"{name} IS NULL")
-        parts.append(
-            name if ATOMIC.match(column.type) else f"to_json(struct({name}), map('ignoreNullFields', 'false'))"
-        )
+        parts.append(name if ATOMIC.match(column.type) else f"to_json(struct({name}), {EXACT_JSON})")
     halves = ("__dm_hash & 4294967295L", "shiftrightunsigned(__dm_hash, 32)")
     sums = ("count(*)", *(f"coalesce(sum({half}), 0)" for half in halves))
     query = (

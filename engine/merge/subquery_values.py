@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from engine.merge.prepare_source import VOLATILE
+from engine.merge.prepare_source import EXACT_JSON, volatile_parts
 from engine.merge.session_definitions import digest
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.spark.spark_errors import collected
 from engine.sql.expressions import read_expression
 from engine.sql.parse import MergeStatement
-from engine.sql.sql_text import function_names, text_of
+from engine.sql.sql_text import text_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,10 +35,10 @@ def subquery_values(spark: SparkSession, statement: MergeStatement) -> tuple[str
     """A digest of the rows that each gives now; "" for one that gives others each time. Raises EngineError."""
     values = []
     for text in subqueries(statement):
-        if function_names(text) & VOLATILE:
+        if volatile_parts(text):
             values.append("")
             continue
-        hashed = "sum(CAST(xxhash64(to_json(struct(*), map('ignoreNullFields', 'false'))) AS DECIMAL(38, 0)))"
+        hashed = f"sum(CAST(xxhash64(to_json(struct(*), {EXACT_JSON})) AS DECIMAL(38, 0)))"
         rows = collected(spark, f"{statement.before_select}SELECT count(*), {hashed} FROM {text}")
         values.append(digest(str(tuple(rows[0]))))
     return tuple(values)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.merge.prepare_source import CLOCK
+from engine.merge.prepare_source import clock_parts
 from engine.model.plan import Remark
 from engine.preflight.findings import Findings
-from engine.sql.sql_text import all_function_names
 
 MUST_ACCEPT = frozenset(("NULL_CONDITION_WRONG_RESULT", "FEED_LOSES_INSERTED_ROWS"))
 
@@ -114,4 +113,4 @@ def advice_of(findings: Findings) -> Iterator[Remark]:
 
 def asks_time(condition: str) -> frozenset[str]:
     """The functions of ``condition`` that give the time, which each MERGE takes once."""
-    return all_function_names(condition) & CLOCK
+    return clock_parts(condition)

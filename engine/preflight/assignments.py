@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Literal
 
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.prepare_source import VOLATILE
+from engine.merge.should_materialize_source import NON_DETERMINISTIC
 from engine.preflight.target_rules import StoreCast, TargetColumn, TargetRules, depends_on_zone
 from engine.spark.schema import schema_of
 from engine.sql.char_types import padded
 from engine.sql.names import quote, string
 from engine.sql.parse import MergeClause
-from engine.sql.sql_text import all_function_names, names_in, substituted, tokenize
+from engine.sql.sql_text import all_function_names, names_in, special_times, substituted, tokenize
 from engine.sql.store_types import can_up_cast, ddl, is_same, plain
 
 if TYPE_CHECKING:
@@ -97,8 +98,10 @@ def never_failing(merge: AnalyzedMerge, rules: TargetRules, one: ClauseAssignmen
 
 
 def volatile(text: str) -> str:
-    """The functions in ``text`` that give other values each time, "" where there are none."""
-    return ", ".join(f"{name}()" for name in sorted(all_function_names(text) & VOLATILE))
+    """The functions and literals in ``text`` that give other values each time, or by how the rows are read; "" if
+    there are none."""
+    functions = all_function_names(text) & (VOLATILE | NON_DETERMINISTIC)
+    return ", ".join((*(f"{name}()" for name in sorted(functions)), *sorted(special_times(text))))
 
 
 def kept(merge: AnalyzedMerge, rules: TargetRules) -> tuple[Assignment, ...]:

@@ -16,12 +16,9 @@ if TYPE_CHECKING:
 Path = tuple[str, ...]
 NESTED = ("struct", "array", "map")
 PARTS = ("elementType", "keyType", "valueType")
-NOT_OF_ICEBERG = {
-    "delta.enableIcebergCompatV1": ("array", "map", "void"),
-    "delta.enableIcebergCompatV2": ("variant", "void"),
-    "delta.enableIcebergCompatV3": ("void",),
-}
-"""By table property, the types that it forbids (IcebergCompat's CheckNoListMapNullType and CheckTypeInAllowList)."""
+ICEBERG_COMPAT_V1 = "delta.enableIcebergCompatV1"
+NOT_OF_ICEBERG_V1 = ("array", "map", "void")
+"""The types that it forbids (IcebergCompat.CheckNoListMapNullType)."""
 
 
 def new_columns(before: StructType, after: StructType, target: DescribedTarget) -> Refused | None:
@@ -65,12 +62,11 @@ def _type_error(name: str, type_: DataType, target: DescribedTarget) -> Refused 
             f"The new column {name} is a TIMESTAMP_NTZ, and the table has not the feature for it.",
             "Cast it to TIMESTAMP in the source, or set the table's delta.feature.timestampNtz to supported.",
         )
-    compat = next((key for key in NOT_OF_ICEBERG if is_on(target.properties, key, "false")), None)
-    if compat is not None and kind in NOT_OF_ICEBERG[compat]:
+    if kind in NOT_OF_ICEBERG_V1 and is_on(target.properties, ICEBERG_COMPAT_V1, "false"):
         return _refused(
             "DELTA_ICEBERG_COMPAT_VIOLATION",
-            f"The new column {name} is a {kind.upper()}, and {compat} allows none.",
-            f"Leave it out of the source, cast it, or set the table's {compat} to false.",
+            f"The new column {name} is a {kind.upper()}, and {ICEBERG_COMPAT_V1} allows none.",
+            f"Leave it out of the source, cast it, or set the table's {ICEBERG_COMPAT_V1} to false.",
         )
     if kind in ("array", "map") and _holds_void(type_):
         return _refused(

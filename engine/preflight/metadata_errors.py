@@ -13,7 +13,7 @@ from engine.model.write import WritePlan
 from engine.preflight.target_rules import TargetRules
 from engine.spark.confs import is_on
 from engine.sql.parse import MergeStatement
-from engine.sql.sql_text import dotted_names
+from engine.sql.sql_text import dotted_names, function_names
 from engine.sql.store_types import is_same
 from engine.table.table_features import FEATURES, WRITER_FEATURES
 
@@ -35,6 +35,7 @@ NOT_BOOLEAN = (
     "DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN",
     "CANNOT_UP_CAST_DATATYPE",
 )
+INPUT_FILE = frozenset(("input_file_name", "input_file_block_start", "input_file_block_length"))
 MISSING = "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION"
 
 
@@ -49,6 +50,19 @@ def not_boolean(merge: AnalyzedMerge) -> Refused | None:
             hint="Write a comparison, or CAST(… AS BOOLEAN).",
         )
     return None
+
+
+def reads_input_file(merge: AnalyzedMerge) -> Refused | None:
+    """SET and VALUES are computed over a join of two sides, in which Spark knows no input file."""
+    texts = [value for clause in merge.statement.clauses for _, value in clause.assignments]
+    names = sorted(name for text in texts for name in function_names(text) & INPUT_FILE)
+    if not names:
+        return None
+    return Refused(
+        condition="MULTI_SOURCES_UNSUPPORTED_FOR_EXPRESSION",
+        message=f"{names[0]}() in SET or VALUES is computed over both sides, and Spark refuses that while it runs.",
+        hint="Compute it in the source: USING (SELECT *, input_file_name() AS file FROM …) AS s.",
+    )
 
 
 def ambiguity(statement: MergeStatement, conflicts: Conflicts) -> Refused | None:

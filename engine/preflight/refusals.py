@@ -16,6 +16,7 @@ from engine.preflight.metadata_errors import (
     changed_types,
     dotted_partitions,
     not_boolean,
+    reads_input_file,
     reserved_names,
     unwritable,
 )
@@ -32,6 +33,7 @@ def refused_at_start(merge: AnalyzedMerge, target: DescribedTarget) -> Refused |
         unwritable(int(target.detail["minWriterVersion"]), target.features)
         or changed_types(target.rules)
         or not_boolean(merge)
+        or reads_input_file(merge)
         or new_columns(merge.target_type, merge.type_after, target)
     )
 

@@ -135,12 +135,26 @@ def function_names(sql: str) -> frozenset[str]:
     return frozenset(parts[-1] for parts in called_functions(sql))
 
 
+SPECIAL_TIMES = frozenset(("now", "today", "tomorrow", "yesterday"))
+TIME_WORD = re.compile(r"(TO_|TRY_TO_)?(DATE|TIMESTAMP)\w*")
 NO_BRACKETS = frozenset(("current_timestamp", "current_date", "current_time", "localtimestamp"))
 
 
 def all_function_names(sql: str) -> frozenset[str]:
     """:func:`function_names`, and the functions that are called without brackets."""
     return function_names(sql) | ({token.word.lower() for token in tokenize(sql)} & NO_BRACKETS)
+
+
+def special_times(sql: str) -> frozenset[str]:
+    """The literals in ``sql`` that Spark reads as the time of now, ``'now'`` for TIMESTAMP'now'.
+
+    A text becomes a time by a typed literal, a cast or a function of times, so one of their words stands beside it.
+    """
+    tokens = tokenize(sql)
+    if not any(TIME_WORD.fullmatch(token.word) for token in tokens):
+        return frozenset()
+    texts = {token.text.strip("rR'\"").strip().lower() for token in tokens if token.is_string}
+    return frozenset(f"'{text}'" for text in texts & SPECIAL_TIMES)
 
 
 def called_functions(sql: str) -> frozenset[tuple[str, ...]]:

@@ -45,7 +45,7 @@ def test_a_promise_is_compared_though_the_session_lets_commits_tell_no_metrics(s
     with confs_set(shop, {HISTORY_METRICS: "false"}):
         outcome = apply(shop, plan(shop, DATED, rows=0))
         assert shop.conf.get(HISTORY_METRICS) == "false", "the operator's own is put back"
-    assert (outcome.kept, outcome.metrics["numTargetRowsUpdated"]) == (True, 2)
+    assert (outcome.kept, outcome.metrics["numTargetRowsUpdated"]) == (True, 3)
 
 
 def test_disjoint_commits_are_shown_and_let_pass(shop: Any) -> None:

@@ -52,6 +52,20 @@ MERGES: dict[str, tuple[tuple[str, ...], str]] = {
         "THEN UPDATE SET when = case WHEN src.case = 1 THEN src.then ELSE tgt.when END, then = src.matched "
         "WHEN NOT MATCHED THEN INSERT (case, when) VALUES (src.case, src.when)",
     ),
+    "a time of now, which Spark computes when it parses": (
+        PAIR,
+        "MERGE INTO tgt t USING (SELECT * FROM src WHERE TIMESTAMP'now' > DATE'2000-01-01') s ON t.id = s.id "
+        f"AND TIMESTAMP'now' > TIMESTAMP'2000-01-01 00:00:00' {UPSERT}",
+    ),
+    "a table whose name is computed": (
+        PAIR,
+        f"MERGE INTO tgt t USING IDENTIFIER('sr' || 'c') s ON t.id = s.id {UPSERT}",
+    ),
+    "the input file in VALUES": (
+        PAIR,
+        "MERGE INTO tgt t USING src s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v "
+        "WHEN NOT MATCHED THEN INSERT (id, f) VALUES (s.id, input_file_name())",
+    ),
     "an alias called merge, a WITH called merge": (
         PAIR,
         "WITH merge AS (SELECT id, v FROM src) MERGE INTO tgt AS matched USING merge AS not ON matched.id = not.id "

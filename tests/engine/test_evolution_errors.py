@@ -48,11 +48,6 @@ CASES = {
     "a NULL without a type": ("NULL AS z", "", ""),
     "a map, compatible with Iceberg": ("map('a', 1) AS z", ICEBERG.format(1), "DELTA_ICEBERG_COMPAT_VIOLATION"),
     "a map, compatible with Iceberg 2": ("map('a', 1) AS z", ICEBERG.format(2), ""),
-    "a variant, compatible with Iceberg 2": (
-        "parse_json('1') AS z",
-        ICEBERG.format(2),
-        "DELTA_ICEBERG_COMPAT_VIOLATION",
-    ),
     "an interval": ("INTERVAL '1' DAY AS i", "", "DELTA_UNSUPPORTED_DATA_TYPES"),
     "a plain one": ("named_struct('a', array(1)) AS n", "", ""),
 }
