@@ -14,7 +14,7 @@ from tests.cli.running import Ran, Shell
 from tests.engine.plans import make_create_plan, make_outcome, make_plan
 
 NO_SPARK = mock.patch("engine.session.connect.connect", side_effect=AssertionError("Spark was asked for"))
-FORMAT_1 = Path(__file__).parents[1] / "engine/plan_files"
+FORMAT_1 = Path(__file__).parents[1] / "unit/engine/model/plan_files"
 
 
 @pytest.fixture(autouse=True)

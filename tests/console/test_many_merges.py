@@ -66,7 +66,7 @@ async def test_the_drafts_of_all_merges_are_back_after_a_crash(backend: FakeBack
     async with console(backend) as operator:
         await operator.warm()
         await operator.press("2")
-        await operator.sees("MERGE INTO a USING b", "3 new")
+        await operator.sees("MERGE INTO a USING b", "3 c")
         await operator.press("alt+right")
         await operator.sees("MERGE INTO c USING d", "1 a", "3 c")
 

@@ -211,13 +211,6 @@ async def test_no_color_draws_in_greys_and_every_word_stays(
         assert all(max(rgb) - min(rgb) <= 1 for rgb in colours)
 
 
-async def test_a_theme_that_was_chosen_says_how_to_keep_it(backend: FakeBackend) -> None:
-    async with console(backend, size=(120, 36)) as operator:
-        await operator.warm()
-        operator.app.theme = "merge-sea"
-        await operator.sees('theme = "merge-sea"')
-
-
 @pytest.mark.parametrize(
     ("named", "speaks"),
     [

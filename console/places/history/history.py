@@ -264,6 +264,8 @@ class HistoryPlace(Place):
         self.view = view
         self.query_one("#views", TabLine).chosen = view
         if view == "plots":
+            # what was there is of another view
+            self.detail_view.say("Reading the history…")
             self._plot()
         elif self.detail is not None:
             self._show(self.detail)

@@ -105,7 +105,7 @@ def _operation_row(one: Operation, glyphs: Glyphs, *, member: bool) -> Row:
     return (
         f"  {started}" if member else started,
         visible(one.table),
-        sentences.kind(one.kind),
+        sentences.kind(one.kind, one.sql),
         _status(one, glyphs),
         "" if one.version is None else f"v{one.version}",
         sentences.one_line(one.error or ""),
