@@ -20,7 +20,7 @@ LONGEST = (
     "test_random_merges.py",
     "test_as_people_write_it.py",
     "test_should_materialize_source.py",
-    "test_foresee.py",
+    "test_metadata_errors.py",
     "test_fidelity.py",
 )
 # The demo, the command line and the terminal are tested with the confs that users get.

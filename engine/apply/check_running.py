@@ -41,7 +41,7 @@ def check_running(spark: SparkSession, plan: Plan, statement: MergeStatement) ->
             "Plan again, in the session that applies.",
         )
     again = unless_refused(lambda: explain(spark, wanted))
-    if alike(running.parsed) != alike(again.parsed):
+    if alike(running.parsed, statement.sql) != alike(again.parsed, statement.sql):
         raise not_understood(running.parsed, again.parsed)
 
 

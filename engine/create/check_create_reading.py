@@ -140,7 +140,7 @@ def check_parsed_create(spark: SparkSession, create: ParsedCreate, printed: str 
 
 def _hold(spark: SparkSession, theirs: str, ours: str) -> None:
     again = unless_refused(lambda: parsed_plan(spark, ours))
-    if not theirs or alike(theirs) != alike(again):
+    if not theirs or alike(theirs, ours) != alike(again, ours):
         raise not_understood(theirs, again)
 
 

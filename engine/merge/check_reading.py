@@ -101,9 +101,7 @@ def check_reading(spark: SparkSession, merge: AnalyzedMerge) -> None:
 def check_parsed(spark: SparkSession, statement: MergeStatement, parsed: str) -> None:
     """Raise where Spark parses our parts to something else than the statement, whose print is ``parsed``."""
     again = unless_refused(lambda: explain(spark, from_parts(statement)))
-    # Spark computes TIMESTAMP'now' when it parses
-    mask = _without_times if special_times(statement.sql) else alike
-    if mask(parsed) != mask(again.parsed):
+    if alike(parsed, statement.sql) != alike(again.parsed, statement.sql):
         raise not_understood(parsed, again.parsed)
     if _kind_is_hidden(statement):
         _check_kind(spark, statement)
@@ -178,7 +176,7 @@ def _check_kind(spark: SparkSession, statement: MergeStatement) -> None:
     prints = []
     for sql in (statement.sql, from_parts(statement)):
         try:
-            prints.append(alike(explain(spark, sql + known).parsed))
+            prints.append(alike(explain(spark, sql + known).parsed, statement.sql))
         except EngineError as error:
             # behind one without a condition no other may stand
             prints.append(error.condition)
@@ -186,15 +184,13 @@ def _check_kind(spark: SparkSession, statement: MergeStatement) -> None:
         raise not_understood(*prints)
 
 
-def alike(text: str) -> str:
-    """A print with its ids numbered in their order."""
+def alike(text: str, sql: str = "") -> str:
+    """A print of ``sql`` with its ids numbered in their order, and without the times that Spark computes when it
+    parses, as it does of TIMESTAMP'now'."""
     ids: dict[str, int] = {}
     numbered = ID.sub(lambda match: f"#{ids.setdefault(match.group(1), len(ids))}", text)
-    return LAMBDA.sub("#lambda", SEED.sub("#seed", numbered)).strip()
-
-
-def _without_times(text: str) -> str:
-    return CLOCK.sub("#time", alike(text))
+    masked = LAMBDA.sub("#lambda", SEED.sub("#seed", numbered)).strip()
+    return CLOCK.sub("#time", masked) if special_times(sql) else masked
 
 
 def _command(analyzed: str) -> str:
@@ -202,4 +198,4 @@ def _command(analyzed: str) -> str:
 
     In small letters: columns are known by their ids, and their names print as typed, ID#1 for the column id.
     """
-    return _without_times(analyzed[max(analyzed.find(INDEX), 0) :]).lower()
+    return CLOCK.sub("#time", alike(analyzed[max(analyzed.find(INDEX), 0) :])).lower()
