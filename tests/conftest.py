@@ -38,6 +38,7 @@ SERVER_CONFS = {**TEST_CONFS, "spark.sql.catalogImplementation": "in-memory"}
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--merges", type=int, help="How many random merges to plan and apply on each kind of session.")
+    parser.addoption("--metamorphic", type=int, help="Of how many random merges to ask what holds between plans.")
     parser.addoption("--statements", type=int, help="How many more statements to read beside Spark.")
     parser.addoption("--tables-of-others", help="A folder of Delta tables of other writers to merge into.")
     parser.addoption("--delays", type=int, default=8, help="How many times to answer the console late and unordered.")

@@ -29,6 +29,7 @@ from engine.sql.parse import parse_merge, parse_script
 from engine.table.commits import Commit, commits, current_version
 from engine.table.delta_log import list_files
 from engine.table.log_file import LogFile
+from tests.engine.elsewhere import Apply
 
 ALWAYS = (
     "numTargetRowsInserted",
@@ -42,11 +43,14 @@ ALWAYS = (
 NOT_ROWS = ("_commit_version", "_commit_timestamp")
 
 
-def check_merge(spark: Any, table: str, script: str, *, rows: int = 0, values: bool = False) -> str:
+def check_merge(
+    spark: Any, table: str, script: str, *, rows: int = 0, values: bool = False, elsewhere: Apply | None = None
+) -> str:
     """Plan and apply; AssertionError where a promise is broken. What became of it: "committed", "nothing to do",
     "must accept", or the error's class where Delta refuses it, by the plan and by Delta alike.
 
-    With ``values`` the rows that the merge leaves are computed first, and compared one for one.
+    With ``values`` the rows that the merge leaves are computed first, and compared one for one. ``elsewhere`` applies
+    the plan where this session is not known.
     """
     before_plan = footprint(spark, table)
     try:
@@ -64,7 +68,8 @@ def check_merge(spark: Any, table: str, script: str, *, rows: int = 0, values: b
         return "must accept"
     before = list_files(spark, looked.target.path, looked.target.version)
     computed = compute(spark, table, looked.statement.sql) if values else None
-    outcome = apply(spark, Plan.from_json(looked.to_json()))
+    text = looked.to_json()
+    outcome = elsewhere(text) if elsewhere else apply(spark, Plan.from_json(text))
     if not looked.changes_something:
         assert current_version(spark, table) == looked.target.version, "a plan without changes commits nothing"
         assert outcome.version is None
@@ -77,6 +82,8 @@ def check_merge(spark: Any, table: str, script: str, *, rows: int = 0, values: b
     if computed:
         with confs_set(spark, AS_MERGE_READS):
             check_values(spark, table, computed)
+    if elsewhere:
+        free_source(spark, looked.session.source_view)
     assert apply(spark, looked).already_applied
     assert current_version(spark, table) == now.version, "the same plan twice commits once"
     return "committed"

@@ -88,6 +88,11 @@ MERGES: dict[str, tuple[tuple[str, ...], str]] = {
         (*PAIR, "UPDATE src SET f = 'maybe' WHERE id = 9"),
         "MERGE INTO tgt t USING src s ON t.id = s.id WHEN MATCHED AND NOT s.f THEN UPDATE SET v = s.v",
     ),
+    "a text compared with a number in a variable on an unmatched row": (
+        (*PAIR, "UPDATE src SET f = CAST(v AS STRING) WHERE id < 9"),
+        "DECLARE OR REPLACE VARIABLE least INT DEFAULT 11;\n"
+        "MERGE INTO tgt t USING src s ON t.id = s.id WHEN MATCHED AND s.f = least THEN UPDATE SET v = s.v",
+    ),
     "braces in the source": (
         PAIR,
         "MERGE INTO tgt t USING (SELECT * FROM src WHERE '{}' = '{' || '}' AND NOT v RLIKE '[a-z]{3}') s "

@@ -64,6 +64,15 @@ def test_an_on_that_fails_for_some_pair_is_judged_as_delta_judges_it(shop: Any) 
         assert looked.refused.condition == refused_by_delta(shop, text)
 
 
+def test_a_source_that_gives_others_each_time_is_applied_as_it_was_planned(shop: Any) -> None:
+    source = "(SELECT k, uuid() AS u FROM s)"
+    text = f"MERGE INTO t USING {source} s ON t.k = s.k WHEN NOT MATCHED THEN INSERT (k, n) VALUES (s.k, length(s.u))"
+    looked = plan(shop, text)
+    assert looked.executor == "InsertOnlyMergeExecutor"
+    assert looked.promise["numTargetRowsInserted"] == 21
+    assert apply(shop, looked).kept
+
+
 def test_the_target_is_read_once(shop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[str] = []
     monkeypatch.setattr(type(shop), "sql", recorded(type(shop).sql, sent))

@@ -1,7 +1,7 @@
 """Random merges into random tables keep their promise: ``pytest -m fidelity --merges N`` runs any number of them.
 
 Some merges of a fixed seed run always. With ``--merges`` the seed is new (``--hypothesis-seed`` repeats one), and the
-rows that each merge leaves are compared as well.
+rows that each merge leaves are compared as well; over Connect another process applies every fifth plan.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from engine.spark.confs import confs_set
 from tests.conftest import own_schema
+from tests.engine.elsewhere import Apply, another_process
 from tests.engine.fidelity import check_merge
 from tests.engine.random_merges import Story, stories
 from tests.engine.random_tables import ODD_NAMES, PLAIN_NAMES, source_statements
@@ -30,6 +32,13 @@ GOOD = ("committed", "nothing to do", "must accept")
 def connect_shop(spark: Any) -> Iterator[Any]:
     """The Connect session in a schema that has the sources."""
     yield from _shop(spark)
+
+
+@pytest.fixture(scope="module")
+def elsewhere(spark_home: Path, connect_shop: Any) -> Iterator[Apply]:
+    schema = connect_shop.sql("SELECT current_database()").collect()[0][0]
+    with another_process(spark_home, schema) as applying:
+        yield applying
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +61,8 @@ def test_random_merges_keep_their_promise(kind: str, request: pytest.FixtureRequ
     if wanted is None and kind == "classic":
         pytest.skip("the fixed seed runs over Connect; --merges runs both")
     spark = request.getfixturevalue(f"{kind}_shop")
+    elsewhere = request.getfixturevalue("elsewhere") if wanted and kind == "connect" else None
+    applied_by = cycle((elsewhere, None, None, None, None))
     seen: Counter[str] = Counter()
     told: set[Story] = set()
 
@@ -66,7 +77,7 @@ def test_random_merges_keep_their_promise(kind: str, request: pytest.FixtureRequ
     @given(stories(IN_EACH_STORY))
     def run(story: Story) -> None:
         if story not in told:
-            seen.update(check_story(spark, story, str(tmp_path), values=wanted is not None))
+            seen.update(check_story(spark, story, str(tmp_path), values=wanted is not None, applied_by=applied_by))
             told.add(story)
 
     run()
@@ -74,8 +85,10 @@ def test_random_merges_keep_their_promise(kind: str, request: pytest.FixtureRequ
     assert seen["committed"] > seen.total() // 2, "most merges should do something"
 
 
-def check_story(spark: Any, story: Story, directory: str, *, values: bool) -> list[str]:
-    """Run it; what fails comes with the SQL that repeats it."""
+def check_story(
+    spark: Any, story: Story, directory: str, *, values: bool, applied_by: Iterator[Apply | None]
+) -> list[str]:
+    """Run it; what fails comes with the SQL that repeats it. ``applied_by`` applies one plan after the other."""
     table = f"t_{uuid.uuid4().hex[:10]}"
     ran = story.table.statements(table, directory)
     found = []
@@ -86,7 +99,7 @@ def check_story(spark: Any, story: Story, directory: str, *, values: bool) -> li
         ran.append(script)
         try:
             with confs_set(spark, dict(merge.confs)):
-                found.append(check_merge(spark, table, script, values=values))
+                found.append(check_merge(spark, table, script, values=values, elsewhere=next(applied_by)))
         except Exception as error:
             if hasattr(error, "add_note"):  # Python 3.11
                 error.add_note("To repeat it:\n" + ";\n".join(ran))
