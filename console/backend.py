@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from engine.apply.policy import Policy
+from engine.commit.policy import Policy
 
 if TYPE_CHECKING:
     from engine.explore.find_key import FoundKey

@@ -6,7 +6,7 @@ production = true                    # the console says so on every place, in wo
 private = true                       # no value of a row is kept in a plan
 conf."spark.sql.session.timeZone" = "UTC"
 policy.typed_confirmation = true     # the table's name is to be typed before a commit; --yes will not do
-policy.max_files_rewritten = 0.2     # of the table's files; see engine.apply.policy for all the rules
+policy.max_files_rewritten = 0.2     # of the table's files; see engine.commit.policy for all the rules
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from console.settings import FILE_NAME, parse_toml
-from engine.apply.policy import Policy
+from engine.commit.policy import Policy
 
 DEFAULT_PORT = 15002  # Spark Connect's
 KNOWN = ("master", "remote", "conf", "private", "production", "policy")

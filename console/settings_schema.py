@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from engine.apply.policy import Policy
+from engine.commit.policy import Policy
 
 Scalar = str | bool | int | float
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from console.backend import OnProgress
 from console.spark_tables import SparkTables
-from engine.apply.policy import Policy
+from engine.commit.policy import Policy
 
 if TYPE_CHECKING:
     from engine.explore.find_key import FoundKey
@@ -146,7 +146,7 @@ class SparkBackend(SparkTables):
     def plan(
         self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: OnProgress
     ) -> AnyPlan:
-        from engine.apply.policy import with_verdicts
+        from engine.commit.policy import with_verdicts
         from engine.model.errors import EngineError
         from engine.plan_statement import plan
 
@@ -207,7 +207,7 @@ class SparkBackend(SparkTables):
         return session
 
     def apply(self, plan: AnyPlan, *, accept: tuple[str, ...], operation_id: str, on_progress: OnProgress) -> Outcome:
-        from engine.apply.apply_plan import apply
+        from engine.commit.apply_plan import apply
 
         with self._lock:  # another plan may be kept at the same time, and drop this one
             session = self._plans.get(plan.plan_id)
@@ -271,7 +271,7 @@ class SparkBackend(SparkTables):
         return self._ledger().outcomes(limit)
 
     def plan_undo(self, op_id: str) -> UndoPlan:
-        from engine.apply.policy import check_writable
+        from engine.commit.policy import check_writable
         from engine.recovery.undo import plan_undo
 
         check_writable(self.policy)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from engine.apply.apply_plan import apply
+    from engine.commit.apply_plan import apply
     from engine.ledger.history import History
     from engine.model.errors import EngineError
     from engine.model.plan import Plan
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["EngineError", "History", "Plan", "apply", "connect", "plan"]
 
 _HOMES = {
-    "apply": "engine.apply.apply_plan",
+    "apply": "engine.commit.apply_plan",
     "connect": "engine.session.connect",
     "plan": "engine.plan_statement",
     "EngineError": "engine.model.errors",

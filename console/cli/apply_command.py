@@ -17,7 +17,7 @@ from console.cli.streams import glyphs, paper, print_json, show
 from console.words.visible import visible
 
 if TYPE_CHECKING:
-    from engine.apply.policy import Broken
+    from engine.commit.policy import Broken
     from engine.model.operation import Outcome
     from engine.model.plans import AnyPlan
     from engine.session.connect import Session
@@ -95,8 +95,8 @@ def _confirm(
     """Show what would be committed and ask. Raises RefusedError unless it may be."""
     from console.cli import view_create
     from console.cli.view_plan import summary
-    from engine.apply.apply_plan import refuse
-    from engine.apply.policy import check_policy, to_be_typed
+    from engine.commit.apply_plan import refuse
+    from engine.commit.policy import check_policy, to_be_typed
     from engine.model.errors import RefusedError
 
     told.pause()
@@ -126,7 +126,7 @@ def _confirm(
 
 def _typed(plan: AnyPlan, rule: Broken, yes: bool, events: bool) -> None:
     """A rule of the policy: only who types the table's name commits, so no --yes will do."""
-    from engine.apply.policy import refusal
+    from engine.commit.policy import refusal
     from engine.model.errors import RefusedError
 
     if yes:
@@ -165,7 +165,7 @@ def _attach(invocation: Invocation, plan: AnyPlan, told: Narrator) -> Session:
 def commit(invocation: Invocation, session: Session, told: Narrator, plan: AnyPlan, accept: tuple[str, ...]) -> Outcome:
     """Apply ``plan`` in ``session``, where ctrl-c reaches it until Delta has committed."""
     from console.cli.interruptible import Interruptible
-    from engine.apply.apply_plan import apply as apply_plan
+    from engine.commit.apply_plan import apply as apply_plan
 
     history = invocation.history()
     work = Interruptible(

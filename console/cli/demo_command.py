@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @asked
 def demo(invocation: Invocation, headless: bool, reset: bool, scale: float) -> int:
     """Make sample tables (once, in a minute or two), then open the console on them."""
-    from engine.apply.policy import check_writable
+    from engine.commit.policy import check_writable
 
     check_writable(invocation.policy)
     if not headless:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from console.cli.streams import tell
-from engine.apply.policy import Policy
+from engine.commit.policy import Policy
 
 if TYPE_CHECKING:
     from engine.ledger.history import History

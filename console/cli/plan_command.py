@@ -62,7 +62,7 @@ def plan(
 ) -> int:
     """Plan the MERGE, CREATE or REPLACE TABLE of FILE.sql, or from stdin (-): what it would do, without doing it."""
     if freeze:
-        from engine.apply.policy import check_writable
+        from engine.commit.policy import check_writable
 
         if output is None:
             raise click.UsageError("--freeze keeps the source for a plan that is saved: give -o P.json too.")
@@ -104,7 +104,7 @@ def make_plan(
 ) -> AnyPlan:
     """Plan in ``session``, where ctrl-c reaches it, and remember the plan in the ledger."""
     from console.cli.interruptible import Interruptible
-    from engine.apply.policy import with_verdicts
+    from engine.commit.policy import with_verdicts
     from engine.model.errors import CancelledError, EngineError
     from engine.plan_statement import plan as plan_statement
 

@@ -22,7 +22,7 @@ from console.words.visible import visible
 
 if TYPE_CHECKING:
     from console.words.projection import Projection
-    from engine.apply.policy import Broken
+    from engine.commit.policy import Broken
     from engine.model.plans import AnyPlan
 
 

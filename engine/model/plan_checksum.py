@@ -1,7 +1,7 @@
 """The checksum of a plan file: it shows whether the file was edited or damaged since this program wrote it.
 
 It guards against accident, not against malice: who edits a file can compute a new one (see
-``engine.apply.check_plan``).
+``engine.commit.check_plan``).
 """
 
 from __future__ import annotations

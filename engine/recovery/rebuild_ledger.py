@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from engine.apply.commit_identity import own_commits
+from engine.commit.commit_identity import own_commits
 from engine.ledger.history_rows import Subject
 from engine.model.errors import EngineError
 from engine.model.operation import Outcome

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from engine.apply.commit_identity import own_commit
-from engine.apply.promise_check import outcome_of
-from engine.apply.staleness import Staleness, commit_line
+from engine.commit.commit_identity import own_commit
+from engine.commit.promise_check import outcome_of
+from engine.commit.staleness import Staleness, commit_line
 from engine.ledger.history import Abandoned
 from engine.merge.prepare_source import free_source
 from engine.merge.should_materialize_source import MODE

@@ -16,10 +16,10 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from engine.apply.commit_identity import is_compaction_of, of_another_table, own_commit
-from engine.apply.exactly_once import COMPARING, commit_despite, given_up_if_unknown, is_conflict, traced
-from engine.apply.promise_check import deviations
-from engine.apply.staleness import commit_line
+from engine.commit.commit_identity import is_compaction_of, of_another_table, own_commit
+from engine.commit.exactly_once import COMPARING, commit_despite, given_up_if_unknown, is_conflict, traced
+from engine.commit.promise_check import deviations
+from engine.commit.staleness import commit_line
 from engine.model.create_values import CreatePlan
 from engine.model.errors import CancelledError, EngineError, RefusedError, StalePlanError
 from engine.model.operation import Deviation, Outcome, UndoPlan

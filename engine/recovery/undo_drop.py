@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from engine.apply.commit_identity import is_compaction_of, own_commit
-from engine.apply.staleness import commit_line
+from engine.commit.commit_identity import is_compaction_of, own_commit
+from engine.commit.staleness import commit_line
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError, RefusedError, StalePlanError
 from engine.model.operation import Operation, UndoPlan

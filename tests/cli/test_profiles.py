@@ -9,7 +9,7 @@ import pytest
 from console.cli.group import resolve
 from console.profiles import load_profile
 from console.settings import load_settings
-from engine.apply.policy import Policy
+from engine.commit.policy import Policy
 from engine.model.errors import UsageError
 from tests.cli.running import Shell
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.apply.apply_plan import REWRITING, apply
+from engine.commit.apply_plan import REWRITING, apply
 from engine.model.errors import StalePlanError
 from engine.model.operation import Outcome
 from engine.model.plan import Plan

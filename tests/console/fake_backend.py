@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from engine.apply.policy import Policy
+from engine.commit.policy import Policy
 from engine.explore.find_key import FoundKey
 from engine.explore.layout_advice import LayoutAdvice
 from engine.explore.scan_explorer import QueryScan, ScanExplained

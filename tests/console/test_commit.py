@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.apply.policy import Policy
+from engine.commit.policy import Policy
 from engine.model.errors import EngineError, StalePlanError
 from tests.console import samples
 from tests.console.drive import console

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.widgets import Input
 
-from engine.apply.policy import Policy, with_verdicts
+from engine.commit.policy import Policy, with_verdicts
 from engine.model.plan_file import read_plan_file
 from tests.console import samples
 from tests.console.drive import console

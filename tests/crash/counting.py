@@ -8,7 +8,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from engine.apply.apply_plan import apply
+from engine.commit.apply_plan import apply
 from engine.ledger.history import History
 from engine.model.operation import Operation
 from engine.model.plan import Plan

@@ -33,13 +33,13 @@ APPLYING = {
     "the plan is checked": ("engine.ledger.history:History.begin", "before"),
     "the apply is half begun": ("engine.ledger.history:_run", "after"),
     "the apply is begun": ("engine.ledger.history:History.begin", "after"),
-    "the MERGE is sent": ("engine.apply.apply_plan:running_sql", "a moment after"),
-    "the MERGE runs": ("engine.apply.apply_plan:running_sql", "a while after"),
-    "the MERGE has returned": ("engine.apply.apply_plan:committed", "before"),
+    "the MERGE is sent": ("engine.commit.apply_plan:running_sql", "a moment after"),
+    "the MERGE runs": ("engine.commit.apply_plan:running_sql", "a while after"),
+    "the MERGE has returned": ("engine.commit.apply_plan:committed", "before"),
     "the commit is read": ("engine.ledger.history:History.applied", "before"),
     "the commit is half recorded": ("engine.ledger.history_rows:store_document", "for an outcome"),
     "the commit is recorded": ("engine.ledger.history:History.applied", "after"),
-    "the source is dropped": ("engine.apply.apply_plan:free_source", "after"),
+    "the source is dropped": ("engine.commit.apply_plan:free_source", "after"),
     "the session is closing": ("engine.session.channel:release", "before"),
 }
 

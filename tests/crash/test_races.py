@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engine.apply.apply_plan import REWRITING, apply
+from engine.commit.apply_plan import REWRITING, apply
 from engine.ledger.history import History
 from engine.model.errors import ConflictError, EngineError, StalePlanError
 from engine.model.progress import Progress

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from engine.apply.apply_plan import REWRITING, apply
-from engine.apply.commit_identity import own_commits
-from engine.apply.exactly_once import COMPARING
+from engine.commit.apply_plan import REWRITING, apply
+from engine.commit.commit_identity import own_commits
+from engine.commit.exactly_once import COMPARING
 from engine.ledger.history import History
 from engine.model.operation import Outcome, UndoPlan
 from engine.model.plan import Plan

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engine.apply.apply_plan import apply
+from engine.commit.apply_plan import apply
 from engine.ledger.history import History
 from engine.plan_merge import plan
 from engine.plan_statement import plan as plan_any

@@ -21,7 +21,7 @@ def another_process(home: Path, schema: str) -> Iterator[Apply]:
 
 
 def _apply(home: Path, schema: str, text: str) -> Outcome:
-    from engine.apply.apply_plan import apply
+    from engine.commit.apply_plan import apply
     from engine.model.plan import Plan
     from engine.session.connect import connect
     from tests.conftest import SERVER_CONFS

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from engine.apply.apply_plan import apply
+from engine.commit.apply_plan import apply
 from engine.merge.analyze import analyze
 from engine.merge.prepare_source import free_source, prepare_source
 from engine.merge.should_materialize_source import should_materialize_source

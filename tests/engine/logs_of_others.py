@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.apply.apply_plan import apply
+from engine.commit.apply_plan import apply
 from engine.model.plan import Plan
 from engine.plan_merge import plan
 

@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import sqlglot
 
-from engine.apply.apply_plan import apply
+from engine.commit.apply_plan import apply
 from engine.explore.find_key import find_key
 from engine.model.plan import Plan
 from engine.plan_merge import plan

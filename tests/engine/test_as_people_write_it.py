@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engine.apply.apply_plan import apply
+from engine.commit.apply_plan import apply
 from engine.model.errors import StalePlanError
 from engine.plan_merge import plan
 from engine.spark.session_state import run_setup

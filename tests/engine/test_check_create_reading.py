@@ -11,7 +11,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from engine import apply
-from engine.apply import check_plan
+from engine.commit import check_plan
 from engine.create import plan_create_table as planning
 from engine.create.check_create_reading import check_parsed_create, read_create
 from engine.model.create_values import CreatePlan

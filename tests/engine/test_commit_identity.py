@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from engine.apply.apply_plan import apply
-from engine.apply.commit_identity import own_commit
+from engine.commit.apply_plan import apply
+from engine.commit.commit_identity import own_commit
 from engine.ledger.history import History
 from engine.model.create_values import CreatePlan
 from engine.model.errors import RefusedError, StalePlanError

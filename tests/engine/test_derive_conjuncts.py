@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.apply.apply_plan import apply
+from engine.commit.apply_plan import apply
 from engine.merge.derive_conjuncts import BY_SOURCE, MAY_RAISE, NULL_SAFE
 from engine.merge.running_statement import running_sql
 from engine.model.errors import EngineError

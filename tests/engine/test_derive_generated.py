@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.apply.apply_plan import apply
+from engine.commit.apply_plan import apply
 from engine.explore.find_key import find_key
 from engine.merge.derive_generated import ZONE_ALONE
 from engine.plan_merge import plan

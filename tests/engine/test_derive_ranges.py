@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from engine.apply.apply_plan import apply
-from engine.apply.check_plan import check_plan
+from engine.commit.apply_plan import apply
+from engine.commit.check_plan import check_plan
 from engine.model.plan import Plan
 from engine.plan_merge import plan
 from tests.conftest import own_schema

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.apply.apply_plan import apply
+from engine.commit.apply_plan import apply
 from engine.merge.prepare_source import source_fingerprint
 from engine.model.errors import StalePlanError
 from engine.plan_merge import plan

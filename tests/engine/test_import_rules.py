@@ -40,5 +40,5 @@ def test_importing_the_engine_loads_neither_spark_nor_duckdb() -> None:
 
 
 def test_the_chain_is_headless() -> None:
-    steps = "import engine.plan_merge, engine.apply.apply_plan, engine.ledger.history, engine.session.connect"
+    steps = "import engine.plan_merge, engine.commit.apply_plan, engine.ledger.history, engine.session.connect"
     assert not loaded_after(steps) & {"textual", "click", "rich", "console", "py4j"}

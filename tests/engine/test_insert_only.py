@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.apply.apply_plan import apply
+from engine.commit.apply_plan import apply
 from engine.plan_merge import plan
 from tests.engine.fidelity import refused_by_delta
 

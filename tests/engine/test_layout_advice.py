@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from engine.apply.apply_plan import apply
+from engine.commit.apply_plan import apply
 from engine.explore.layout_advice import GOOD_FILE, advise_layout, no_statistics, partition_skew, small_files
 from engine.ledger.history import History
 from engine.plan_merge import plan

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from engine.apply.apply_plan import apply
-from engine.apply.check_plan import check_plan
-from engine.apply.state_changes import changes
+from engine.commit.apply_plan import apply
+from engine.commit.check_plan import check_plan
+from engine.commit.state_changes import changes
 from engine.create.plan_create_table import plan_create_table
 from engine.merge.session_definitions import variables_in
 from engine.merge.state_confs import has_meaning

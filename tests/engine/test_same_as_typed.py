@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import engine.table.commits as module
-from engine.apply.apply_plan import REWRITING, apply
-from engine.apply.prepare_again import is_own_session
+from engine.commit.apply_plan import REWRITING, apply
+from engine.commit.prepare_again import is_own_session
 from engine.merge.derive_conjuncts import MAY_RAISE
 from engine.merge.derive_generated import EMPTY
 from engine.model.plan import Plan

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.apply.apply_plan import apply
+from engine.commit.apply_plan import apply
 from engine.explore.skipping import why_kept
 from engine.plan_merge import plan
 from engine.preflight.generated_column_advice import CODE, GROWING

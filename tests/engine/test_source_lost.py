@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.apply.apply_plan import apply
+from engine.commit.apply_plan import apply
 from engine.merge.prepare_source import free_source, free_sources, get_merge_source
 from engine.merge.run_with_source_lost_retries import (
     BLOCK_LOST,

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from engine.apply import apply_plan
-from engine.apply.apply_plan import apply
-from engine.apply.policy import Policy
-from engine.apply.staleness import Staleness
+from engine.commit import apply_plan
+from engine.commit.apply_plan import apply
+from engine.commit.policy import Policy
+from engine.commit.staleness import Staleness
 from engine.ledger.history import History
 from engine.model.errors import EngineError, RefusedError, StalePlanError, UsageError
 from engine.model.plan import Plan

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from engine.apply.apply_plan import REWRITING, apply
-from engine.apply.staleness import Staleness, check_staleness
+from engine.commit.apply_plan import REWRITING, apply
+from engine.commit.staleness import Staleness, check_staleness
 from engine.model.errors import ConflictError, StalePlanError
 from engine.model.plan import Plan
 from engine.model.progress import OnProgress

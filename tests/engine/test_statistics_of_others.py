@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from engine.apply.staleness import any_match
+from engine.commit.staleness import any_match
 from engine.explore.layout_advice import no_statistics
 from engine.explore.skipping import facts
 from engine.merge.exact_statistics import why_not_exact

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.apply.apply_plan import apply
+from engine.commit.apply_plan import apply
 from engine.ledger.history import History
 from engine.model.errors import RefusedError, StalePlanError
 from engine.model.operation import Outcome

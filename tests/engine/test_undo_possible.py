@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from engine.apply.apply_plan import apply
-from engine.apply.policy import Policy, check_policy
+from engine.commit.apply_plan import apply
+from engine.commit.policy import Policy, check_policy
 from engine.ledger.history import History
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError, RefusedError, StalePlanError

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.apply.apply_plan import apply
+from engine.commit.apply_plan import apply
 from engine.model.errors import RefusedError
 from engine.plan_merge import plan
 from engine.preflight.unmatched_dv_rows import UNEXPECTED

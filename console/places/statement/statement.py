@@ -168,7 +168,7 @@ class StatementPlace(StepsPlace):
             self.notify(reason, title="Cannot be committed", severity="error")
             return
         from console.dialogs.commit import CommitDialog
-        from engine.apply.policy import to_be_typed
+        from engine.commit.policy import to_be_typed
 
         self.app.push_screen(
             CommitDialog(

@@ -8,7 +8,7 @@ import pytest
 
 from console.profiles import Profile, load_profile, profile_of
 from console.settings import FILE_NAME
-from engine.apply.policy import Policy
+from engine.commit.policy import Policy
 from engine.model.errors import UsageError
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.apply.check_plan import check_plan
+from engine.commit.check_plan import check_plan
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError
 from engine.model.plan import Estimate, Plan

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.apply.staleness import REPLACING, changed_metadata, commit_line, some
+from engine.commit.staleness import REPLACING, changed_metadata, commit_line, some
 from engine.table.commits import Commit
 from engine.table.logged_schema import LoggedMetadata
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.apply.staleness import Staleness
+from engine.commit.staleness import Staleness
 from engine.model.operation import Deviation, Outcome
 from engine.model.plan import Plan
 from engine.table.commits import Commit

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from engine.apply.apply_plan import apply
-from engine.apply.check_plan import check_plan
+from engine.commit.apply_plan import apply
+from engine.commit.check_plan import check_plan
 from engine.model.errors import EngineError, UsageError
 from engine.model.plan import Plan, SessionRef, Splice
 from engine.model.scan import DerivedConjunct

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.apply.staleness import Staleness
+from engine.commit.staleness import Staleness
 from engine.merge.analyze import analyze
 from engine.merge.prepare_source import get_merge_source, prepare_source
 from engine.merge.run_with_source_lost_retries import Attempt

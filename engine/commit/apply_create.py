@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from engine.apply.commit_identity import own_commit
-from engine.apply.exactly_once import COMPARING, commit_despite, given_up_if_unknown, traced
-from engine.apply.promise_check import deviations
-from engine.apply.state_changes import changes, session_changed
+from engine.commit.commit_identity import own_commit
+from engine.commit.exactly_once import COMPARING, commit_despite, given_up_if_unknown, traced
+from engine.commit.promise_check import deviations
+from engine.commit.state_changes import changes, session_changed
 from engine.create.check_create_reading import check_parsed_create
 from engine.create.data_frame_write import write_data_frame
 from engine.create.provided_metadata import with_counted_source

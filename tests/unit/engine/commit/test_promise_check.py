@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.apply.promise_check import deviations, outcome_of
-from engine.apply.staleness import Staleness
+from engine.commit.promise_check import deviations, outcome_of
+from engine.commit.staleness import Staleness
 from engine.model.operation import Deviation
 from engine.table.commits import Commit
 from tests.engine.plans import make_plan

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.apply.apply_create import apply_create
-from engine.apply.check_plan import check_plan, invalid
-from engine.apply.check_running import check_running
-from engine.apply.commit_identity import of_another_table, own_commit
-from engine.apply.exactly_once import COMPARING, commit_despite, given_up_if_unknown, is_conflict, traced
-from engine.apply.policy import Policy, check_policy
-from engine.apply.prepare_again import (
+from engine.commit.apply_create import apply_create
+from engine.commit.check_plan import check_plan, invalid
+from engine.commit.check_running import check_running
+from engine.commit.commit_identity import of_another_table, own_commit
+from engine.commit.exactly_once import COMPARING, commit_despite, given_up_if_unknown, is_conflict, traced
+from engine.commit.policy import Policy, check_policy
+from engine.commit.prepare_again import (
     GONE,
     is_own_session,
     is_pinned,
@@ -21,9 +21,9 @@ from engine.apply.prepare_again import (
     prepare_again,
     prepare_lost,
 )
-from engine.apply.promise_check import deviations, outcome_of
-from engine.apply.staleness import Staleness, check_staleness
-from engine.apply.state_changes import changes, session_changed
+from engine.commit.promise_check import deviations, outcome_of
+from engine.commit.staleness import Staleness, check_staleness
+from engine.commit.state_changes import changes, session_changed
 from engine.merge.analyze import analyze
 from engine.merge.derive_conjuncts import derive_again
 from engine.merge.prepare_source import free_source, pruned_source_sql

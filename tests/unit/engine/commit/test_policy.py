@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.apply.policy import Policy, broken_rules, check_policy, check_writable, to_be_typed, with_verdicts
+from engine.commit.policy import Policy, broken_rules, check_policy, check_writable, to_be_typed, with_verdicts
 from engine.model.errors import RefusedError
 from engine.model.plan import Clause, Plan, Undo
 from engine.model.plan_checksum import checksum_of
