@@ -19,7 +19,7 @@ from engine.model.operation import Outcome
 from engine.model.plan import Plan
 from engine.plan_statement import plan as plan_any
 from engine.recovery.undo import LATER_COMMITS, RAISE_RETENTION, plan_undo, undo
-from engine.sql.undo_statements import undo_statements
+from engine.sql.undo_statements import undo_statement, undo_statements
 from engine.table.commits import commits
 from engine.table.table_state import catalog_entry
 from engine.table.undo_possible import (
@@ -253,7 +253,7 @@ def test_a_table_that_was_created_is_dropped(spark: Any, tables: None, history: 
     assert looked.undo.possible
     where = directory(spark, "n")
     found = plan_undo(spark, history.get(outcome.op_id))
-    assert (found.kind, found.sql, found.files_stay) == ("drop", f"DROP TABLE {looked.target.name}", False)
+    assert (found.kind, undo_statement(found), found.files_stay) == ("drop", f"DROP TABLE {looked.target.name}", False)
     taken = undo(spark, found, history=history)
     assert (taken.version, taken.kept) == (None, True)
     assert catalog_entry(spark, "n") is None
