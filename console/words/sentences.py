@@ -211,7 +211,7 @@ def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
     return f" {dot} ".join(parts)
 
 
-def kind(of: str, sql: str = "") -> str:
+def kind(of: str, sql: str) -> str:
     """What an operation is, in the word of its statement: merge, create, replace, clone, restore, drop."""
     if of != "create_table":
         return visible(of)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.derive_conjuncts import Bounds, bound_items, bounds_of
-from engine.merge.should_materialize_source import RANDOM, STORAGE_LEVEL
+from engine.merge.should_materialize_source import JAVA_CALLS, RANDOM, STORAGE_LEVEL
 from engine.merge.source_plan import SourcePlan, delta_tables, root_hint, source_plan
 from engine.merge.stage_source import stage_source
 from engine.model.browse import Column
@@ -37,7 +37,7 @@ CLOCK = {
     *("current_timestamp", "now", "localtimestamp", "unix_timestamp"),
     *("current_date", "curdate", "current_time"),
 }
-VOLATILE = RANDOM | CLOCK | {"reflect", "java_method", "try_reflect"}
+VOLATILE = RANDOM | JAVA_CALLS | CLOCK
 EXACT_JSON = (
     "map('ignoreNullFields', 'false', 'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSSXXX', "
     "'timestampNTZFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS', 'timeFormat', 'HH:mm:ss.SSSSSS')"

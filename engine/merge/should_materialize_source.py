@@ -46,12 +46,16 @@ DETERMINISTIC_NODES = frozenset(
     ("Distinct", "Project", "Filter", "Union", "SubqueryAlias", "Relation", "OneRowRelation"),
 )
 RANDOM = frozenset(("rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle"))
+JAVA_CALLS = frozenset(("reflect", "java_method", "try_reflect"))
 # Only for words: Spark says whether there is one. These are all of Spark 4.2, found by its own examples.
-NON_DETERMINISTIC = RANDOM | {
-    *("monotonically_increasing_id", "spark_partition_id"),
-    *("input_file_name", "input_file_block_start", "input_file_block_length"),
-    *("reflect", "java_method", "try_reflect"),
-}
+NON_DETERMINISTIC = (
+    RANDOM
+    | JAVA_CALLS
+    | {
+        *("monotonically_increasing_id", "spark_partition_id"),
+        *("input_file_name", "input_file_block_start", "input_file_block_length"),
+    }
+)
 HINTS = frozenset(
     (
         *("BROADCAST", "BROADCASTJOIN", "MAPJOIN", "MERGE", "SHUFFLE_MERGE", "MERGEJOIN", "SHUFFLE_HASH"),

@@ -74,7 +74,7 @@ def _type_error(name: str, type_: DataType, target: DescribedTarget) -> Refused 
             f"The new column {name} is a {kind.upper()} that holds a NULL without a type.",
             "Cast it in the source, for instance CAST(array() AS ARRAY<STRING>).",
         )
-    if isinstance(type_, _struct_type()) and all(one.dataType.typeName() == "void" for one in type_.fields):
+    if kind == "struct" and all(inner.typeName() == "void" for _, _, inner in _inside(type_)):
         return _refused(
             "DELTA_CANNOT_WRITE_EMPTY_SCHEMA",
             f"The new column {name} is a STRUCT whose fields are all NULL without a type.",
@@ -83,41 +83,28 @@ def _type_error(name: str, type_: DataType, target: DescribedTarget) -> Refused 
     return None
 
 
-def _struct_type() -> type[StructType]:
-    from pyspark.sql.types import StructType
-
-    return StructType
+def _inside(type_: DataType | None) -> Iterator[tuple[str, Path, DataType]]:
+    """The types in a struct, an array or a map: what each is known by, what it adds to the path, and it."""
+    for field in getattr(type_, "fields", ()):
+        yield field.name.lower(), (field.name,), field.dataType
+    for part in PARTS:
+        if (inner := getattr(type_, part, None)) is not None:
+            yield part, (), inner
 
 
 def _holds_void(type_: DataType) -> bool:
     """SchemaUtils.nullTypeExistsRecursively."""
-    if isinstance(type_, _struct_type()):
-        return any(_holds_void(field.dataType) for field in type_.fields)
-    inner = [getattr(type_, part, None) for part in PARTS]
-    return type_.typeName() == "void" or any(_holds_void(one) for one in inner if one is not None)
+    return type_.typeName() == "void" or any(_holds_void(inner) for _, _, inner in _inside(type_))
 
 
 def _changed(path: Path, before: DataType | None, after: DataType) -> Iterator[tuple[Path, DataType]]:
     """The fields of ``after`` that are new or have another plain type, each by its path, those inside a new one too."""
-    if isinstance(after, _struct_type()):
-        known = {one.name.lower(): one.dataType for one in before.fields} if isinstance(before, _struct_type()) else {}
-        for field in after.fields:
-            at, was = (*path, field.name), known.get(field.name.lower())
-            if _differs(was, field.dataType):
-                yield at, field.dataType
-            yield from _changed(at, was, field.dataType)
-    else:
-        for part in PARTS:
-            inner = getattr(after, part, None)
-            if inner is not None:
-                was = getattr(before, part, None)
-                if _differs(was, inner):
-                    yield path, inner
-                yield from _changed(path, was, inner)
-
-
-def _differs(before: DataType | None, after: DataType) -> bool:
-    return before is None or (after.typeName() not in NESTED and before != after)
+    known = {key: type_ for key, _, type_ in _inside(before)}
+    for key, step, type_ in _inside(after):
+        at, was = (*path, *step), known.get(key)
+        if was is None or (type_.typeName() not in NESTED and was != type_):
+            yield at, type_
+        yield from _changed(at, was, type_)
 
 
 def _refused(condition: str, message: str, hint: str) -> Refused:

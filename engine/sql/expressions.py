@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from engine.sql.lexer import Token, tokenize
 from engine.sql.special_forms import SPECIAL
-from engine.sql.token_reader import Node, NotReadError, TokenReader, not_read
+from engine.sql.token_reader import Node, NotReadError, TokenReader, refused_with_place
 
 # how tightly an operator binds; a predicate (BETWEEN, IN, LIKE, IS) stands between NOT and the comparisons
 OR, AND, NOT, PREDICATE = 1, 2, 3, 4
@@ -329,10 +329,8 @@ class Reader(TokenReader):
 def read_expression(sql: str) -> tuple[tuple[Token, ...], Node]:
     """The tokens of ``sql``, one expression, and its tree. Raises UsageError for anything else."""
     tokens = tokenize(sql)
-    try:
+    with refused_with_place(sql, tokens):
         node = Reader(tokens).expression(0)
         if node.end != len(tokens):
             raise NotReadError(node.end, "the end")
-    except NotReadError as error:
-        raise not_read(sql, tokens, error) from None
     return tokens, node

@@ -14,7 +14,7 @@ from engine.sql.expressions import Reader
 from engine.sql.lexer import Token, tokenize
 from engine.sql.names import quote
 from engine.sql.sql_text import statement_spans, text_of
-from engine.sql.token_reader import Node, NotReadError, not_read, read_list
+from engine.sql.token_reader import Node, NotReadError, read_list, refused_with_place
 
 SETUP_WORDS = (
     "SET",
@@ -199,14 +199,8 @@ def parse_merge(sql: str, *, typing: bool = False) -> MergeStatement:
             f"The statement starts with {first[:40]!r}: there is nothing to plan.",
             "A plan is of MERGE INTO target USING source ON … WHEN …, or of CREATE or REPLACE TABLE.",
         )
-    try:
+    with refused_with_place(sql, tokens):
         return _merge(sql, tokens, _TypingReader(tokens) if typing else Reader(tokens))
-    except NotReadError as error:
-        raise not_read(sql, tokens, error) from None
-    except RecursionError:
-        raise UsageError(
-            "STATEMENT_TOO_DEEP", "The statement is nested too deeply to be read.", "Write it with fewer brackets."
-        ) from None
 
 
 def _merge(sql: str, tokens: Sequence[Token], reader: Reader) -> MergeStatement:

@@ -25,7 +25,7 @@ from engine.sql.read_create_parts import (
     read_string,
 )
 from engine.sql.sql_text import text_of
-from engine.sql.token_reader import NotReadError, not_read, read_list
+from engine.sql.token_reader import NotReadError, read_list, refused_with_place
 
 __all__ = ["ColumnDefinition", "ParsedCreate", "is_create_table", "parse_create"]
 
@@ -116,14 +116,8 @@ def parse_create(sql: str) -> ParsedCreate:
             f"The statement starts with {(tokens[0].text if tokens else '')[:40]!r}: it is no CREATE or REPLACE TABLE.",
             "Plan a statement of the form CREATE OR REPLACE TABLE name …",
         )
-    try:
+    with refused_with_place(sql, tokens):
         return ParsedCreate(**_create(sql, Reader(tokens)))  # type: ignore[arg-type]
-    except NotReadError as error:
-        raise not_read(sql, tokens, error) from None
-    except RecursionError:
-        raise UsageError(
-            "STATEMENT_TOO_DEEP", "The statement is nested too deeply to be read.", "Write it with fewer brackets."
-        ) from None
 
 
 def _create(sql: str, reader: Reader) -> Fields:

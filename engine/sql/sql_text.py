@@ -153,7 +153,7 @@ def special_times(sql: str) -> frozenset[str]:
     tokens = tokenize(sql)
     if not any(TIME_WORD.fullmatch(token.word) for token in tokens):
         return frozenset()
-    texts = {token.text.strip("rR'\"").strip().lower() for token in tokens if token.is_string}
+    texts = {_unescaped(token.text).strip().lower() for token in tokens if token.is_string}
     return frozenset(f"'{text}'" for text in texts & SPECIAL_TIMES)
 
 

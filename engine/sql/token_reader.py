@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -223,3 +224,16 @@ def not_read(sql: str, tokens: Sequence[Token], error: NotReadError) -> UsageErr
         line=line,
         column=column,
     )
+
+
+@contextmanager
+def refused_with_place(sql: str, tokens: Sequence[Token]) -> Iterator[None]:
+    """Raise UsageError for a text that cannot be read, or is nested too deeply."""
+    try:
+        yield
+    except NotReadError as error:
+        raise not_read(sql, tokens, error) from None
+    except RecursionError:
+        raise UsageError(
+            "STATEMENT_TOO_DEEP", "The statement is nested too deeply to be read.", "Write it with fewer brackets."
+        ) from None

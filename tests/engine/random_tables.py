@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -157,6 +158,13 @@ def source_columns(names: tuple[str, ...]) -> tuple[Column, ...]:
         for one in (*base_columns(names), *EXTRA_COLUMNS, MORE)
         if one.filled
     )
+
+
+def make_sources(spark: Any) -> None:
+    """Make the tables of ``source_statements`` in the current schema, with plain names and with odd ones."""
+    for names in (PLAIN_NAMES, ODD_NAMES):
+        for statement in source_statements(names):
+            spark.sql(statement)
 
 
 def source_statements(names: tuple[str, ...]) -> list[str]:

@@ -22,7 +22,7 @@ from engine.spark.confs import confs_set
 from tests.conftest import own_schema
 from tests.engine.metamorphic import RELATIONS, Drawn, Planned
 from tests.engine.random_merges import Merge, merges, of_source, of_target
-from tests.engine.random_tables import ODD_NAMES, PLAIN_NAMES, Table, source_statements, tables
+from tests.engine.random_tables import Table, make_sources, tables
 
 IN_CI = 5
 
@@ -44,9 +44,7 @@ def cases(draw: st.DrawFn) -> tuple[Table, Merge, Drawn]:
 def shop(spark: Any) -> Iterator[Any]:
     """The session in a schema that has the sources."""
     with own_schema(spark):
-        for names in (PLAIN_NAMES, ODD_NAMES):
-            for statement in source_statements(names):
-                spark.sql(statement)
+        make_sources(spark)
         yield spark
 
 

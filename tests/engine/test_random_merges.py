@@ -21,7 +21,7 @@ from tests.conftest import own_schema
 from tests.engine.elsewhere import Apply, another_process
 from tests.engine.fidelity import check_merge
 from tests.engine.random_merges import Story, stories
-from tests.engine.random_tables import ODD_NAMES, PLAIN_NAMES, source_statements
+from tests.engine.random_tables import make_sources
 
 IN_EACH_STORY = 4
 IN_CI = 40
@@ -48,9 +48,7 @@ def classic_shop(classic: Any) -> Iterator[Any]:
 
 def _shop(spark: Any) -> Iterator[Any]:
     with own_schema(spark):
-        for names in (PLAIN_NAMES, ODD_NAMES):
-            for statement in source_statements(names):
-                spark.sql(statement)
+        make_sources(spark)
         yield spark
 
 

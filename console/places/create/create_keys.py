@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
-from console.places.statement.statement_keys import to_look_at_it, to_take_it_along, to_write_it
+from console.places.statement.statement_keys import (
+    to_look_at_it,
+    to_order_its_parts,
+    to_take_it_along,
+    to_write_it,
+)
 
 KEYS: list[BindingType] = [
     *to_write_it("create"),
@@ -12,12 +17,7 @@ KEYS: list[BindingType] = [
             tooltip="Go from the form to the SQL that it writes, and back"),
     Binding("a", "add_column", "add column", id="create.add_column", tooltip="Add a column"),
     Binding("d", "remove_column", "remove", id="create.remove_column", tooltip="Remove the column under the cursor"),
-    Binding("ctrl+z", "undo_change", "undo", show=False, id="create.undo_change",
-            tooltip="Take the last change in the form back"),
-    Binding("J", "move_column(1)", "move down", show=False, id="create.move_down",
-            tooltip="Move the column under the cursor down"),
-    Binding("K", "move_column(-1)", "move up", show=False, id="create.move_up",
-            tooltip="Move the column under the cursor up"),
+    *to_order_its_parts("create", "column"),
     *to_look_at_it("create"),
     *to_take_it_along("create"),
 ]  # fmt: skip

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
-from console.places.statement.statement_keys import to_look_at_it, to_take_it_along, to_write_it
+from console.places.statement.statement_keys import (
+    to_look_at_it,
+    to_order_its_parts,
+    to_take_it_along,
+    to_write_it,
+)
 
 KEYS: list[BindingType] = [
     *to_write_it("merge"),
@@ -13,12 +18,7 @@ KEYS: list[BindingType] = [
     Binding("a", "add_clause", "add", id="merge.add_clause", tooltip="Add a WHEN clause in the form"),
     # the same key as that of another view: only one of the two is ever possible
     Binding("d", "remove_clause", "remove", id="merge.remove_clause", tooltip="Remove the clause under the cursor"),
-    Binding("ctrl+z", "undo_change", "undo", show=False, id="merge.undo_change",
-            tooltip="Take the last change in the form back"),
-    Binding("J", "move_clause(1)", "move down", show=False, id="merge.move_down",
-            tooltip="Move the clause under the cursor down"),
-    Binding("K", "move_clause(-1)", "move up", show=False, id="merge.move_up",
-            tooltip="Move the clause under the cursor up"),
+    *to_order_its_parts("merge", "clause"),
     Binding("ctrl+l,t,m", "template", "template", id="merge.template",
             tooltip="Start from a template: upsert, SCD type 1, delete and sync, deduplicate, insert only"),
     *to_look_at_it("merge"),

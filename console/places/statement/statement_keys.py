@@ -24,6 +24,18 @@ def to_write_it(place: str) -> list[Binding]:
     ]  # fmt: skip
 
 
+def to_order_its_parts(place: str, part: str) -> list[Binding]:
+    """A ``part`` of a form is a clause or a column."""
+    return [
+        Binding("ctrl+z", "undo_change", "undo", show=False, id=f"{place}.undo_change",
+                tooltip="Take the last change in the form back"),
+        Binding("J", f"move_{part}(1)", "move down", show=False, id=f"{place}.move_down",
+                tooltip=f"Move the {part} under the cursor down"),
+        Binding("K", f"move_{part}(-1)", "move up", show=False, id=f"{place}.move_up",
+                tooltip=f"Move the {part} under the cursor up"),
+    ]  # fmt: skip
+
+
 def to_look_at_it(place: str) -> list[Binding]:
     """The plan and its views."""
     return [

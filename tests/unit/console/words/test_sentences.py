@@ -186,7 +186,7 @@ def test_the_version_that_a_commit_read() -> None:
 
 
 def test_an_operation_is_the_word_of_its_statement() -> None:
-    assert [words.kind(of) for of in ("merge", "create_table", "restore")] == ["merge", "create", "restore"]
+    assert [words.kind(of, "") for of in ("merge", "create_table", "restore")] == ["merge", "create", "restore"]
 
 
 def test_what_the_policy_says_against_a_plan() -> None:
