@@ -148,7 +148,8 @@ def all_function_names(sql: str) -> frozenset[str]:
 def special_times(sql: str) -> frozenset[str]:
     """The literals in ``sql`` that Spark reads as the time of now, ``'now'`` for TIMESTAMP'now'.
 
-    A text becomes a time by a typed literal, a cast or a function of times, so one of their words stands beside it.
+    A text becomes a time by a typed literal, a cast or a function of times: one of their words stands in ``sql``. A
+    text that Spark casts unasked, as in ``t.ts < 'now'``, is not seen.
     """
     tokens = tokenize(sql)
     if not any(TIME_WORD.fullmatch(token.word) for token in tokens):
