@@ -2,13 +2,16 @@
 
 Some merges of a fixed seed run always. With ``--merges`` the seed is new (``--hypothesis-seed`` repeats one), and the
 rows that each merge leaves are compared as well; over Connect another process applies every fifth plan.
+``--merges-log FILE`` adds a line of JSON for each table, so that many short runs count as one long one.
 """
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime, timezone
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -55,14 +58,14 @@ def _shop(spark: Any) -> Iterator[Any]:
 @pytest.mark.fidelity
 @pytest.mark.parametrize("kind", ["connect", "classic"])
 def test_random_merges_keep_their_promise(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    wanted = request.config.getoption("--merges")
+    wanted, log = request.config.getoption("--merges"), request.config.getoption("--merges-log")
     if wanted is None and kind == "classic":
         pytest.skip("the fixed seed runs over Connect; --merges runs both")
     spark = request.getfixturevalue(f"{kind}_shop")
     elsewhere = request.getfixturevalue("elsewhere") if wanted and kind == "connect" else None
     applied_by = cycle((elsewhere, None, None, None, None))
     seen: Counter[str] = Counter()
-    told: set[Story] = set()
+    checked: set[Story] = set()
 
     @settings(
         max_examples=(wanted or IN_CI) // IN_EACH_STORY + 1,  # hypothesis draws the first one twice
@@ -74,13 +77,21 @@ def test_random_merges_keep_their_promise(kind: str, request: pytest.FixtureRequ
     )
     @given(stories(IN_EACH_STORY))
     def run(story: Story) -> None:
-        if story not in told:
-            seen.update(check_story(spark, story, str(tmp_path), values=wanted is not None, applied_by=applied_by))
-            told.add(story)
+        if story not in checked:
+            results = check_story(spark, story, str(tmp_path), values=wanted is not None, applied_by=applied_by)
+            seen.update(results)
+            checked.add(story)
+            if log:
+                with log.open("a") as file:
+                    file.write(json.dumps({"at": now(), "session": kind, "merges": results}) + "\n")
 
     run()
     print(f"{kind}: {seen.total()} merges, {dict(seen)}")
     assert seen["committed"] > seen.total() // 2, "most merges should do something"
+
+
+def now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
 def check_story(
