@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from engine.merge.analyze import AnalyzedMerge, aliased, analyze
 from engine.merge.check_reading import check_reading, read_merge
 from engine.merge.find_touched_files import Matches, find_seen_rows, find_touched_files
+from engine.merge.join_of_match import Join, join_of_match
 from engine.merge.merge_scan import MergeScan, scan_as_typed, scan_with_bounds
 from engine.merge.plan_writes import plan_writes, runs_insert_only
 from engine.merge.planning_state import Read, Surroundings, planning_state, session_confs, surroundings
@@ -161,7 +162,8 @@ def _plan(spark: SparkSession, script: Script, params: dict[str, str], options: 
 
     def match_source(attempt: Attempt, source: PreparedSource) -> Findings:
         with clock.phase("describe_target"):
-            basis, log = Basis(merge, decision, analysis.target.result(), confs, state), analysis.target_log(confs)
+            log = analysis.target_log(confs)
+            basis = Basis(merge, decision, analysis.target.result(), confs, state, analysis.join.result())
         # statistics on: AS_MERGE_READS says why
         with confs_set(spark, {STATS_SKIPPING: "true"}):
             with clock.phase("prepare_delta_scan"):
@@ -200,6 +202,7 @@ class Analysis:
     detail: Future[Any]
     listing: Future[tuple[LogFile, ...]]
     target: Future[DescribedTarget]
+    join: Future[Join]
 
     def target_log(self, confs: Mapping[str, str]) -> TargetLog:
         detail = self.detail.result()
@@ -227,6 +230,7 @@ def analyze_merge(spark: SparkSession, statement: MergeStatement, others: Mappin
             detail=detail,
             listing=submit(lambda: target_files(spark, merge, columns.result())),
             target=submit(lambda: describe_target(spark, merge, detail.result(), columns.result())),
+            join=judge(lambda: join_of_match(spark, merge)),
         )
 
 
@@ -274,7 +278,8 @@ def match(
         if error.condition in NOT_REFUSALS or lost_blocks(error):
             raise
         refused = refused or Refused(condition=error.condition, message=error.message, hint=error.hint)
-    promise = plan_writes(merge, matches, source.num_rows, target.traits, basis.confs)
+    join = basis.join if scan.scan.after else "by key"
+    promise = plan_writes(merge, matches, source.num_rows, target.traits, basis.confs, join)
     with clock.phase("find_conflicts"):
         conflicts = find_conflicts(spark, merge, source, matches, options.rows, options.private)
     findings = Findings(basis, attempt, source, scan, matches, promise, conflicts, refused)

@@ -7,11 +7,12 @@ between them in MergeIntoCommand.runMerge. Counts follow Delta's: of pairs, not 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import BY_SOURCE, FileMatches, Matches
+from engine.merge.join_of_match import Join
 from engine.merge.should_materialize_source import OPTIMIZE_INSERT_ONLY
 from engine.model.plan import ActionKind, Estimate
 from engine.model.scan import TouchedFile
@@ -57,11 +58,16 @@ def plan_writes(
     num_source_rows: int,
     traits: TableTraits,
     confs: Mapping[str, str],
+    join: Join,
 ) -> Promise:
-    """The write plan and the exact metrics of a MERGE whose matches are known. Pure: asks Spark nothing."""
+    """The write plan and the exact metrics of a MERGE whose matches are known. Pure: asks Spark nothing.
+
+    ``join``: see :func:`engine.merge.join_of_match.join_of_match`; "by key" if no file is read.
+    """
     if runs_insert_only(merge.statement, confs):
         return write_only_inserts(matches, num_source_rows, traits, confs)
-    return write_all_changes(merge, matches, num_source_rows, traits, confs)
+    promise = write_all_changes(merge, matches, num_source_rows, traits, confs)
+    return with_source_bounds(promise, join) if num_source_rows else promise
 
 
 def write_all_changes(
@@ -88,11 +94,6 @@ def write_all_changes(
     if not traits.change_data_feed or not touched:
         metrics["numTargetChangeFilesAdded"] = 0
     estimates = file_estimates(metrics["numOutputRows"], traits, confs)
-    # a conjunct without columns may make all of ON false, and its keys go with it
-    constant = any(not (e.source_columns or e.target_columns) for e in merge.on)
-    if touched and (constant or not merge.keys):
-        # without a key Spark joins by nested loops, which may read the source twice: Delta counts both
-        estimates["numSourceRows"] = Estimate(low=num_source_rows, high=2 * metrics.pop("numSourceRows"))
     return Promise(
         executor="ClassicMergeExecutor",
         write=write,
@@ -101,6 +102,17 @@ def write_all_changes(
         files=tuple(touched_file(f, statement, vectors) for f in touched),
         partitions_removed_from=partitions_of(f.file for f in gone),
     )
+
+
+def with_source_bounds(promise: Promise, join: Join) -> Promise:
+    """Without a key Spark may read the source twice to write, and Delta counts both. Where Spark sees that nothing
+    can match, it may not read the source at all to find files."""
+    if join == "by key" or (join == "by loops" and not promise.files):
+        return promise
+    rows = promise.metrics["numSourceRows"]
+    bounds = Estimate(low=rows if promise.files else 0, high=2 * rows)
+    metrics = {name: value for name, value in promise.metrics.items() if name != "numSourceRows"}
+    return replace(promise, metrics=metrics, estimates={**promise.estimates, "numSourceRows": bounds})
 
 
 def write_only_inserts(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import Matches
+from engine.merge.join_of_match import Join
 from engine.merge.merge_scan import MergeScan
 from engine.merge.plan_writes import Promise
 from engine.merge.prepare_source import PreparedSource
@@ -25,6 +26,7 @@ class Basis:
     target: DescribedTarget
     confs: Mapping[str, str]
     state: PlanningState
+    join: Join
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from engine.merge.find_touched_files import BY_SOURCE, FileMatches, Matches
+from engine.merge.join_of_match import Join
 from engine.merge.plan_writes import (
     COLLECT_STATISTICS,
     MATCHED_ONLY,
@@ -75,9 +76,12 @@ def planned(
     inserts: dict[int, int] | None = None,
     traits: TableTraits = PLAIN,
     confs: dict[str, str] | None = None,
+    join: Join = "by key",
+    rows: int = 50,
     **of_merge: Any,
 ) -> Promise:
-    return plan_writes(merge(clauses, **of_merge), Matches(files=files, inserts=inserts or {}), 50, traits, confs or {})
+    matches = Matches(files=files, inserts=inserts or {})
+    return plan_writes(merge(clauses, **of_merge), matches, rows, traits, confs or {}, join)
 
 
 JOINS = [
@@ -210,15 +214,18 @@ OF_TARGET = SimpleNamespace(source_columns=(), target_columns=("a",))
 
 
 @pytest.mark.parametrize(
-    ("keys", "on", "twice"),
-    [(True, (OF_SOURCE, OF_TARGET), False), (False, (OF_SOURCE,), True), (True, (OF_SOURCE, NO_COLUMNS), True)],
+    ("join", "touched", "untouched"),
+    [("by key", None, None), ("by loops", (50, 100), None), ("none", (50, 100), (0, 100))],
 )
-def test_without_a_key_the_source_may_be_read_twice(keys: bool, on: tuple[Any, ...], twice: bool) -> None:
-    found = planned(MATCHED, file("a", 1, 1), keys=keys, on=on)
-    assert ("numSourceRows" in found.metrics) is not twice
-    assert found.estimates.get("numSourceRows") == (Estimate(low=50, high=100) if twice else None)
-    # nothing is joined where no file is touched
-    assert "numSourceRows" in planned(MATCHED, keys=keys, on=on).metrics
+def test_only_a_join_by_a_key_reads_the_source_once(
+    join: Join, touched: tuple[int, int] | None, untouched: tuple[int, int] | None
+) -> None:
+    for files, bounds in (((file("a", 1, 1),), touched), ((), untouched)):
+        found = planned(MATCHED, *files, join=join)
+        assert found.metrics.get("numSourceRows") == (None if bounds else 50)
+        assert found.estimates.get("numSourceRows") == (Estimate(low=bounds[0], high=bounds[1]) if bounds else None)
+    # of no rows none is read twice
+    assert planned(MATCHED, join=join, rows=0).metrics["numSourceRows"] == 0
 
 
 @pytest.mark.parametrize(

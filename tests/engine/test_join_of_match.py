@@ -1,0 +1,39 @@
+"""numSourceRows holds where Spark proves that nothing can match: it reads the source not at all, or twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.commit.apply_plan import apply
+from engine.model.plan import Estimate
+from engine.plan_merge import plan
+
+INSERT = "WHEN NOT MATCHED THEN INSERT *"
+BY_SOURCE = "WHEN NOT MATCHED BY SOURCE THEN UPDATE SET n = 1"
+UNTOUCHED, TOUCHED = Estimate(low=0, high=4), Estimate(low=2, high=4)
+
+
+@pytest.mark.parametrize(
+    ("source", "on", "clauses", "source_rows"),
+    [
+        ("src", "t.id = s.id", INSERT, 2),
+        ("src", "t.id = s.id AND t.v = 'zz'", INSERT, 2),
+        ("src", "t.id = s.id AND 1 = 2", INSERT, 2),
+        ("src", "t.id = s.id AND t.v NOT IN ('x', NULL)", INSERT, UNTOUCHED),
+        ("src", "t.id = s.id AND IF(t.n > 0, NULL, false)", INSERT, UNTOUCHED),
+        ("(SELECT 9 AS id, v, n FROM src)", "t.id = s.id AND t.id = 1", INSERT, UNTOUCHED),
+        ("src", "t.id = s.id AND t.id = 1 AND s.id = 9", INSERT, UNTOUCHED),
+        ("src", "t.id = s.id AND t.v NOT IN ('x', NULL)", f"{INSERT} {BY_SOURCE}", TOUCHED),
+    ],
+)
+def test_the_rows_of_the_source_are_promised_as_delta_counts_them(
+    spark: Any, schema: str, source: str, on: str, clauses: str, source_rows: int | Estimate
+) -> None:
+    rows = "(1, 'a', 10), (2, 'b', NULL), (NULL, 'n', 30), (4, NULL, 40)"
+    spark.sql(f"CREATE TABLE t USING delta AS SELECT * FROM VALUES {rows} AS x(id, v, n)")
+    spark.sql("CREATE TABLE src USING delta AS SELECT * FROM VALUES (1, 'b', 5), (7, NULL, 6) AS x(id, v, n)")
+    merge_plan = plan(spark, f"MERGE INTO t USING {source} s ON {on} WHEN MATCHED THEN UPDATE SET n = s.n {clauses}")
+    assert {**merge_plan.promise, **merge_plan.estimates}["numSourceRows"] == source_rows
+    assert apply(spark, merge_plan).kept
