@@ -55,7 +55,7 @@ class Side:
         if self.has_alias and len(names) > 1:
             return False
         pairs = zip(reversed(names), reversed(self.qualifier), strict=False)
-        return all(one.lower() == other.lower() for one, other in pairs)
+        return all(self._same(one, other) for one, other in pairs)
 
 
 @dataclass(frozen=True)
