@@ -22,6 +22,7 @@ from engine.merge.should_materialize_source import should_materialize_source
 from engine.merge.source_plan import source_plan
 from engine.merge.stage_source import drop_staged, staged_name
 from engine.merge.subquery_values import subquery_values
+from engine.merge.volatile_parts import volatile_behind
 from engine.model.errors import EngineError, UsageError
 from engine.model.plan import Plan, Refused
 from engine.model.progress import OnProgress
@@ -140,8 +141,11 @@ def _plan(spark: SparkSession, script: Script, params: dict[str, str], options: 
     merge = analysis.merge
     with clock.phase("should_materialize_source"):
         query = source_plan(spark, merge)
+        around = analysis.surroundings.result()
+        text = merge.statement.before_select + merge.source_sql
+        query = replace(query, volatile=volatile_behind(spark, text, query.analyzed, around.functions))
         read = Read(merge.plan, None if options.freeze else query.analyzed, "" if options.freeze else statement.sql)
-        state = planning_state(spark, analysis.surroundings.result(), read, private=options.private)
+        state = planning_state(spark, around, read, private=options.private)
         state = state.model_copy(update={"subqueries": subquery_values(spark, statement)})
         decision = should_materialize_source(spark, merge, query)
     with clock.phase("check_reading"):

@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engine.merge.prepare_source import source_fingerprint, volatile_parts
+from engine.merge.planning_state import user_functions
+from engine.merge.prepare_source import source_fingerprint
 from engine.merge.source_plan import delta_tables, query_plan
+from engine.merge.volatile_parts import volatile_behind
 from engine.model.create_values import CreateSource, ProvidedMetadata, StateColumn, TableState
 from engine.model.errors import UsageError
 from engine.spark.confs import read_confs
@@ -168,9 +170,8 @@ def _selected(spark: SparkSession, create: ParsedCreate) -> Provided:
 def with_counted_source(spark: SparkSession, create: ParsedCreate, provided: Provided) -> Provided:
     """``provided`` of a CTAS with its query: that is run, and its rows are counted."""
     query = f"({create.query}\n)"
-    pinned = {
-        name: current_version(spark, name) for name in delta_tables(spark, query_plan(spark, "", f"{query} AS q"))
-    }
+    plan = query_plan(spark, "", f"{query} AS q")
+    pinned = {name: current_version(spark, name) for name in delta_tables(spark, plan)}
     columns = columns_of(schema_of(spark, create.query or ""))
     keys = ", ".join(quote(name) for name in provided.partition_columns)
     items = (f"CAST(count(DISTINCT struct({keys})) AS STRING)",) if keys else ()
@@ -181,7 +182,7 @@ def with_counted_source(spark: SparkSession, create: ParsedCreate, provided: Pro
         num_rows=num_rows,
         num_partitions=int(cells[0] or 0) if cells else None,
         fingerprint=fingerprint,
-        volatile=volatile_parts(create.query or ""),
+        volatile=volatile_behind(spark, query, plan.analyzed, user_functions(spark)),
     )
     return dataclasses.replace(provided, source=source)
 

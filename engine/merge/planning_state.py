@@ -75,14 +75,13 @@ def surroundings(spark: SparkSession, confs: Mapping[str, str]) -> Surroundings:
     """Ask for what names mean in the session now. ``confs``: see :func:`session_confs`."""
     catalog, schema = ask_rows(spark, "SHOW CURRENT NAMESPACE")[0]
     views = if_found(lambda: ask_rows(spark, GLOBAL_VIEWS)) or []
-    functions = if_found(lambda: ask_rows(spark, "SHOW USER FUNCTIONS")) or []
     return Surroundings(
         catalog=str(catalog or ""),
         schema=str(schema or ""),
         confs=confs,
         # a global one is never found by its name alone
         temporary=frozenset(str(view[1]).casefold() for view in views if not view[0]),
-        functions=tuple(str(row[0]) for row in functions),
+        functions=user_functions(spark),
     )
 
 
@@ -127,7 +126,7 @@ def planning_state(spark: SparkSession, around: Surroundings, read: Read, *, pri
     temporary = tuple(name for name in names if name in around.temporary)
     by_schema = read.hides_names or len(names) > len(temporary)
     by_catalog = by_schema or any(len(parts) == 2 and parts[0] not in ELSEWHERE for parts in read.relations)
-    functions = _functions(spark, around, (read.text, read.analyzed))
+    functions = function_definitions(spark, around.functions, (read.text, read.analyzed))
     bodies = [text for name, text in functions.items() if "." not in name]
     variables = {**variables_in(read.analyzed), **_variables_of(spark, bodies)}
     views = {view: view_definition(spark, view) for view in names_by(VIEW, (read.analyzed,))}
@@ -157,10 +156,15 @@ def _last(name: str) -> str:
     return parts[-1].strip("`").replace("``", "`").casefold()
 
 
-def _functions(spark: SparkSession, around: Surroundings, texts: Sequence[str]) -> dict[str, str]:
-    """The definitions of the functions that are called and are not Spark's own, by the name that they are called by;
-    those that their bodies call as well."""
-    own = {_last(name) for name in around.functions}
+def user_functions(spark: SparkSession) -> tuple[str, ...]:
+    """The names of the functions that are not Spark's own; those of other schemas are not listed."""
+    return tuple(str(row[0]) for row in if_found(lambda: ask_rows(spark, "SHOW USER FUNCTIONS")) or [])
+
+
+def function_definitions(spark: SparkSession, user: Iterable[str], texts: Sequence[str]) -> dict[str, str]:
+    """The definitions of the functions that ``texts`` call and that are not Spark's own, by the name that they are
+    called by; those that their bodies call as well. ``user``: see :func:`user_functions`."""
+    own = {_last(name) for name in user}
     definitions: dict[str, str] = {}
     tried: set[str] = set()
     waiting = list(names_by(CALL, texts))

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.derive_conjuncts import Bounds, bound_items, bounds_of
-from engine.merge.should_materialize_source import JAVA_CALLS, RANDOM, STORAGE_LEVEL
+from engine.merge.exact_hash import exact_hash
+from engine.merge.should_materialize_source import STORAGE_LEVEL
 from engine.merge.source_plan import SourcePlan, delta_tables, root_hint, source_plan
 from engine.merge.stage_source import stage_source
 from engine.model.browse import Column
@@ -24,25 +25,16 @@ from engine.model.errors import UnreachableError
 from engine.model.plan import Decision
 from engine.spark.checkpoint import checkpoint
 from engine.spark.confs import ONE_JOB, confs_set, read_confs
+from engine.spark.schema import schema_of
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
-from engine.sql.sql_text import all_function_names, names_in, special_times
+from engine.sql.sql_text import names_in
 from engine.table.commits import current_version
 from engine.table.table_state import table_id
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-CLOCK = {
-    *("current_timestamp", "now", "localtimestamp", "unix_timestamp"),
-    *("current_date", "curdate", "current_time"),
-}
-VOLATILE = RANDOM | JAVA_CALLS | CLOCK
-EXACT_JSON = (
-    "map('ignoreNullFields', 'false', 'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSSXXX', "
-    "'timestampNTZFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS', 'timeFormat', 'HH:mm:ss.SSSSSS')"
-)
-"""Options of to_json by which rows that differ print otherwise: by default it drops NULLs and microseconds."""
 ATOMIC = re.compile(
     r"^(tinyint|smallint|int|bigint|float|double|boolean|date|timestamp|timestamp_ntz|string|binary|"
     r"decimal\(.*\)|char\(.*\)|varchar\(.*\)|string collate .*)$"
@@ -76,16 +68,6 @@ class PreparedSource:
     bounds: tuple[Bounds, ...] = ()
     pinned_id: str | None = None
     staged: str | None = None
-
-
-def clock_parts(sql: str) -> frozenset[str]:
-    """The functions and literals in ``sql`` that give the time, which Delta fixes anew for each MERGE."""
-    return (all_function_names(sql) & CLOCK) | special_times(sql)
-
-
-def volatile_parts(sql: str) -> tuple[str, ...]:
-    """The functions and literals in ``sql`` that give other values each time."""
-    return tuple(sorted((all_function_names(sql) & VOLATILE) | special_times(sql)))
 
 
 def new_view_name() -> str:
@@ -136,7 +118,7 @@ def prepare_source(
         fingerprint=fingerprint,
         pinned_versions=pinned,
         pinned_table=table,
-        volatile=volatile_parts(merge.statement.before_select + merge.source_sql),
+        volatile=plan.volatile if plan else (),
         hint=root_hint(plan) if plan else None,
         is_small=bool(merge.keys) and whole is not None and int(whole) <= most,
         joins_small=bool(merge.keys) and joined is not None and int(joined) <= most,
@@ -233,20 +215,13 @@ def source_fingerprint(
 
     ``items`` are aggregates over it under the name ``reference``, strings all. The checksum is alike for the
     same rows in any order, and counts repeated ones.
-    A row's hash covers which values are NULL (xxhash64 skips them); nested values go through JSON. The sums of
-    the halves of the hashes cannot overflow below 2³¹ rows, and equal pairs do not cancel as with XOR.
+    The sums of the halves of the hashes cannot overflow below 2³¹ rows, and equal pairs do not cancel as with XOR.
     """
-    parts = []
-    for column in columns:
-        name = quote(column.name)
-        parts.append(f"{name} IS NULL")
-        parts.append(name if ATOMIC.match(column.type) else f"to_json(struct({name}), {EXACT_JSON})")
+    names = ", ".join(quote(column.name) for column in columns)
+    row_hash = exact_hash(schema_of(spark, f"SELECT {names} FROM {view}"))
     halves = ("__dm_hash & 4294967295L", "shiftrightunsigned(__dm_hash, 32)")
     sums = ("count(*)", *(f"coalesce(sum({half}), 0)" for half in halves))
-    query = (
-        f"SELECT {', '.join((*sums, *items))} FROM (SELECT *, xxhash64({', '.join(parts)}) AS __dm_hash FROM {view}) "
-        f"AS {reference}"
-    )
+    query = f"SELECT {', '.join((*sums, *items))} FROM (SELECT *, {row_hash} AS __dm_hash FROM {view}) AS {reference}"
     try:
         row = spark.sql(query).collect()[0]
     except Exception as error:

@@ -55,7 +55,7 @@ class SourcePlan:
     ``root`` is None where the print cannot be read as a tree (a view's literal with line breaks that look like one).
     ``functions`` are called in its text; ``hints`` stand on its own path there, outside the subqueries of expressions.
     ``unused_with``: there is a WITH that nothing uses; ``root`` is without it, Spark's answers are not. ``analyzed`` is
-    the whole print.
+    the whole print; ``volatile`` is what gives other values each time, see :mod:`engine.merge.volatile_parts`.
     """
 
     before: str
@@ -65,6 +65,7 @@ class SourcePlan:
     hints: tuple[str, ...]
     unused_with: bool
     analyzed: str = field(default="", compare=False, repr=False)
+    volatile: tuple[str, ...] = ()
     providers: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
     """By table, what Spark was asked already."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.merge.prepare_source import clock_parts
+from engine.merge.volatile_parts import clock_parts
 from engine.model.plan import Remark
 from engine.preflight.findings import Findings
 
@@ -62,7 +62,8 @@ def _unknown_values(findings: Findings) -> Iterator[Remark]:
             evidence=", ".join(volatile),
         )
     conditions = (statement.condition, *(one.condition or "" for one in statement.clauses))
-    if clock := sorted(set().union(*(asks_time(one) for one in conditions))):
+    printed = findings.basis.merge.plan.analyzed
+    if clock := sorted(set().union(*(clock_parts(one, printed) for one in conditions))):
         yield Remark(
             code="CLOCK_IN_CONDITION",
             sentence="A condition asks what time it is: the numbers are those of now, and the commit asks again.",
@@ -109,8 +110,3 @@ def advice_of(findings: Findings) -> Iterator[Remark]:
             code="FILES_ADDED_UNKNOWN",
             sentence="Optimized writes or auto-compaction are on: how many files are added cannot be told.",
         )
-
-
-def asks_time(condition: str) -> frozenset[str]:
-    """The functions of ``condition`` that give the time, which each MERGE takes once."""
-    return clock_parts(condition)

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from engine.merge.analyze import AnalyzedMerge
-from engine.merge.prepare_source import VOLATILE
 from engine.merge.should_materialize_source import NON_DETERMINISTIC
+from engine.merge.subquery_values import subqueries_of
+from engine.merge.volatile_parts import VOLATILE, volatile_subquery
 from engine.preflight.target_rules import StoreCast, TargetColumn, TargetRules, depends_on_zone
 from engine.spark.schema import schema_of
 from engine.sql.char_types import padded
@@ -33,13 +34,14 @@ Origin = Literal["kept", "given", "default", "generated", "identity"]
 
 @dataclass(frozen=True)
 class Given:
-    """An expression as the statement gives it: its text, its type, whether it can be NULL, and whether it refers to
-    the target row."""
+    """An expression as the statement gives it: its text, its type, whether it can be NULL, whether it refers to the
+    target row, and what in its subqueries gives other values each time."""
 
     text: str
     type: DataType
     nullable: bool
     of_target: bool
+    volatile: str = ""
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,10 @@ def _given(
                 of_target = bool(merge.updates[merge.statement.matched.index(clause)][i].target_columns)
             else:
                 of_target = clause.kind == "not_matched_by_source"
-            named.append((_path(merge, column), Given(text, field.dataType, field.nullable, of_target)))
+            parts = {part for one in subqueries_of(text) for part in volatile_subquery(spark, "", one)}
+            named.append(
+                (_path(merge, column), Given(text, field.dataType, field.nullable, of_target, ", ".join(sorted(parts))))
+            )
         found[index] = star if clause.star else tuple(named)
         if clause.star and clause.action_kind == "update" and cast.star_by_field:
             found[index] = tuple(leaf for path, one in star for leaf in _leaves(path, one))
@@ -200,12 +205,14 @@ def _assigned(
             kept_value = f"{reference}.{quote(column.name)}" if keeps else None
             one = ops[0][1]
             value = stored(one.text, one.type, column.type, rules.cast, kept_value, column.before)
-            unknown = volatile(value) or ("" if rules.cast.exact or can_up_cast(one.type, column.type) else LEGACY)
+            unknown = volatile(value) or one.volatile
+            unknown = unknown or ("" if rules.cast.exact or can_up_cast(one.type, column.type) else LEGACY)
             of_target = one.of_target or (kept_value is not None and kept_value in value)
             found.append(Assignment(column, value, "given", one, unknown, of_target))
         elif ops:
             value = _with_fields(f"{reference}.{quote(column.name)}", column.before, column.type, ops, rules.cast)
-            found.append(Assignment(column, value, "given", unknown=volatile(value), of_target=True))
+            unknown = volatile(value) or next((one.volatile for _, one in ops if one.volatile), "")
+            found.append(Assignment(column, value, "given", unknown=unknown, of_target=True))
         elif column.generated_as is not None:
             found.append(None)
         elif updates:

@@ -135,7 +135,10 @@ def function_names(sql: str) -> frozenset[str]:
     return frozenset(parts[-1] for parts in called_functions(sql))
 
 
-SPECIAL_TIMES = frozenset(("now", "today", "tomorrow", "yesterday"))
+# SparkDateTimeUtils.extractSpecialValue: a zone may follow
+SPECIAL_TIME = re.compile(
+    r"(?:now|today|tomorrow|yesterday)(?:\s*[+-]\d[\d:]*|\s+(?:utc|gmt|z|[a-z_]+/[a-z_/]+)[\d:+-]*)?", re.IGNORECASE
+)
 TIME_WORD = re.compile(r"(TO_|TRY_TO_)?(DATE|TIMESTAMP)\w*")
 NO_BRACKETS = frozenset(("current_timestamp", "current_date", "current_time", "localtimestamp"))
 
@@ -145,17 +148,17 @@ def all_function_names(sql: str) -> frozenset[str]:
     return function_names(sql) | ({token.word.lower() for token in tokenize(sql)} & NO_BRACKETS)
 
 
-def special_times(sql: str) -> frozenset[str]:
+def special_times(sql: str, *, any_text: bool = False) -> frozenset[str]:
     """The literals in ``sql`` that Spark reads as the time of now, ``'now'`` for TIMESTAMP'now'.
 
     A text becomes a time by a typed literal, a cast or a function of times: one of their words stands in ``sql``. A
-    text that Spark casts unasked, as in ``t.ts < 'now'``, is not seen.
+    text that Spark casts unasked, as in ``t.ts < 'now'``, is seen with ``any_text`` alone.
     """
     tokens = tokenize(sql)
-    if not any(TIME_WORD.fullmatch(token.word) for token in tokens):
+    if not any_text and not any(TIME_WORD.fullmatch(token.word) for token in tokens):
         return frozenset()
     texts = {_unescaped(token.text).strip().lower() for token in tokens if token.is_string}
-    return frozenset(f"'{text}'" for text in texts & SPECIAL_TIMES)
+    return frozenset(f"'{text}'" for text in texts if SPECIAL_TIME.fullmatch(text))
 
 
 def called_functions(sql: str) -> frozenset[tuple[str, ...]]:

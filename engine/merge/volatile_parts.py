@@ -1,0 +1,60 @@
+"""What gives other values each time it is read: in a text, and in the views and functions behind a query."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from engine.merge.planning_state import function_definitions, user_functions
+from engine.merge.should_materialize_source import JAVA_CALLS, RANDOM
+from engine.spark.explain import explain
+from engine.sql.sql_text import SPECIAL_TIME, all_function_names, special_times
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CLOCK = {
+    *("current_timestamp", "now", "localtimestamp", "unix_timestamp"),
+    *("current_date", "curdate", "current_time"),
+}
+VOLATILE = RANDOM | JAVA_CALLS | CLOCK
+CALLED = re.compile(rf"\b({'|'.join(sorted(VOLATILE))})\(")
+CAST_TIME = re.compile(rf"\bcast\(\s*({SPECIAL_TIME.pattern})\s* as (?:timestamp|date)")
+
+
+def clock_parts(sql: str, printed: str = "") -> frozenset[str]:
+    """The functions and literals in ``sql`` that give the time, which Delta fixes anew for each MERGE.
+
+    ``printed`` is the analyzed plan that ``sql`` is part of: it shows the texts that Spark casts unasked.
+    """
+    return (all_function_names(sql) & CLOCK) | special_times(sql) | (special_times(sql, any_text=True) & _cast(printed))
+
+
+def volatile_parts(sql: str) -> frozenset[str]:
+    """The functions and literals in ``sql`` that give other values each time."""
+    return (all_function_names(sql) & VOLATILE) | special_times(sql)
+
+
+def volatile_behind(spark: SparkSession, sql: str, analyzed: str, user: Iterable[str]) -> tuple[str, ...]:
+    """:func:`volatile_parts` of a query, of the views in its ``analyzed`` plan and of the functions it calls.
+
+    A text in the plan that looks like a call is taken for one: its values are then called unknown, which is no promise.
+    ``user``: see :func:`user_functions`. Raises EngineError.
+    """
+    parts = volatile_parts(sql) | set(CALLED.findall(analyzed)) | _cast(analyzed)
+    for body in function_definitions(spark, user, (sql, analyzed)).values():
+        parts |= volatile_parts(body.partition("\nBody:")[2])
+    return tuple(sorted(parts))
+
+
+def volatile_subquery(spark: SparkSession, before: str, text: str) -> tuple[str, ...]:
+    """:func:`volatile_behind` of a query in brackets; ``before`` is the WITH it stands under. Raises EngineError."""
+    if parts := volatile_parts(text):
+        return tuple(sorted(parts))
+    query = f"{before}SELECT * FROM {text}"
+    return volatile_behind(spark, query, explain(spark, query).analyzed, user_functions(spark))
+
+
+def _cast(printed: str) -> frozenset[str]:
+    return frozenset(f"'{match[1].lower()}'" for match in CAST_TIME.finditer(printed))

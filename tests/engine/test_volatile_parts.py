@@ -1,0 +1,56 @@
+"""What gives other values each time is known behind views and functions too, and is committed as it was previewed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from engine.commit.apply_plan import apply
+from engine.plan_merge import plan
+
+
+@pytest.fixture
+def shop(spark: Any, schema: str) -> Iterator[Any]:
+    """A target, a source, and a view and a function that ask what time it is."""
+    spark.sql("CREATE TABLE t USING delta AS SELECT 1 AS id, TIMESTAMP'2020-01-01' AS at, '' AS v")
+    spark.sql("CREATE TABLE src USING delta AS SELECT 1 AS id, 'new' AS v")
+    spark.sql("CREATE VIEW timed AS SELECT id, CAST(current_timestamp() AS STRING) AS v FROM src")
+    spark.sql("CREATE TEMPORARY FUNCTION time_now() RETURNS STRING RETURN CAST(current_timestamp() AS STRING)")
+    yield spark
+    spark.sql("DROP TEMPORARY FUNCTION time_now")
+
+
+def merge(source: str, value: str = "s.v", on: str = "t.id = s.id") -> str:
+    return f"MERGE INTO t USING {source} s ON {on} WHEN MATCHED THEN UPDATE SET v = {value}"
+
+
+@pytest.mark.parametrize(
+    ("source", "part"),
+    [
+        ("timed", "current_timestamp"),
+        ("(SELECT id, time_now() AS v FROM src)", "current_timestamp"),
+        ("(SELECT * FROM src WHERE TIMESTAMP'2020-01-01' < 'now')", "'now'"),
+    ],
+)
+def test_a_source_that_asks_the_time_is_merged_as_it_was_previewed(shop: Any, source: str, part: str) -> None:
+    merge_plan = plan(shop, merge(source))
+    assert merge_plan.source.volatile == (part,)
+    previewed = merge_plan.samples[0].after["v"]
+    assert apply(shop, merge_plan).kept
+    assert shop.sql("SELECT v FROM t").collect()[0][0] == previewed
+
+
+@pytest.mark.parametrize("value", ["(SELECT max(v) FROM timed)", "(SELECT max(time_now()) FROM src)"])
+def test_a_subquery_that_asks_the_time_is_unknown_and_can_be_applied(shop: Any, value: str) -> None:
+    merge_plan = plan(shop, merge("src", value))
+    assert [one.evidence for one in merge_plan.warnings if one.code == "VALUES_UNKNOWN"] == ["v: current_timestamp"]
+    assert merge_plan.samples[0].unknown == ("v",)
+    assert apply(shop, merge_plan).kept
+
+
+def test_a_text_that_spark_casts_to_the_time_of_now_is_told_of(shop: Any) -> None:
+    codes = [one.code for one in plan(shop, merge("src", on="t.id = s.id AND t.at < 'now'")).warnings]
+    assert codes == ["CLOCK_IN_CONDITION"]
+    assert not plan(shop, merge("src", on="t.id = s.id AND t.v < 'now'")).warnings
