@@ -195,6 +195,11 @@ class StatementPlace(StepsPlace):
         if accepted is None:
             self.notify("Nothing was committed.")
             return
+        # Spark may have come up below the dialog, and the plan that waited for it have begun or ended
+        reason = "Another plan is shown by now." if plan is not self.plan else self._why_not_now(plan)
+        if reason:
+            self.notify(f"Nothing was committed. {reason}", title="Cannot be committed", severity="error")
+            return
         operation = self._begin("committing", self.projection)
         report = reporter(self, operation.operation_id)
         self.commit_pane.show_running(plan)
@@ -219,7 +224,7 @@ class StatementPlace(StepsPlace):
             "settled",
             lambda: next((one for one in self.backend.history(limit=RECENT) if one.plan_id == plan.plan_id), None),
             lambda found: self.commit_pane.show_failure(plan, failure, found),
-            of=lambda: self.plan_id,
+            of=lambda: (self.plan_id, self.operation, self.committed),
         )
 
     def _commit_ended(self, summary: str, *, kept: bool) -> None:

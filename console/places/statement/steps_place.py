@@ -102,6 +102,10 @@ class StepsPlace(Place):
         """A sentence that Merge and Create share, with the keys in use here in place of ``{merge.plan}``."""
         return self.console_app.told(text.replace("{merge.", f"{{{self.PLACE}."))
 
+    @override
+    def here(self) -> object:
+        return self.is_current, self.pane.text
+
     @property
     def plan_id(self) -> str:
         """The id of the plan that is shown, "" without one."""
