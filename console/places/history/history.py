@@ -313,13 +313,13 @@ class HistoryPlace(Place):
             confirm_label="undo",
             refuse_label="Cancel",
         )
-        self.app.push_screen(dialog, partial(self._undo_confirmed, looked))
+        self.app.push_screen(dialog, partial(self._undo_confirmed, looked, self._op_id))
 
-    def _undo_confirmed(self, looked: UndoPlan, confirmed: bool | None) -> None:
+    def _undo_confirmed(self, looked: UndoPlan, op_id: str, confirmed: bool | None) -> None:
         if not confirmed:
             self.notify("Nothing was undone.")
             return
-        if looked.op_id != self._op_id:
+        if op_id != self._op_id:
             # the ledger was read below the dialog
             self.notify("Nothing was undone: the cursor is on another operation by now.", severity="warning")
             return
