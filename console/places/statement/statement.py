@@ -103,6 +103,8 @@ class StatementPlace(StepsPlace):
     def _planned(self, operation: Operation, plan: AnyPlan) -> None:
         self._end()
         before, self.plan = self.plan, plan
+        # the preview has it, even if the operator has typed on and stays at the text
+        self._name_steps()
         self._planned_text = operation.typed
         self.committed = self.projection = None
         self._project(plan)
