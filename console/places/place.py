@@ -43,6 +43,10 @@ class Place(Screen[None], Asking):
     def compose_body(self) -> Iterable[Widget]:
         raise NotImplementedError
 
+    def here(self) -> object:
+        """What the user is at: what was to go on from here is dropped if this is another by then."""
+        return self.is_current
+
     def spark_is_starting(self) -> None:
         """The first frame is drawn and Spark was asked for. To be overridden."""
 

@@ -37,6 +37,8 @@ class SessionPlace(Place):
     def __init__(self) -> None:
         super().__init__()
         self.facts: Mapping[str, str] = {}
+        self._said = ""
+        """The state of Spark that the page is about."""
 
     def compose_body(self) -> Iterable[Widget]:
         yield PageView(id="page")
@@ -58,18 +60,25 @@ class SessionPlace(Place):
         self.action_reload()
 
     def _status_changed(self) -> None:
-        if self.console_app.status.spark == "lost":
+        # what is shown is of a Spark that is there
+        if self._spark() != self._said:
             self._say_state()
 
     def action_reload(self) -> None:
         if self.console_app.status.spark != "warm":
             self._say_state()
             return
-        self.ask("session", self.backend.describe_session, self._described, self.page.fail)
+        self.ask("session", self.backend.describe_session, self._described, self.page.fail, of=self._spark)
+
+    def _spark(self) -> str:
+        return self.console_app.status.spark
 
     def _say_state(self) -> None:
         status = self.console_app.status
-        if status.spark == "lost":
+        self._said = status.spark
+        if status.spark == "warm":
+            self.page.say("Asking Spark…")
+        elif status.spark == "lost":
             what_now = self.console_app.told("{app.restart_spark} starts it again; drafts and history are untouched.")
             text = f"Spark at {status.endpoint} is lost. {what_now}"
             self.page.show(Page((signed(self.console_app.glyphs.error, "$text-error", text),)))
@@ -78,6 +87,7 @@ class SessionPlace(Place):
 
     def _described(self, facts: Mapping[str, str]) -> None:
         self.facts = facts
+        self._said = "warm"
         rows: list[Row] = [(visible(name), visible(value)) for name, value in facts.items()]
         head = (sentence(f"Spark is warm at {self.console_app.status.endpoint}."),)
         self.page.show(

@@ -9,6 +9,7 @@ from hashlib import sha256
 
 from engine.explore.layout_advice import LayoutAdvice
 from engine.model.browse import Column, DataFile, RowPage, TableDetail, TableVersion
+from engine.model.operation import Operation, Outcome
 from engine.model.plan import Plan
 from engine.model.plans import AnyPlan, OperationDetail
 from engine.spark.explain import Explained
@@ -37,6 +38,8 @@ class NamingBackend(FakeBackend):
     """``waiting``: the calls that are not answered yet, in the order in which they came."""
 
     waiting: list[Call]
+    starts = 0
+    """How often Spark was started anew."""
 
     def _enter(self, method: str, *arguments: object, needs_spark: bool = True, sleep: bool = True) -> None:
         super()._enter(method, *arguments, needs_spark=needs_spark, sleep=sleep)
@@ -52,6 +55,15 @@ class NamingBackend(FakeBackend):
         with self._lock:
             if self.waiting:
                 self.waiting.pop(at % len(self.waiting)).may_go.set()
+
+    def restart(self, on_progress: Report) -> tuple[str, ...]:
+        told = super().restart(on_progress)
+        self.starts += 1
+        return told
+
+    def describe_session(self) -> Mapping[str, str]:
+        mark = f"<spark {self.starts}>"
+        return {**super().describe_session(), "mark": mark}
 
     def table_detail(self, name: str) -> TableDetail:
         made = super().table_detail(name)
@@ -87,7 +99,15 @@ class NamingBackend(FakeBackend):
         self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: Report
     ) -> AnyPlan:
         made = super().plan(sql, params, rows=rows, operation_id=operation_id, on_progress=on_progress)
-        return made.model_copy(update={"plan_id": sha256(sql.encode()).hexdigest()})
+        plan_id = sha256(sql.encode()).hexdigest()
+        update: dict[str, object] = {"plan_id": plan_id}
+        if made.kind == "create_table":
+            update["because"] = f"<{plan_id}>"
+        return made.model_copy(update=update)
+
+    def apply(self, plan: AnyPlan, *, accept: tuple[str, ...], operation_id: str, on_progress: Report) -> Outcome:
+        made = super().apply(plan, accept=accept, operation_id=operation_id, on_progress=on_progress)
+        return made.model_copy(update={"verdict": "disjoint", "moved_by": (f"<{plan.plan_id}>",)})
 
     def explain_merge(self, plan: Plan) -> Explained:
         super().explain_merge(plan)
@@ -100,7 +120,7 @@ class NamingBackend(FakeBackend):
         return found.model_copy(update={"operation": found.operation.model_copy(update={"sql": sql})})
 
 
-def a_long_ledger() -> list[samples.Operation]:
+def a_long_ledger() -> list[Operation]:
     """Operations that can be undone, each with text of its own."""
     first = samples.a_ledger()[0]
     return [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,13 +13,23 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from textual.widgets import Static
 
+from console.dialogs.commit import CommitDialog
 from console.dialogs.confirm import ConfirmDialog
+from console.dialogs.dialog import Dialog
+from console.places.create.create import CreatePlace
 from console.places.history.history import HistoryPlace
-from console.places.merge.merge import MergePlace
+from console.places.session import SessionPlace
+from console.places.statement.preview import Verdict
+from console.places.statement.statement import StatementPlace
 from console.places.tables.tables import TablesPlace
 from console.widgets.grid import Grid
+from console.widgets.lines import TabLine
 from console.widgets.page_view import PageView
+from console.words.format import short_id
+from engine.model.operation import UndoPlan
+from tests.console import samples
 from tests.console.drive import ORDERS, Clock, Operator, console
+from tests.console.fake_backend import FakeBackend
 from tests.console.naming_backend import NamingBackend, a_long_ledger, tag
 from tests.console.samples import MERGE_SQL
 
@@ -45,6 +55,24 @@ MOVES: tuple[tuple[str, ...], ...] = (
     ("2", "left_square_bracket"),
     ("2", "right_square_bracket"),
     ("2", "x"),
+    ("2", "escape", "v", "c", "ctrl+y"),
+    ("4",),
+    ("4", "escape", "p"),
+    ("4", "escape", "p"),
+    ("4", "e", "x", "escape"),
+    ("4", "escape", "v"),
+    ("4", "escape", "v", "c", "ctrl+y"),
+    ("4", "escape", "x"),
+    ("4", "ctrl+t"),
+    ("4", "right_square_bracket"),
+    ("1", "n"),
+    ("1", "c"),
+    ("5",),
+    ("5", "r"),
+    ("5", "r"),
+    ("5", "s", "ctrl+y"),
+    ("f9",),
+    ("f9",),
 )
 MARK = re.compile(r"<[^<>]*>")
 STEPS = st.lists(st.one_of(st.sampled_from(MOVES), st.integers(0, 3)), min_size=15, max_size=40)
@@ -77,10 +105,24 @@ def check_history(place: HistoryPlace) -> None:
         assert mark == f"<{place.detail.operation.op_id}>", f"{mark} is shown as {place.detail.operation.op_id}"
 
 
-def check_merge(place: MergePlace) -> None:
-    if place.preview.view == "spark":
-        for mark in marks(place.preview.page):
-            assert mark == f"<{place.plan_id}>", f"{mark} is shown below plan {place.plan_id}"
+def check_statement(place: StatementPlace) -> None:
+    """The preview and the commit are of the plan whose name is above them, and it says if the text is another."""
+    if (plan := place.plan) is None:
+        return
+    assert place.preview.plan is plan
+    assert ("preview", f"Preview {short_id(plan.plan_id)}") in place.query_one("#steps", TabLine).tabs
+    shown = "\n".join(one.body.plain for one in place.query_one(Verdict).paragraphs)
+    page = place.commit_pane.page if place.view == "commit" else place.preview.page
+    for mark in [*MARK.findall(shown), *marks(page)]:
+        assert mark == f"<{plan.plan_id}>", f"{mark} is shown as {plan.plan_id}"
+    is_edited = place.pane.text.strip() != plan.statement.sql.strip()
+    assert ("The text was edited" in shown) == is_edited
+
+
+def check_session(place: SessionPlace, backend: NamingBackend) -> None:
+    for mark in marks(place.page):
+        assert place.console_app.status.spark == "warm", f"{mark} is shown of no Spark"
+        assert mark == f"<spark {backend.starts}>", f"{mark} is shown of Spark {backend.starts}"
 
 
 def check_undo(operator: Operator) -> None:
@@ -98,8 +140,11 @@ def check(operator: Operator) -> None:
             check_tables(place)
         elif isinstance(place, HistoryPlace):
             check_history(place)
-        elif isinstance(place, MergePlace):
-            check_merge(place)
+        elif isinstance(place, StatementPlace):
+            check_statement(place)
+        elif isinstance(place, SessionPlace):
+            assert isinstance(operator.app.backend, NamingBackend)
+            check_session(place, operator.app.backend)
 
 
 async def run(steps: list[tuple[str, ...] | int], home: Path) -> None:
@@ -118,8 +163,10 @@ async def run(steps: list[tuple[str, ...] | int], home: Path) -> None:
                 await operator.press(*step)
             await operator.pilot.pause()
             check(operator)
-        while isinstance(operator.app.screen, ConfirmDialog):
+        while isinstance(operator.app.screen, Dialog):
             await operator.press("escape")
+        if operator.app.status.spark == "lost":
+            await operator.press("f9")
         await operator.press("1")
         await all_answered(operator, backend)
         check(operator)
@@ -130,11 +177,20 @@ async def run(steps: list[tuple[str, ...] | int], home: Path) -> None:
 
 
 async def all_answered(operator: Operator, backend: NamingBackend) -> None:
-    def is_quiet() -> bool:
-        backend.answer(0)
-        return not backend.waiting and not any(place._newest_tickets() for place in operator.app.open_places())
+    """Each of them has the whole patience: on a busy machine forty of them last longer than one may."""
 
-    await operator.until(is_quiet, "the last answer")
+    def asked() -> list[str]:
+        return [group for place in operator.app.open_places() for group in place._newest_tickets()]
+
+    while backend.waiting or asked():
+        backend.answer(0)
+        before = len(backend.calls), asked()
+        if before[1] and not backend.waiting:
+            await operator.until(
+                lambda before=before: backend.waiting or (len(backend.calls), asked()) != before,  # type: ignore[misc]
+                f"an answer to {before[1]}",
+            )
+        await operator.pilot.pause()
 
 
 async def shows_what_was_asked_for(operator: Operator) -> None:
@@ -187,8 +243,16 @@ async def test_a_table_that_is_left_takes_no_rows_to_the_next(tmp_path: Path) ->
         await operator.sees(tag("sales.customers", "rows"))
 
 
-async def test_esc_leaves_a_lookup_and_another_row_makes_it_void(tmp_path: Path) -> None:
+UNDOS = (samples.an_undo, samples.a_dropping_undo)
+"""A RESTORE and a DROP."""
+
+
+@pytest.mark.parametrize("looked", UNDOS)
+async def test_esc_leaves_a_lookup_and_another_row_makes_it_void(
+    tmp_path: Path, looked: Callable[[str], UndoPlan]
+) -> None:
     backend = NamingBackend(tmp_path)
+    backend.undo_plan = looked("op1")
     backend.waiting = []
     backend.ledger = a_long_ledger()
     async with console(backend, size=(120, 36)) as operator:
@@ -206,8 +270,12 @@ async def test_esc_leaves_a_lookup_and_another_row_makes_it_void(tmp_path: Path)
         await operator.sees("Undo operation op1")
 
 
-async def test_no_dialog_takes_a_confirm_key_before_it_could_be_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("looked", UNDOS)
+async def test_no_dialog_takes_a_confirm_key_before_it_could_be_read(
+    tmp_path: Path, looked: Callable[[str], UndoPlan]
+) -> None:
     backend = NamingBackend(tmp_path)
+    backend.undo_plan = looked("op0")
     backend.waiting = []
     backend.ledger = a_long_ledger()
     async with console(backend, size=(120, 36)) as operator:
@@ -229,3 +297,77 @@ async def test_no_dialog_takes_a_confirm_key_before_it_could_be_read(tmp_path: P
         await operator.press("ctrl+y")
         await operator.until(lambda: backend.called("undo"))
         await all_answered(operator, backend)
+
+
+@pytest.mark.parametrize("place", ["2", "4"])
+async def test_a_commit_dialog_takes_no_confirm_key_before_it_could_be_read(tmp_path: Path, place: str) -> None:
+    backend = FakeBackend(tmp_path)
+    async with console(backend, size=(120, 36)) as operator:
+        clock = operator.app.clock
+        assert isinstance(clock, Clock)
+        await operator.warm()
+        await operator.press(place)
+        statement = operator.app.screen_stack[0]
+        assert isinstance(statement, StatementPlace)
+        statement.use_text(MERGE_SQL if place == "2" else samples.CREATE_SQL)
+        await operator.press("ctrl+r")
+        await operator.until(lambda: statement.view == "preview", "the preview")
+        clock.stands = True
+        await operator.press("c", "ctrl+y")
+        assert isinstance(operator.app.screen, CommitDialog)
+        clock.seconds += 0.6
+        await operator.press("ctrl+y")
+        assert isinstance(operator.app.screen, CommitDialog)
+        clock.seconds += 0.1
+        await operator.sees("ctrl+y  commit")
+        await operator.press("ctrl+y")
+        await operator.until(lambda: backend.called("apply"))
+
+
+async def test_a_commit_dialog_takes_no_key_for_a_plan_that_is_no_longer_shown(tmp_path: Path) -> None:
+    backend = FakeBackend(tmp_path)
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        operator.app._heartbeat(False)
+        backend.hold("restart")
+        await operator.press("f9")
+        await operator.until(lambda: operator.app.status.spark == "starting")
+        backend.plans = [samples.a_plan(plan_id="5ec0nd000000")]
+        await operator.press("e", "x", "ctrl+r", "escape", "v", "c")
+        assert isinstance(operator.app.screen, CommitDialog)
+        backend.release("restart")
+        await operator.until(lambda: operator.merge.plan_id == "5ec0nd000000", "the second plan")
+        await operator.press("ctrl+y")
+        assert operator.app.screen_stack == [operator.merge]
+        assert not backend.called("apply")
+        await operator.sees("Another plan is shown by now.")
+
+
+@pytest.mark.parametrize("key", ["n", "c"])
+async def test_a_new_table_is_like_the_one_that_is_still_selected(tmp_path: Path, key: str) -> None:
+    backend = NamingBackend(tmp_path)
+    backend.waiting = []
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, key)
+        await operator.until(lambda: backend.waiting)
+        await operator.press("up")
+        await all_answered(operator, backend)
+        assert isinstance(operator.app.screen, TablesPlace)
+        await operator.press(key)
+        await operator.until(lambda: backend.waiting)
+        await all_answered(operator, backend)
+        await operator.until(lambda: isinstance(operator.app.screen_stack[0], CreatePlace))
+
+
+async def test_the_session_of_a_lost_spark_is_not_shown_as_warm(tmp_path: Path) -> None:
+    backend = NamingBackend(tmp_path)
+    backend.waiting = []
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.press("5")
+        await operator.until(lambda: backend.waiting)
+        operator.app._heartbeat(False)
+        await all_answered(operator, backend)
+        await operator.sees("is lost.")
+        assert not list(marks(operator.app.screen.query_one(PageView)))

@@ -91,6 +91,18 @@ async def test_a_script_that_was_not_touched_is_not_marked_as_edited(backend: Fa
         assert "edited since" not in operator.screen
 
 
+async def test_the_preview_has_the_name_of_its_plan_even_where_the_text_was_typed_on(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        backend.hold("plan")
+        await operator.press("r")
+        await operator.until(lambda: len(backend.called("plan")) == 2)
+        await operator.press("e", *"xy")
+        backend.plans = [samples.a_plan().model_copy(update={"plan_id": "012345678901"})]
+        backend.release("plan")
+        await operator.sees("Plan 012345 is ready", "Preview 012345")
+
+
 async def test_typing_on_while_spark_plans_is_not_interrupted(backend: FakeBackend) -> None:
     backend.hold("plan")
     async with console(backend) as operator:

@@ -27,7 +27,7 @@ def create_like(place: Place, name: str) -> None:
     def look() -> TableForm:
         return like(proposed_name(name, "like"), place.backend.table_state(name))
 
-    place.ask("like", look, use, partial(_tell, place), of=lambda: place.is_current)
+    place.ask("like", look, use, partial(_tell, place), of=place.here)
 
 
 def clone_to_rehearse(place: Place, name: str, version: int | None) -> None:
@@ -45,7 +45,7 @@ def clone_to_rehearse(place: Place, name: str, version: int | None) -> None:
             lambda: place.backend.table_detail(name).version,
             use,
             partial(_tell, place),
-            of=lambda: place.is_current,
+            of=place.here,
         )
 
 

@@ -295,10 +295,10 @@ class HistoryPlace(Place):
             return
         op_id = self.selected.op_id
         self.notify(self.told("Looking at what would come back… {history.back} leaves it."))
-        self.ask("plan_undo", lambda: self.backend.plan_undo(op_id), self._ask_undo, self._undo_failed, of=self._here)
+        self.ask("plan_undo", lambda: self.backend.plan_undo(op_id), self._ask_undo, self._undo_failed, of=self.here)
 
-    def _here(self) -> object:
-        """Nothing happens if the user has left the place meanwhile."""
+    @override
+    def here(self) -> object:
         return self.is_current, self._op_id
 
     def _ask_undo(self, looked: UndoPlan) -> None:
@@ -313,11 +313,15 @@ class HistoryPlace(Place):
             confirm_label="undo",
             refuse_label="Cancel",
         )
-        self.app.push_screen(dialog, partial(self._undo_confirmed, looked))
+        self.app.push_screen(dialog, partial(self._undo_confirmed, looked, self._op_id))
 
-    def _undo_confirmed(self, looked: UndoPlan, confirmed: bool | None) -> None:
+    def _undo_confirmed(self, looked: UndoPlan, op_id: str, confirmed: bool | None) -> None:
         if not confirmed:
             self.notify("Nothing was undone.")
+            return
+        if op_id != self._op_id:
+            # the ledger was read below the dialog
+            self.notify("Nothing was undone: the cursor is on another operation by now.", severity="warning")
             return
         operation_id = uuid.uuid4().hex
         self._undoing = operation_id
@@ -351,7 +355,7 @@ class HistoryPlace(Place):
         if (detail := self._detail_of_selected) is not None:
             use(detail)
         else:
-            self.ask("use", lambda: self.backend.operation(one.op_id), use, self.detail_view.fail, of=self._here)
+            self.ask("use", lambda: self.backend.operation(one.op_id), use, self.detail_view.fail, of=self.here)
 
     def _plan_again(self, detail: OperationDetail) -> None:
         from console.places.merge.saved import SECRET_LEFT_OUT, draft_of, lacks_secrets

@@ -103,5 +103,5 @@ def _with_sides(place: StatementPlace, form: MergeForm, use: Callable[[Sides], N
         look,
         use,
         lambda _: use(Sides(target=form.target)),
-        of=lambda: (place.is_current, place.view, place.pane.text),
+        of=lambda: (place.here(), place.view),
     )

@@ -87,7 +87,7 @@ def _source_chosen(place: Place, target: str, source: str | None) -> None:
         look,
         partial(_use, place),
         partial(_use_names_only, place, target, source),
-        of=lambda: place.is_current,
+        of=place.here,
     )
 
 

@@ -151,5 +151,5 @@ def _open(place: StatementPlace, store: DraftStore, key: str | None) -> None:
         load,
         opened,
         lambda failure: place.notify(f"It cannot be opened: {failure}", severity="error"),
-        of=lambda: (place.is_current, place.pane.text),
+        of=place.here,
     )

@@ -63,5 +63,5 @@ def open_file(place: StatementPlace, path: Path) -> None:
         lambda: Draft(read_sql(path)),
         place.use_draft,
         lambda failure: place.notify(f"It cannot be opened: {failure}", severity="error"),
-        of=lambda: (place.is_current, place.pane.text),
+        of=place.here,
     )

@@ -103,6 +103,8 @@ class StatementPlace(StepsPlace):
     def _planned(self, operation: Operation, plan: AnyPlan) -> None:
         self._end()
         before, self.plan = self.plan, plan
+        # the preview has it, even if the operator has typed on and stays at the text
+        self._name_steps()
         self._planned_text = operation.typed
         self.committed = self.projection = None
         self._project(plan)
@@ -195,6 +197,11 @@ class StatementPlace(StepsPlace):
         if accepted is None:
             self.notify("Nothing was committed.")
             return
+        # Spark may have come up below the dialog, and the plan that waited for it have begun or ended
+        reason = "Another plan is shown by now." if plan is not self.plan else self._why_not_now(plan)
+        if reason:
+            self.notify(f"Nothing was committed. {reason}", title="Cannot be committed", severity="error")
+            return
         operation = self._begin("committing", self.projection)
         report = reporter(self, operation.operation_id)
         self.commit_pane.show_running(plan)
@@ -219,7 +226,7 @@ class StatementPlace(StepsPlace):
             "settled",
             lambda: next((one for one in self.backend.history(limit=RECENT) if one.plan_id == plan.plan_id), None),
             lambda found: self.commit_pane.show_failure(plan, failure, found),
-            of=lambda: self.plan_id,
+            of=lambda: (self.plan_id, self.operation, self.committed),
         )
 
     def _commit_ended(self, summary: str, *, kept: bool) -> None:

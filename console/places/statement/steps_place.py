@@ -72,15 +72,19 @@ class StepsPlace(Place):
     def show_view(self, view: str) -> None:
         """Turn to one of the three steps: the SQL, the preview, the commit."""
         self.query_one("#panes", ContentSwitcher).current = self.PANES[view]
-        line = self.query_one("#steps", TabLine)
-        line.tabs = self._steps()
-        line.chosen = view
-        line.refresh()
+        self.query_one("#steps", TabLine).chosen = view
+        self._name_steps()
         self.set_focus(None)
         if view in ("preview", "commit"):
             page = self.preview.page if view == "preview" else self.commit_pane.page
             page.focus_page()
         self.refresh_bindings()
+
+    def _name_steps(self) -> None:
+        """Write the name of the plan that the preview shows now."""
+        line = self.query_one("#steps", TabLine)
+        line.tabs = self._steps()
+        line.refresh()
 
     def _steps(self) -> list[tuple[str, str]]:
         plan = f" {short_id(self.plan.plan_id)}" if self.plan is not None else ""
@@ -101,6 +105,10 @@ class StepsPlace(Place):
     def told(self, text: str) -> str:
         """A sentence that Merge and Create share, with the keys in use here in place of ``{merge.plan}``."""
         return self.console_app.told(text.replace("{merge.", f"{{{self.PLACE}."))
+
+    @override
+    def here(self) -> object:
+        return self.is_current, self.pane.text
 
     @property
     def plan_id(self) -> str:

@@ -128,6 +128,10 @@ class TablesPlace(OneTable):
             return self.has_class("-opened") or self.focused is not self.table_list.table_tree
         return True
 
+    @override
+    def here(self) -> object:
+        return self.is_current, self._chosen_name()
+
     def _chosen_name(self) -> str | None:
         tree = self.table_list.table_tree
         if self.focused is tree and tree.chosen_table is not None:
