@@ -16,6 +16,7 @@ from engine.merge.session_definitions import (
     NAME,
     NAMES,
     ask_rows,
+    body_of,
     digest,
     function_definition,
     if_found,
@@ -183,7 +184,7 @@ def function_definitions(spark: SparkSession, user: Iterable[str], texts: Sequen
 
 def _variables_of(spark: SparkSession, bodies: Iterable[str]) -> dict[str, str]:
     """The session variables that temporary functions refer to, whose bodies no plan prints."""
-    words = {word for text in bodies if "\nBody:" in text for word in WORD.findall(text.partition("\nBody:")[2])}
+    words = {word for text in bodies for word in WORD.findall(body_of(text))}
     variables: dict[str, str] = {}
     for word in sorted(words):
         variables |= variables_now(spark, (word,))

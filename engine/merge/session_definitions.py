@@ -93,6 +93,11 @@ def function_definition(spark: SparkSession, name: str) -> str | None:
     return "\n".join(lines)
 
 
+def body_of(definition: str) -> str:
+    """What stands in the body of an SQL function; "" for any other function."""
+    return definition.partition("\nBody:")[2]
+
+
 def view_definition(spark: SparkSession, name: str) -> str | None:
     """The text of a view and where its names are found; of a temporary one, which may have no text, its plan as well.
     None where there is none."""

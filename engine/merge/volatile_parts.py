@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from engine.merge.planning_state import function_definitions, user_functions
+from engine.merge.session_definitions import body_of
 from engine.merge.should_materialize_source import JAVA_CALLS, RANDOM
 from engine.spark.explain import explain
 from engine.sql.sql_text import SPECIAL_TIME, all_function_names, special_times
@@ -20,7 +21,7 @@ CLOCK = {
 }
 VOLATILE = RANDOM | JAVA_CALLS | CLOCK
 CALLED = re.compile(rf"\b({'|'.join(sorted(VOLATILE))})\(")
-CAST_TIME = re.compile(rf"\bcast\(\s*({SPECIAL_TIME.pattern})\s* as (?:timestamp|date)")
+CAST_TIME = re.compile(rf"\bcast\(\s*({SPECIAL_TIME.pattern})\s* as (?:timestamp|date)", re.IGNORECASE)
 
 
 def clock_parts(sql: str, printed: str = "") -> frozenset[str]:
@@ -43,8 +44,8 @@ def volatile_behind(spark: SparkSession, sql: str, analyzed: str, user: Iterable
     ``user``: see :func:`user_functions`. Raises EngineError.
     """
     parts = volatile_parts(sql) | set(CALLED.findall(analyzed)) | _cast(analyzed)
-    for body in function_definitions(spark, user, (sql, analyzed)).values():
-        parts |= volatile_parts(body.partition("\nBody:")[2])
+    for definition in function_definitions(spark, user, (sql, analyzed)).values():
+        parts |= volatile_parts(body_of(definition))
     return tuple(sorted(parts))
 
 
