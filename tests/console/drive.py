@@ -100,6 +100,13 @@ class Operator:
         await self.until(lambda: self.merge.view == "preview", "the preview")
         await self.sees("Decision")
 
+    async def plan_again_and_wait(self, backend: FakeBackend, sql: str) -> None:
+        """To the preview of this statement, which is being planned again: ``backend`` holds that."""
+        await self.plan(sql)
+        backend.hold("plan")
+        await self.press("r")
+        await self.until(lambda: len(backend.called("plan")) == 2)
+
 
 class Clock:
     """What dialogs wait by: at each look a second has gone by, unless it stands."""

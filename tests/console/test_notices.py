@@ -59,10 +59,7 @@ async def test_notices_cover_nothing_of_a_dialog(backend: FakeBackend) -> None:
 
 async def test_a_plan_again_that_is_cancelled_says_so_where_the_plan_before_is_shown(backend: FakeBackend) -> None:
     async with console(backend) as operator:
-        await operator.plan(MERGE_SQL)
-        backend.hold("plan")
-        await operator.press("r")
-        await operator.until(lambda: len(backend.called("plan")) == 2)
+        await operator.plan_again_and_wait(backend, MERGE_SQL)
         await operator.press("x")
         await operator.sees("The plan was cancelled. Nothing was written.")
         assert operator.merge.view == "preview"

@@ -93,10 +93,7 @@ async def test_a_script_that_was_not_touched_is_not_marked_as_edited(backend: Fa
 
 async def test_the_preview_has_the_name_of_its_plan_even_where_the_text_was_typed_on(backend: FakeBackend) -> None:
     async with console(backend) as operator:
-        await operator.plan(MERGE_SQL)
-        backend.hold("plan")
-        await operator.press("r")
-        await operator.until(lambda: len(backend.called("plan")) == 2)
+        await operator.plan_again_and_wait(backend, MERGE_SQL)
         await operator.press("e", *"xy")
         backend.plans = [samples.a_plan().model_copy(update={"plan_id": "012345678901"})]
         backend.release("plan")

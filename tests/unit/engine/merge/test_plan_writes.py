@@ -32,11 +32,9 @@ BY_SOURCE_CLAUSES = (
 )
 
 
-def merge(clauses: str, *, keys: bool = True, on: tuple[Any, ...] | None = None) -> Any:
+def merge(clauses: str) -> Any:
     """What plan_writes reads of an analyzed MERGE."""
-    statement = parse_merge(f"MERGE INTO t USING s ON t.id = s.id {clauses}")
-    tied = SimpleNamespace(source_columns=("id",), target_columns=("id",))
-    return SimpleNamespace(statement=statement, keys=("key",) if keys else (), on=(tied,) if on is None else on)
+    return SimpleNamespace(statement=parse_merge(f"MERGE INTO t USING s ON t.id = s.id {clauses}"))
 
 
 def file(
@@ -78,10 +76,9 @@ def planned(
     confs: dict[str, str] | None = None,
     join: Join = "by key",
     rows: int = 50,
-    **of_merge: Any,
 ) -> Promise:
     matches = Matches(files=files, inserts=inserts or {})
-    return plan_writes(merge(clauses, **of_merge), matches, rows, traits, confs or {}, join)
+    return plan_writes(merge(clauses), matches, rows, traits, confs or {}, join)
 
 
 JOINS = [
@@ -206,11 +203,6 @@ def test_change_files_are_promised_only_where_there_are_none() -> None:
     assert "numTargetChangeFilesAdded" not in planned(MATCHED, file("a", 1, 1, {1: 1}), traits=feed).metrics
     assert planned(f"{MATCHED} {INSERT}", traits=feed).metrics["numTargetChangeFilesAdded"] == 0
     assert planned(MATCHED, traits=feed).write.change_data_feed
-
-
-NO_COLUMNS = SimpleNamespace(source_columns=(), target_columns=())
-OF_SOURCE = SimpleNamespace(source_columns=("a",), target_columns=())
-OF_TARGET = SimpleNamespace(source_columns=(), target_columns=("a",))
 
 
 @pytest.mark.parametrize(
