@@ -19,9 +19,19 @@ from typing import Any
 
 from console.settings import FILE_NAME, parse_toml
 from engine.commit.policy import Policy
+from engine.model.checks import SILENT_FAULTS, Checks
 
 DEFAULT_PORT = 15002  # Spark Connect's
-KNOWN = ("master", "remote", "conf", "private", "production", "policy")
+KNOWN = ("master", "remote", "conf", "private", "production", "policy", "checks")
+
+
+WANTED = {
+    **dict.fromkeys(("off", "errors", "ignore_columns"), "a list of texts"),
+    "version_column": "a text",
+    "deletes_share": "a share from 0 to 1",
+    "max_bytes": "a whole number of bytes",
+    "history": "true or false",
+}
 
 
 @dataclass(frozen=True)
@@ -34,6 +44,7 @@ class Profile:
     policy: Policy = field(default_factory=Policy)
     name: str = ""
     production: bool = False
+    checks: Checks = field(default_factory=Checks)
 
 
 def profile_of(home: Path, target: str) -> Profile | None:
@@ -41,7 +52,7 @@ def profile_of(home: Path, target: str) -> Profile | None:
     address instead of the name is held to the same rules."""
     profiles = _read(home).get("profiles", {})
     for name, values in profiles.items() if isinstance(profiles, dict) else ():
-        if isinstance(values, dict) and ("policy" in values or "production" in values):
+        if isinstance(values, dict) and not values.keys().isdisjoint(("policy", "production", "checks")):
             profile = _checked(name, values)
             if _place(profile.target) == _place(target):
                 return profile
@@ -85,7 +96,8 @@ def _checked(name: str, values: Any) -> Profile:
     if not isinstance(confs, dict):
         raise _unusable(f"In the profile {name!r}, conf is a table of Spark settings.")
     policy = _policy(name, values.get("policy", {}))
-    return Profile(master or remote, dict(_flat(confs)), private, policy, name, production)
+    checks = _checks(name, values.get("checks", {}))
+    return Profile(master or remote, dict(_flat(confs)), private, policy, name, production, checks)
 
 
 def _policy(name: str, values: Any) -> Policy:
@@ -104,6 +116,33 @@ def _policy(name: str, values: Any) -> Policy:
         elif isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
             raise _unusable(f"In the policy of the profile {name!r}, {key} is a share from 0 to 1.")
     return Policy(**values)
+
+
+def _checks(name: str, values: Any) -> Checks:
+    """Which silent faults count. A code that is misspelt is told: its fault would go on being an error, or none."""
+    known = {field.name: field.default for field in fields(Checks)}
+    if not isinstance(values, dict):
+        raise _unusable(f"In the profile {name!r}, checks is a table of settings.")
+    for key, value in values.items():
+        if key not in known:
+            raise _unusable(f"The checks of the profile {name!r} have no {key!r} (known: {', '.join(known)}).")
+        if not _is_wanted(WANTED[key], value):
+            raise _unusable(f"In the checks of the profile {name!r}, {key} is {WANTED[key]}.")
+    settings: dict[str, Any] = {k: tuple(value) if isinstance(value, list) else value for k, value in values.items()}
+    checks = Checks(**settings)
+    for code in (*checks.off, *checks.errors):
+        if code not in SILENT_FAULTS:
+            raise _unusable(f"The checks of the profile {name!r} name {code!r} (known: {', '.join(SILENT_FAULTS)}).")
+    return checks
+
+
+def _is_wanted(wanted: str, value: Any) -> bool:
+    if wanted == "a list of texts":
+        return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    if wanted in ("a text", "true or false"):
+        return isinstance(value, str if wanted == "a text" else bool)
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and (0 <= value <= 1 if wanted == "a share from 0 to 1" else isinstance(value, int) and value >= 0)
 
 
 def _flat(confs: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

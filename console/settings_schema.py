@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from engine.commit.policy import Policy
+from engine.model.checks import Checks
 
 Scalar = str | bool | int | float
 
@@ -22,6 +23,7 @@ class Profile(BaseModel):
     private: bool = Field(False, description="Keep no value of a row")
     production: bool = Field(False, description="Say so on every screen")
     policy: Policy = Field(default_factory=Policy, description="What a plan may do")
+    checks: Checks = Field(default_factory=Checks, description="Which silent faults a plan looks for")
 
 
 class SettingsFile(BaseModel):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from console.backend import OnProgress
 from console.spark_tables import SparkTables
 from engine.commit.policy import Policy
+from engine.model.checks import Checks
 
 if TYPE_CHECKING:
     from engine.explore.find_key import FoundKey
@@ -40,10 +41,12 @@ class SparkBackend(SparkTables):
         *,
         private: bool = False,
         policy: Policy = Policy(),  # noqa: B008  frozen
+        checks: Checks = Checks(),  # noqa: B008  frozen
     ) -> None:
         super().__init__(target, home)
         self._confs = dict(confs or {})
         self._private = private
+        self._silent_faults = checks
         self.policy = policy
         self._checks: Session | None = None
         self._plans: OrderedDict[str, Session] = OrderedDict()
@@ -165,6 +168,7 @@ class SparkBackend(SparkTables):
                     tag=operation_id,
                     on_progress=say,
                     private=self._private,
+                    checks=self._silent_faults,
                 ),
             )
             done = True

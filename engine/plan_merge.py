@@ -23,14 +23,16 @@ from engine.merge.source_plan import source_plan
 from engine.merge.stage_source import drop_staged, staged_name
 from engine.merge.subquery_values import subquery_values
 from engine.merge.volatile_parts import volatile_behind
+from engine.model.checks import Checks
 from engine.model.errors import EngineError, UsageError
-from engine.model.plan import Plan, Refused
+from engine.model.plan import Plan, Refused, Remark
 from engine.model.progress import OnProgress
 from engine.preflight.assemble_plan import assemble_plan
 from engine.preflight.duplicate_keys import find_conflicts
 from engine.preflight.findings import Basis, Findings
 from engine.preflight.refusals import refused_at_start, refused_while_writing
 from engine.preflight.samples import sample_rows
+from engine.preflight.silent_faults import silent_faults
 from engine.preflight.target_reads import (
     DescribedTarget,
     beside,
@@ -40,6 +42,7 @@ from engine.preflight.target_reads import (
     target_detail,
     target_files,
 )
+from engine.preflight.updated_faults import update_flags
 from engine.spark.clock import Clock
 from engine.spark.confs import STATS_SKIPPING, confs_set, for_rows, is_on
 from engine.spark.schema import schema_of
@@ -76,17 +79,19 @@ def plan(
     tag: str | None = None,
     on_progress: OnProgress | None = None,
     private: bool = False,
+    checks: Checks | None = Checks(),  # noqa: B008  a frozen value
 ) -> Plan:
     """Plan a MERGE: what it would do, exactly, without doing it.
 
     ``sql`` may hold SET, USE, CACHE and temporary views before the MERGE. ``rows`` samples are shown for each
     clause; ``private`` leaves values out of samples and conflict keys. ``freeze`` keeps the source in a Delta table
     beside the target until the plan is applied. ``tag`` marks the Spark work, so that ``spark.interruptTag(tag)`` from
-    another thread cancels it. What Spark or Delta refuses at analysis raises an EngineError; what would fail only while
-    running gives a plan that is ``refused``.
+    another thread cancels it. ``checks`` say of which silent faults it warns; None looks for none. What Spark or
+    Delta refuses at analysis raises an EngineError; what would fail only while running gives a plan that is
+    ``refused``.
     """
     values = dict(params or {})
-    options = Options(rows, freeze, prune, private)
+    options = Options(rows, freeze, prune, private, checks)
     return plan_script(spark, parse_script(fill(sql, values)), values, options, tag=tag, on_progress=on_progress)
 
 
@@ -98,6 +103,7 @@ class Options:
     freeze: bool = False
     prune: bool = True
     private: bool = False
+    checks: Checks | None = None
 
     @property
     def derive(self) -> bool:
@@ -277,7 +283,8 @@ def match(
                 with confs_set(spark, for_rows(source.num_rows, target_rows)):
                     matches = find_seen_rows(spark, merge, source)
             else:
-                matches = find_touched_files(spark, merge, source, scan.scan)
+                flags = update_flags(merge, target.rules, target.assigned, options.checks) if options.checks else {}
+                matches = find_flagged_files(spark, merge, source, scan, flags)
     except EngineError as error:
         if error.condition in NOT_REFUSALS or lost_blocks(error):
             raise
@@ -293,7 +300,23 @@ def match(
     with clock.phase("samples"):
         limit = 0 if refused or options.private else options.rows
         samples = sample_rows(spark, merge, source, matches, target.assigned, target_rows, limit)
-    return replace(findings, refused=refused, samples=samples)
+    faults: tuple[Remark, ...] = ()
+    if options.checks and refused is None:
+        with clock.phase("silent_faults"):
+            faults = silent_faults(spark, findings, options.checks, private=options.private)
+    return replace(findings, refused=refused, samples=samples, faults=faults)
+
+
+def find_flagged_files(
+    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, scan: MergeScan, flags: Mapping[str, str]
+) -> Matches:
+    """A flag must not make the join fail: without the flags it fails as the MERGE does."""
+    try:
+        return find_touched_files(spark, merge, source, scan.scan, flags)
+    except EngineError as error:
+        if not flags or error.condition in NOT_REFUSALS or lost_blocks(error):
+            raise
+        return find_touched_files(spark, merge, source, scan.scan)
 
 
 def without_staged(spark: SparkSession, plan: Plan) -> Plan:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from engine.create.plan_create_table import plan_create_table
+from engine.model.checks import Checks
 from engine.model.errors import EngineError, UsageError
 from engine.plan_merge import Options, plan_script
 from engine.sql.as_typed import as_typed
@@ -32,20 +33,22 @@ def plan(
     tag: str | None = None,
     on_progress: OnProgress | None = None,
     private: bool = False,
+    checks: Checks | None = Checks(),  # noqa: B008  a frozen value
     overwrite_schema: bool | None = None,
 ) -> Plan | CreatePlan:
     """Plan a statement: what it would do, exactly, without doing it.
 
     ``sql`` may hold SET, USE, CACHE and temporary views before it. A MERGE gives a Plan, see
-    :func:`engine.plan_merge.plan` for ``rows``, ``freeze``, ``prune`` and ``private``; a CREATE or REPLACE TABLE gives
-    a CreatePlan, see :func:`engine.create.plan_create_table.plan_create_table` for ``overwrite_schema``. ``tag`` marks
-    the Spark work, so that ``spark.interruptTag(tag)`` from another thread cancels it. Errors point into ``sql``.
+    :func:`engine.plan_merge.plan` for ``rows``, ``freeze``, ``prune``, ``private`` and ``checks``; a CREATE or
+    REPLACE TABLE gives a CreatePlan, see :func:`engine.create.plan_create_table.plan_create_table` for
+    ``overwrite_schema``. ``tag`` marks the Spark work, so that ``spark.interruptTag(tag)`` from another thread
+    cancels it. Errors point into ``sql``.
     """
     values = dict(params or {})
     try:
         script = parse_script(fill(sql, values))
         if not is_create_table(script.statement):
-            options = Options(rows, freeze, prune, private)
+            options = Options(rows, freeze, prune, private, checks)
             return plan_script(spark, script, values, options, tag=tag, on_progress=on_progress)
         if freeze:
             raise UsageError("NOTHING_TO_FREEZE", "Only the source of a MERGE is frozen.", "Plan it without --freeze.")

@@ -84,7 +84,7 @@ def _apply_script(
     script = script_in(given, pairs(params, "--param"))
     with narrator(events) as told, invocation.connect(told.say) as session:
         # no samples: the summary is what is confirmed
-        plan = make_plan(invocation, session, told, script, rows=0)
+        plan = make_plan(invocation, session, told, script, rows=0, checks=invocation.checks)
         _confirm(invocation, plan, told, yes, accept, events)
         return plan, commit(invocation, session, told, plan, accept)
 

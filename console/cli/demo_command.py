@@ -56,7 +56,7 @@ def _plan_and_apply(invocation: Invocation, session: Session, told: Narrator, ma
     from console.cli.view_outcome import page
 
     script = read_script(str(made.statements[0]), {})
-    plan = make_plan(invocation, session, told, script)
+    plan = make_plan(invocation, session, told, script, checks=invocation.checks)
     told.pause()
     print_plan(plan)
     if plan.refused:

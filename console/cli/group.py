@@ -132,6 +132,7 @@ def resolve(
         tuple(options),
         found.name,
         found.production,
+        found.checks,
     )
 
 

@@ -12,6 +12,7 @@ import click
 
 from console.cli.streams import tell
 from engine.commit.policy import Policy
+from engine.model.checks import Checks
 
 if TYPE_CHECKING:
     from engine.ledger.history import History
@@ -34,6 +35,7 @@ class Invocation:
     options: tuple[str, ...] = ()
     profile: str = ""
     production: bool = False
+    checks: Checks = field(default_factory=Checks)
 
     @property
     def is_remote(self) -> bool:

@@ -18,6 +18,7 @@ from console.cli.streams import show as print_parts
 from console.words.visible import visible
 
 if TYPE_CHECKING:
+    from engine.model.checks import Checks
     from engine.model.plans import AnyPlan
     from engine.session.connect import Session
 
@@ -40,6 +41,7 @@ def planning_options(command: Command) -> Command:
 @click.option("-o", "output", type=click.Path(path_type=Path), metavar="P.json", help="Save the plan, to be applied.")
 @click.option("--freeze", is_flag=True, help="Keep the source in a Delta table beside the target till -o is applied.")
 @click.option("--no-prune", is_flag=True, help="Derive no condition from the source's keys.")
+@click.option("--no-checks", is_flag=True, help="Look for no silent faults.")
 @click.option(
     "--check-policy", is_flag=True, help="Exit 6 where the policy refuses it. The plan is saved all the same."
 )
@@ -53,6 +55,7 @@ def plan(
     output: Path | None,
     freeze: bool,
     no_prune: bool,
+    no_checks: bool,
     detailed_exitcode: bool,
     check_policy: bool,
     rows: int,
@@ -72,7 +75,10 @@ def plan(
         session = invocation.connect(told.say)
         keep = False
         try:
-            found = make_plan(invocation, session, told, script, rows=rows, prune=not no_prune, freeze=freeze)
+            checks = None if no_checks else invocation.checks
+            found = make_plan(
+                invocation, session, told, script, rows=rows, prune=not no_prune, freeze=freeze, checks=checks
+            )
             if output is not None:
                 from engine.model.plan_file import write_plan
 
@@ -101,6 +107,7 @@ def make_plan(
     rows: int = 5,
     prune: bool = True,
     freeze: bool = False,
+    checks: Checks | None,
 ) -> AnyPlan:
     """Plan in ``session``, where ctrl-c reaches it, and remember the plan in the ledger."""
     from console.cli.interruptible import Interruptible
@@ -118,6 +125,7 @@ def make_plan(
             rows=rows,
             prune=prune,
             freeze=freeze,
+            checks=checks,
             tag=tag,
             on_progress=say,
             private=invocation.private,

@@ -225,6 +225,7 @@ def _remarks(remarks: tuple[Remark, ...], sign: str, style: str) -> Iterator[Ren
         lines = [Text.assemble((f"[{visible(one.code)}] ", BOLD), visible(one.sentence))]
         if one.evidence:
             lines.append(Text(visible(one.evidence), QUIET))
+        lines += [Text(visible(line, lines=True), QUIET) for line in sentences.remark_details(one)]
         grid = Table.grid(padding=(0, 1, 0, 0))
         grid.add_column(no_wrap=True)
         grid.add_column(overflow="fold")

@@ -19,10 +19,12 @@ from console.widgets.sentences import Sentences
 from console.words import create_sentences, sentences, undo_sentences
 from console.words.format import count, duration, number, short_id
 from console.words.visible import visible
+from engine.model.checks import SILENT_FAULTS
 
 if TYPE_CHECKING:
     from console.words.projection import Projection
     from engine.commit.policy import Broken
+    from engine.model.plan import Remark
     from engine.model.plans import AnyPlan
 
 
@@ -48,27 +50,33 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         self._edited = edited
         self._typed = typed
         self._projection = projection
-        self._codes = tuple(dict.fromkeys(remark.code for remark in plan.warnings))
+        asked = [one for one in plan.warnings if one.code not in SILENT_FAULTS or one.severity == "error"]
+        self._codes = tuple(dict.fromkeys(remark.code for remark in asked))
 
     def title_text(self) -> str:
         return f"Commit plan {short_id(self._plan.plan_id)}"
 
     def compose_content(self) -> Iterable[Widget]:
-        plan, glyphs = self._plan, self.console_app.glyphs
+        plan = self._plan
         title = Content.assemble((visible(plan.target.name), "bold"), f"  {self._versions()}")
         what = (sentence(line) for line in self._what())
         yield Sentences((Paragraph(title), *self._where(), *what, *self._undo()), id="what")
+        told = [one for one in plan.warnings if one.code not in self._codes]
+        if told:
+            yield Sentences((sentence(""), *(self._warning(one) for one in told)))
         if self._codes:
             yield Sentences((sentence(""), sentence("To be accepted first (tab goes there, space ticks):")))
         for index, code in enumerate(self._codes):
-            warning = next(remark.sentence for remark in plan.warnings if remark.code == code)
-            text = Content.assemble((f"[{visible(code)}] ", "bold"), visible(warning, lines=True))
-            yield Sentences((signed(glyphs.warning, "$text-warning", text),))
+            yield Sentences((self._warning(next(remark for remark in plan.warnings if remark.code == code)),))
             yield Accept(name=code, id=f"accept-{index}")
         if self._typed is not None:
             question = f"The policy asks for it ({self._typed.rule}): {self._typed.how} (tab goes there):"
             yield Sentences((sentence(""), sentence(question)))
             yield Input(placeholder=visible(plan.target.name), id="typed", compact=True)
+
+    def _warning(self, remark: Remark) -> Paragraph:
+        text = Content.assemble((f"[{visible(remark.code)}] ", "bold"), visible(remark.sentence, lines=True))
+        return signed(self.console_app.glyphs.warning, "$text-warning", text)
 
     def compose_buttons(self) -> Iterable[Widget]:
         yield Button("Cancel", id="refuse")

@@ -117,6 +117,8 @@ def _remarks(title: str, remarks: Sequence[Remark]) -> Iterator[str]:
     for one in remarks:
         evidence = f" {plain(one.evidence)}" if one.evidence else ""
         yield f"- {code(one.code)} {plain(one.sentence)}{evidence}"
+        if one.fix:
+            yield f"  To paste: {code(sentences.one_line(one.fix))}"
 
 
 def _files(plan: Plan) -> Iterator[str]:

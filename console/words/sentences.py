@@ -12,7 +12,7 @@ from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.operation import Outcome
-    from engine.model.plan import Decision, Plan
+    from engine.model.plan import Decision, Plan, Remark
     from engine.model.plans import AnyPlan
     from engine.model.progress import Progress
     from engine.model.scan import DerivedConjunct, Scan
@@ -258,6 +258,15 @@ def rewrites_all(plan: Plan) -> bool:
     return 1 < files == plan.target.num_files and not plan.write.deletion_vectors
 
 
+def remark_details(remark: Remark) -> list[str]:
+    """Some of the keys of a warning, and what mends it."""
+    keys = [
+        ", ".join(f"{name} = {'NULL' if cell is None else cell}" for name, cell in key.items()) for key in remark.keys
+    ]
+    lines = [f"keys: {'; '.join(keys)}"] if keys else []
+    return lines + ([f"to paste: {remark.fix}"] if remark.fix else [])
+
+
 def as_text(plan: AnyPlan, glyphs: Glyphs) -> str:
     """The plan for the clipboard."""
     if plan.kind == "create_table":
@@ -271,7 +280,9 @@ def as_text(plan: AnyPlan, glyphs: Glyphs) -> str:
         "",
         *(f"{metric}: {number(value)} (exact)" for metric, value in plan.promise.items()),
     ]
-    lines += [f"warning [{visible(one.code)}] {visible(one.sentence)}" for one in plan.warnings]
+    for one in plan.warnings:
+        lines.append(f"warning [{visible(one.code)}] {visible(one.sentence)}")
+        lines += [f"  {visible(line, lines=True)}" for line in remark_details(one)]
     lines += [f"advice [{visible(one.code)}] {visible(one.sentence)}" for one in plan.advice]
     if found := plan.find_touched_files.conflicts.dedupe:
         lines += ["", *(f"-- {told}" for told in dedupe(plan)), visible(found.sql, lines=True)]

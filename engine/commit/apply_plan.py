@@ -257,7 +257,8 @@ def refuse(plan: Plan | CreatePlan, accept: Sequence[str]) -> None:
             plan.refused.hint or "Change the statement or its source, and plan again.",
         )
     for warning in plan.warnings:
-        if warning.code in MUST_ACCEPT and warning.code not in accept:
+        must = warning.code in MUST_ACCEPT or warning.severity == "error"
+        if must and warning.code not in accept:
             raise RefusedError(
                 warning.code,
                 warning.sentence,

@@ -54,11 +54,12 @@ class Expression:
 
 @dataclass(frozen=True)
 class Key:
-    """An equality of ON that ties an expression of the source alone to one of the target alone."""
+    """An equality of ON, ``typed``, that ties an expression of the source alone to one of the target alone."""
 
     source: Expression
     target: Expression
     null_safe: bool
+    typed: str = ""
 
 
 @dataclass(frozen=True)
@@ -315,7 +316,7 @@ def _keys(statement: MergeStatement, on: Sequence[Expression], scope: Scope) -> 
         left, sign, right = _expression(statement, parts[0], scope), parts[1], _expression(statement, parts[2], scope)
         for source, target in ((left, right), (right, left)):
             if source.source_columns and target.target_columns and not (source.target_columns or target.source_columns):
-                keys.append(Key(source, target, sign == "<=>"))
+                keys.append(Key(source, target, sign == "<=>", conjunct.typed))
     return tuple(keys)
 
 

@@ -7,7 +7,7 @@ the pairs are kept (row ids and the clause that takes them, no data), so that ev
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +52,8 @@ class FileMatches:
     overcount: int
     true_conflicts: int
     null_conflicts: int
+    flagged: Mapping[str, int] = field(default_factory=dict)
+    """Target rows by flag: see :func:`find_touched_files`."""
 
 
 @dataclass(frozen=True)
@@ -97,14 +99,25 @@ class Matches:
         return sum(file.conflicts for file in self.files)
 
 
-def find_touched_files(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, scan: DeltaScan) -> Matches:
-    """Run the join. Anything that fails while running (a cast, an overflow) raises Delta's error."""
+def find_touched_files(
+    spark: SparkSession,
+    merge: AnalyzedMerge,
+    source: PreparedSource,
+    scan: DeltaScan,
+    flags: Mapping[str, str] | None = None,
+) -> Matches:
+    """Run the join. Anything that fails while running (a cast, an overflow) raises Delta's error.
+
+    ``flags`` are further columns of the pairs: a name, and a condition over both sides of a pair. Each is counted by
+    file.
+    """
+    flags = flags or {}
     view = pairs_view(source.view)
-    checkpoint(spark, pairs_sql(merge, source), "DISK_ONLY", view)
+    checkpoint(spark, pairs_sql(merge, source, flags), "DISK_ONLY", view)
     every_row = bool(merge.statement.not_matched_by_source)
     try:
         with confs_set(spark, for_rows(source.num_rows, live_rows(scan.before) if every_row else 0)):
-            by_file = spark.sql(by_file_sql(merge, view)).collect()
+            by_file = spark.sql(by_file_sql(merge, view, tuple(flags))).collect()
     except Exception as error:
         raise translate(error) from error
     # the row without a file counts source rows
@@ -114,7 +127,7 @@ def find_touched_files(spark: SparkSession, merge: AnalyzedMerge, source: Prepar
     kept = {file.file_hash for file in scan.after}
     live = rows_by_file(spark, merge, scan.before if every_row else [f for f in scan.before if f.file_hash in rows])
     files = tuple(
-        _file_matches(merge, file, rows.get(file.file_hash), live, every_row)
+        _file_matches(merge, file, rows.get(file.file_hash), live, tuple(flags))
         for file in scan.before
         # Delta never reads the files that are skipped, nor notices conflicts in them
         if file.file_hash in kept and (every_row or file.file_hash in rows)
@@ -207,7 +220,7 @@ def first_clause(clauses: Sequence[MergeClause], first: int) -> str:
     return f"CASE {arms} ELSE 0 END"
 
 
-def pairs_sql(merge: AnalyzedMerge, source: PreparedSource) -> str:
+def pairs_sql(merge: AnalyzedMerge, source: PreparedSource, flags: Mapping[str, str]) -> str:
     """One row for each (source row, target row) that ON ties; with NOT MATCHED BY SOURCE also the lone target
     rows that a clause takes (source row NULL)."""
     statement = merge.statement
@@ -215,11 +228,12 @@ def pairs_sql(merge: AnalyzedMerge, source: PreparedSource) -> str:
     counted = f"(({predicate}) IS NOT NULL)" if predicate else "TRUE"
     recorded = f"coalesce(({predicate}), FALSE)" if predicate else "TRUE"
     matched = first_clause(statement.matched, 1)
+    flagged = "".join(f", {text} AS {name}" for name, text in flags.items())
     join = "RIGHT OUTER JOIN" if statement.not_matched_by_source else "INNER JOIN"
     body = (
         f"SELECT {SOURCE_ROW}, {TARGET_ROW}, {FILE}, "
         f"CAST(CASE WHEN {SOURCE_ROW} IS NULL THEN {BY_SOURCE_CLAUSE} ELSE {matched} END AS INT) AS {CLAUSE}, "
-        f"{counted} AS {COUNTED}, {recorded} AS {RECORDED} "
+        f"{counted} AS {COUNTED}, {recorded} AS {RECORDED}{flagged} "
         f"FROM {source_relation(merge, source, to_join=True)} {join} {target_relation(merge)} "
         f"ON {statement.condition}\n"
     )
@@ -256,15 +270,17 @@ def takes_rows(statement: MergeStatement, matches: Matches, clause: MergeClause)
     return any(file.clause_pairs.get(number) for file in matches.touched)
 
 
-def by_file_sql(merge: AnalyzedMerge, view: str) -> str:
+def by_file_sql(merge: AnalyzedMerge, view: str, flags: Sequence[str]) -> str:
     """Pairs → target rows → files, with Delta's count of conflicts and the true one.
 
     A last row, its file NULL, has in ``matched`` the source rows that some target row matches.
     """
     numbers = clause_numbers(merge)
     inner = "".join(f", count_if({CLAUSE} = {n}) AS c{n}" for n in numbers)
+    inner += "".join(f", max({name}) AS {name}" for name in flags)
     outer = "".join(f", sum(c{n}) AS pairs{n}, count_if(c{n} > 0) AS rows{n}" for n in numbers)
-    nothing = ", 0, 0" * len(numbers)
+    outer += "".join(f", count_if({name}) AS {name}" for name in flags)
+    nothing = ", 0, 0" * len(numbers) + ", 0" * len(flags)
     return (
         f"SELECT {FILE} AS file, count_if(n > 0) AS matched, sum(n) AS pairs, max(recorded) AS recorded, "
         "count_if(counted > 1) AS conflicts, sum(greatest(counted - 1, 0)) AS overcount, "
@@ -277,8 +293,11 @@ def by_file_sql(merge: AnalyzedMerge, view: str) -> str:
     )
 
 
-def _file_matches(merge: AnalyzedMerge, file: LogFile, row: Any, live: dict[int, int], every_row: bool) -> FileMatches:
+def _file_matches(
+    merge: AnalyzedMerge, file: LogFile, row: Any, live: dict[int, int], flags: Sequence[str]
+) -> FileMatches:
     numbers = clause_numbers(merge)
+    every_row = bool(merge.statement.not_matched_by_source)
     rows = live[file.file_hash]
     if row is None:
         empty = dict.fromkeys(numbers, 0)
@@ -295,6 +314,7 @@ def _file_matches(merge: AnalyzedMerge, file: LogFile, row: Any, live: dict[int,
         overcount=int(row["overcount"]),
         true_conflicts=int(row["true_conflicts"]),
         null_conflicts=int(row["null_conflicts"]),
+        flagged={name: int(row[name]) for name in flags},
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, Field, field_serializer
+from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, field_serializer, model_serializer
 
 from engine.model.plan_checksum import plan_checksum
 from engine.model.scan import Scan, TouchedFiles
-from engine.model.value import Cells, Value
+from engine.model.value import Accuracy, Cells, Value
 from engine.model.write import WritePlan
 
 if TYPE_CHECKING:
@@ -114,11 +114,29 @@ class Refused(Value):
 
 
 class Remark(Value):
-    """A warning or an advice: a code (Delta's error class if there is one), a sentence, its evidence."""
+    """A warning or an advice: a code (Delta's error class if there is one), a sentence, its evidence.
+
+    ``count`` is the number of rows, None if it has none or is unknown; ``exactness`` is None where nothing was counted.
+    ``keys`` are up to five of the rows by their keys, ``fix`` is SQL to paste. A warning of severity ``error`` must be
+    accepted before the plan is applied.
+    """
 
     code: str
     sentence: str
     evidence: str = ""
+    count: int | None = None
+    exactness: Accuracy | None = None
+    severity: Literal["warning", "error"] = "warning"
+    keys: tuple[Cells, ...] = ()
+    fix: str = ""
+
+    @model_serializer(mode="wrap")
+    def _what_it_has(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without the keys that plan files of older versions lack, where they say nothing."""
+        empty = {"exactness": None, "severity": "warning", "keys": (), "fix": ""}
+        empty |= {"count": None} if self.exactness is None else {}
+        left_out = {name for name, nothing in empty.items() if getattr(self, name) == nothing}
+        return {name: value for name, value in serialize(self).items() if name not in left_out}
 
 
 Share = Annotated[float, Field(ge=0, le=1)]

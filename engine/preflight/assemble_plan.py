@@ -59,7 +59,7 @@ def assemble_plan(
         promise=promise.metrics,
         estimates=promise.estimates,
         refused=findings.refused,
-        warnings=tuple(warnings_of(findings)),
+        warnings=(*warnings_of(findings), *findings.faults),
         advice=(*advice_of(findings), *((implied,) if implied else ())),
         samples=findings.samples,
         confs=dict(basis.confs),

@@ -13,7 +13,7 @@ from engine.merge.plan_writes import Promise
 from engine.merge.prepare_source import PreparedSource
 from engine.merge.run_with_source_lost_retries import Attempt
 from engine.model.conflicts import Conflicts
-from engine.model.plan import Decision, PlanningState, Refused, Sample
+from engine.model.plan import Decision, PlanningState, Refused, Remark, Sample
 from engine.preflight.target_reads import DescribedTarget
 
 
@@ -42,6 +42,7 @@ class Findings:
     conflicts: Conflicts
     refused: Refused | None = None
     samples: tuple[Sample, ...] = ()
+    faults: tuple[Remark, ...] = ()
 
     @property
     def merge(self) -> AnalyzedMerge:

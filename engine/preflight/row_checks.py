@@ -77,7 +77,7 @@ def clause_checks(
     risky: list[tuple[Assignment, str]] = []
     for a in changed:
         checks += _cast_checks(a, rules)
-        risky += _risky(merge, a, rules)
+        risky += risky_parts(merge, a, rules)
     checks += _constraint_checks(rules, {a.column.name.lower() for a in changed})
     for a in changed:
         checks += _column_checks(a, rules)
@@ -145,7 +145,7 @@ def _fails(given: DataType, wanted: DataType) -> bool:
     return is_atomic(given) and is_atomic(wanted) and not can_up_cast(given, wanted)
 
 
-def _risky(merge: AnalyzedMerge, a: Assignment, rules: TargetRules) -> list[tuple[Assignment, str]]:
+def risky_parts(merge: AnalyzedMerge, a: Assignment, rules: TargetRules) -> list[tuple[Assignment, str]]:
     """The expressions that may raise as they are computed, and casts of nested values, which may raise within."""
     if a.origin == "generated":
         return [(a, a.value or "NULL")] if a.column.generation_may_raise else []

@@ -19,7 +19,7 @@ from engine.model.browse import Column, RowPage, TableDetail, TableRef, TableVer
 from engine.model.errors import EngineError, UsageError
 from engine.spark.spark_errors import translate
 from engine.sql.char_types import RAW_TYPE
-from engine.sql.names import quote, string
+from engine.sql.names import quote, quoted_if_needed, string
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,14 +35,6 @@ MAX_PAGE = 8_000_000
 MAX_DEPTH = 6
 MAX_DIRECTORIES = 20_000
 
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-#: Words that Spark's grammar would not take for a name after a comma or a join, quoted or not reserved.
-_RESERVED = frozenset(
-    (
-        *("anti", "cross", "except", "full", "inner", "intersect", "join", "lateral", "left"),
-        *("minus", "natural", "on", "right", "semi", "union", "using"),
-    )
-)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:/")
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^`.\s][^`.]*)")
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -77,7 +69,7 @@ def table_sql(name: str) -> str:
     text = name.strip()
     if is_path(text):
         return f"delta.{quote(_absolute(text))}"
-    return ".".join(_quoted_if_needed(part) for part in name_parts(text))
+    return ".".join(quoted_if_needed(part) for part in name_parts(text))
 
 
 def is_path(name: str) -> bool:
@@ -103,10 +95,6 @@ def name_parts(name: str) -> tuple[str, ...]:
         position += 1
 
 
-def _quoted_if_needed(part: str) -> str:
-    return part if _PLAIN.fullmatch(part) and part.lower() not in _RESERVED else quote(part)
-
-
 def _bad_name(name: str) -> UsageError:
     return UsageError(
         "BAD_TABLE_NAME",
@@ -126,7 +114,7 @@ def _absolute(path: str) -> str:
 def list_schemas(spark: SparkSession) -> list[str]:
     """The schemas of the current catalog, as SQL text, by name; those of other catalogs as ``cat.schema``."""
     current = str(spark.sql("SELECT current_catalog()").collect()[0][0])
-    all_schemas = sorted(_quoted_if_needed(str(row[0])) for row in spark.sql("SHOW SCHEMAS").collect())
+    all_schemas = sorted(quoted_if_needed(str(row[0])) for row in spark.sql("SHOW SCHEMAS").collect())
     for row in spark.sql("SHOW CATALOGS").collect():
         catalog = str(row[0])
         if catalog == current:
@@ -152,7 +140,7 @@ def list_tables(spark: SparkSession, schema: str) -> list[TableRef]:
         by_table = {str(row["tableName"]): "" for row in rows if not row["isTemporary"]}
     return [
         TableRef(
-            name=".".join(_quoted_if_needed(part) for part in (*parts, table)),
+            name=".".join(quoted_if_needed(part) for part in (*parts, table)),
             catalog=parts[-2] if len(parts) > 1 else None,
             schema_name=parts[-1],
             table=table,

@@ -10,6 +10,7 @@ from console.cli.group import resolve
 from console.profiles import load_profile
 from console.settings import load_settings
 from engine.commit.policy import Policy
+from engine.model.checks import Checks
 from engine.model.errors import UsageError
 from tests.cli.running import Shell
 
@@ -132,3 +133,41 @@ def test_the_demo_writes_nothing_where_the_policy_is_read_only(
     ran = Shell(capsys, tmp_path, "--profile", "look")("demo", "--headless")
     assert ran.code != 0
     assert "read_only" in ran.err
+
+
+def test_a_profile_says_which_silent_faults_count(tmp_path: Path) -> None:
+    settings = (
+        '[profiles.x.checks]\noff = ["SOURCE_EMPTY"]\nerrors = ["NULL_KEYS_INSERTED"]\nignore_columns = ["loaded_at"]\n'
+        'version_column = "seq"\ndeletes_share = 0.5\nmax_bytes = 1000\nhistory = true\n'
+    )
+    (tmp_path / "settings.toml").write_text(settings, encoding="utf-8")
+    assert load_profile(tmp_path, "x").checks == Checks(
+        off=("SOURCE_EMPTY",),
+        errors=("NULL_KEYS_INSERTED",),
+        ignore_columns=("loaded_at",),
+        version_column="seq",
+        deletes_share=0.5,
+        max_bytes=1000,
+        history=True,
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    (
+        'off = ["NULL_KEY_INSERTED"]',
+        'off = "SOURCE_EMPTY"',
+        "errors = [1]",
+        "version_column = true",
+        "deletes_share = 2",
+        "deletes_share = true",
+        "max_bytes = 0.5",
+        "history = 1",
+        "of = []",
+    ),
+)
+def test_checks_that_are_misspelt_are_an_error(tmp_path: Path, line: str) -> None:
+    """A fault must not pass for one that is not there."""
+    (tmp_path / "settings.toml").write_text(f"[profiles.x.checks]\n{line}\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"profile 'x'"):
+        load_profile(tmp_path, "x")

@@ -322,5 +322,6 @@ def _remark(remark: Remark, word: str, style: str) -> Head:
     return (
         signed(word, style, text),
         *([Paragraph(evidence, lead)] if remark.evidence else []),
+        *(Paragraph(Content(visible(line, lines=True)), lead) for line in sentences.remark_details(remark)),
         sentence(""),
     )

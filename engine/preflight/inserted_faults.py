@@ -1,0 +1,200 @@
+"""Inserted rows without a key, with the key of another inserted row, or with one that the target has already.
+
+Asked of the source rows that no target row matches, which are known from the pairs. Only keys that are outside of ON
+need the target again, and of it the key columns alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.merge.analyze import AnalyzedMerge, Key
+from engine.merge.derive_conjuncts import Bounds
+from engine.merge.find_touched_files import INSERT_CLAUSE, Matches, takes_rows, unmatched_source
+from engine.merge.prepare_source import PreparedSource
+from engine.model.checks import Checks
+from engine.model.plan import Remark
+from engine.model.value import Cells
+from engine.preflight.assignments import ClauseAssignments, never_failing
+from engine.preflight.target_rules import TargetRules
+from engine.preflight.typed_parts import clause_with, matched_with, source_without_duplicates, typed_values
+from engine.spark.input_files import files_of_query
+from engine.spark.spark_errors import collected
+from engine.sql.literals import within
+from engine.sql.names import quote
+from engine.sql.resolve import TARGET
+from engine.table.log_file import LogFile
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SAMPLE_KEYS = 5
+
+
+@dataclass(frozen=True)
+class InsertedRows:
+    """The rows that are inserted. ``clauses`` take some; ``keys`` are the equalities of ON."""
+
+    merge: AnalyzedMerge
+    source: PreparedSource
+    matches: Matches
+    rules: TargetRules
+    clauses: tuple[ClauseAssignments, ...]
+    keys: tuple[Key, ...]
+    private: bool
+
+    @property
+    def key_columns(self) -> tuple[str, ...]:
+        """Those of the target."""
+        return tuple(dict.fromkeys(name for key in self.keys for name in key.target.target_columns))
+
+
+def inserted_rows(
+    merge: AnalyzedMerge,
+    source: PreparedSource,
+    matches: Matches,
+    rules: TargetRules,
+    assigned: Sequence[ClauseAssignments],
+    private: bool,
+) -> InsertedRows | None:
+    """None where no row is inserted, or ON has no key."""
+    clauses = tuple(
+        one
+        for one in assigned
+        if one.clause.action_kind == "insert" and takes_rows(merge.statement, matches, one.clause)
+    )
+    keys = tuple(key for key in merge.keys if not key.null_safe)
+    return InsertedRows(merge, source, matches, rules, clauses, keys, private) if clauses and keys else None
+
+
+def written_keys_faults(spark: SparkSession, inserted: InsertedRows, checks: Checks) -> Iterator[Remark]:
+    """NULL_KEYS_INSERTED and DUPLICATE_INSERTS: both are about the keys as they are written."""
+    rows = _written_keys(inserted)
+    if rows is None:
+        return
+    nulls = " OR ".join(f"{TARGET}.{quote(name)} IS NULL" for name in inserted.key_columns)
+    keys = ", ".join(f"({key.target.text}\n)" for key in inserted.keys)
+    keyed = " AND ".join(f"({key.target.text}\n) IS NOT NULL" for key in inserted.keys)
+    row = collected(
+        spark,
+        f"SELECT count_if({nulls}), count_if({keyed}) - count(DISTINCT CASE WHEN {keyed} THEN struct({keys}) END) "
+        f"FROM {rows}",
+    )[0]
+    without_key, repeated = int(row[0]), int(row[1])
+    names = ", ".join(inserted.key_columns)
+    if without_key and checks.looks_for("NULL_KEYS_INSERTED"):
+        yield Remark(
+            code="NULL_KEYS_INSERTED",
+            sentence=f"{without_key:,} inserted {_rows(without_key)} NULL in the key ({names}).",
+            evidence="NULL equals nothing: no later MERGE with this ON finds these rows, and each inserts them again.",
+            count=without_key,
+            exactness="exact",
+            keys=_keys(spark, inserted, f"FROM {rows} WHERE {nulls}"),
+            fix=_not_null(inserted),
+        )
+    if repeated and checks.looks_for("DUPLICATE_INSERTS"):
+        yield Remark(
+            code="DUPLICATE_INSERTS",
+            sentence=f"{repeated:,} inserted {_rows(repeated)} the key ({names}) of another inserted row.",
+            evidence="Rows without a match are inserted as they are; the next MERGE finds several rows for each key.",
+            count=repeated,
+            exactness="exact",
+            keys=_keys(spark, inserted, f"FROM {rows} WHERE {keyed} GROUP BY {keys} HAVING count(*) > 1", "min"),
+            fix=f"USING {source_without_duplicates(inserted.merge)}",
+        )
+
+
+def _rows(count: int) -> str:
+    return "row has" if count == 1 else "rows have"
+
+
+def _written_keys(inserted: InsertedRows) -> str | None:
+    """The key columns of the inserted rows, as a relation called TARGET; None where only the commit knows them."""
+    parts = []
+    for one in inserted.clauses:
+        values = {a.column.name: a for a in never_failing(inserted.merge, inserted.rules, one).columns}
+        keys = [values[name] for name in inserted.key_columns]
+        if any(a.unknown or a.value is None for a in keys):
+            continue
+        items = ", ".join(f"{a.read_value} AS {quote(a.column.name)}" for a in keys)
+        rows = unmatched_source(inserted.merge, inserted.source, inserted.matches.seen)
+        number = inserted.merge.statement.not_matched.index(one.clause) + 1
+        parts.append(f"SELECT {items} FROM {rows} WHERE {INSERT_CLAUSE} = {number}")
+    return f"({' UNION ALL '.join(parts)}) AS {TARGET}" if parts else None
+
+
+def _keys(spark: SparkSession, inserted: InsertedRows, rows: str, aggregate: str = "") -> tuple[Cells, ...]:
+    """Some of the rows by their key columns."""
+    if inserted.private:
+        return ()
+    columns = inserted.key_columns
+    items = ", ".join(f"CAST({aggregate}({TARGET}.{quote(name)}) AS STRING) AS {quote(name)}" for name in columns)
+    return cells(spark, f"SELECT {items} {rows} LIMIT {SAMPLE_KEYS}")
+
+
+def cells(spark: SparkSession, query: str) -> tuple[Cells, ...]:
+    return tuple({str(k): v for k, v in row.asDict().items()} for row in collected(spark, query))
+
+
+def _not_null(inserted: InsertedRows) -> str:
+    """The INSERT clauses that leave these rows out."""
+    clauses = []
+    for one in inserted.clauses:
+        values = typed_values(inserted.merge, one)
+        known = [f"{values[name]} IS NOT NULL" for name in inserted.key_columns if name in values]
+        clauses += [clause_with(inserted.merge, one, " AND ".join(known))] if known else []
+    return "\n".join(clauses)
+
+
+def keys_outside_on(
+    spark: SparkSession, inserted: InsertedRows, files: Sequence[LogFile], bounds: Sequence[Bounds], checks: Checks
+) -> Iterator[Remark]:
+    """KEY_EXISTS_OUTSIDE_ON: ON without its other conjuncts would match these rows. ``files`` are the target's."""
+    merge, source = inserted.merge, inserted.source
+    equalities = [key.typed for key in inserted.keys]
+    others = [e.typed for e in merge.on if e.typed not in equalities]
+    if not others or checks.history:
+        return
+    on = " AND ".join(f"({key.source.text}\n) = ({key.target.text}\n)" for key in inserted.keys)
+    target = _target_keys(inserted, bounds)
+    rows = f"{unmatched_source(merge, source, inserted.matches.seen)} LEFT SEMI JOIN ({target}) AS {TARGET} ON {on}\n"
+    if not _may_read(spark, target, files, checks.max_bytes):
+        yield Remark(
+            code="KEY_EXISTS_OUTSIDE_ON",
+            sentence="Whether inserted keys exist in the table is unknown: more would be read than checks_max_bytes.",
+            evidence=f"ON also asks for {' AND '.join(others)}.",
+            exactness="unknown",
+        )
+        return
+    count = int(collected(spark, f"SELECT count(*) FROM {rows}WHERE {INSERT_CLAUSE} > 0")[0][0])
+    if count:
+        items = ", ".join(f"CAST(({key.source.text}\n) AS STRING)" for key in inserted.keys)
+        found = collected(spark, f"SELECT {items} FROM {rows}WHERE {INSERT_CLAUSE} > 0 LIMIT {SAMPLE_KEYS}")
+        names = [key.target.target_columns[0] for key in inserted.keys]
+        yield Remark(
+            code="KEY_EXISTS_OUTSIDE_ON",
+            sentence=f"{count:,} inserted {_rows(count)} a key that the table has already, in rows that ON leaves out.",
+            evidence=f"ON also asks for {' AND '.join(others)}.",
+            count=count,
+            exactness="exact",
+            keys=() if inserted.private else tuple(dict(zip(names, row, strict=True)) for row in found),
+            fix="\n".join((f"ON {' AND '.join(equalities)}", *matched_with(merge, " AND ".join(others)))),
+        )
+
+
+def _target_keys(inserted: InsertedRows, bounds: Sequence[Bounds]) -> str:
+    """The key columns of the target at its version, between the bounds of the source's keys."""
+    columns = ", ".join(f"{TARGET}.{quote(name)}" for name in inserted.key_columns)
+    texts = [within(one.key.target.text, one.low, one.high) for one in bounds if one.low and one.high]
+    where = f" WHERE {' AND '.join(texts)}" if texts else ""
+    return f"SELECT {columns} FROM {inserted.merge.target_sql} AS {TARGET}{where}"
+
+
+def _may_read(spark: SparkSession, query: str, files: Sequence[LogFile], most: int) -> bool:
+    """Whether ``query`` reads files of at most so many bytes."""
+    if sum(file.bytes for file in files) <= most:
+        return True
+    kept = {path.rpartition("/")[2] for path in files_of_query(spark, query)}
+    return sum(file.bytes for file in files if file.path.rpartition("/")[2] in kept) <= most

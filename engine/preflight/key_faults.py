@@ -1,0 +1,133 @@
+"""ON without a key, and keys that become equal because their types differ."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from engine.merge.analyze import AnalyzedMerge, Key
+from engine.merge.join_of_match import Join
+from engine.merge.prepare_source import PreparedSource
+from engine.model.plan import Remark
+from engine.preflight.inserted_faults import SAMPLE_KEYS, cells
+from engine.spark.explain import explain
+from engine.spark.schema import schema_of
+from engine.spark.spark_errors import collected
+from engine.sql.names import quote
+from engine.sql.resolve import SOURCE, TARGET
+from engine.sql.store_types import NUMERIC, can_up_cast_names, ddl
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
+
+CAST_OF_SOURCE = re.compile(r"cast\(__dm_source#\d+ as ([a-z_]+(?:\([\d, ]+\))?)\)")
+FLOATING = ("float", "double")
+
+
+def on_without_key(merge: AnalyzedMerge, num_rows: int, join: Join) -> Iterator[Remark]:
+    """ON that Spark can only answer by comparing each source row with each target row. ``ON FALSE`` is meant so."""
+    is_constant = not any(e.source_columns or e.target_columns for e in merge.on)
+    if merge.keys or (is_constant and join == "none"):
+        return
+    yield Remark(
+        code="ON_WITHOUT_KEY",
+        sentence=f"ON has no key: each of {num_rows:,} source rows is compared with every target row.",
+        evidence="A key is an equality between the two sides that must hold: one below OR is none.",
+        count=num_rows,
+        exactness="exact",
+    )
+
+
+def keys_that_collide(
+    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, *, private: bool
+) -> Iterator[Remark]:
+    """KEYS_COLLIDE_BY_CAST: Spark compares in another type than the source's, in which different values are one."""
+    casts = source_casts(spark, merge)
+    if not casts:
+        return
+    keys = [key for key in merge.keys if not key.null_safe]
+    raw = [f"({key.source.text}\n)" for key in keys]
+    compared = [
+        f"try_cast({text} AS {casts[key]})" if key in casts else text for key, text in zip(keys, raw, strict=True)
+    ]
+    columns = ", ".join(
+        f"{text} AS r{n}, {cast} AS c{n}" for n, (text, cast) in enumerate(zip(raw, compared, strict=True))
+    )
+    of_raw, of_cast = (", ".join(f"{letter}{n}" for n in range(len(keys))) for letter in "rc")
+    known = " AND ".join(f"c{n} IS NOT NULL" for n in range(len(keys)))
+    groups = (
+        f"(SELECT {of_cast}, sum(n) AS n FROM (SELECT {of_raw}, {of_cast}, count(*) AS n FROM (SELECT {columns} FROM "
+        f"{source.view} AS {SOURCE}) WHERE {known} GROUP BY {of_raw}, {of_cast}) "
+        f"GROUP BY {of_cast} HAVING count(*) > 1)"
+    )
+    count = int(collected(spark, f"SELECT coalesce(sum(n), 0) FROM {groups}")[0][0])
+    if not count:
+        return
+    names = [key.target.target_columns[0] for key in keys]
+    items = ", ".join(f"CAST(c{n} AS STRING) AS {quote(name)}" for n, name in enumerate(names))
+    told = ", ".join(f"{key.source.typed} as {type_.upper()}" for key, type_ in casts.items())
+    yield Remark(
+        code="KEYS_COLLIDE_BY_CAST",
+        sentence=f"{count:,} source rows have keys that differ, and become equal as Spark compares them ({told}).",
+        evidence="The two sides of ON have different types. Give them one type before the MERGE.",
+        count=count,
+        exactness="exact",
+        keys=() if private else cells(spark, f"SELECT {items} FROM {groups} LIMIT {SAMPLE_KEYS}"),
+        fix="ON " + " AND ".join(_in_the_type_of_the_source(merge, key, key in casts) for key in keys),
+    )
+
+
+def _in_the_type_of_the_source(merge: AnalyzedMerge, key: Key, is_cast: bool) -> str:
+    if not is_cast:
+        return key.typed
+    (name,) = key.source.source_columns[:1]
+    return f"CAST({key.target.typed} AS {merge.source_type[name].dataType.simpleString().upper()}) = {key.source.typed}"
+
+
+def source_casts(spark: SparkSession, merge: AnalyzedMerge) -> dict[Key, str]:
+    """The keys whose source side Spark casts to compare it, with the type, where the cast may make two values one."""
+    keys = [key for key in merge.keys if not key.null_safe]
+    if all(_same_plain_columns(merge, key) for key in keys):
+        return {}
+    sides = ", ".join(f"({key.source.text}\n), ({key.target.text}\n)" for key in keys)
+    types = schema_of(
+        spark, f"SELECT {sides} FROM {_nulls(merge.source_type, SOURCE)} CROSS JOIN {_nulls(merge.target_type, TARGET)}"
+    )
+    casts = {}
+    for key, one, other in zip(keys, types.fields[::2], types.fields[1::2], strict=True):
+        given = one.dataType.simpleString()
+        if given == other.dataType.simpleString():
+            continue
+        nulls = (f"CAST(NULL AS {ddl(field.dataType)})" for field in (one, other))
+        pair = "SELECT {} AS __dm_source, {} AS __dm_target".format(*nulls)
+        printed = explain(spark, f"SELECT __dm_source = __dm_target FROM ({pair})").analyzed
+        if (cast := CAST_OF_SOURCE.search(printed)) and not _keeps_apart(given, cast[1]):
+            casts[key] = cast[1]
+    return casts
+
+
+def _same_plain_columns(merge: AnalyzedMerge, key: Key) -> bool:
+    source, target = key.source, key.target
+    if len(source.source_columns) != 1 or len(target.target_columns) != 1:
+        return False
+    if (
+        source.text != f"{SOURCE}.{quote(source.source_columns[0])}"
+        or target.text != f"{TARGET}.{quote(target.target_columns[0])}"
+    ):
+        return False
+    one, other = merge.source_type[source.source_columns[0]], merge.target_type[target.target_columns[0]]
+    return one.dataType == other.dataType
+
+
+def _nulls(schema: StructType, name: str) -> str:
+    columns = ", ".join(f"CAST(NULL AS {ddl(field.dataType)}) AS {quote(field.name)}" for field in schema.fields)
+    return f"(SELECT {columns}) AS {name}"
+
+
+def _keeps_apart(given: str, wanted: str) -> bool:
+    """Whether a cast gives different values for different values."""
+    rounds = wanted in FLOATING and not (given in NUMERIC and NUMERIC.index(given) < NUMERIC.index("int"))
+    exact = (given, wanted) in (("int", "double"), ("float", "double"))
+    return can_up_cast_names(given, wanted) and (exact or not rounds)

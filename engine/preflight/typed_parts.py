@@ -1,0 +1,62 @@
+"""Parts of the operator's statement, for SQL that is shown to be pasted into it."""
+
+from __future__ import annotations
+
+from engine.merge.analyze import AnalyzedMerge, aliased
+from engine.preflight.assignments import ClauseAssignments
+from engine.preflight.duplicate_keys import order_columns, partition_keys
+from engine.sql.names import quoted_if_needed
+from engine.sql.parse import MergeClause, Relation
+
+WHEN = {"matched": "MATCHED", "not_matched": "NOT MATCHED", "not_matched_by_source": "NOT MATCHED BY SOURCE"}
+
+
+def typed_column(merge: AnalyzedMerge, name: str) -> str:
+    """A column of the target."""
+    return f"{_reference(merge.typed.target)}.{quoted_if_needed(name)}"
+
+
+def clause_with(merge: AnalyzedMerge, one: ClauseAssignments, condition: str) -> str:
+    """The clause, to which ``condition`` is added."""
+    return _with_condition(merge.typed.clauses[merge.statement.clauses.index(one.clause)], condition)
+
+
+def matched_with(merge: AnalyzedMerge, condition: str) -> tuple[str, ...]:
+    """The WHEN MATCHED clauses, to each of which ``condition`` is added."""
+    return tuple(_with_condition(clause, condition) for clause in merge.typed.matched)
+
+
+def _with_condition(typed: MergeClause, condition: str) -> str:
+    own = f" AND ({typed.condition})" if typed.condition else ""
+    return f"WHEN {WHEN[typed.kind]} AND {condition}{own} THEN {typed.action}"
+
+
+def _reference(relation: Relation) -> str:
+    return relation.alias or (quoted_if_needed(relation.parts[-1]) if relation.parts else "")
+
+
+def typed_values(merge: AnalyzedMerge, one: ClauseAssignments) -> dict[str, str]:
+    """Column of the target → what it gets; a star as what it expands to."""
+    typed = merge.typed.clauses[merge.statement.clauses.index(one.clause)]
+    if typed.star:
+        source = _reference(merge.typed.source)
+        given = [a.column.name for a in one.columns if a.origin == "given"]
+        return {name: f"{source}.{quoted_if_needed(name)}" for name in given}
+    names = {a.column.name.lower(): a.column.name for a in one.columns}
+    values = zip(one.given, typed.assignments, strict=True)
+    return {names[path[0].lower()]: f"({value})" for (path, _), (_, value) in values if len(path) == 1}
+
+
+def source_without_duplicates(merge: AnalyzedMerge) -> str:
+    """The source with one row for each key of ON, the latest by the column that looks most like a version or a time.
+    Rows that have no key stay."""
+    written, keys = merge.typed.source, partition_keys(merge)
+    reference = _reference(written)
+    prefix = f"{reference}." if reference else ""
+    ranked = order_columns(merge.source_schema, {name for e in merge.on for name in e.source_columns})
+    by = ", ".join(key.typed for key in keys)
+    order = f"{prefix}{quoted_if_needed(ranked[0].name)} DESC" if ranked else by
+    unkeyed = "".join(f" OR {key.typed} IS NULL" for key in keys if not key.null_safe)
+    alias = f" AS {reference}" if reference else ""
+    window = f"PARTITION BY {by} ORDER BY {order}"
+    return f"(SELECT * FROM {aliased(written)} QUALIFY row_number() OVER ({window}) = 1{unkeyed}){alias}"

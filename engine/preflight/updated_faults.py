@@ -1,0 +1,223 @@
+"""Updates that change nothing, and updates that lower a version.
+
+Both are asked of the pairs as they are joined (engine.merge.find_touched_files): each is a flag of a pair, over the old
+and the new values of what its clause assigns. A value that may raise or is known at the commit only has no part in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.merge.analyze import AnalyzedMerge
+from engine.merge.find_touched_files import BY_SOURCE_CLAUSE, SOURCE_ROW, Matches, clause_number, takes_rows
+from engine.merge.prepare_source import PreparedSource
+from engine.model.checks import Checks
+from engine.model.plan import Remark
+from engine.preflight.assignments import ClauseAssignments, kept, never_failing, volatile
+from engine.preflight.row_checks import risky_parts
+from engine.preflight.target_rules import TargetRules
+from engine.preflight.typed_parts import clause_with, typed_column, typed_values
+from engine.sql.names import quote
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType
+
+SAME, BACK = "__dm_same", "__dm_back"
+# <=> does not take a map or a variant, and takes texts of a collation for equal that differ
+INCOMPARABLE = re.compile(r"\b(map|variant|geometry|geography|interval)\b|collate")
+VERSION = re.compile(r"tinyint|smallint|int|bigint|date|timestamp|timestamp_ntz")
+VERSION_NAMES = frozenset(
+    ("updated_at", "modified_at", "version", "seq", "sequence", "lsn", "scn", "commit_ts", "event_time")
+)
+Flag = Callable[[ClauseAssignments], str | None]
+
+
+@dataclass(frozen=True)
+class ComparedUpdate:
+    """What an UPDATE clause assigns, ``audit`` columns apart: (old value, new value) by column, those that can be
+    ``compared``, and the names of the ``others``."""
+
+    compared: Mapping[str, tuple[str, str]]
+    others: tuple[str, ...]
+
+
+def update_flags(
+    merge: AnalyzedMerge, rules: TargetRules, assigned: Sequence[ClauseAssignments], checks: Checks
+) -> dict[str, str]:
+    """The flags of a pair: SAME where its update changes no value, BACK where it lowers the version. A flag that no
+    clause can set is left out."""
+    conditions = [one.condition or "" for one in merge.statement.clauses]
+    if any(volatile(text) or merge.may_raise(text) for text in conditions if text):
+        return {}
+    updates = [one for one in assigned if one.clause.action_kind == "update"]
+
+    def same(one: ClauseAssignments) -> str | None:
+        compared = compared_update(merge, rules, one, checks).compared
+        return " AND ".join(f"({old}) <=> ({new})" for old, new in compared.values()) or None
+
+    def back(one: ClauseAssignments) -> str | None:
+        column = version_column(merge, one, checks)
+        if column is None:
+            return None
+        pair = compared_update(merge, rules, one, Checks()).compared.get(column)
+        return f"({pair[1]}) < ({pair[0]})" if pair else None
+
+    found = {}
+    for code, name, flag in (("UPDATES_CHANGE_NOTHING", SAME, same), ("UPDATES_GO_BACK", BACK, back)):
+        if checks.looks_for(code) and (text := _by_clause(merge, updates, flag)):
+            found[name] = text
+    return found
+
+
+def flagged_keys(merge: AnalyzedMerge, source: PreparedSource, view: str, flag: str, limit: int) -> str | None:
+    """A query for the keys of ``limit`` source rows of pairs that have the ``flag``; None where ON names no column."""
+    names = dict.fromkeys(name for e in merge.on for name in e.source_columns)
+    if not names:
+        return None
+    items = ", ".join(f"CAST(s.{quote(name)} AS STRING) AS {quote(name)}" for name in names)
+    rows = f"SELECT DISTINCT {SOURCE_ROW} FROM {view} WHERE {flag} AND {SOURCE_ROW} IS NOT NULL LIMIT {limit}"
+    numbered = f"SELECT *, monotonically_increasing_id() AS {SOURCE_ROW} FROM {source.view}"
+    return f"SELECT {items} FROM ({numbered}) AS s JOIN ({rows}) AS p ON s.{SOURCE_ROW} = p.{SOURCE_ROW}"
+
+
+def _by_clause(merge: AnalyzedMerge, updates: Sequence[ClauseAssignments], flag: Flag) -> str | None:
+    """The flag of the clause that takes a pair."""
+    texts = {one.clause: text for one in updates if (text := flag(one))}
+    if not texts:
+        return None
+    statement = merge.statement
+    matched = " ".join(
+        f"WHEN ({one.condition or 'TRUE'}\n) THEN ({texts.get(one, 'NULL')})" for one in statement.matched
+    )
+    of_pair = f"CASE {matched} END" if matched else "NULL"
+    alone = " ".join(
+        f"WHEN {clause_number(statement, one)} THEN ({texts[one]})"
+        for one in statement.not_matched_by_source
+        if one in texts
+    )
+    if not alone:
+        return f"CAST({of_pair} AS BOOLEAN)"
+    return (
+        f"CAST(CASE WHEN {SOURCE_ROW} IS NULL THEN CASE {BY_SOURCE_CLAUSE} {alone} END ELSE {of_pair} END AS BOOLEAN)"
+    )
+
+
+def compared_update(merge: AnalyzedMerge, rules: TargetRules, one: ClauseAssignments, checks: Checks) -> ComparedUpdate:
+    audit = {name.lower() for name in checks.ignore_columns}
+    old = {a.column.name: a for a in kept(merge, rules)}
+    new = {a.column.name: a for a in never_failing(merge, rules, one).columns}
+    compared, others = {}, []
+    for a in one.columns:
+        name = a.column.name
+        if a.origin in ("kept", "generated") or name.lower() in audit:
+            continue
+        if a.unknown or not comparable(a.column.type) or risky_parts(merge, a, rules):
+            others.append(name)
+        else:
+            compared[name] = (old[name].read_value, new[name].read_value)
+    return ComparedUpdate(compared, tuple(others))
+
+
+def comparable(data_type: DataType) -> bool:
+    """Whether ``<=>`` tells two values of the type apart wherever they differ."""
+    return INCOMPARABLE.search(data_type.simpleString()) is None
+
+
+def version_column(merge: AnalyzedMerge, one: ClauseAssignments, checks: Checks) -> str | None:
+    """The column of the target that tells the age of a row: the one that is declared, else the first that is assigned
+    from the source's column of the same name."""
+    columns = {a.column.name.lower(): a.column for a in one.columns if a.origin == "given"}
+    if checks.version_column is not None:
+        declared = columns.get(checks.version_column.lower())
+        return declared.name if declared else None
+    for path, given in one.given:
+        name = path[0].lower()
+        if len(path) > 1 or name not in VERSION_NAMES or name not in columns:
+            continue
+        is_of_source = given.text.lower() == f"{merge.source_reference}.`{name}`"
+        if is_of_source and VERSION.fullmatch(columns[name].type.simpleString()):
+            return columns[name].name
+    return None
+
+
+def updated_faults(
+    merge: AnalyzedMerge,
+    rules: TargetRules,
+    assigned: Sequence[ClauseAssignments],
+    matches: Matches,
+    checks: Checks,
+) -> Iterator[Remark]:
+    """What the flags of the pairs say, without ``keys``: flagged_keys has them."""
+    updates = [
+        one
+        for one in assigned
+        if one.clause.action_kind == "update" and takes_rows(merge.statement, matches, one.clause)
+    ]
+    same = sum(file.flagged.get(SAME, 0) for file in matches.touched)
+    if same:
+        yield _changes_nothing(merge, rules, updates, matches, checks, same)
+    back = sum(file.flagged.get(BACK, 0) for file in matches.touched)
+    if back:
+        columns = [(one, name) for one in updates if (name := version_column(merge, one, checks))]
+        names = " or ".join(dict.fromkeys(name for _, name in columns))
+        yield Remark(
+            code="UPDATES_GO_BACK",
+            sentence=f"{back:,} updated {'row gets' if back == 1 else 'rows get'} a lower {names} than the table has.",
+            evidence="The source is older than the table for these rows: a late or repeated feed.",
+            count=back,
+            exactness="exact",
+            fix=_clauses(merge, ((one, _newer(merge, one, name)) for one, name in columns)),
+        )
+
+
+def _changes_nothing(
+    merge: AnalyzedMerge,
+    rules: TargetRules,
+    updates: Sequence[ClauseAssignments],
+    matches: Matches,
+    checks: Checks,
+    same: int,
+) -> Remark:
+    compared = [compared_update(merge, rules, one, checks) for one in updates]
+    others = list(dict.fromkeys(name for one in compared for name in one.others))
+    idle = [
+        file
+        for file in matches.touched
+        if file.flagged.get(SAME, 0) == sum(file.clause_rows.values()) and file.flagged.get(SAME, 0)
+    ]
+    files = f"{len(idle):,} of {len(matches.touched):,} touched files ({sum(f.file.bytes for f in idle):,} bytes)"
+    rows = f"{same:,} updated {'row keeps' if same == 1 else 'rows keep'}"
+    names = ", ".join(others)
+    return Remark(
+        code="UPDATES_CHANGE_NOTHING",
+        sentence=f"{rows} every value that is assigned."
+        if not others
+        else f"{rows} every value but {names}, which cannot be compared before the commit.",
+        evidence=f"{files} are touched for nothing else." if idle else "No file is touched for these rows alone.",
+        count=None if others else same,
+        exactness="unknown" if others else "exact",
+        fix=_clauses(merge, ((one, _differs(merge, one, of)) for one, of in zip(updates, compared, strict=True))),
+    )
+
+
+def _differs(merge: AnalyzedMerge, one: ClauseAssignments, compared: ComparedUpdate) -> str:
+    """The condition, in the operator's names, that holds where a compared column changes."""
+    pairs = [
+        f"{typed_column(merge, name)} <=> {value}"
+        for name, value in typed_values(merge, one).items()
+        if name in compared.compared
+    ]
+    return f"NOT ({' AND '.join(pairs)})" if pairs else ""
+
+
+def _newer(merge: AnalyzedMerge, one: ClauseAssignments, column: str) -> str:
+    value = typed_values(merge, one).get(column)
+    # a row without a version is no older row
+    return f"coalesce({value} >= {typed_column(merge, column)}, TRUE)" if value else ""
+
+
+def _clauses(merge: AnalyzedMerge, conditions: Iterable[tuple[ClauseAssignments, str]]) -> str:
+    return "\n".join(clause_with(merge, one, text) for one, text in conditions if text)

@@ -1,0 +1,270 @@
+"""Faults that a MERGE commits without an error: each planted one is found with its count, none in the clean twin.
+
+All plans are of one table, which none of them changes.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from engine.commit.apply_plan import refuse
+from engine.model.checks import SILENT_FAULTS, Checks
+from engine.model.errors import RefusedError
+from engine.model.plan import Plan, Remark
+from engine.plan_statement import plan
+from tests.conftest import own_schema
+
+UPSERT = "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+INSERT = "WHEN NOT MATCHED THEN INSERT *"
+COLUMNS = "AS x(id, v, n, seq, current)"
+
+
+@pytest.fixture(scope="module")
+def shop(spark: Any) -> Iterator[Any]:
+    with own_schema(spark):
+        spark.sql("CREATE TABLE t (id INT, v STRING, n INT, seq INT, current BOOLEAN) USING DELTA")
+        spark.sql(
+            "INSERT INTO t VALUES (1, 'a', 10, 5, true), (2, 'b', 20, 5, true), (3, 'c', 30, 5, false), "
+            "(4, 'd', 40, NULL, true), (5, 'e', 50, 5, true)"
+        )
+        spark.sql("CREATE TABLE m (id INT, tags MAP<STRING, INT>, v STRING) USING DELTA")
+        spark.sql("INSERT INTO m VALUES (1, map('a', 1), 'a'), (2, map('a', 2), 'b')")
+        yield spark
+
+
+def planned(spark: Any, sql: str, checks: Checks | None = Checks(), **options: Any) -> Plan:  # noqa: B008
+    found = plan(spark, sql, rows=0, checks=checks, **options)
+    assert isinstance(found, Plan)
+    assert found.refused is None
+    return found
+
+
+def faults(found: Plan) -> dict[str, Remark]:
+    return {one.code: one for one in found.warnings if one.code in SILENT_FAULTS or one.code == "CHECK_FAILED"}
+
+
+def counts(found: Plan) -> dict[str, int | None]:
+    return {code: one.count for code, one in faults(found).items()}
+
+
+def using(rows: str, clauses: str = UPSERT, on: str = "t.id = s.id") -> str:
+    return f"MERGE INTO t USING (SELECT * FROM VALUES {rows} {COLUMNS}) AS s ON {on} {clauses}"
+
+
+NEW = "(7, 'g', 1, 9, true), (8, 'h', 1, 9, true)"
+CASES = {
+    "keys that are NULL": (
+        using(f"{NEW}, (NULL, 'x', 1, 9, true), (NULL, 'y', 1, 9, true)"),
+        {"NULL_KEYS_INSERTED": 2},
+    ),
+    "a key that the INSERT leaves out": (
+        using(NEW, "WHEN NOT MATCHED THEN INSERT (v) VALUES (s.v)"),
+        {"NULL_KEYS_INSERTED": 2},
+    ),
+    "one of two keys is NULL: the row counts once": (
+        using("(NULL, NULL, 1, 9, true), (7, NULL, 1, 9, true), (7, 'g', 1, 9, true)", on="t.id = s.id AND t.v = s.v"),
+        {"NULL_KEYS_INSERTED": 2},
+    ),
+    "the NULL that closes a row, which inserts its key": (
+        using(
+            "(1, 'a', 11, 6, true), (NULL, 'a', 12, 6, true)",
+            "WHEN MATCHED THEN UPDATE SET current = false "
+            "WHEN NOT MATCHED THEN INSERT (id, v, n, seq, current) VALUES (s.n, s.v, s.n, s.seq, true)",
+            on="t.id = s.id AND t.current",
+        ),
+        {},
+    ),
+    "rows of one key": (
+        using(f"{NEW}, (7, 'x', 1, 9, true), (7, 'y', 1, 9, true)", INSERT),
+        {"DUPLICATE_INSERTS": 2},
+    ),
+    "keys that are equal in ON only": (
+        using("(6, 'X', 1, 9, true), (7, 'x', 1, 9, true)", INSERT, on="lower(t.v) = lower(s.v)"),
+        {"DUPLICATE_INSERTS": 1},
+    ),
+    "rows of one key, of which a condition takes one": (
+        using("(7, 'x', 1, 9, true), (7, 'y', 2, 9, true)", "WHEN NOT MATCHED AND s.n = 1 THEN INSERT *"),
+        {},
+    ),
+    "a key in a row that ON leaves out": (
+        using("(3, 'c', 31, 9, true), (7, 'g', 1, 9, true)", INSERT, on="t.id = s.id AND t.current"),
+        {"KEY_EXISTS_OUTSIDE_ON": 1},
+    ),
+    "a conjunct of the source alone": (
+        using("(1, 'a', 31, 9, true), (7, 'g', 1, 9, false)", INSERT, on="t.id = s.id AND s.current"),
+        {},
+    ),
+    "OR": (
+        using(
+            "(1, 'q', 11, 9, true), (2, 'q', 21, 9, true)", "WHEN MATCHED THEN DELETE", on="t.id = s.id OR t.v = s.v"
+        ),
+        {"ON_WITHOUT_KEY": 2},
+    ),
+    "a function of both sides": (
+        using("(1, 'q', 11, 9, true)", "WHEN MATCHED THEN DELETE", on="coalesce(t.id, s.id) = 1 AND t.v < s.v"),
+        {"ON_WITHOUT_KEY": 1},
+    ),
+    "ON false, an append": (using(NEW, INSERT, on="false"), {}),
+    "ON 1 = 0, an append": (using(NEW, INSERT, on="1 = 0"), {}),
+    "a key that matches NULL, too": (using("(1, 'z', 11, 9, true)", on="t.id <=> s.id"), {}),
+    "updates that change nothing": (
+        using("(1, 'a', 10, 5, true), (2, 'b', 20, 5, true), (3, 'c', 31, 5, false)"),
+        {"UPDATES_CHANGE_NOTHING": 2},
+    ),
+    "of NOT MATCHED BY SOURCE, too": (
+        using(
+            "(1, 'z', 11, 9, true), (2, 'z', 21, 9, true)",
+            "WHEN MATCHED THEN UPDATE SET v = s.v "
+            "WHEN NOT MATCHED BY SOURCE AND t.id < 5 THEN UPDATE SET current = (t.id <> 3)",
+        ),
+        {"UPDATES_CHANGE_NOTHING": 2},
+    ),
+    "a value that the cast makes the same": (
+        using("(1, '10', 10, 5, true)", "WHEN MATCHED THEN UPDATE SET n = s.v"),
+        {"UPDATES_CHANGE_NOTHING": 1},
+    ),
+    "the first clause takes the row": (
+        using(
+            "(1, 'a', 10, 5, true)",
+            "WHEN MATCHED AND s.n = 10 THEN UPDATE SET v = 'new' WHEN MATCHED THEN UPDATE SET v = s.v",
+        ),
+        {},
+    ),
+    "a version that gets lower": (
+        using("(1, 'z', 10, 4, true), (2, 'z', 20, 6, true), (4, 'z', 40, 4, true), (5, 'z', 50, NULL, true)"),
+        {"UPDATES_GO_BACK": 1},
+    ),
+    "a version from another column is none": (
+        using("(1, 'z', 1, 9, true)", "WHEN MATCHED THEN UPDATE SET v = s.v, seq = s.n"),
+        {},
+    ),
+    "no source row, and every row is absent": (
+        using("(1, 'z', 1, 9, true)", "WHEN NOT MATCHED BY SOURCE THEN DELETE").replace(
+            COLUMNS, f"{COLUMNS} WHERE n > 9"
+        ),
+        {"SOURCE_EMPTY": 0, "DELETES_BY_ABSENCE": 5},
+    ),
+    "one of five rows is absent": (
+        using(
+            "(1, 'z', 1, 9, true), (2, 'z', 1, 9, true), (3, 'z', 1, 9, true), (4, 'z', 1, 9, true)",
+            "WHEN NOT MATCHED BY SOURCE THEN DELETE",
+        ),
+        {},
+    ),
+    "keys of text that become one number": (
+        "MERGE INTO t USING (SELECT * FROM VALUES ('7', 'a'), ('07', 'b'), ('8', 'c') AS x(id, v)) AS s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET v = s.v",
+        {"KEYS_COLLIDE_BY_CAST": 2},
+    ),
+    "keys of another width": (
+        "MERGE INTO t USING (SELECT * FROM VALUES (7L, 'a'), (8L, 'c') AS x(id, v)) AS s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET v = s.v",
+        {},
+    ),
+    "maps cannot be compared": (
+        "MERGE INTO m USING (SELECT * FROM VALUES (1, map('a', 1), 'a'), (2, map('a', 3), 'c') AS x(id, tags, v)) AS s "
+        "ON m.id = s.id WHEN MATCHED THEN UPDATE SET *",
+        {"UPDATES_CHANGE_NOTHING": None},
+    ),
+}
+
+
+@pytest.mark.parametrize(("sql", "wanted"), CASES.values(), ids=CASES)
+def test_a_planted_fault_is_found_and_none_in_its_twin(shop: Any, sql: str, wanted: dict[str, int | None]) -> None:
+    found = planned(shop, sql)
+    assert counts(found) == wanted
+    for one in faults(found).values():
+        assert one.exactness == ("unknown" if one.count is None else "exact")
+
+
+def test_what_is_told_of_a_fault_can_be_pasted(shop: Any) -> None:
+    """The fix of each fault, in the statement, is SQL that Spark analyzes, and the fault is gone."""
+    rows = f"(1, 'a', 10, 5, true), (2, 'z', 20, 4, true), (NULL, 'n', 1, 1, true), {NEW}, (7, 'h', 1, 2, true)"
+    found = faults(planned(shop, using(rows)))
+    assert found.keys() == {"NULL_KEYS_INSERTED", "DUPLICATE_INSERTS", "UPDATES_CHANGE_NOTHING", "UPDATES_GO_BACK"}
+    assert found["DUPLICATE_INSERTS"].keys == ({"id": "7"},)
+    assert found["UPDATES_CHANGE_NOTHING"].keys == ({"id": "1"},)
+    update, insert = UPSERT.split(" WHEN NOT")
+    mended = {
+        "NULL_KEYS_INSERTED": using(rows, f"{update} {found['NULL_KEYS_INSERTED'].fix}"),
+        "UPDATES_CHANGE_NOTHING": using(rows, f"{found['UPDATES_CHANGE_NOTHING'].fix} WHEN NOT{insert}"),
+        "UPDATES_GO_BACK": using(rows, f"{found['UPDATES_GO_BACK'].fix} WHEN NOT{insert}"),
+        "DUPLICATE_INSERTS": f"MERGE INTO t {found['DUPLICATE_INSERTS'].fix} ON t.id = s.id {UPSERT}",
+    }
+    for code, sql in mended.items():
+        assert found.keys() - faults(planned(shop, sql)).keys() == {code}, sql
+
+
+def test_a_profile_turns_codes_off_and_sets_limits(shop: Any) -> None:
+    rows = "(1, 'z', 10, 5, true), (2, 'b', 20, 4, true), (NULL, 'n', 1, 1, true)"
+    off = Checks(off=("NULL_KEYS_INSERTED",), version_column="n", ignore_columns=("V", "seq"))
+    assert counts(planned(shop, using(rows), off)) == {"UPDATES_CHANGE_NOTHING": 2}
+    absent = using("(1, 'a', 10, 5, true)", "WHEN NOT MATCHED BY SOURCE AND t.id > 4 THEN DELETE")
+    assert counts(planned(shop, absent, Checks(deletes_share=0.1))) == {"DELETES_BY_ABSENCE": 1}
+    outside = using("(3, 'c', 31, 9, true)", INSERT, on="t.id = s.id AND t.current")
+    assert counts(planned(shop, outside, Checks(history=True))) == {}
+    unknown = faults(planned(shop, outside, Checks(max_bytes=10)))["KEY_EXISTS_OUTSIDE_ON"]
+    assert (unknown.count, unknown.exactness) == (None, "unknown")
+    assert not faults(planned(shop, using(rows), None))
+
+
+def test_a_fault_that_is_an_error_must_be_accepted(shop: Any) -> None:
+    found = planned(shop, using("(NULL, 'n', 1, 1, true)"), Checks(errors=("NULL_KEYS_INSERTED",)))
+    with pytest.raises(RefusedError, match="NULL in the key"):
+        refuse(found, ())
+    refuse(found, ("NULL_KEYS_INSERTED",))
+
+
+def test_a_private_plan_has_no_keys(shop: Any) -> None:
+    rows = "(1, 'a', 10, 5, true), (NULL, 'n', 1, 1, true), (7, 'g', 1, 1, true), (7, 'h', 1, 2, true)"
+    found = faults(planned(shop, using(rows), private=True))
+    assert len(found) == 3
+    assert not any(one.keys for one in found.values())
+
+
+def test_a_flag_never_makes_the_plan_fail(shop: Any) -> None:
+    """The new values are computed beside ON: one that raises has no part in it, and the plan refuses as ever."""
+    raising = plan(shop, using("(1, 'x', 10, 5, true)", "WHEN MATCHED THEN UPDATE SET n = 1 / (s.n - 10)"), rows=0)
+    assert raising.refused is not None
+    assert "DIVIDE_BY_ZERO" in raising.refused.also
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_counts_are_those_of_plain_python(shop: Any, seed: int) -> None:
+    draw = random.Random(seed)
+    target = {1: ("a", 10, 5, True), 2: ("b", 20, 5, True), 3: ("c", 30, 5, False), 4: ("d", 40, None, True)}
+    target[5] = ("e", 50, 5, True)
+    source: list[tuple[Any, ...]] = []
+    for key in draw.sample((1, 2, 3, 4, 5), 4):
+        kept = target[key]
+        source.append((key, draw.choice((kept[0], "z")), kept[1], draw.choice((4, 5, 6, None)), kept[3]))
+    for _ in range(12):
+        source.append((draw.choice((None, 3, 7, 8, 9)), draw.choice("gh"), draw.randrange(3), 1, True))
+    # two rows for one row of the table are refused
+    source = [row for at, row in enumerate(source) if row[0] not in (1, 2, 4, 5) or at < 4]
+    rows = ", ".join(f"({', '.join(sql_of(value) for value in row)})" for row in source)
+    sql = using(
+        rows,
+        "WHEN MATCHED AND s.n <> 20 THEN UPDATE SET v = s.v, seq = s.seq WHEN NOT MATCHED AND s.n > 0 THEN INSERT *",
+        on="t.id = s.id AND t.current",
+    )
+    matched = [row for row in source if row[0] in target and target[row[0]][3]]
+    updated = [(row, target[row[0]]) for row in matched if row[2] != 20]
+    inserted = [row for row in source if row not in matched and row[2] > 0]
+    keyed = [row[0] for row in inserted if row[0] is not None]
+    wanted = {
+        "NULL_KEYS_INSERTED": len(inserted) - len(keyed),
+        "DUPLICATE_INSERTS": len(keyed) - len(set(keyed)),
+        "KEY_EXISTS_OUTSIDE_ON": sum(key in target for key in keyed),
+        "UPDATES_CHANGE_NOTHING": sum(row[1] == old[0] and row[3] == old[2] for row, old in updated),
+        "UPDATES_GO_BACK": sum(None not in (row[3], old[2]) and row[3] < old[2] for row, old in updated),
+    }
+    assert counts(planned(shop, sql)) == {code: count for code, count in wanted.items() if count}
+
+
+def sql_of(value: Any) -> str:
+    return "CAST(NULL AS INT)" if value is None else f"'{value}'" if isinstance(value, str) else str(value)
