@@ -154,7 +154,7 @@ def test_a_profile_says_which_silent_faults_count(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    (
+    [
         'off = ["NULL_KEY_INSERTED"]',
         'off = "SOURCE_EMPTY"',
         "errors = [1]",
@@ -164,7 +164,7 @@ def test_a_profile_says_which_silent_faults_count(tmp_path: Path) -> None:
         "max_bytes = 0.5",
         "history = 1",
         "of = []",
-    ),
+    ],
 )
 def test_checks_that_are_misspelt_are_an_error(tmp_path: Path, line: str) -> None:
     """A fault must not pass for one that is not there."""
