@@ -61,6 +61,8 @@ def check_merge(
     assert footprint(spark, table) == before_plan, "planning writes nothing"
     if looked.refused:
         return same_refusal(spark, script, looked.refused)
+    failed = [warning.evidence for warning in looked.warnings if warning.code == "CHECK_FAILED"]
+    assert not failed, failed
     must = {warning.code for warning in looked.warnings} & MUST_ACCEPT
     if must:
         with pytest.raises(RefusedError):
