@@ -22,6 +22,7 @@ from engine.merge.should_materialize_source import should_materialize_source
 from engine.merge.source_plan import source_plan
 from engine.merge.stage_source import drop_staged, staged_name
 from engine.merge.subquery_values import subquery_values
+from engine.merge.target_view import check_target_view
 from engine.merge.volatile_parts import volatile_behind
 from engine.model.checks import Checks
 from engine.model.errors import EngineError, UsageError
@@ -235,13 +236,20 @@ def analyze_merge(spark: SparkSession, statement: MergeStatement, others: Mappin
         columns = submit(lambda: target_columns(spark, merge, detail.result()))
         return Analysis(
             merge=merge,
-            reading=judge(lambda: check_reading(spark, merge)),
+            reading=judge(lambda: judge_reading(spark, merge, typed)),
             surroundings=around,
             detail=detail,
             listing=submit(lambda: target_files(spark, merge, columns.result())),
             target=submit(lambda: describe_target(spark, merge, detail.result(), columns.result())),
             join=judge(lambda: join_of_match(spark, merge)),
         )
+
+
+def judge_reading(spark: SparkSession, merge: AnalyzedMerge, typed: Future[Any]) -> None:
+    """Raise if this is not the MERGE that Spark reads. ``typed`` fails for a target that is no table by its name."""
+    if typed.exception() is not None:
+        check_target_view(spark, merge)
+    check_reading(spark, merge)
 
 
 def analyze_with_causes(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:

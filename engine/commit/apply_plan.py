@@ -18,6 +18,7 @@ from engine.commit.prepare_again import (
     is_own_session,
     is_pinned,
     merges_checkpoint,
+    pinned_files_gone,
     prepare_again,
     prepare_lost,
 )
@@ -159,7 +160,10 @@ def _apply(application: Application) -> Outcome:
             is_gone = plan.session.staged is not None and (error.condition == GONE or is_missing(error))
             commit = application.committed() if is_gone else None
             if commit is None:
-                raise
+                gone = pinned_files_gone(spark, plan, error)
+                if gone is None:
+                    raise
+                raise gone from error
             return already_applied(plan, commit, history)
         application.say(Progress(phase=f"{REWRITING} {len(plan.find_touched_files.files)} files", stage="writing"))
         op_id = history.begin(plan, where=whereabouts(spark), checked=state.version) if history else ""
@@ -212,12 +216,19 @@ def _run(application: Application, op_id: str, state: Staleness) -> Outcome:
         error = moved(translate(cause, running_sql(plan)), plan.statement.sql, plan.splices)
         commit = commit_despite(error, cause, application.committed, application.history, op_id)
         if commit is None:
-            raise (_conflict(application, error) if is_conflict(error) else error) from cause
+            raise _explained(application, error) from cause
         with given_up_if_unknown(application.history, op_id):
             return _recorded(application, op_id, state, commit, began)
     application.say(Progress(phase=COMPARING, stage="committed"))
     with given_up_if_unknown(application.history, op_id):
         return _recorded(application, op_id, state, application.committed(), began)
+
+
+def _explained(application: Application, error: EngineError) -> EngineError:
+    """Delta's error, or what it means for this plan."""
+    if is_conflict(error):
+        return _conflict(application, error)
+    return pinned_files_gone(application.spark, application.plan, error) or error
 
 
 def _conflict(application: Application, error: EngineError) -> EngineError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from engine.commit.staleness import Staleness
 from engine.merge.analyze import analyze
@@ -14,7 +15,7 @@ from engine.model.plan import Plan
 from engine.model.progress import OnProgress, Progress
 from engine.spark.confs import read_confs
 from engine.spark.session_state import PLANNED, whereabouts
-from engine.spark.spark_errors import is_missing
+from engine.spark.spark_errors import collected, is_missing
 from engine.sql.parse import MergeStatement
 from engine.table.commits import commits_since
 from engine.table.table_state import table_id
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 
 GONE, CHANGED = "SOURCE_GONE", "SOURCE_CHANGED"
+NO_FILE = "FAILED_READ_FILE.FILE_NOT_EXIST"
 AGAIN = "Plan again."
 
 
@@ -67,7 +69,10 @@ def prepare_lost(
 def prepare_as_planned(spark: SparkSession, plan: Plan, statement: MergeStatement, level: str | None) -> None:
     """Prepare the source under the plan's name for it; refuses one that is not what was planned."""
     merge = analyze(spark, statement)
-    source = prepare_source(spark, merge, plan.decision, view=plan.session.source_view, level=level)
+    try:
+        source = prepare_source(spark, merge, plan.decision, view=plan.session.source_view, level=level)
+    except EngineError as error:
+        raise (files_gone("The source", error) if error.condition == NO_FILE else error) from error
     if source.fingerprint != plan.source.fingerprint:
         same = ", other values" if source.num_rows == plan.source.num_rows else ""
         then, now = plan.source.pinned_versions, source.pinned_versions
@@ -107,6 +112,20 @@ def check_pinned(spark: SparkSession, plan: Plan, statement: MergeStatement) -> 
     if planned not in (None, current):
         message = f"The source that was planned, {name}, was dropped and created again, so it is another table."
         raise StalePlanError(CHANGED, message, AGAIN)
+
+
+def pinned_files_gone(spark: SparkSession, plan: Plan, error: EngineError) -> StalePlanError | None:
+    """The error of a MERGE, if a file of the version that its source is pinned to is missing."""
+    if error.condition != NO_FILE or not is_pinned(plan):
+        return None
+    name = plan.session.staged or next(iter(plan.source.pinned_versions))
+    location = unquote(str(collected(spark, f"DESCRIBE DETAIL {name}")[0]["location"]))
+    return files_gone(f"The source {name}", error) if f"{location}/" in unquote(error.message) else None
+
+
+def files_gone(source: str, error: EngineError) -> StalePlanError:
+    message = f"{source} cannot be read as it was planned, as after a VACUUM: {error.message}"
+    return StalePlanError(GONE, message, "Plan again; with --freeze the source stays as it was planned.")
 
 
 def has_view(spark: SparkSession, view: str) -> bool:

@@ -29,7 +29,7 @@ from engine.spark.schema import schema_of
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.sql.sql_text import names_in
-from engine.table.commits import current_version
+from engine.table.commits import version_read
 from engine.table.table_state import table_id
 
 if TYPE_CHECKING:
@@ -231,11 +231,13 @@ def source_fingerprint(
 
 def delta_versions(spark: SparkSession, merge: AnalyzedMerge, source: SourcePlan) -> tuple[dict[str, int], str | None]:
     """({Delta table the source reads: its version now}, the one table that can be pinned by VERSION AS OF or None)."""
-    versions = {name: current_version(spark, name) for name in delta_tables(spark, source)}
+    reads = {name: version_read(spark, name) for name in delta_tables(spark, source)}
+    versions = {name: version for name, (version, _) in reads.items()}
     written = merge.statement.source
     # the name of a view or of a WITH query takes no version
     views = source.root is None or any(node.name == "View" for node in source.root.walk())
     is_table = written.parts and not merge.statement.prefix and not views
-    if is_table and len(versions) == 1:
+    names_version = any(named for _, named in reads.values())
+    if is_table and len(versions) == 1 and not names_version:
         return {written.text: next(iter(versions.values()))}, written.text
     return versions, None

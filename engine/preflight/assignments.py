@@ -135,7 +135,7 @@ def _given(
                 of_target = clause.kind == "not_matched_by_source"
             parts = {part for one in subqueries_of(text) for part in volatile_subquery(spark, "", one)}
             named.append(
-                (_path(merge, column), Given(text, field.dataType, field.nullable, of_target, ", ".join(sorted(parts))))
+                (_path(column), Given(text, field.dataType, field.nullable, of_target, ", ".join(sorted(parts))))
             )
         found[index] = star if clause.star else tuple(named)
         if clause.star and clause.action_kind == "update" and cast.star_by_field:
@@ -180,13 +180,9 @@ def _types(spark: SparkSession, merge: AnalyzedMerge) -> dict[int, StructType]:
     return types
 
 
-def _path(merge: AnalyzedMerge, column: str) -> tuple[str, ...]:
-    """``t.a.b`` as ("a", "b"): the column's name and the fields below it, without the target's own name."""
-    names = [t.name for t in tokenize(column) if t.text != "."]
-    reference = tokenize(merge.statement.target.reference)[0].name
-    if len(names) > 1 and names[0].lower() == reference.lower():
-        names = names[1:]
-    return tuple(names)
+def _path(column: str) -> tuple[str, ...]:
+    """``a.b`` as ("a", "b"): the column's name and the fields below it."""
+    return tuple(token.name for token in tokenize(column) if token.text != ".")
 
 
 def _assigned(

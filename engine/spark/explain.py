@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from engine.model.errors import EngineError
 from engine.spark.printed_whole import printed_whole
-from engine.spark.spark_errors import refused_while_planning, translate
+from engine.spark.spark_errors import NO_REASON, SPARK_ERROR, refused_while_planning, translate
 from engine.sql.sql_text import quoted_values
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ WHILE_PLANNING = "QUERY_PLANNING_FAILED"
 """Our outer class for such an error, because Spark gives it none."""
 # Spark prints an AnalysisException with its Java name where the plan should be; the name of a column has no package
 FAILED = re.compile(r"(?:[a-z]\w*\.)+[A-Z][\w$]*(?:Exception|Error): ")
+# a classic session says it, a Connect server only ends the call
+STACK_OVERFLOW = ("StackOverflowError", NO_REASON)
 REDACTED = "*********(redacted)"
 DELTA_AT = re.compile(r"Delta\[version=(\d+), ([^\]]*)\]")
 BRANCH = re.compile(r"^((?:[:| ] {2})*)(?:[:+]- )(.*)$")
@@ -102,7 +104,14 @@ def _printed(spark: SparkSession, sql: str) -> str:
         with printed_whole(spark):
             rows = spark.sql(f"{EXPLAIN}{sql}").collect()
     except Exception as error:
-        raise _shifted(translate(error, f"{EXPLAIN}{sql}"), sql) from error
+        refusal = translate(error, f"{EXPLAIN}{sql}")
+        if refusal.condition == SPARK_ERROR and any(word in refusal.message for word in STACK_OVERFLOW):
+            refusal = EngineError(
+                "STATEMENT_TOO_DEEP",
+                f"Spark broke off, as it does if a statement is nested too deeply: {refusal.message}",
+                "Write it with fewer brackets.",
+            )
+        raise _shifted(refusal, sql) from error
     return "\n".join(str(row[0]) for row in rows)
 
 

@@ -36,6 +36,7 @@ STATE = re.compile(r"\s*SQLSTATE: \w+")
 TAIL = re.compile(r"\n\s*(== SQL|'[A-Z]\w+ |\+- ).*", re.DOTALL)
 # a path is not so long; a literal, or a name that was pasted, can have no end
 GIANT = re.compile(r"'[^']{300,}'|\S{300,}")
+NO_REASON = "without a reason"
 UNREACHABLE = (
     "UNAVAILABLE",
     "failed to connect",
@@ -57,9 +58,10 @@ UNKNOWN_ERROR = "UNKNOWN_ERROR"
 WITHOUT_CLASS = (SPARK_ERROR, UNKNOWN_ERROR)
 EXPRESSION_FAILED = "EXPRESSION_FAILED"
 """A Java exception without a class that computing a value raises: that of a row, not of the machinery."""
-OF_VALUES = (
-    *("IllegalArgumentException", "ArithmeticException", "NumberFormatException", "DateTimeException"),
-    *("DateTimeParseException", "IndexOutOfBoundsException", "ArrayIndexOutOfBoundsException"),
+OF_VALUES = re.compile(
+    r"(?:IllegalArgument|Arithmetic|NumberFormat|DateTime|DateTimeParse|\w*IndexOutOfBounds|PatternSyntax|SAXParse|"
+    # those of format_string
+    r"(?:Duplicate|Illegal|Missing|Unknown)Format\w*|FormatFlagsConversionMismatch)Exception"
 )
 PYTHON_EXCEPTION = "PYTHON_EXCEPTION"
 # classes that say what Spark was doing when something failed: the failure is the cause, which may have no class
@@ -165,14 +167,14 @@ def refused_while_planning(text: str, sql: str) -> EngineError:
 def as_error(chain: Sequence[ChainLink], sql: str, unnamed: str) -> EngineError:
     """``chain`` is outermost first. Delta's own class says more than that of an inner cause."""
     classified = [one for one in chain if one.condition]
-    if [one.condition for one in classified] == [WRITE_FAILED] and chain[-1].java in OF_VALUES:
+    if [one.condition for one in classified] == [WRITE_FAILED] and OF_VALUES.fullmatch(chain[-1].java):
         main = chain[-1]
     else:
         main = ([one for one in classified if one.condition.startswith("DELTA_")] or classified or chain)[-1]
     message, deepest = main.sentence or "It gave no reason.", chain[-1].sentence
     if deepest not in message and (not classified or main.condition.startswith(WRAPPERS)):
         message = f"{message} Cause: {deepest}"
-    condition = main.condition or (EXPRESSION_FAILED if main.java in OF_VALUES else unnamed)
+    condition = main.condition or (EXPRESSION_FAILED if OF_VALUES.fullmatch(main.java) else unnamed)
     line, column = place_in(main.text, sql) if sql else (None, None)
     return EngineError(
         condition,
@@ -195,7 +197,8 @@ def chain_of(error: BaseException, text: str) -> Iterator[ChainLink]:
     head, *causes = exceptions_in(text)
     first = link(_condition_of(error), head)
     # PySpark's own names for Java's exceptions: their texts come without
-    needs_java_name = type(error).__name__ in OF_VALUES and not (first.condition or first.java)
+    is_of_values = OF_VALUES.fullmatch(type(error).__name__)
+    needs_java_name = is_of_values and not (first.condition or first.java)
     yield ChainLink("", f"java.lang.{type(error).__name__}: {first.text.strip()}") if needs_java_name else first
     cause: object = getattr(error, "_cause", None)
     if isinstance(cause, BaseException):
@@ -218,7 +221,7 @@ def exceptions_in(trace: str) -> list[str]:
 def link(condition: str, text: str) -> ChainLink:
     """``text`` as one exception; its class is read from where it stands, never from the middle of a sentence."""
     if details := GRPC.search(text):
-        text = f"gRPC {details[1]}: {details[2]}"
+        text = f"gRPC {details[1]}: {details[2]}" if details[2] else f"gRPC {details[1]}, {NO_REASON}"
     text = text[BEFORE.match(text).end() :]  # type: ignore[union-attr] # it matches the empty text too
     if FROM_PYTHON in text[:200]:
         return ChainLink(condition or PYTHON_EXCEPTION, python_words(text))

@@ -45,4 +45,11 @@ def markers(sql: str, params: Mapping[str, str]) -> tuple[Edit, ...]:
                 f"The statement has no parameter :{name}.",
                 f"Write :{name} into the statement, or leave the value of {name} out.",
             )
+    for name, value in params.items():
+        if not isinstance(value, str):
+            raise UsageError(
+                "SQL_PARAMETER_NOT_TEXT",
+                f"The value of :{name} is of the type {type(value).__name__}, not a text.",
+                "Give it as a str: numbers, TRUE, FALSE and NULL in it stand bare in the SQL, all else in quotes.",
+            )
     return tuple(Edit(start, end, bare_or_quoted(params[name])) for name, start, end in places)

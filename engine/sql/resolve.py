@@ -122,14 +122,15 @@ def _columns(root: Node, node: Node, sides: Sequence[Side]) -> tuple[int, list[t
 
 
 def resolve_target_column(text: str, target: Side) -> str:
-    """A column that is assigned: qualified, even if the target does not have it yet."""
-    result = resolve(text, [target])
+    """A column that is assigned, without its qualifier: Delta looks for it in the target alone, and takes a nested
+    field that evolution adds by its bare name only."""
+    result = resolve(text, [target], name=lambda _, column: quote(column))
     if result.target_columns:
         return result.text
     tokens, root = read_expression(text)
     for qualifiers in range(len(root.names) - 1, 0, -1):
         if target.qualifies(root.names[:qualifiers]):
-            return f"{target.name}.{text[tokens[root.start + 2 * qualifiers].start :]}"
+            return text[tokens[root.start + 2 * qualifiers].start :]
     return text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 METADATA_KEY = "deltamerge_console"
+# what Delta says of a MERGE into delta.`path@v3`, or a path that ends with a time
+NAMES_VERSION = "DELTA_FAILED_SCAN_WITH_HISTORICAL_VERSION"
+NAMED_VERSION = re.compile(r"version (\d+)")
 
 
 @dataclass(frozen=True)
@@ -57,13 +61,24 @@ def commits(spark: SparkSession, table: str, limit: int | None = None) -> list[C
 
 
 def current_version(spark: SparkSession, table: str) -> int:
-    """The newest version. EXPLAIN names it without a job, which DESCRIBE HISTORY runs to read the commit."""
+    """The newest version; of ``delta.`path@v3` `` the one that is named."""
+    return version_read(spark, table)[0]
+
+
+def version_read(spark: SparkSession, table: str) -> tuple[int, bool]:
+    """(The version that a read of ``table`` gives, whether its path names that).
+
+    EXPLAIN says it without a job, which DESCRIBE HISTORY runs to read the commit.
+    """
     try:
         merge = f"MERGE INTO {table} USING (SELECT 1) ON FALSE WHEN MATCHED THEN DELETE"
         match = DELTA_AT.search(explain(spark, merge).analyzed)
-    except EngineError:
+    except EngineError as error:
+        named = NAMED_VERSION.search(error.message) if error.condition == NAMES_VERSION else None
+        if named:
+            return int(named[1]), True
         match = None  # no right to write there
-    return int(match.group(1)) if match else commits(spark, table, 1)[0].version
+    return int(match[1]) if match else commits(spark, table, 1)[0].version, False
 
 
 def commits_since(spark: SparkSession, table: str, version: int) -> tuple[int, tuple[Commit, ...]]:

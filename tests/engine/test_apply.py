@@ -122,6 +122,17 @@ def test_a_delta_source_that_is_gone_or_another_is_refused(shop: Any, done: list
     assert shop.sql("SELECT * FROM tgt").collect() == before
 
 
+def test_a_delta_source_whose_files_were_vacuumed_is_gone(shop: Any) -> None:
+    looked = plan(shop, DATED, rows=0)
+    place = shop.sql("DESCRIBE DETAIL src").collect()[0]["location"].removeprefix("file:")
+    for file in Path(place).glob("*.parquet"):
+        file.unlink()
+    with pytest.raises(StalePlanError, match="SOURCE_GONE") as raised:
+        apply(shop, looked)
+    assert "File does not exist" in raised.value.message
+    assert "FAILED_READ_FILE.FILE_NOT_EXIST" in str(raised.value.__cause__)
+
+
 @pytest.mark.parametrize("before", some(["", "CREATE TEMPORARY VIEW few AS SELECT * FROM src WHERE id < 3; "], [""]))
 def test_the_setup_of_a_plan_is_run_where_another_session_applies_it(
     shop: Any, schema: str, spark_home: Path, before: str

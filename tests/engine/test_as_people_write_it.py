@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from engine.commit.apply_plan import apply
-from engine.model.errors import StalePlanError
+from engine.merge.target_view import OTHER_COLUMNS, OTHER_VALUES
+from engine.model.errors import EngineError, StalePlanError
 from engine.plan_merge import plan
+from engine.spark.not_understood import NOT_UNDERSTOOD
 from engine.spark.session_state import run_setup
 from engine.spark.spark_errors import translate
 from engine.sql.parse import parse_script
@@ -185,6 +187,16 @@ MERGES: dict[str, tuple[tuple[str, ...], str]] = {
         "MERGE WITH SCHEMA EVOLUTION INTO tgt t USING src s ON t.key = s.key WHEN MATCHED THEN DELETE "
         "WHEN NOT MATCHED THEN INSERT (key, extra) VALUES (s.key, s.value)",
     ),
+    "evolution with a nested field that is assigned": (
+        (
+            "CREATE TABLE tgt (id INT, st STRUCT<a: INT, b: STRUCT<x: INT>>) USING delta",
+            "INSERT INTO tgt VALUES (1, named_struct('a', 1, 'b', named_struct('x', 2))), (2, NULL)",
+            "CREATE TABLE src USING delta AS SELECT id, named_struct('c', 9L, 'b', named_struct('y', 8)) AS st, "
+            "5 AS extra FROM VALUES 1, 3 AS x(id)",
+        ),
+        "MERGE WITH SCHEMA EVOLUTION INTO tgt t USING src s ON t.id = s.id WHEN MATCHED THEN UPDATE SET st.c = s.st.c, "
+        "st.b.y = s.st.b.y, t.st.a = 7, extra = s.extra WHEN NOT MATCHED BY SOURCE THEN UPDATE SET st = NULL",
+    ),
     "a variant path": (
         (
             "CREATE TABLE tgt (id INT, v INT) USING delta",
@@ -310,6 +322,41 @@ def test_a_table_whose_location_looks_like_a_pattern_or_a_version(
     source = "(SELECT * FROM VALUES (1, 11), (2, 12) AS x(id, v))"
     merge = f"MERGE INTO {place} AS t USING {source} AS s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v"
     assert kept(spark, place, merge) == UPDATED
+
+
+@pytest.mark.parametrize("source", ["delta.`{}@v0`", "(SELECT * FROM delta.`{}@v0`)"])
+def test_a_source_whose_path_names_its_version_is_read_at_that_version(
+    spark: Any, schema: str, tmp_path: Path, source: str
+) -> None:
+    place = f"{tmp_path}/source"
+    spark.sql(f"CREATE TABLE delta.`{place}` USING delta AS SELECT * FROM VALUES (1, 11), (2, 12) AS x(id, v)")
+    spark.sql(f"DELETE FROM delta.`{place}`")
+    spark.sql("CREATE TABLE t USING delta AS SELECT * FROM VALUES (1, 10), (2, 20), (3, 30) AS x(id, v)")
+    using = f"MERGE INTO t USING {source.format(place)} AS s ON t.id = s.id"
+    assert kept(spark, "t", f"{using} WHEN MATCHED THEN UPDATE SET v = s.v") == UPDATED
+
+
+VIEWS = {
+    "SELECT id, v AS w, w AS v FROM tgt": OTHER_VALUES,
+    "SELECT id, v, upper(w) AS w FROM tgt": OTHER_VALUES,
+    "SELECT id, v FROM tgt": OTHER_COLUMNS,
+}
+
+
+def test_a_view_as_target_that_is_not_its_table_is_refused_as_delta_fails(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE tgt (id INT, v STRING, w STRING) USING delta")
+    spark.sql("INSERT INTO tgt VALUES (1, 'a', 'A'), (2, 'b', 'B')")
+    using = "MERGE INTO seen t USING (SELECT 1 AS id, 'A' AS v) s ON t.v = s.v"
+    for view, condition in VIEWS.items():
+        spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW seen AS {view}")
+        merge = f"{using} WHEN MATCHED THEN DELETE"
+        with pytest.raises(EngineError) as raised:
+            plan(spark, merge)
+        assert raised.value.condition == condition == plain_merge(spark, schema, merge), view
+    spark.sql("CREATE OR REPLACE TEMPORARY VIEW seen AS SELECT id, v AS w, w AS v FROM tgt")
+    with pytest.raises(EngineError, match=NOT_UNDERSTOOD):
+        # Delta runs it, and looks for v in w
+        plan(spark, f"{using} WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)")
 
 
 @pytest.mark.parametrize("source", ["delta", "parquet"])

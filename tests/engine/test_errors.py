@@ -118,6 +118,14 @@ def test_a_bad_parameter_says_what_is_bad_and_points_at_its_marker(sales: Any) -
     assert refused(sales, typed, params={"n": "1"}).condition == "UNBOUND_SQL_PARAMETER"
 
 
+def test_a_statement_that_is_nested_too_deeply_for_spark_is_refused_with_a_sentence(sales: Any) -> None:
+    for deep in (
+        merge(on=f"t.id = {'(' * 2000}s.id{')' * 2000}"),
+        merge(source=f"(SELECT {'(' * 2000}1{')' * 2000}) s"),
+    ):
+        assert refused(sales, deep).condition == "STATEMENT_TOO_DEEP"
+
+
 def test_a_source_that_fails_while_it_is_frozen_keeps_class_and_cause(sales: Any, tmp_path: Path) -> None:
     """The place would be one of our query over the source, so none is told."""
     (tmp_path / "bad.parquet").write_text("no parquet at all")

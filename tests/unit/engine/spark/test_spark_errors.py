@@ -53,6 +53,10 @@ CHANNEL = (
     "<_MultiThreadedRendezvous of RPC that terminated with:\n\tstatus = StatusCode.RESOURCE_EXHAUSTED\n"
     '\tdetails = "Received message larger than max"\n\tdebug_error_string = "INTERNAL:x"\n>'
 )
+SILENT = (
+    "<_MultiThreadedRendezvous of RPC that terminated with:\n\tstatus = StatusCode.UNKNOWN\n"
+    '\tdetails = ""\n\tdebug_error_string = "UNKNOWN"\n>'
+)
 CHECK = (
     "(org.apache.spark.sql.delta.schema.DeltaInvariantViolationException) [DELTA_VIOLATE_CONSTRAINT_WITH_VALUES] CHECK "
     "constraint c (v > 0) violated by row with values:\n - v : 0"
@@ -92,12 +96,25 @@ def of_spark(name: str, text: str, condition: str | None = None) -> Exception:
             "",
         ),
         (
+            "java.util.regex.PatternSyntaxException: Unclosed group near index 1\n(",
+            "EXPRESSION_FAILED",
+            "PatternSyntaxException: Unclosed group near index 1 (",
+            "",
+        ),
+        (
+            "java.util.UnknownFormatConversionException: Conversion = 'q'",
+            "EXPRESSION_FAILED",
+            "UnknownFormatConversionException: Conversion = 'q'",
+            "",
+        ),
+        (
             PYTHON,
             "PYTHON_EXCEPTION",
             "A Python function failed: ZeroDivisionError: integer division or modulo by zero",
             "",
         ),
         (CHANNEL, "SPARK_ERROR", "gRPC RESOURCE_EXHAUSTED: Received message larger than max", ""),
+        (SILENT, "SPARK_ERROR", "gRPC UNKNOWN, without a reason", ""),
         (
             CHECK,
             "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES",

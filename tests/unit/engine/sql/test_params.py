@@ -76,3 +76,10 @@ def test_a_value_without_a_name_is_refused() -> None:
         fill("SELECT :a", {"a": "1", "b": "2"})
     assert refused.value.condition == "UNUSED_SQL_PARAMETER"
     assert "leave the value of b out" in refused.value.hint
+
+
+@pytest.mark.parametrize("value", [5, None, True, 1.5])
+def test_a_value_that_is_no_text_is_refused(value: object) -> None:
+    with pytest.raises(UsageError, match=f"type {type(value).__name__}, not a text") as refused:
+        fill("SELECT :a", {"a": value})  # type: ignore[dict-item] # what a notebook gives
+    assert refused.value.condition == "SQL_PARAMETER_NOT_TEXT"

@@ -124,10 +124,11 @@ def test_a_qualifier_is_the_end_of_the_name_or_the_alias(
 @pytest.mark.parametrize(
     ("typed", "text"),
     [
-        ("v", "__dm_target.`v`"),
-        ("t.v", "__dm_target.`v`"),
+        ("v", "`v`"),
+        ("t.v", "`v`"),
+        ("t.v.x", "`v`.x"),
         # a column that evolution adds
-        ("t.new.x", "__dm_target.new.x"),
+        ("t.new.x", "new.x"),
         ("new", "new"),
         ("x.new", "x.new"),
     ],
