@@ -30,7 +30,13 @@ def open_console(invocation: Invocation, open_sql: str | None = None) -> None:
     from console.spark_backend import SparkBackend
 
     backend = SparkBackend(
-        invocation.target, home, invocation.confs, private=invocation.private, policy=invocation.policy
+        invocation.target,
+        home,
+        invocation.confs,
+        private=invocation.private,
+        policy=invocation.policy,
+        store=invocation.store,
+        server_home=invocation.server_home,
     )
     app = DeltaMergeApp(
         backend, home=home, open_sql=open_sql, profile=invocation.profile, production=invocation.production
