@@ -58,6 +58,11 @@ class SparkBackend(SparkTables):
         self._committed: set[str] = set()
         self._lock = threading.Lock()
 
+    @property
+    def catalog_name(self) -> str:
+        own = self._server_home != self.home
+        return f"{self.endpoint} {self._server_home.name}" if own else self.endpoint
+
     # Session
 
     def connect(self, on_progress: OnProgress) -> tuple[str, ...]:

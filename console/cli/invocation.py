@@ -55,7 +55,9 @@ class Invocation:
         """The folder of the embedded server, made if need be. Raises EngineError where it cannot be written."""
         from engine.session.home import prepare_home
 
-        self.home  # noqa: B018 - private before what is in it
+        home = self.home
+        if self.server_place != home:
+            self.server_place.parent.mkdir(mode=0o700, exist_ok=True)
         return prepare_home(self.server_place)
 
     def connect(

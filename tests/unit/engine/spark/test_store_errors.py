@@ -16,7 +16,8 @@ BAD_SECRET = (
     "s3a://bucket/orders/_delta_log: listObjects() on s3a://bucket/orders/_delta_log: "
     + SDK
     + "S3Exception: The request signature we calculated does not match the signature you provided."
-    " Check your key and signing method. (Service: S3, Status Code: 403, Request ID: C80) (SDK Attempt Count: 1):SignatureDoesNotMatch"
+    " Check your key and signing method. (Service: S3, Status Code: 403, Request ID: C80) (SDK Attempt Count: 1)"
+    ":SignatureDoesNotMatch"
 )
 FORBIDDEN = SDK + "S3Exception: Forbidden (Service: S3, Status Code: 403, Request ID: CFEC38E83327B5E9)"
 DOWN = (
