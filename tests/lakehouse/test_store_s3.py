@@ -42,7 +42,7 @@ def test_the_recipe_of_the_docs_runs_as_printed_from_an_empty_home(shell: Shell,
     server = server_of(shell)
     merge, create = json.loads(shell.run("deltamerge-console history --json").stdout)
     assert (merge["kind"], merge["status"], merge["version"]) == ("merge", "applied", 1)
-    assert (create["kind"], create["status"]) == ("create", "applied")
+    assert (create["kind"], create["status"]) == ("create_table", "applied")
     undone = shell.run(undo.replace("OP", merge["op_id"]) + after)
     assert undone.returncode == DONE, undone.stdout + undone.stderr
     assert "undone, as promised" in undone.stdout
