@@ -174,7 +174,7 @@ def _unfit(info: ServerInfo, master: str, store: str) -> str | None:
         return f"is of another version ({name} {info.versions.get(name)}, now {now[name]})"
     if info.store != store:
         return f"has {f'--store {info.store}' if info.store else 'no --store'}"
-    if info.credentials != fingerprint(store, info.token):
+    if store and info.credentials != fingerprint(store, info.token):
         return f"was started with other credentials or another endpoint for {store}"
     return None
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from console.cli.exits import DONE, FAILED, USAGE
+from console.cli.exits import DONE, FAILED, UNREACHABLE, USAGE
 from engine import processes
+from engine.session.home import jars_directory
+from engine.session.jars import cached_jars
 from engine.session.state import ServerInfo, read_state
 from tests.lakehouse.conftest import ROOT, Shell
 from tests.lakehouse.s3 import Store
@@ -121,8 +123,26 @@ def test_with_a_wrong_secret_the_server_starts_anew_and_the_store_refuses(shell:
     assert "AWS_SECRET_ACCESS_KEY" in ran.stderr
     assert processes.wait_gone(first.pid, first.process_started, 10)
     assert shell.run("deltamerge-console server stop").returncode == DONE
-    assert not server_of_any(shell.home)
+    assert not [*shell.home.rglob("server.json")]
 
 
-def server_of_any(home: Path) -> list[Path]:
-    return [*home.rglob("server.json")]
+def test_without_its_jars_and_a_network_a_store_is_refused_in_one_sentence(shell: Shell, tmp_path: Path) -> None:
+    jars = tmp_path / "jars"
+    jars.mkdir()
+    folder = cached_jars(jars_directory(), {})[0].parents[1]  # Delta's are there
+    (jars / folder.name).symlink_to(folder)
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    (home / "settings.toml").write_text('[profiles.lake]\nstore = "s3"\n')
+    nowhere = "http://127.0.0.1:9"
+    ran = shell.run(
+        "deltamerge-console --profile lake describe s3a://lake/orders",
+        DELTAMERGE_CONSOLE_HOME=str(home),
+        DELTAMERGE_CONSOLE_JARS=str(jars),
+        https_proxy=nowhere,
+        http_proxy=nowhere,
+        no_proxy="",
+    )
+    assert ran.returncode == UNREACHABLE
+    assert "[NO_JARS] The jars of hadoop-aws could not be downloaded: Connection refused." in ran.stderr
+    assert "Connect once to the network" in ran.stderr
