@@ -5,6 +5,7 @@ remote = "sc://spark.example.org:15002"
 production = true                    # the console says so on every place, in words
 private = true                       # no value of a row is kept in a plan
 conf."spark.sql.session.timeZone" = "UTC"
+# store = "s3"                       # with a master: jars and settings for s3a://, keys from the environment
 policy.typed_confirmation = true     # the table's name is to be typed before a commit; --yes will not do
 policy.max_files_rewritten = 0.2     # of the table's files; see engine.commit.policy for all the rules
 """
@@ -21,8 +22,9 @@ from console.settings import FILE_NAME, parse_toml
 from engine.commit.policy import Policy
 from engine.model.checks import SILENT_FAULTS, Checks
 
+STORES = ("s3", "abfs", "gcs")  # as engine.session.stores
 DEFAULT_PORT = 15002  # Spark Connect's
-KNOWN = ("master", "remote", "conf", "private", "production", "policy", "checks")
+KNOWN = ("master", "remote", "store", "conf", "private", "production", "policy", "checks")
 
 
 WANTED = {
@@ -36,7 +38,7 @@ WANTED = {
 
 @dataclass(frozen=True)
 class Profile:
-    """``target``: a master or an ``sc://`` address, None if the profile names neither."""
+    """``target``: a master or an ``sc://`` address, None if the profile names neither. ``store``: "" without one."""
 
     target: str | None = None
     confs: Mapping[str, str] = field(default_factory=dict)
@@ -45,6 +47,7 @@ class Profile:
     name: str = ""
     production: bool = False
     checks: Checks = field(default_factory=Checks)
+    store: str = ""
 
 
 def profile_of(home: Path, target: str) -> Profile | None:
@@ -83,7 +86,7 @@ def _checked(name: str, values: Any) -> Profile:
         if key not in KNOWN:
             raise _unusable(f"The profile {name!r} has an unknown setting {key!r} (known: {', '.join(KNOWN)}).")
     master, remote = values.get("master"), values.get("remote")
-    confs = values.get("conf", {})
+    confs, store = values.get("conf", {}), values.get("store", "")
     private, production = values.get("private", False), values.get("production", False)
     if master and remote:
         raise _unusable(f"The profile {name!r} names both a master and a remote.")
@@ -93,11 +96,15 @@ def _checked(name: str, values: Any) -> Profile:
         raise _unusable(f"In the profile {name!r}, remote is sc://HOST:PORT.")
     if not (isinstance(private, bool) and isinstance(production, bool)):
         raise _unusable(f"In the profile {name!r}, private and production are true or false.")
+    if store not in ("", *STORES):
+        raise _unusable(f"In the profile {name!r}, store is one of {', '.join(STORES)}, in quotes.")
+    if store and remote:
+        raise _unusable(f"The profile {name!r} names both a remote and a store: a remote has the jars of its own.")
     if not isinstance(confs, dict):
         raise _unusable(f"In the profile {name!r}, conf is a table of Spark settings.")
     policy = _policy(name, values.get("policy", {}))
     checks = _checks(name, values.get("checks", {}))
-    return Profile(master or remote, dict(_flat(confs)), private, policy, name, production, checks)
+    return Profile(master or remote, dict(_flat(confs)), private, policy, name, production, checks, store)
 
 
 def _policy(name: str, values: Any) -> Policy:

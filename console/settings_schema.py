@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -19,6 +19,7 @@ class Profile(BaseModel):
 
     master: str | None = Field(None, description="A Spark master: local[*], spark://…, yarn, k8s://…")
     remote: str | None = Field(None, description="A Spark Connect address: sc://host:port")
+    store: Literal["s3", "abfs", "gcs"] | None = Field(None, description="The object store that Spark is to reach")
     conf: dict[str, Scalar | dict[str, Any]] = Field(default_factory=dict, description="Settings of Spark")
     private: bool = Field(False, description="Keep no value of a row")
     production: bool = Field(False, description="Say so on every screen")

@@ -42,8 +42,12 @@ class SparkBackend(SparkTables):
         private: bool = False,
         policy: Policy = Policy(),  # noqa: B008  frozen
         checks: Checks = Checks(),  # noqa: B008  frozen
+        store: str = "",
+        server_home: Path | None = None,
     ) -> None:
         super().__init__(target, home)
+        self._store = store
+        self._server_home = server_home or home
         self._confs = dict(confs or {})
         self._private = private
         self._silent_faults = checks
@@ -57,6 +61,11 @@ class SparkBackend(SparkTables):
         self._committed: set[str] = set()
         self._lock = threading.Lock()
 
+    @property
+    def catalog_name(self) -> str:
+        own = self._server_home != self.home
+        return f"{self.endpoint} {self._server_home.name}" if own else self.endpoint
+
     # Session
 
     def connect(self, on_progress: OnProgress) -> tuple[str, ...]:
@@ -65,8 +74,9 @@ class SparkBackend(SparkTables):
 
         self._main = connect(
             self._target,
-            home=self.home,
+            home=self._server_home,
             confs=self._confs,
+            store=self._store,
             progress=lambda text: on_progress(Progress(phase=text)),
         )
         return self._recover(self._main, lambda text: on_progress(Progress(phase=text)))
@@ -103,7 +113,7 @@ class SparkBackend(SparkTables):
         with contextlib.suppress(Exception):  # a Spark that is lost cannot be told good-bye
             self.close()
         if embedded:
-            stop_server(self.home)
+            stop_server(self._server_home)
         return self.connect(on_progress)
 
     def stop_server(self) -> None:
@@ -112,7 +122,7 @@ class SparkBackend(SparkTables):
 
         if self._main is None or not self._main.embedded:
             raise UsageError("NOT_OUR_SERVER", f"Spark at {self.endpoint} was not started by this console.")
-        stop_server(self.home)
+        stop_server(self._server_home)
 
     def describe_session(self) -> Mapping[str, str]:
         from importlib.metadata import version

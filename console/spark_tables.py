@@ -72,13 +72,18 @@ class SparkTables:
 
     def _key(self, name: str) -> str:
         """What names a table for good as long as Spark is not up to tell its id."""
-        return f"{self.endpoint} {name}"
+        return f"{self.catalog_name} {name}"
+
+    @property
+    def catalog_name(self) -> str:
+        """Names the catalog whose tables are remembered: the embedded servers of one master have one each."""
+        return self.endpoint
 
     def remembered_tables(self) -> list[TableRef]:
-        return self._ledger().cached_tables(self.endpoint)
+        return self._ledger().cached_tables(self.catalog_name)
 
     def remember_tables(self, tables: Sequence[TableRef]) -> None:
-        self._ledger().cache_tables(self.endpoint, tables)
+        self._ledger().cache_tables(self.catalog_name, tables)
 
     def table_files(self, name: str, limit: int = 10_000) -> list[DataFile]:
         from engine.table.table_files import table_files

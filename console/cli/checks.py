@@ -161,6 +161,12 @@ def _history(home: Path) -> Iterator[Found]:
 
 
 def _server(home: Path) -> Iterator[Found]:
+    yield from _one_server(home)
+    for place in sorted(home.glob("servers/*/server.json")):  # those of profiles and stores
+        yield from _one_server(place.parent)
+
+
+def _one_server(home: Path) -> Iterator[Found]:
     from engine.session.server import server_status
     from engine.session.state import STATE_FILE, read_state
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
+import re
 import traceback
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -29,6 +32,7 @@ from console.cli.invocation import Invocation
 from console.cli.opening import open_console
 
 LOCAL = "local[*]"
+STORES = ("s3", "abfs", "gcs")
 
 
 class Commands(click.Group):
@@ -78,6 +82,7 @@ def keep_traceback(invocation: Invocation | None, error: BaseException) -> str |
 @click.option("--remote", metavar="sc://…", help="A Spark Connect server of yours, instead.")
 @click.option("--conf", "confs", metavar="K=V", multiple=True, help="A Spark setting. May be repeated.")
 @click.option("--profile", metavar="NAME", help="A profile of settings.toml: [profiles.NAME].")
+@click.option("--store", type=click.Choice(STORES), help="The object store that the embedded server is to reach.")
 @click.option(
     "--home",
     type=click.Path(path_type=Path, file_okay=False),
@@ -92,16 +97,22 @@ def cli(
     remote: str | None,
     confs: tuple[str, ...],
     profile: str | None,
+    store: str | None,
     home: Path | None,
 ) -> None:
     """Plan/apply for Delta Lake MERGE. Without a command it opens the console."""
-    context.obj = resolve(master, remote, confs, profile, home)
+    context.obj = resolve(master, remote, confs, profile, home, store)
     if context.invoked_subcommand is None:
         open_console(context.obj)
 
 
 def resolve(
-    master: str | None, remote: str | None, confs: tuple[str, ...], profile: str | None, home: Path | None
+    master: str | None,
+    remote: str | None,
+    confs: tuple[str, ...],
+    profile: str | None,
+    home: Path | None,
+    store: str | None = None,
 ) -> Invocation:
     """The options and the profile as one: what is typed wins."""
     from engine.session.home import default_home
@@ -119,7 +130,15 @@ def resolve(
         target, settings = target or found.target, {**found.confs, **settings}
     else:
         found = (target and profile_of(place, target)) or Profile()
-    typed = {"--master": master, "--remote": remote and remote.partition("/;")[0], "--profile": profile}
+    store_name = store or (found.store if profile is not None else "")
+    if store_name and (target or "").startswith("sc://"):
+        raise click.UsageError("--store is for the embedded server; a --remote one has the jars and keys of its own.")
+    typed = {
+        "--master": master,
+        "--remote": remote and remote.partition("/;")[0],
+        "--profile": profile,
+        "--store": store,
+    }
     options = [word for name, value in typed.items() if value for word in (name, value)]
     if home is not None and not os.environ.get("DELTAMERGE_CONSOLE_HOME"):
         options += ["--home", str(home)]
@@ -133,7 +152,23 @@ def resolve(
         found.name,
         found.production,
         found.checks,
+        store_name,
+        server_place(place, profile or "", store_name, found.confs),
     )
+
+
+def server_place(home: Path, profile: str, store: str, confs: Mapping[str, str]) -> Path:
+    """The folder of the embedded server: that of ``home``, or one of its own for a store, and for a profile that has a
+    store or static settings. Each has a catalog of its own: Derby, which keeps it, opens for one server at a time."""
+    from engine.session.confs import split_confs
+
+    if not store and not (profile and split_confs(confs)[0]):
+        return home
+    name = f"{profile}-{store}".strip("-")
+    safe = re.sub(r"[^A-Za-z0-9_-]", "_", name)
+    # names that differ in odd characters only are two
+    unique = safe if safe == name else f"{safe}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return home / "servers" / unique
 
 
 for command in (

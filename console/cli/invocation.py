@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 class Invocation:
     """``target``: a master, or an ``sc://`` address. ``place``: the home as named, which may not exist yet.
 
+    ``store``: the object store that the embedded server is to reach, "" without one; ``server_place``: the folder of
+    that server, the home unless the profile or the store has one of its own.
     ``private``: no value of a row is kept in a plan. ``options``: the global options as typed, less tokens, to
     be repeated in the next command that a person is told to type. ``profile``: its name, "" without one.
     """
@@ -36,6 +38,8 @@ class Invocation:
     profile: str = ""
     production: bool = False
     checks: Checks = field(default_factory=Checks)
+    store: str = ""
+    server_place: Path = field(default_factory=Path)
 
     @property
     def is_remote(self) -> bool:
@@ -48,6 +52,16 @@ class Invocation:
 
         return prepare_home(self.place)
 
+    @property
+    def server_home(self) -> Path:
+        """The folder of the embedded server, made if need be. Raises EngineError where it cannot be written."""
+        from engine.session.home import prepare_home
+
+        home = self.home
+        if self.server_place != home:
+            self.server_place.parent.mkdir(mode=0o700, exist_ok=True)
+        return prepare_home(self.server_place)
+
     def connect(
         self, say: Callable[[str], None], *, session_id: str | None = None, user_id: str | None = None
     ) -> Session:
@@ -57,8 +71,9 @@ class Invocation:
 
         session = connect(
             self.target,
-            home=self.home,
+            home=self.server_home,
             confs=self.confs,
+            store=self.store,
             progress=say,
             session_id=session_id,
             user_id=user_id,

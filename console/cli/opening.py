@@ -36,6 +36,8 @@ def open_console(invocation: Invocation, open_sql: str | None = None) -> None:
         private=invocation.private,
         policy=invocation.policy,
         checks=invocation.checks,
+        store=invocation.store,
+        server_home=invocation.server_home,
     )
     app = DeltaMergeApp(
         backend, home=home, open_sql=open_sql, profile=invocation.profile, production=invocation.production

@@ -34,7 +34,7 @@ def status(invocation: Invocation, as_json: bool) -> int:
     """Tell whether it runs, and what it is."""
     from engine.session.server import server_status
 
-    _tell(server_status(invocation.place), as_json)
+    _tell(server_status(invocation.server_place), as_json)
     return DONE
 
 
@@ -46,8 +46,14 @@ def start(invocation: Invocation, as_json: bool) -> int:
     from engine.session.server import server_status, start_server
 
     with narrator() as told:
-        start_server(invocation.home, master=invocation.target, confs=invocation.confs, progress=told.say)
-    _tell(server_status(invocation.place), as_json)
+        start_server(
+            invocation.server_home,
+            master=invocation.target,
+            confs=invocation.confs,
+            progress=told.say,
+            store=invocation.store,
+        )
+    _tell(server_status(invocation.server_place), as_json)
     return DONE
 
 
@@ -55,10 +61,13 @@ def start(invocation: Invocation, as_json: bool) -> int:
 @json_option
 @asked
 def stop(invocation: Invocation, as_json: bool) -> int:
-    """Stop it, in use or not. Frozen sources of saved plans are gone with it; history stays."""
+    """Stop it and, without a profile, those of profiles and stores, in use or not.
+
+    Frozen sources of saved plans are gone with it; history stays.
+    """
     from engine.session.server import stop_server
 
-    stopped = stop_server(invocation.place)
+    stopped = stop_server(invocation.server_place)
     if as_json:
         print_json({"stopped": stopped})
     else:

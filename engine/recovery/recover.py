@@ -11,6 +11,7 @@ import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from engine.commit.commit_identity import own_commit
@@ -25,9 +26,11 @@ from engine.model.operation import Outcome
 from engine.model.plan import Plan
 from engine.model.plans import AnyPlan
 from engine.recovery.rebuild_ledger import rebuild
+from engine.session.leases import place_of_session
 from engine.session.server import answers
 from engine.spark.session_state import whereabouts
 from engine.spark.spark_errors import is_missing, translate
+from engine.spark.store_errors import STORE_CODES
 from engine.sql.names import quote
 from engine.table.commits import Commit, commits_since
 from engine.table.table_state import catalog_entry
@@ -101,7 +104,7 @@ def sentence(recovered: Recovered) -> str:
 
 def _settle(session: Session, history: History, one: Abandoned) -> Recovered:
     plan = history.get(one.op_id).plan
-    client = _session_of(session, one)
+    client = _session_of(session, history.path.parent, one)
     if client is None:
         return _read_log(session.spark, history, one, plan)
     is_applied = False
@@ -117,12 +120,21 @@ def _settle(session: Session, history: History, one: Abandoned) -> Recovered:
         client.close(keep=not is_applied)
 
 
-def _session_of(session: Session, one: Abandoned) -> Session | None:
+def _session_of(session: Session, home: Path, one: Abandoned) -> Session | None:
     """The session that the operation ran in; None if it ended with its server or its process. Raises EngineError
-    if it may be alive on another server."""
+    if it was on another server of ``home``, or may be alive on another."""
     where = one.where
     if where.endpoint is None or where.session_id is None:
         return None
+    place = place_of_session(home, where.session_id)
+    here = Path(session.server.log).parents[1] if session.server else None
+    if place is not None and place != here:
+        # It has a catalog and a store of its own: what is not found here may be there.
+        raise EngineError(
+            "RUNS_ELSEWHERE",
+            f"It ran on the embedded server in {place}, and only that can tell.",
+            "Run any command with the --profile or --store that it had.",
+        )
     if where.endpoint == whereabouts(session.spark).endpoint:
         return session.attach(where.session_id, where.user_id)
     host, _, port = where.endpoint.rpartition(":")
@@ -200,7 +212,9 @@ def commits_of(spark: SparkSession, one: Abandoned, version: int) -> tuple[Commi
     try:
         try:
             return commits_since(spark, path, version)[1]
-        except EngineError:
+        except EngineError as error:
+            if error.condition in STORE_CODES:
+                raise  # a store that cannot be reached from here says nothing of its tables
             return commits_since(spark, one.table, version)[1]
     except EngineError as error:
         if is_missing(error):

@@ -224,6 +224,9 @@ def server_confs(
     defaults = default_confs(home, master)
     # Hive's own default, /tmp/hive, belongs to whoever used it first on this machine.
     defaults["spark.hadoop.hive.exec.scratchdir"] = str(scratch / "hive")
+    if is_local(master):
+        # Likewise Hadoop's, /tmp/hadoop-USER, where S3A keeps the blocks of what it uploads.
+        defaults["spark.hadoop.fs.s3a.buffer.dir"] = str(scratch / "s3a")
     confs = {**defaults, **user_confs}
     # Delta's extension must stay when the user adds one of theirs.
     confs["spark.sql.extensions"] = join_extensions(

@@ -15,9 +15,10 @@ from engine.session.failures import connect_error, first_line
 from engine.session.home import default_home, prepare_home
 from engine.session.jars import Progress
 from engine.session.leases import drop_lease, forget_session, left_sessions, note_session, take_lease
-from engine.session.server import STOP_HINT, start_server
+from engine.session.server import start_server
 from engine.session.session import MARK, RELEASE_SECONDS, Opener, Session, TaskProgress
 from engine.session.state import ServerInfo
+from engine.session.static_confs import STOP_HINT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,6 +41,7 @@ def connect(
     progress: Progress | None = None,
     session_id: str | None = None,
     user_id: str | None = None,
+    store: str = "",
 ) -> Session:
     """Open a session.
 
@@ -48,7 +50,8 @@ def connect(
     SparkSession, used as it is and never closed here. ``confs`` are set on the session; static ones must
     agree with the embedded server's (EngineError ``STATIC_CONF``). ``progress`` hears short lines while a
     server starts. ``session_id`` (a UUID) and ``user_id`` attach to a session opened before, by any process;
-    ``Session.resumed`` is true if it still existed.
+    ``Session.resumed`` is true if it still existed. ``store`` (``s3``, ``abfs``, ``gcs``): the embedded server reaches
+    it, with jars that are downloaded once and credentials from the environment.
 
     Raises UnreachableError when Spark cannot be reached or refuses the token, UsageError for an invalid target or
     session id.
@@ -71,7 +74,7 @@ def connect(
             "Use local[*], spark://HOST:PORT, yarn, k8s://… (--master) or sc://HOST:PORT (--remote).",
         )
     place = prepare_home(home or default_home())
-    return _Embedded(place, target, user_id).open(session_confs, session_id, progress)
+    return _Embedded(place, target, user_id, store).open(session_confs, session_id, progress)
 
 
 class _Remote(Opener):
@@ -95,9 +98,10 @@ class _Remote(Opener):
 class _Embedded(Opener):
     """Opens sessions on the embedded server of a home, and starts it again when it is gone."""
 
-    def __init__(self, home: Path, master: str, user_id: str | None) -> None:
+    def __init__(self, home: Path, master: str, user_id: str | None, store: str) -> None:
         self._home = home
         self._master = master
+        self._store = store
         self._user_id = user_id
         self._static: dict[str, str] = {}
         self._url = ""
@@ -117,7 +121,9 @@ class _Embedded(Opener):
         # Before the server is looked for: from then on it does not stop for idleness.
         take_lease(self._home)
         try:
-            server = start_server(self._home, master=self._master, confs=self._static, progress=progress)
+            server = start_server(
+                self._home, master=self._master, confs=self._static, progress=progress, store=self._store
+            )
             self._url = f"sc://127.0.0.1:{server.port}/;token={server.token}"
             if mine is not None:
                 note_session(self._home, mine, who)

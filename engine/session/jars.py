@@ -17,8 +17,9 @@ import re
 import shutil
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -29,6 +30,8 @@ from engine.session.truststore import proxy_options, system_certificates, write_
 
 DELTA_PACKAGE = "io.delta:delta-spark_4.2_2.13:4.4.0"
 
+_HADOOP = "org.apache.hadoop:*"
+
 #: What Spark itself ships, newer: Spark's class loader prefers its own, so they are 75 MB for nothing.
 SHIPPED_BY_SPARK = (
     "com.fasterxml.jackson.core:*",
@@ -37,13 +40,22 @@ SHIPPED_BY_SPARK = (
     "commons-logging:*",
     "commons-pool:*",
     "io.airlift:*",
-    "org.apache.hadoop:*",
+    _HADOOP,
     "org.apache.logging.log4j:*",
     "org.apache.parquet:*",
     "org.locationtech.jts:*",
     "org.roaringbitmap:*",
     "org.slf4j:*",
     "org.xerial.snappy:*",
+)
+
+_SHIPPED_FOR_CONNECTORS = (
+    "commons-codec:*",
+    "commons-io:*",
+    "org.apache.commons:*",
+    "org.apache.hadoop:hadoop-client-*",
+    "org.apache.hadoop:hadoop-common",
+    "org.apache.httpcomponents:*",
 )
 
 _RESOLVER_CONFS = ("spark.jars.repositories", "spark.jars.ivySettings")
@@ -66,19 +78,56 @@ def delta_jars(
     keeps the resolver's own words. Empty when ``confs`` bring Delta themselves as ``spark.jars``.
     Raises UnreachableError (``NO_JARS``) when they cannot be downloaded.
     """
-    if not wanted_packages(confs):
+    packages = wanted_packages(confs)
+    return _packages_jars(java, directory, packages, confs, _Words("Delta's jars", log, progress))
+
+
+def package_jars(
+    java: Java,
+    directory: Path,
+    packages: Sequence[str],
+    confs: Mapping[str, str],
+    *,
+    log: Path,
+    progress: Progress | None = None,
+) -> list[Path]:
+    """The local jar files of ``packages`` (Maven coordinates) and of what they need beside Spark's own.
+
+    A folder of its own for each set of packages, whatever version of Delta is beside it. As :func:`delta_jars`.
+    """
+    what = f"the jars of {', '.join(package.split(':')[1] for package in packages)}" if packages else ""
+    return _packages_jars(java, directory, packages, confs, _Words(what, log, progress))
+
+
+@dataclass(frozen=True)
+class _Words:
+    """What is downloaded, as a sentence names it; where the resolver's own words go; who hears of it."""
+
+    what: str
+    log: Path
+    progress: Progress | None
+
+    def say(self, text: str) -> None:
+        if self.progress is not None:
+            self.progress(text)
+
+
+def _packages_jars(
+    java: Java, directory: Path, packages: Sequence[str], confs: Mapping[str, str], words: _Words
+) -> list[Path]:
+    if not packages:
         return []
-    final, resolver_confs = _wanted(directory, confs)
+    final, resolver_confs = _wanted(directory, packages, confs)
     files = _complete(final)
     if files is not None:
         return files
-    with _locked(directory, progress):
+    with _locked(directory, words):
         files = _complete(final)  # another process may have downloaded them meanwhile
         if files is not None:
             return files
         partial = final.with_name(final.name + ".part")
         partial.mkdir(mode=0o755, exist_ok=True)
-        _resolve(java, partial, resolver_confs, log, progress)
+        _resolve(java, partial, resolver_confs, words)
         files = sorted((partial / "jars").glob("*.jar"))
         manifest = {file.name: file.stat().st_size for file in files}
         (partial / "manifest.json").write_text(json.dumps(manifest, indent=1), encoding="utf-8")
@@ -89,21 +138,24 @@ def delta_jars(
     if not files:
         raise UnreachableError(
             "NO_JARS",
-            f"The resolver brought no jars for {', '.join(wanted_packages(confs))}.",
-            f"Read {log}.",
+            f"The resolver brought no jars for {', '.join(packages)}.",
+            f"Read {words.log}.",
         )
     return files
 
 
 def cached_jars(directory: Path, confs: Mapping[str, str]) -> list[Path]:
     """The jars that :func:`delta_jars` would give without a network; empty when it would have to download."""
-    return _complete(_wanted(directory, confs)[0]) or []
+    return _complete(_wanted(directory, wanted_packages(confs), confs)[0]) or []
 
 
-def _wanted(directory: Path, confs: Mapping[str, str]) -> tuple[Path, dict[str, str]]:
-    """Where the jars for ``confs`` belong, and what the resolver is asked for."""
-    packages = wanted_packages(confs)
-    excludes = [*SHIPPED_BY_SPARK, *_split(confs.get("spark.jars.excludes", ""))]
+def _wanted(directory: Path, packages: Sequence[str], confs: Mapping[str, str]) -> tuple[Path, dict[str, str]]:
+    """Where the jars for ``packages`` belong, and what the resolver is asked for."""
+    shipped: tuple[str, ...] = SHIPPED_BY_SPARK
+    if any(package.startswith("org.apache.hadoop:") for package in packages):
+        # A connector of Hadoop's is not shipped, though what it is built on is.
+        shipped = (*(one for one in shipped if one != _HADOOP), *_SHIPPED_FOR_CONNECTORS)
+    excludes = [*shipped, *_split(confs.get("spark.jars.excludes", ""))]
     resolver_confs = {
         "spark.jars.packages": ",".join(packages),
         "spark.jars.excludes": ",".join(excludes),
@@ -128,7 +180,7 @@ def _split(value: str) -> list[str]:
     return [part.strip() for part in value.split(",") if part.strip()]
 
 
-def _key(packages: list[str], resolver_confs: Mapping[str, str]) -> str:
+def _key(packages: Sequence[str], resolver_confs: Mapping[str, str]) -> str:
     text = json.dumps(resolver_confs, sort_keys=True)
     return f"{packages[0].rpartition(':')[2]}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
@@ -145,27 +197,22 @@ def _complete(directory: Path) -> list[Path] | None:
 
 
 @contextmanager
-def _locked(directory: Path, progress: Progress | None) -> Iterator[None]:
-    waiting = "waiting for another process that downloads Delta's jars"
+def _locked(directory: Path, words: _Words) -> Iterator[None]:
+    waiting = f"waiting for another process that downloads {words.what}"
     with ExitStack() as stack:
         try:
             directory.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(locked(directory / ".lock", on_wait=lambda: _say(progress, waiting)))
+            stack.enter_context(locked(directory / ".lock", on_wait=lambda: words.say(waiting)))
         except OSError as error:
             raise UnreachableError(
                 "NO_JARS",
-                f"The directory for Delta's jars, {directory}, cannot be written: {error.strerror or error}.",
+                f"The directory for {words.what}, {directory}, cannot be written: {error.strerror or error}.",
                 "Name another one with DELTAMERGE_CONSOLE_JARS.",
             ) from error
         yield
 
 
-def _say(progress: Progress | None, text: str) -> None:
-    if progress is not None:
-        progress(text)
-
-
-def _resolve(java: Java, target: Path, confs: Mapping[str, str], log: Path, progress: Progress | None) -> None:
+def _resolve(java: Java, target: Path, confs: Mapping[str, str], words: _Words) -> None:
     """Run the resolver; once more with the system's certificates when Java's own did not do."""
     resolver_confs = {**confs, "spark.jars.ivy": str(target)}
     options = [part for name, value in resolver_confs.items() for part in ("--conf", f"{name}={value}")]
@@ -175,7 +222,7 @@ def _resolve(java: Java, target: Path, confs: Mapping[str, str], log: Path, prog
         "-Dsun.net.client.defaultReadTimeout=60000",
         *proxy_options(),
     ]
-    _say(progress, "downloading Delta's jars (once; they are kept in " + str(target.parent) + ")")
+    words.say(f"downloading {words.what} (once; they are kept in {target.parent})")
     output = ""
     for attempt in ("java", "system"):
         trust: list[str] = []
@@ -196,22 +243,22 @@ def _resolve(java: Java, target: Path, confs: Mapping[str, str], log: Path, prog
             options=["--master", "local", *options, "--class", "org.apache.ivy.Main"],
             arguments=["-version"],
         )
-        code, output = _run(command, spark_environment(java), log, progress)
+        code, output = _run(command, spark_environment(java), words)
         if code == 0:
             return
     raise UnreachableError(
         "NO_JARS",
-        f"Delta's jars could not be downloaded: {_cause(output)}.",
+        f"{words.what[0].upper()}{words.what[1:]} could not be downloaded: {_cause(output)}.",
         "Connect once to the network (or set https_proxy, or --conf spark.jars.repositories=URL of your"
-        f" company's mirror) and try again; details are in {log}.",
+        f" company's mirror) and try again; details are in {words.log}.",
     )
 
 
-def _run(command: list[str], env: Mapping[str, str], log: Path, progress: Progress | None) -> tuple[int, str]:
+def _run(command: list[str], env: Mapping[str, str], words: _Words) -> tuple[int, str]:
     """Run the resolver to its end: its exit code and all it said. Killed when it falls silent."""
     lines: list[str] = []
     with (
-        log.open("a", encoding="utf-8") as out,
+        words.log.open("a", encoding="utf-8") as out,
         subprocess.Popen(
             command,
             env=dict(env),
@@ -232,7 +279,7 @@ def _run(command: list[str], env: Mapping[str, str], log: Path, progress: Progre
                 lines.append(line)
                 match = re.match(r"downloading \S*/(\S+) \.\.\.", line)
                 if match:
-                    _say(progress, f"downloading {match.group(1)}")
+                    words.say(f"downloading {match.group(1)}")
         except BaseException:  # ctrl-c, a progress callback that fails, a full disk
             process.kill()
             raise

@@ -88,6 +88,16 @@ def left_sessions(home: Path) -> dict[Path, list[tuple[str, str]]]:
     return sessions
 
 
+def place_of_session(home: Path, session_id: str) -> Path | None:
+    """The folder of the embedded server, among those of ``home``, on which a process left that session open; None if
+    no process did."""
+    for file in [*home.glob(f"leases/*{_SESSIONS}"), *home.glob(f"servers/*/leases/*{_SESSIONS}")]:
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            if any(line.startswith(f"{session_id} ") for line in file.read_text(encoding="utf-8").splitlines()):
+                return file.parent.parent
+    return None
+
+
 def _write_sessions(home: Path) -> None:
     path = home / "leases" / f"{os.getpid()}{_SESSIONS}"
     mine = _open[home]

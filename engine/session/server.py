@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -29,7 +29,7 @@ from engine.files import locked, write_private
 from engine.model.errors import EngineError, UnreachableError
 from engine.session import confs as settings
 from engine.session.home import jars_directory, prepare_home
-from engine.session.jars import Progress, delta_jars
+from engine.session.jars import Progress, delta_jars, package_jars
 from engine.session.java import Java, find_java, spark_environment, spark_submit
 from engine.session.leases import used_by_others
 from engine.session.logs import prepare_logs, read_log, rotate, start_error
@@ -40,6 +40,8 @@ from engine.session.state import (
     read_state,
     remove_state,
 )
+from engine.session.static_confs import STOP_HINT, check_static, sealed
+from engine.session.stores import fingerprint, store_named
 
 __all__ = ["find_server", "server_status", "start_server", "stop_server"]
 
@@ -51,7 +53,6 @@ _ATTEMPTS = 3  # with another port each, when one was taken between choosing and
 _START_SECONDS = 300.0  # a cluster may take its time to give a driver
 _ANSWER_SECONDS = 10.0  # for a server that is up to answer on its socket
 _STOP_SECONDS = 10.0  # for it to close its files before it is killed
-STOP_HINT = "Run `deltamerge-console server stop` and try again."
 
 
 def start_server(
@@ -61,28 +62,30 @@ def start_server(
     confs: Mapping[str, str] | None = None,
     progress: Progress | None = None,
     idle_minutes: float | None = None,
+    store: str = "",
 ) -> ServerInfo:
     """The running embedded server of ``home``, started if there is none that fits.
 
     Of ``confs`` only the static ones matter here (a session sets the others). ``progress`` hears short
     lines of what is going on. The server ends by itself after ``idle_minutes`` (30, or
-    DELTAMERGE_CONSOLE_IDLE_MINUTES) without a client.
+    DELTAMERGE_CONSOLE_IDLE_MINUTES) without a client. ``store``: an object store that it is to reach, see
+    :mod:`engine.session.stores`.
 
-    A server of other versions, of another master, or one that hangs is replaced when no other process
-    uses it. Raises EngineError ``SERVER_IN_USE`` when one does, ``STATIC_CONF`` when a static setting
+    A server of other versions, of another master, with other credentials, or one that hangs is replaced when no other
+    process uses it. Raises EngineError ``SERVER_IN_USE`` when one does, ``STATIC_CONF`` when a static setting
     differs from the running server's, UnreachableError when Spark does not start.
     """
     say = progress or _silent
     home = prepare_home(home)
-    static, _ = settings.split_confs(confs or {})
+    static, _ = settings.split_confs({**store_named(store).confs, **(confs or {})})
     with locked(home / LOCK_FILE, on_wait=lambda: say("waiting for another process that starts Spark")):
         running = _running(home)
         if running is not None:
-            reason = _unfit(running, master)
+            reason = _unfit(running, master, store)
             # It may have been left half started by a client that died.
             hangs = reason is None and not _wait_ready(running, None, _silent)
             if reason is None and not hangs:
-                _check_static(running, static)
+                check_static(running, static)
                 return running
             reason = reason or "does not answer"
             # Sessions of our own on a server that hangs are lost already.
@@ -96,7 +99,8 @@ def start_server(
                 )
             say(f"restarting Spark: the running server {reason}")
             _stop(home, running)
-        return _launch(home, master, static, say, _idle_seconds(idle_minutes))
+        wanted = ServerInfo(master=master, static_confs=static, store=store, idle_seconds=_idle_seconds(idle_minutes))
+        return _launch(home, wanted, say)
 
 
 def find_server(home: Path) -> ServerInfo | None:
@@ -108,8 +112,13 @@ def find_server(home: Path) -> ServerInfo | None:
 
 
 def stop_server(home: Path) -> bool:
-    """Stop the embedded server of ``home``, in use or not. False when there was none."""
+    """Stop the embedded server of ``home`` and those of its profiles and stores, in use or not. False if none ran."""
     home = home.expanduser().absolute()
+    stopped = [_stop_one(place) for place in (home, *sorted((home / "servers").glob("*")))]
+    return any(stopped)
+
+
+def _stop_one(home: Path) -> bool:
     info = read_state(home)
     if info is None or not info.is_running():
         if info is not None and info.host == socket.gethostname():
@@ -154,7 +163,7 @@ def _running(home: Path) -> ServerInfo | None:
     return info
 
 
-def _unfit(info: ServerInfo, master: str) -> str | None:
+def _unfit(info: ServerInfo, master: str, store: str) -> str | None:
     """Why a running server cannot be used for this launch, as the end of a sentence; None when it can."""
     if info.master != master:
         return f"runs with --master {info.master}, not {master}"
@@ -163,19 +172,11 @@ def _unfit(info: ServerInfo, master: str) -> str | None:
     if names:
         name = names[0]
         return f"is of another version ({name} {info.versions.get(name)}, now {now[name]})"
+    if info.store != store:
+        return f"has {f'--store {info.store}' if info.store else 'no --store'}"
+    if store and info.credentials != fingerprint(store, info.token):
+        return f"was started with other credentials or another endpoint for {store}"
     return None
-
-
-def _check_static(info: ServerInfo, static: Mapping[str, str]) -> None:
-    for key, value in static.items():
-        if info.effective.get(key) != value:
-            has = info.effective.get(key)
-            raise EngineError(
-                "STATIC_CONF",
-                f"{key} can only be set when Spark starts; the running server has"
-                f" {'nothing' if has is None else 'another value'} there.",
-                STOP_HINT,
-            )
 
 
 def _versions(java: str) -> dict[str, str]:
@@ -201,67 +202,64 @@ def _idle_seconds(minutes: float | None) -> float:
     return max(1.0, minutes * 60)
 
 
-def _launch(home: Path, master: str, static: Mapping[str, str], say: Progress, idle_seconds: float) -> ServerInfo:
+def _launch(home: Path, wanted: ServerInfo, say: Progress) -> ServerInfo:
     java = find_java()
-    all_confs = {**settings.site_defaults(), **static}
-    jars = delta_jars(java, jars_directory(), all_confs, log=home / "logs" / "jars.log", progress=say)
-    say(f"starting Spark ({master})")
+    all_confs = {**settings.site_defaults(), **wanted.static_confs}
+    log, store = home / "logs" / "jars.log", store_named(wanted.store)
+    jars = delta_jars(java, jars_directory(), all_confs, log=log, progress=say)
+    jars += package_jars(java, jars_directory(), store.packages, all_confs, log=log, progress=say)
+    jars += store.jars
+    say(f"starting Spark ({wanted.master})")
     for _ in range(_ATTEMPTS):
-        info = _spawn(home, java, master, static=static, jars=jars, say=say, idle_seconds=idle_seconds)
+        info = _spawn(home, java, wanted, jars, say)
         if info is not None:
             return info
     raise UnreachableError("NO_PORT", "No free port was found for the embedded Spark server.", "Try again in a moment.")
 
 
-def _spawn(
-    home: Path,
-    java: Java,
-    master: str,
-    *,
-    static: Mapping[str, str],
-    jars: list[Path],
-    say: Progress,
-    idle_seconds: float,
-) -> ServerInfo | None:
+def _spawn(home: Path, java: Java, wanted: ServerInfo, jars: list[Path], say: Progress) -> ServerInfo | None:
     """Start one server and wait until it is ready; None when its port was taken."""
     # What a killed server left behind; none is running, we hold the lock.
     shutil.rmtree(home / "scratch", ignore_errors=True)
     (home / "scratch").mkdir(mode=0o700)
     scratch = Path(tempfile.mkdtemp(dir=home / "scratch"))
-    port = _free_port()
-    confs = settings.server_confs(home, master, static, jars, scratch)
+    port, token = _free_port(), secrets.token_urlsafe(32)
+    confs = settings.server_confs(home, wanted.master, wanted.static_confs, jars, scratch)
     confs |= {
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(port),
         "spark.connect.grpc.port.maxRetries": "0",
     }
     log = rotate(home / "logs" / LOG)
-    server = ServerInfo(
-        pid=0,
+    server = replace(
+        wanted,
         endpoint=f"sc://localhost:{port}",
-        token=secrets.token_urlsafe(32),
-        master=master,
+        token=token,
         versions=_versions(str(java.version)),
         started_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         log=str(log),
-        static_confs=static,
-        effective=confs,
+        static_confs=sealed(wanted.static_confs, token),
+        effective=sealed(confs, token),
+        credentials=fingerprint(wanted.store, token),
         host=socket.gethostname(),
         port=port,
-        idle_seconds=idle_seconds,
     )
+    # It may hold secrets: with the scratch folder it is gone when the server is.
+    file = scratch / "server.conf"
+    write_private(file, settings.properties({"spark.master": server.master, **confs}))
     order = {
-        "command": _command(home, java, server, jars, scratch),
-        "env": {**spark_environment(java), "SPARK_CONNECT_AUTHENTICATE_TOKEN": server.token},
+        "command": _command(home, java, confs, server.master, jars, file),
+        "env": {**spark_environment(java), "SPARK_CONNECT_AUTHENTICATE_TOKEN": token},
         "home": str(home),
         "log": str(log),
         "scratch": str(scratch),
-        "idle_seconds": idle_seconds,
+        "idle_seconds": server.idle_seconds,
         "state": asdict(server),
     }
     watchdog = _start_watchdog(home, order, log)
-    info = _wait_state(home, watchdog, server.token)
+    info = _wait_state(home, watchdog, token)
     if info is not None and _wait_ready(info, watchdog, say):
+        file.unlink(missing_ok=True)  # read
         return info
     _check_port_taken(home, info, watchdog, log)
     say("the port was taken, trying another")
@@ -284,18 +282,15 @@ def _check_port_taken(home: Path, info: ServerInfo | None, watchdog: subprocess.
         raise start_error(log)
 
 
-def _command(home: Path, java: Java, server: ServerInfo, jars: list[Path], scratch: Path) -> list[str]:
-    """The server's command line; its settings are in a file, which it names."""
-    confs, master = server.effective, server.master
-    file = home / "server.conf"
-    write_private(file, settings.properties({"spark.master": master, **confs}))
+def _command(home: Path, java: Java, confs: Mapping[str, str], master: str, jars: list[Path], file: Path) -> list[str]:
+    """The server's command line; its settings are in ``file``, which it names."""
     return spark_submit(
         java,
         resource="spark-internal",
         memory=confs["spark.driver.memory"],
         jvm_options=[
             *confs.get("spark.driver.extraJavaOptions", "").split(),
-            *settings.jvm_options(home, scratch, prepare_logs(home)),
+            *settings.jvm_options(home, file.parent, prepare_logs(home)),
         ],
         extra_classpath=settings.classpath(confs, master, jars),
         options=["--properties-file", str(file), "--class", MAIN_CLASS],

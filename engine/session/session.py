@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from engine.model.errors import EngineError, UnreachableError
 from engine.session import confs as settings
 from engine.session.failures import condition_of, connect_error, first_line
-from engine.session.server import STOP_HINT
 from engine.session.state import ServerInfo
+from engine.session.static_confs import STOP_HINT
 from engine.spark.confs import is_connect
 
 if TYPE_CHECKING:

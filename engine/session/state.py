@@ -26,19 +26,22 @@ class ServerInfo:
 
     ``endpoint`` is ``sc://localhost:<port>`` without the token; ``versions`` maps spark, delta, java and
     deltamerge to theirs; ``started_at`` is ISO 8601 UTC; ``log`` the path of its output;
-    ``static_confs`` the user's own settings it was started with, ``effective`` all of them.
+    ``static_confs`` the user's own settings it was started with, ``effective`` all of them (of secrets only digests);
+    ``store`` the object store it reaches, ``credentials`` a digest of the environment that it reads for that.
     ``process_started`` and ``watchdog_started`` distinguish the process from a later one with the same pid.
     """
 
-    pid: int
-    endpoint: str
-    token: str = field(repr=False)
-    master: str
-    versions: Mapping[str, str]
-    started_at: str
-    log: str
+    pid: int = 0
+    endpoint: str = ""
+    token: str = field(default="", repr=False)
+    master: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    started_at: str = ""
+    log: str = ""
     static_confs: Mapping[str, str] = field(default_factory=dict, repr=False)
     effective: Mapping[str, str] = field(default_factory=dict, repr=False)
+    store: str = ""
+    credentials: str = field(default="", repr=False)
     host: str = ""
     port: int = 0
     process_started: str = ""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.model.errors import CancelledError, EngineError, UnreachableError
+from engine.spark.store_errors import STORE_CODES, store_error
 from engine.sql.positions import place_in
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ SPARK_ERROR = "SPARK_ERROR"
 """What Spark raised without a class: a Java exception, a channel's."""
 UNKNOWN_ERROR = "UNKNOWN_ERROR"
 """Not from Spark: most likely a fault of ours."""
-WITHOUT_CLASS = (SPARK_ERROR, UNKNOWN_ERROR)
+WITHOUT_CLASS = (SPARK_ERROR, UNKNOWN_ERROR, *STORE_CODES)
 EXPRESSION_FAILED = "EXPRESSION_FAILED"
 """A Java exception without a class that computing a value raises: that of a row, not of the machinery."""
 OF_VALUES = re.compile(
@@ -147,6 +148,8 @@ def translate(error: BaseException, sql: str = "") -> EngineError:
     chain = [*chain_of(error, text)]
     if any(is_cancelled(one) for one in chain):
         return CancelledError("CANCELLED", "The work was cancelled.", "Nothing of it goes on in Spark.")
+    if is_of_spark(error) and (of_store := store_error("\n".join(one.text for one in chain))):
+        return of_store
     if _driver_is_gone(error, text):
         return UnreachableError(
             "SPARK_UNREACHABLE",
@@ -161,7 +164,7 @@ def translate(error: BaseException, sql: str = "") -> EngineError:
 
 def refused_while_planning(text: str, sql: str) -> EngineError:
     """What EXPLAIN prints in place of a plan: an exception's text, with its Java name in front or without it."""
-    return as_error([link("", text)], sql, SPARK_ERROR)
+    return store_error(text) or as_error([link("", text)], sql, SPARK_ERROR)
 
 
 def as_error(chain: Sequence[ChainLink], sql: str, unnamed: str) -> EngineError:

@@ -14,6 +14,7 @@ from engine.sql.expressions import Reader
 from engine.sql.lexer import Token, tokenize
 from engine.sql.names import quote
 from engine.sql.sql_text import statement_spans, text_of
+from engine.sql.store_paths import refuse_credentials
 from engine.sql.token_reader import Node, NotReadError, read_list, refused_with_place
 
 SETUP_WORDS = (
@@ -150,6 +151,7 @@ class Script:
 
 def parse_script(text: str) -> Script:
     """Split a file into its setup statements and its last one. Anything else between is refused."""
+    refuse_credentials(text)
     spans = statement_spans(text)
     if not spans:
         raise UsageError("EMPTY_STATEMENT", "There is no statement in the input.", "Write a MERGE and try again.")

@@ -20,6 +20,7 @@ from engine.model.errors import EngineError, UsageError
 from engine.spark.spark_errors import translate
 from engine.sql.char_types import RAW_TYPE
 from engine.sql.names import quote, quoted_if_needed, string
+from engine.sql.store_paths import refuse_credentials
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,6 +68,7 @@ def table_sql(name: str) -> str:
     taken from the current directory. Raises UsageError (``BAD_TABLE_NAME``) for what is neither.
     """
     text = name.strip()
+    refuse_credentials(text)
     if is_path(text):
         return f"delta.{quote(_absolute(text))}"
     return ".".join(quoted_if_needed(part) for part in name_parts(text))

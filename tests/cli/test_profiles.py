@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
 import pytest
 
 from console.cli.group import resolve
@@ -107,6 +108,56 @@ def test_what_is_typed_wins(home: Path) -> None:
     assert found.confs["spark.sql.ansi.enabled"] == "false"
     assert found.confs["a"] == "b=c"
     assert found.private
+
+
+STORES = """
+[profiles.lake]
+store = "s3"
+[profiles."lake/2"]
+store = "s3"
+[profiles.big]
+conf."spark.driver.memory" = "8g"
+[profiles.plain]
+conf."spark.sql.ansi.enabled" = true
+[profiles.odd]
+store = "ftp"
+[profiles.far]
+remote = "sc://x"
+store = "s3"
+"""
+
+
+@pytest.mark.parametrize(
+    ("profile", "store", "place"),
+    [
+        (None, None, ""),
+        (None, "s3", "servers/s3"),
+        ("lake", None, "servers/lake-s3"),
+        ("lake", "gcs", "servers/lake-gcs"),
+        ("lake/2", None, "servers/lake_2-s3-"),
+        ("big", None, "servers/big"),
+        ("plain", None, ""),
+    ],
+)
+def test_a_store_and_static_settings_have_a_server_of_their_own(
+    tmp_path: Path, profile: str | None, store: str | None, place: str
+) -> None:
+    (tmp_path / "settings.toml").write_text(STORES)
+    found = resolve(None, None, (), profile, tmp_path, store)
+    assert found.server_place.relative_to(tmp_path).as_posix().startswith(place or ".")
+    assert found.place == tmp_path
+    assert found.store == (store or ("s3" if profile and "lake" in profile else ""))
+    assert ("--store" in found.options) == (store is not None)
+
+
+@pytest.mark.parametrize("name", ["odd", "far"])
+def test_a_store_that_cannot_be_had(tmp_path: Path, name: str) -> None:
+    (tmp_path / "settings.toml").write_text(STORES)
+    with pytest.raises(UsageError) as caught:
+        load_profile(tmp_path, name)
+    assert caught.value.condition == "BAD_PROFILE"
+    with pytest.raises(click.UsageError, match="--store is for the embedded server"):
+        resolve(None, "sc://x", (), None, tmp_path, "s3")
 
 
 def test_the_next_command_repeats_options_but_no_token(home: Path) -> None:

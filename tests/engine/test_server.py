@@ -101,8 +101,9 @@ def test_the_next_launch_reuses_it_at_once(home: Path, running: ServerInfo) -> N
 
 def test_its_state_file_and_settings_are_private_and_its_home_too(home: Path, running: ServerInfo) -> None:
     assert home.stat().st_mode & 0o777 == 0o700
-    for name in ("server.json", "server.conf", "logs/server.log"):
+    for name in ("server.json", "logs/server.log"):
         assert (home / name).stat().st_mode & 0o777 == 0o600
+    assert not [*home.rglob("server.conf")]  # Spark has read it
     content = json.loads((home / "server.json").read_text())
     assert {"pid", "endpoint", "token"} <= set(content)
 

@@ -1,0 +1,101 @@
+"""What an object store's client says when it fails, as one sentence with its cause and what to do.
+
+Hadoop's S3A (S3AUtils.translateException) and the AWS SDK give no Spark class; their words are recognised here.
+"""
+
+from __future__ import annotations
+
+import re
+
+from engine.model.errors import EngineError
+
+STORE_DENIED = "STORE_DENIED"
+STORE_NO_BUCKET = "STORE_NO_BUCKET"
+STORE_NO_JARS = "STORE_NO_JARS"
+STORE_NO_CREDENTIALS = "STORE_NO_CREDENTIALS"
+STORE_UNREACHABLE = "STORE_UNREACHABLE"
+STORE_CODES = (STORE_DENIED, STORE_NO_BUCKET, STORE_NO_JARS, STORE_NO_CREDENTIALS, STORE_UNREACHABLE)
+
+# Only an error of a store's client is read: a row, or another server, may say "Forbidden" too.
+_CLIENT = re.compile(
+    r"software\.amazon\.awssdk|org\.apache\.hadoop\.fs\.s3a|\(Service: S3,|\bs3a?://|\bS3AFileSystem\b"
+)
+_NO_JARS = re.compile(
+    r"Class org\.apache\.hadoop\.fs\.(?:s3a|azurebfs|gs)\.\S+ not found"
+    r'|No FileSystem for scheme "?(?:s3|s3a|abfss?|gs)\b'
+)
+_BUCKET = re.compile(r"\bs3a?://([^/\s'\"`:]+)")
+_KEYS = "Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, and what that key may do."
+
+#: (what the client says, the code, the sentence, what to do), the first that fits; with {bucket} and {where}.
+_KNOWN = (
+    (
+        r"NoSuchBucket|UnknownStoreException",
+        STORE_NO_BUCKET,
+        "The store has no bucket {bucket}.",
+        "Create it, or correct the path or AWS_ENDPOINT_URL_S3.",
+    ),
+    (
+        r"SignatureDoesNotMatch|request signature we calculated",
+        STORE_DENIED,
+        "The store refuses the request: the secret key is not that of the access key.",
+        _KEYS,
+    ),
+    (r"InvalidAccessKeyId", STORE_DENIED, "The store does not know the access key.", _KEYS),
+    (
+        r"ExpiredToken|TokenExpired|InvalidToken",
+        STORE_DENIED,
+        "The store refuses the session token: it has expired, or belongs to another key.",
+        "Fetch a new one, set AWS_SESSION_TOKEN, and run the command again: Spark starts anew.",
+    ),
+    (
+        r"RequestTimeTooSkewed",
+        STORE_DENIED,
+        "The store refuses the request: this machine's clock differs too much from its own.",
+        "Set the clock.",
+    ),
+    (
+        r"NoAwsCredentialsException|No AWS Credentials|Unable to load credentials",
+        STORE_NO_CREDENTIALS,
+        "There are no credentials for the store.",
+        "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, and run the command again.",
+    ),
+    (
+        r"subject alternative names|SSLPeerUnverifiedException",
+        STORE_UNREACHABLE,
+        "The store's certificate is not for the host name of the bucket {bucket}, which may hold a dot.",
+        "Give --conf spark.hadoop.fs.s3a.path.style.access=true.",
+    ),
+    (
+        r"Status Code: 40[13]\b|AccessDenied|Forbidden",
+        STORE_DENIED,
+        "The store refuses access to the bucket {bucket}.",
+        _KEYS,
+    ),
+    (
+        r"Connection refused|UnknownHostException|ConnectTimeout|timed out|Unable to execute HTTP request",
+        STORE_UNREACHABLE,
+        "The store does not answer{where}.",
+        "Check AWS_ENDPOINT_URL_S3 and the network. Spark itself is up.",
+    ),
+)
+
+
+def store_error(text: str) -> EngineError | None:
+    """The error of a store's client in ``text``, all that Spark said, causes included; None if it is another's."""
+    if _NO_JARS.search(text):
+        return EngineError(
+            STORE_NO_JARS,
+            "This Spark has no jars for the object store of that path.",
+            "Give --store s3 (abfs, gcs). A Connect server of yours needs the connector of its own Hadoop version.",
+        )
+    if not _CLIENT.search(text):
+        return None
+    for pattern, code, sentence, hint in _KNOWN:
+        if re.search(pattern, text):
+            bucket, host = _BUCKET.search(text), re.search(r"Connect to (\S+)", text)
+            named = sentence.format(
+                bucket=bucket[1] if bucket else "of that path", where=f" at {host[1]}" if host else ""
+            )
+            return EngineError(code, named, hint)
+    return None

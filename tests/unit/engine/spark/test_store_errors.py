@@ -1,0 +1,63 @@
+"""The words are those of Hadoop 3.5.0 and its AWS SDK against S3Proxy and MinIO, as a Connect client gets them."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.spark.spark_errors import refused_while_planning
+from engine.spark.store_errors import STORE_CODES, store_error
+
+SDK = "software.amazon.awssdk.services.s3.model."
+NO_BUCKET = (
+    "getFileStatus on s3a://nobucket/orders/_delta_log: " + SDK + "NoSuchBucketException: The specified bucket does not"
+    " exist (Service: S3, Status Code: 404, Request ID: C88FD54754232773) (SDK Attempt Count: 1):NoSuchBucket"
+)
+BAD_SECRET = (
+    "s3a://bucket/orders/_delta_log: listObjects() on s3a://bucket/orders/_delta_log: "
+    + SDK
+    + "S3Exception: The request signature we calculated does not match the signature you provided."
+    " Check your key and signing method. (Service: S3, Status Code: 403, Request ID: C80) (SDK Attempt Count: 1)"
+    ":SignatureDoesNotMatch"
+)
+FORBIDDEN = SDK + "S3Exception: Forbidden (Service: S3, Status Code: 403, Request ID: CFEC38E83327B5E9)"
+DOWN = (
+    "getFileStatus on s3a://bucket/t: software.amazon.awssdk.core.exception.SdkClientException: Unable to execute HTTP"
+    " request: Connect to 127.0.0.1:1 [/127.0.0.1] failed: Connection refused"
+)
+NO_JARS = "ClassNotFoundException: Class org.apache.hadoop.fs.s3a.S3AFileSystem not found"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        (NO_BUCKET, "STORE_NO_BUCKET", "The store has no bucket nobucket."),
+        (BAD_SECRET, "STORE_DENIED", "the secret key is not that of the access key."),
+        (FORBIDDEN, "STORE_DENIED", "The store refuses access to the bucket of that path."),
+        (DOWN, "STORE_UNREACHABLE", "The store does not answer at 127.0.0.1:1."),
+        (NO_JARS, "STORE_NO_JARS", "has no jars"),
+        (FORBIDDEN.replace("Forbidden", "ExpiredToken"), "STORE_DENIED", "it has expired"),
+        (FORBIDDEN.replace("Forbidden", "RequestTimeTooSkewed"), "STORE_DENIED", "clock"),
+        (FORBIDDEN.replace("Forbidden", "InvalidAccessKeyId"), "STORE_DENIED", "does not know the access key"),
+        (
+            "s3a://b/t: org.apache.hadoop.fs.s3a.auth.NoAwsCredentialsException",
+            "STORE_NO_CREDENTIALS",
+            "no credentials",
+        ),
+    ],
+)
+def test_one_sentence_with_cause_and_remedy(text: str, code: str, said: str) -> None:
+    for error in (store_error(text), refused_while_planning(text, "")):
+        assert error is not None
+        assert error.condition == code
+        assert said in error.message
+        assert error.hint
+        assert "Request ID" not in error.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Forbidden", "the order NoSuchBucket was refused: Status Code: 403", "Connection refused", "s3a://b/t is odd"],
+)
+def test_what_is_not_of_a_store_stays_what_it_is(text: str) -> None:
+    assert store_error(text) is None
+    assert refused_while_planning(text, "").condition not in STORE_CODES
