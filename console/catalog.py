@@ -22,12 +22,15 @@ class Catalog:
         self._backend = backend
         self._tables: list[TableRef] | None = None
         self._columns: dict[str, tuple[Column, ...]] = {}
+        self._forgotten = 0
+        """How often it was forgotten: what was asked for before is not kept."""
         self._lock = Lock()
 
     def forget(self) -> None:
         with self._lock:
             self._tables = None
             self._columns.clear()
+            self._forgotten += 1
 
     def known_tables(self) -> list[TableRef]:
         """The tables, or [] if they were not asked for yet."""
@@ -41,35 +44,44 @@ class Catalog:
         """The tables of the first hundred schemas. A schema that cannot be listed is left out. Raises EngineError."""
         from engine.model.errors import EngineError, UnreachableError
 
-        if self._tables is None:
-            found: list[TableRef] = []
-            for schema in self._backend.list_schemas()[:SCHEMAS_LIMIT]:
-                try:
-                    found += self._backend.list_tables(schema)
-                except UnreachableError:
-                    raise
-                except EngineError:
-                    continue
-            with self._lock:
+        known, forgotten = self._tables, self._forgotten
+        if known is not None:
+            return known
+        found: list[TableRef] = []
+        for schema in self._backend.list_schemas()[:SCHEMAS_LIMIT]:
+            try:
+                found += self._backend.list_tables(schema)
+            except UnreachableError:
+                raise
+            except EngineError:
+                continue
+        with self._lock:
+            if forgotten == self._forgotten:
                 self._tables = found
-        return self._tables
+        return found
 
     def load_columns(self, name: str) -> tuple[Column, ...]:
         """The columns of one table. Raises EngineError."""
+        forgotten = self._forgotten
         known = self._columns.get(name)
         if not known:
             known = self._backend.table_columns(name)
-            with self._lock:
-                self._columns[name] = known
+            self._keep_columns(name, known, forgotten)
         return known
 
     def try_columns(self, name: str) -> tuple[Column, ...]:
         """The same, but what Spark does not know has no columns, and is not asked again."""
         from engine.model.errors import EngineError
 
+        forgotten = self._forgotten
         try:
             return self.load_columns(name)
         except EngineError:
-            with self._lock:
-                self._columns[name] = ()
+            self._keep_columns(name, (), forgotten)
             return ()
+
+    def _keep_columns(self, name: str, columns: tuple[Column, ...], forgotten: int) -> None:
+        """``forgotten``: what it was when they were asked for."""
+        with self._lock:
+            if forgotten == self._forgotten:
+                self._columns[name] = columns

@@ -1,13 +1,12 @@
 """Long work, off the UI thread: ask in a thread, answer by message, drop answers that come too late.
 
-``exclusive`` stops no thread, so an answer carries the ticket it was asked with, and what it was asked of: only the
-newest ticket of a group is delivered, and only if the same thing is still shown. Threads are daemons: a backend that
-hangs never keeps the terminal.
+Nothing stops a thread, so an answer carries the ticket it was asked with, and what it was asked of: only the newest
+ticket of a group is delivered, and only if the same thing is still shown. Threads are daemons: a backend that hangs
+never keeps the terminal.
 """
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import logging
 import threading
@@ -136,8 +135,10 @@ class Asking(DOMNode):
         """Run ``call`` in a thread of ``group``; then ``done`` or ``failed`` with what came out.
 
         A later ``ask`` of the same group makes the answer to this one stale. So does ``of``, which returns what is
-        asked about (a table, a version, a view), if it returns another thing by then. ``ended`` runs in either case.
+        asked about (a table, a version, a view), if it returns another thing by then. ``ended`` runs on the UI thread
+        in either case, even if the asker is closed by then.
         """
+        app = self.app
         question = Question(group, next(_TICKETS), of, of(), ended)
         self._newest_tickets()[group] = question.ticket
 
@@ -148,9 +149,11 @@ class Asking(DOMNode):
             except Exception as error:
                 deliver = partial(self._deliver_failure, group, failure_of(error), failed)
             with suppress(RuntimeError):  # the app is gone
-                self.post_message(Answered(question, deliver))
+                if not self.post_message(Answered(question, deliver)):
+                    app.call_later(ended)
 
-        self.run_worker(_in_thread(work, group), name=group, group=group, exclusive=True, exit_on_error=False)
+        # no exclusive worker: one that is replaced before the loop runs is never started, and so never ends
+        threading.Thread(target=work, name=f"deltamerge-{group}", daemon=True).start()
 
     def forget(self, group: str) -> None:
         """Whatever is still under way in ``group`` is stale from now on."""
@@ -179,16 +182,3 @@ class Asking(DOMNode):
             del self._newest_tickets()[question.group]
             if question.still_holds:
                 event.deliver()
-
-
-async def _in_thread(work: Callable[[], None], name: str) -> None:
-    loop = asyncio.get_running_loop()
-    finished = asyncio.Event()
-
-    def run() -> None:
-        work()
-        with suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(finished.set)
-
-    threading.Thread(target=run, name=f"deltamerge-{name}", daemon=True).start()
-    await finished.wait()

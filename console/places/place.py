@@ -56,6 +56,9 @@ class Place(Screen[None], Asking):
     def ledger_changed(self) -> None:
         """Called whenever something was committed: what the place shows may be old."""
 
+    def show_operation(self, op_id: str) -> None:
+        """Put the cursor on an operation of the ledger. The history does."""
+
     def tables_changed(self) -> None:
         """Called whenever a table was made."""
 

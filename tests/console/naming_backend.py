@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from engine.explore.layout_advice import LayoutAdvice
-from engine.model.browse import Column, DataFile, RowPage, TableDetail, TableVersion
+from engine.model.browse import Column, DataFile, RowPage, TableDetail, TableVersion, Validation
 from engine.model.operation import Operation, Outcome
 from engine.model.plan import Plan
 from engine.model.plans import AnyPlan, OperationDetail
@@ -108,6 +108,10 @@ class NamingBackend(FakeBackend):
     def apply(self, plan: AnyPlan, *, accept: tuple[str, ...], operation_id: str, on_progress: Report) -> Outcome:
         made = super().apply(plan, accept=accept, operation_id=operation_id, on_progress=on_progress)
         return made.model_copy(update={"verdict": "disjoint", "moved_by": (f"<{plan.plan_id}>",)})
+
+    def validate(self, sql: str, params: Mapping[str, str]) -> Validation:
+        usual = super().validate(sql, params)
+        return usual.model_copy(update={"target": f"<{sha256(sql.encode()).hexdigest()}>"}) if usual.ok else usual
 
     def explain_merge(self, plan: Plan) -> Explained:
         super().explain_merge(plan)

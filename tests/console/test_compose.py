@@ -61,6 +61,19 @@ async def test_the_answer_about_an_older_text_is_dropped(backend: FakeBackend) -
         assert len(backend.called("validate")) == 2
 
 
+async def test_what_spark_said_of_a_text_goes_as_soon_as_that_is_edited(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write(MERGE_SQL)
+        await operator.sees("Spark accepts it")
+        backend.hold("validate")
+        await operator.press("x")
+        await operator.sees("The text was edited; Spark has not checked it yet.")
+        assert "Spark accepts it" not in operator.screen
+        backend.release("validate")
+        await operator.sees("Spark accepts it")
+
+
 async def test_what_is_no_merge_or_nothing_at_all_is_told_so(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.warm()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual.widgets import Input
 
+from console.places.merge import find_key
 from engine.model.errors import EngineError
 from tests.console import samples
 from tests.console.drive import Operator, console
@@ -82,3 +83,34 @@ async def test_values_that_are_private_are_not_shown_but_the_clause_is(backend: 
     assert "deleted by clause 1" in "".join(paragraph.body.plain for paragraph in page.head)
     assert page.table is not None
     assert not page.table.rows
+
+
+async def test_a_question_that_is_replaced_at_once_ends_and_leaves_nothing_running(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        plan = operator.merge.plan
+        assert plan is not None
+        assert plan.kind == "merge"
+        for typed in ("1", "2"):
+            find_key._look(operator.merge, plan, typed)
+        await operator.until(lambda: not operator.app.status.work, "no work")
+        await operator.sees("CAST('2' AS bigint)")
+
+
+async def test_a_question_of_a_merge_that_is_closed_leaves_nothing_running(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        operator.app.action_new_merge()
+        await operator.plan(MERGE_SQL)
+        assert operator.merge.number == 2
+        backend.hold("find_key")
+        await operator.press("slash")
+        await operator.sees("Find a key")
+        operator.app.screen.query_one(Input).value = "1"
+        await operator.press("enter")
+        await operator.until(lambda: backend.called("find_key"))
+        assert operator.app.status.work == "looking for a key"
+        await operator.merge.action_close_merge()
+        await operator.until(lambda: operator.app.merges.keys() == {1}, "one merge")
+        backend.release("find_key")
+        await operator.until(lambda: not operator.app.status.work, "no work")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from console.places.history.history import HistoryPlace
+from console.widgets.grid import Grid
 from engine.model.plans import OperationDetail
 from tests.console import samples
 from tests.console.drive import console
@@ -66,6 +68,45 @@ async def test_a_commit_shows_up_without_being_asked_for(backend: FakeBackend) -
         await operator.sees("kept its promise")
         await operator.press("h")
         await operator.until(lambda: len(backend.called("history")) == 2)
+
+
+@pytest.mark.parametrize("key", ["r", "b"])
+async def test_the_cursor_stays_on_its_operation_when_the_ledger_is_read_again(backend: FakeBackend, key: str) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.press("3")
+        await operator.sees("DEVIATED")
+        await operator.press("down", "down", "down")
+        place = operator.app.screen
+        assert isinstance(place, HistoryPlace)
+        await operator.until(lambda: place.selected is place.operations[3], "the fourth operation")
+        below = place.operations[3]
+        backend.ledger.insert(0, backend.ledger[0].model_copy(update={"op_id": "newest"}))
+        await operator.press(key)
+        await operator.until(lambda: len(place.listed) > len(samples.a_ledger()), "the new list")
+        assert place.selected == below
+        grid = place.list_view.query_one(Grid)
+        assert place.listed[grid.cursor] == below
+        assert place.detail is not None
+        assert place.detail.operation == below
+
+
+async def test_the_commit_is_under_the_cursor_that_was_elsewhere(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.press("3")
+        await operator.sees("DEVIATED")
+        await operator.press("down", "down")
+        await operator.plan(MERGE_SQL)
+        await operator.press("c")
+        await operator.sees("Commit plan")
+        await operator.press("ctrl+y")
+        await operator.sees("kept its promise")
+        await operator.press("h")
+        await operator.until(lambda: len(backend.called("history")) == 2)
+        place = operator.app.screen
+        assert isinstance(place, HistoryPlace)
+        await operator.until(
+            lambda: place.selected is not None and place.selected.op_id == samples.an_outcome(samples.a_plan()).op_id
+        )
 
 
 async def test_u_shows_what_comes_back_and_enter_undoes_nothing(backend: FakeBackend) -> None:

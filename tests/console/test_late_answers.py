@@ -6,6 +6,7 @@ import asyncio
 import re
 import tempfile
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -106,7 +107,13 @@ def check_history(place: HistoryPlace) -> None:
 
 
 def check_statement(place: StatementPlace) -> None:
-    """The preview and the commit are of the plan whose name is above them, and it says if the text is another."""
+    """The preview and the commit are of the plan whose name is above them, and it says if the text is another.
+
+    What Spark says of a text is of the text above it.
+    """
+    told = " ".join(one.body.plain for one in place.pane.told)
+    for mark in MARK.findall(told):
+        assert mark == f"<{sha256(place.pane.text.encode()).hexdigest()}>", f"{told} is shown of another text"
     if (plan := place.plan) is None:
         return
     assert place.preview.plan is plan

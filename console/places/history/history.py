@@ -124,8 +124,8 @@ class HistoryPlace(Place):
         self.ask("history", lambda: self.backend.history(limit=LIMIT), self._read, self.list_view.fail)
 
     def _read(self, operations: list[Operation]) -> None:
-        self.operations = operations
-        self._list()
+        before, self.operations = self._op_id, operations
+        self._list(before)
         if self.focused is None:
             self.list_view.focus_page()
 
@@ -141,13 +141,14 @@ class HistoryPlace(Place):
         event.stop()
         self.list_view.focus_page()
 
-    def _list(self) -> None:
+    def _list(self, before: str = "") -> None:
+        """``before``: the operation that the cursor stays on, wherever it is listed now."""
         words = self.query_one("#filter", Input).value.split()
         found = [one for one in self.operations if matches(one, words)]
         self.listed = grouped(found, self.grouping)
-        at = [row for row, one in enumerate(self.listed) if not isinstance(one, Group) and one.op_id == self._wanted]
-        self._row = at[0] if at else 0
-        if at:
+        rows = {one.op_id: row for row, one in enumerate(self.listed) if not isinstance(one, Group)}
+        self._row = rows.get(self._wanted, rows.get(before, 0))
+        if self._wanted in rows:
             self._wanted = ""
         page = list_page(self.listed, len(self.operations), self.console_app.glyphs, self.grouping)
         self.list_view.show(replace(page, at=self._row))
@@ -157,6 +158,7 @@ class HistoryPlace(Place):
             self.detail = None
             self.detail_view.say("")
 
+    @override
     def show_operation(self, op_id: str) -> None:
         """Put the cursor on an operation, whatever was filtered for."""
         self._wanted, self.grouping = op_id, ""
@@ -243,7 +245,7 @@ class HistoryPlace(Place):
 
     def action_group(self) -> None:
         self.grouping = GROUPINGS[(GROUPINGS.index(self.grouping) + 1) % len(GROUPINGS)]
-        self._list()
+        self._list(self._op_id)
         self.notify(f"Grouped by {self.grouping}." if self.grouping else "Not grouped.")
 
     # Small actions

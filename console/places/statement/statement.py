@@ -263,7 +263,8 @@ class StatementPlace(StepsPlace):
         self.query_one("#running", Running).advance(event.progress)
         if answers := sentences.so_far(event.progress):
             self._so_far += answers
-            self.pane.say(PLANNING, *self._so_far)
+            if self.operation.typed == self._typed():
+                self.pane.say(PLANNING, *self._so_far)
 
     def action_cancel(self) -> None:
         if self.pane.plan_is_wanted:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 VALIDATE_AFTER_SECONDS = 0.4
 SAVE_AFTER_SECONDS = 0.3
+EDITED = "The text was edited; Spark has not checked it yet."
 _TARGET = re.compile(r"\bMERGE\s+(?:WITH\s+SCHEMA\s+EVOLUTION\s+)?INTO\s+([^\s()]+)", re.IGNORECASE)
 _PYTHON = re.compile(r"\bDeltaTable\s*\.|\.\s*when(Not)?Matched(BySource)?(Update|Insert|Delete)")
 _PYTHON_HINT = (
@@ -78,6 +79,8 @@ class ComposePane(Vertical, Asking):
         """The text that may not be on disk yet."""
         self._given = ""
         """The last text that came from elsewhere: not worth keeping until it is edited."""
+        self._told_of = Draft("")
+        """The text that the sentences below the editor are about."""
         self._saves = itertools.count()
         self._save_timer: Timer | None = None
         self._validate_timer: Timer | None = None
@@ -121,7 +124,8 @@ class ComposePane(Vertical, Asking):
         return self.query_one(Parameters).values
 
     def say(self, *paragraphs: Paragraph | str) -> None:
-        """Sentences below the editor."""
+        """Sentences below the editor, about the text that is in it now."""
+        self._told_of = Draft(self.text, self.params)
         self.query_one("#message", Sentences).show(
             sentence(one, "$foreground-muted") if isinstance(one, str) else one for one in paragraphs
         )
@@ -230,6 +234,8 @@ class ComposePane(Vertical, Asking):
     def _later(self) -> None:
         self._latest = Draft(self.text, self.params)
         self.forget("validate")
+        if self.told and self._told_of != self._latest:
+            self.say(EDITED)
         for timer in (self._save_timer, self._validate_timer):
             if timer is not None:
                 timer.stop()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
 from textual.widgets import ContentSwitcher
@@ -142,7 +142,10 @@ class StepsPlace(Place):
         self.preview.turn_to(view)
 
     def action_history(self) -> None:
-        self.console_app.go_to("history")
+        place = cast("Place", self.console_app.go_to("history"))
+        if self.committed is not None:
+            # the cursor of the history stays where it was, and the commit is above it
+            place.call_after_refresh(place.show_operation, self.committed.op_id)
 
     def action_copy_text(self) -> None:
         if self.plan is None or self.view not in ("preview", "commit"):
