@@ -144,7 +144,7 @@ def _plan(spark: SparkSession, script: Script, params: dict[str, str], options: 
     spark.conf.set(PLANNED, "1")
     # before another thread sets confs for its queries
     confs, others = kept_confs(spark), session_confs(spark, KEPT_CONFS)
-    analysis = analyze_merge(spark, statement, others, clock)
+    analysis = analyze_merge(spark, statement, others, confs, clock)
     merge = analysis.merge
     with clock.phase("should_materialize_source"):
         query = source_plan(spark, merge)
@@ -225,8 +225,10 @@ class Analysis:
         )
 
 
-def analyze_merge(spark: SparkSession, statement: MergeStatement, others: Mapping[str, str], clock: Clock) -> Analysis:
-    """Analyze the MERGE, and have the log read meanwhile. ``others`` are the session's confs."""
+def analyze_merge(
+    spark: SparkSession, statement: MergeStatement, others: Mapping[str, str], confs: Mapping[str, str], clock: Clock
+) -> Analysis:
+    """Analyze the MERGE, and have the log read meanwhile. ``others`` and ``confs`` are the session's."""
     with beside() as submit, beside() as judge:
         typed = submit(lambda: describe_detail(spark, statement.target.text))
         around = submit(lambda: surroundings(spark, others))
@@ -241,7 +243,8 @@ def analyze_merge(spark: SparkSession, statement: MergeStatement, others: Mappin
             detail=detail,
             listing=submit(lambda: target_files(spark, merge, columns.result())),
             target=submit(lambda: describe_target(spark, merge, detail.result(), columns.result())),
-            join=judge(lambda: join_of_match(spark, merge)),
+            # inserting alone, a MERGE reads its source once, however it is joined
+            join=judge(lambda: "by key" if runs_insert_only(statement, confs) else join_of_match(spark, merge)),
         )
 
 

@@ -77,6 +77,7 @@ HINTS = {
     "AMBIGUOUS_REFERENCE": "Qualify the column with the target's or the source's alias.",
     "PARSE_SYNTAX_ERROR": "Correct the statement at that place.",
     "DELTA_TABLE_NOT_FOUND": "Check the name or the path.",
+    "DELTA_TABLE_ONLY_OPERATION": "Check the name or the path: the table may have been renamed, moved or dropped.",
     "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE": "Deduplicate the source on the keys of ON.",
     "DELTA_MERGE_RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT": "A CHAR column in ON or a condition: "
     "set spark.sql.readSideCharPadding=false, or use VARCHAR or STRING.",

@@ -111,9 +111,12 @@ def _columns(root: Node, node: Node, sides: Sequence[Side]) -> tuple[int, list[t
         owners = [side for side in sides if (side.qualifies(node.names) if node.names else not in_count)]
         if owners or not node.names:
             return node.end, [(side, column) for side in owners for column in side.columns]
-    for qualifiers in range(len(node.names) - 1, -1, -1):
-        name = node.names[qualifiers]
-        fits = [one for one in sides if (not qualifiers or one.qualifies(node.names[:qualifiers])) and one.has(name)]
+    # last, what would stand for the catalog or schema of a table that is typed without: t.t.id is a field of t.t
+    order = [(beyond, length) for beyond in (False, True) for length in range(len(node.names) - 1, -1, -1)]
+    for beyond, qualifiers in order:
+        name, before = node.names[qualifiers], node.names[:qualifiers]
+        reached = [one for one in sides if beyond or qualifiers <= len(one.qualifier)]
+        fits = [one for one in reached if (not before or one.qualifies(before)) and one.has(name)]
         if fits:
             column = fits[0].column(name) if len(fits) == 1 else None
             # Spark refuses what is ambiguous

@@ -197,6 +197,16 @@ MERGES: dict[str, tuple[tuple[str, ...], str]] = {
         "MERGE WITH SCHEMA EVOLUTION INTO tgt t USING src s ON t.id = s.id WHEN MATCHED THEN UPDATE SET st.c = s.st.c, "
         "st.b.y = s.st.b.y, t.st.a = 7, extra = s.extra WHEN NOT MATCHED BY SOURCE THEN UPDATE SET st = NULL",
     ),
+    "columns called as the tables": (
+        (
+            "CREATE TABLE tgt (id INT, tgt STRUCT<id: INT>, src STRUCT<id: INT>) USING delta",
+            "INSERT INTO tgt VALUES (1, named_struct('id', 5), named_struct('id', 6)), (2, NULL, NULL)",
+            "CREATE TABLE src USING delta AS SELECT 1 AS id, named_struct('id', 8) AS tgt",
+        ),
+        "MERGE INTO tgt USING src ON tgt.id = src.id WHEN MATCHED AND tgt.tgt.id = 5 AND tgt.src.id = 6 "
+        "THEN UPDATE SET tgt.tgt.id = src.tgt.id, src = named_struct('id', src.id) "
+        "WHEN NOT MATCHED BY SOURCE THEN UPDATE SET tgt.id = tgt.id + 1",
+    ),
     "a variant path": (
         (
             "CREATE TABLE tgt (id INT, v INT) USING delta",

@@ -124,6 +124,20 @@ def test_a_qualifier_is_the_end_of_the_name_or_the_alias(
 @pytest.mark.parametrize(
     ("typed", "text"),
     [
+        ("t.t.v", "__dm_target.`t`.v"),
+        ("t.s.v", "__dm_target.`s`.v"),
+        ("s.v", "__dm_source.`v`"),
+        ("db.t.v", "__dm_target.`v`"),
+    ],
+)
+def test_a_column_called_as_a_table_is_read_before_a_schema_that_nobody_typed(typed: str, text: str) -> None:
+    sides = [Side(name, (name[5],), False, ("v", "t", "s")) for name in (SOURCE, TARGET)]
+    assert resolve(typed, sides).text == text
+
+
+@pytest.mark.parametrize(
+    ("typed", "text"),
+    [
         ("v", "`v`"),
         ("t.v", "`v`"),
         ("t.v.x", "`v`.x"),
