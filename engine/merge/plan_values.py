@@ -70,8 +70,10 @@ def target_value(merge: AnalyzedMerge, detail: Any, scan: DeltaScan) -> Target:
 
 
 def source_value(merge: AnalyzedMerge, source: PreparedSource) -> Source:
+    typed = merge.statement.source
     return Source(
-        sql=merge.source_sql,
+        # with the alias as typed: the one of our queries is nobody's
+        sql=merge.statement.sql[typed.start : typed.end_alias],
         columns_used=merge.columns_used,
         num_rows=source.num_rows,
         fingerprint=source.fingerprint,

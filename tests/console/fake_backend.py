@@ -238,6 +238,9 @@ class FakeBackend:
 
     def operation(self, op_id: str) -> OperationDetail:
         self._enter("operation", op_id, needs_spark=False)
+        return self._detail(op_id)
+
+    def _detail(self, op_id: str) -> OperationDetail:
         one = next(entry for entry in self.ledger if entry.op_id == op_id)
         made = samples.a_create_plan if one.kind == "create_table" else samples.a_plan
         plan = made(one.sql, plan_id=one.plan_id)
@@ -246,7 +249,7 @@ class FakeBackend:
 
     def outcomes(self, limit: int = 500) -> list[OperationDetail]:
         self._enter("outcomes", limit, needs_spark=False)
-        details = (self.operation(one.op_id) for one in self.ledger[:limit] if one.version is not None)
+        details = (self._detail(one.op_id) for one in self.ledger[:limit] if one.version is not None)
         return [detail.model_copy(update={"plan": None}) for detail in details]
 
     def plan_undo(self, op_id: str) -> UndoPlan:

@@ -19,6 +19,8 @@ async def test_the_ledger_is_listed_newest_first_with_what_came_of_it(backend: F
         await operator.sees("applied, kept", "failed", "cancelled", "applied, DEVIATED")
         rows = [line for line in operator.screen.splitlines() if line.startswith(" 2026-11-")]
         assert [row.split()[1] for row in rows[:4]] == ["12:05", "11:40", "09:00", "22:15"]
+        # the rows that changed, of what was committed alone
+        assert ["+220 ~1," in row for row in rows[:4]] == [True, False, False, True], rows
 
 
 async def test_the_operation_under_the_cursor_shows_promise_against_actual(backend: FakeBackend) -> None:

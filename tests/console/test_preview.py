@@ -148,6 +148,11 @@ async def test_a_refused_plan_shows_the_keys_and_cannot_be_committed(backend: Fa
         await operator.sees("Spark would refuse it")
         await operator.press("ctrl+y", "enter")
         assert not backend.called("apply")
+        await operator.press("escape")
+        operator.merge.show_view("preview")
+        operator.merge.preview.turn_to("promise")
+        await operator.sees("Nothing is promised: this cannot be committed.")
+        assert "compared with the commit" not in operator.screen
 
 
 async def test_s_saves_the_plan_as_a_file_and_never_overwrites_unasked(backend: FakeBackend) -> None:

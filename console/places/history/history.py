@@ -79,6 +79,8 @@ class HistoryPlace(Place):
     def __init__(self) -> None:
         super().__init__()
         self.operations: list[Operation] = []
+        self._outcomes: dict[str, Outcome] = {}
+        """What the operations did, by their ids."""
         self.listed: list[Operation | Group] = []
         self.grouping = ""
         self.detail: OperationDetail | None = None
@@ -121,10 +123,17 @@ class HistoryPlace(Place):
 
     def action_reload(self) -> None:
         self._is_old = False
-        self.ask("history", lambda: self.backend.history(limit=LIMIT), self._read, self.list_view.fail)
 
-    def _read(self, operations: list[Operation]) -> None:
-        before, self.operations = self._op_id, operations
+        def read() -> tuple[list[Operation], dict[str, Outcome]]:
+            operations = self.backend.history(limit=LIMIT)
+            committed = self.backend.outcomes(LIMIT)
+            return operations, {one.operation.op_id: one.outcome for one in committed if one.outcome is not None}
+
+        self.ask("history", read, self._read, self.list_view.fail)
+
+    def _read(self, ledger: tuple[list[Operation], dict[str, Outcome]]) -> None:
+        before = self._op_id
+        self.operations, self._outcomes = ledger
         self._list(before)
         if self.focused is None:
             self.list_view.focus_page()
@@ -150,7 +159,7 @@ class HistoryPlace(Place):
         self._row = rows.get(self._wanted, rows.get(before, 0))
         if self._wanted in rows:
             self._wanted = ""
-        page = list_page(self.listed, len(self.operations), self.console_app.glyphs, self.grouping)
+        page = list_page(self.listed, self._outcomes, len(self.operations), self.console_app.glyphs, self.grouping)
         self.list_view.show(replace(page, at=self._row))
         if self.view == "plots":
             self._plot()

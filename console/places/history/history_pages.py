@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreatePlan
-    from engine.model.operation import Operation
+    from engine.model.operation import Operation, Outcome
     from engine.model.plans import AnyPlan, OperationDetail
 
 
@@ -73,9 +73,12 @@ def grouped(operations: Sequence[Operation], by: str) -> list[Operation | Group]
     return listed
 
 
-def list_page(listed: Listed, total: int, glyphs: Glyphs, by: str = "") -> Page:
+def list_page(listed: Listed, outcomes: Mapping[str, Outcome], total: int, glyphs: Glyphs, by: str = "") -> Page:
+    """``outcomes`` are by operation; ``total`` counts the operations before they were filtered."""
     rows = [
-        _group_row(one, by, glyphs) if isinstance(one, Group) else _operation_row(one, glyphs, member=bool(by))
+        _group_row(one, by, glyphs)
+        if isinstance(one, Group)
+        else _operation_row(one, outcomes.get(one.op_id), glyphs, member=bool(by))
         for one in listed
     ]
     columns = [
@@ -84,7 +87,8 @@ def list_page(listed: Listed, total: int, glyphs: Glyphs, by: str = "") -> Page:
         Column("kind"),
         Column("status", failed=lambda at: is_deviating(listed[at])),
         Column("at", align="right", value=lambda at: _version(listed[at])),
-        Column("error", fit="end"),
+        # what has an error changed no rows
+        Column("result", fit="end"),
         Column("plan", beyond=True),
     ]
     empty = "Nothing matches the filter." if total else "Nothing was planned or committed yet."
@@ -100,7 +104,7 @@ def _version(one: Operation | Group) -> int | None:
     return None if isinstance(one, Group) else one.version
 
 
-def _operation_row(one: Operation, glyphs: Glyphs, *, member: bool) -> Row:
+def _operation_row(one: Operation, outcome: Outcome | None, glyphs: Glyphs, *, member: bool) -> Row:
     started = local_time(one.started_at, seconds=False)
     return (
         f"  {started}" if member else started,
@@ -108,7 +112,7 @@ def _operation_row(one: Operation, glyphs: Glyphs, *, member: bool) -> Row:
         sentences.kind(one.kind, one.sql),
         _status(one, glyphs),
         "" if one.version is None else f"v{one.version}",
-        sentences.one_line(one.error or ""),
+        sentences.one_line(one.error or "") or (sentences.changed_rows(outcome.metrics, glyphs) if outcome else ""),
         short_id(one.plan_id),
     )
 

@@ -166,6 +166,9 @@ def write_page(plan: Plan, _glyphs: Glyphs) -> Page:
 
 
 def promise_page(plan: Plan, glyphs: Glyphs) -> Page:
+    if plan.refused is not None:
+        told = "Nothing is promised: this cannot be committed."
+        return Page((signed(glyphs.error, "$text-error", told),))
     columns = [Column("metric"), Column("promised", align="right"), Column(""), Column("how sure")]
     rows: list[Row] = [
         (visible(metric), number(value), glyphs.exact, "exact: compared with the commit")
