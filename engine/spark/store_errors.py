@@ -24,6 +24,7 @@ _NO_JARS = re.compile(
     r"Class org\.apache\.hadoop\.fs\.(?:s3a|azurebfs|gs)\.\S+ not found"
     r'|No FileSystem for scheme "?(?:s3|s3a|abfss?|gs)\b'
 )
+_OTHER_HOST = re.compile(r"UnknownHostException: (\S+\.(?:core\.windows\.net|googleapis\.com))")
 _BUCKET = re.compile(r"\bs3a?://([^/\s'\"`:]+)")
 _KEYS = "Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, and what that key may do."
 
@@ -88,6 +89,18 @@ def store_error(text: str) -> EngineError | None:
             STORE_NO_JARS,
             "This Spark has no jars for the object store of that path.",
             "Give --store s3 (abfs, gcs). A Connect server of yours needs the connector of its own Hadoop version.",
+        )
+    if "UnknownHostException: metadata.google.internal" in text:
+        return EngineError(
+            STORE_NO_CREDENTIALS,
+            "There are no credentials for the store: this is no machine of Google's.",
+            "Set GOOGLE_APPLICATION_CREDENTIALS=KEY-FILE.json, and run the command again.",
+        )
+    if host := _OTHER_HOST.search(text):
+        return EngineError(
+            STORE_UNREACHABLE,
+            f"The store does not answer: the host {host[1]} is not known.",
+            "Check the account in the path and the network. Spark itself is up.",
         )
     if not _CLIENT.search(text):
         return None

@@ -35,6 +35,8 @@ NO_JARS = "ClassNotFoundException: Class org.apache.hadoop.fs.s3a.S3AFileSystem 
         (FORBIDDEN, "STORE_DENIED", "The store refuses access to the bucket of that path."),
         (DOWN, "STORE_UNREACHABLE", "The store does not answer at 127.0.0.1:1."),
         (NO_JARS, "STORE_NO_JARS", "has no jars"),
+        ("UnknownHostException: metadata.google.internal", "STORE_NO_CREDENTIALS", "no machine of Google's"),
+        ("UnknownHostException: acct.dfs.core.windows.net", "STORE_UNREACHABLE", "acct.dfs.core.windows.net"),
         (FORBIDDEN.replace("Forbidden", "ExpiredToken"), "STORE_DENIED", "it has expired"),
         (FORBIDDEN.replace("Forbidden", "RequestTimeTooSkewed"), "STORE_DENIED", "clock"),
         (FORBIDDEN.replace("Forbidden", "InvalidAccessKeyId"), "STORE_DENIED", "does not know the access key"),
