@@ -20,6 +20,7 @@ from engine.model.create_values import CreatePlan, CreateSource, CreateStatement
 from engine.model.errors import EngineError
 from engine.model.plan import PlanningState, Remark, Target
 from engine.model.progress import OnProgress
+from engine.preflight.log_store_warning import log_store_warnings
 from engine.preflight.target_reads import beside
 from engine.spark.clock import Clock
 from engine.spark.confs import read_confs
@@ -139,7 +140,7 @@ def assemble(spark: SparkSession, statement: CreateStatement, survey: Survey, st
         else (),
         promise=handle_commit(create, provided, before).metrics if commits else {},
         refused=survey.refused,
-        warnings=warnings_of(survey),
+        warnings=(*warnings_of(survey), *log_store_warnings(spark, around.location)),
         confs=confs,
         state=state,
     )

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
 from engine.model.errors import EngineError
+from engine.preflight.log_store_warning import log_store_warnings
 from engine.session.confs import CATALOG, EXTENSION
 from engine.session.jars import DELTA_PACKAGE
 from engine.spark.session_state import tagged
@@ -53,7 +54,7 @@ def check_spark(spark: SparkSession, job_seconds: float = JOB_SECONDS) -> tuple[
         ("job", lambda: _job(spark, job_seconds)),
         ("clock", lambda: _clock(spark)),
     )
-    return tuple(_finding(name, look) for name, look in looks)
+    return (*(_finding(name, look) for name, look in looks), *_log_store(spark))
 
 
 def _finding(name: str, look: Callable[[], SparkFinding]) -> SparkFinding:
@@ -107,6 +108,18 @@ def _storage(spark: SparkSession) -> SparkFinding:
         hint = "Check the credentials, and the file system's jar and settings (spark.hadoop.fs.…)."
         return SparkFinding("storage", "fail", f"{place} cannot be reached: {error}", hint)
     return SparkFinding("storage", "ok", f"{place} can be reached")
+
+
+def _log_store(spark: SparkSession) -> tuple[SparkFinding, ...]:
+    """None where the schema default is not on S3."""
+    try:
+        place = schema_location(spark, ("default",)) or ""
+        return tuple(
+            SparkFinding("log store", "warn", one.sentence, one.evidence) for one in log_store_warnings(spark, place)
+        )
+    except Exception as error:
+        reason = translate(error)
+        return (SparkFinding("log store", "fail", str(reason), reason.hint),)
 
 
 def _job(spark: SparkSession, seconds: float) -> SparkFinding:

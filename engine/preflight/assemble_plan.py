@@ -13,6 +13,7 @@ from engine.model.scan import TouchedFiles
 from engine.preflight.advice import advice_of, warnings_of
 from engine.preflight.findings import Findings
 from engine.preflight.generated_column_advice import generated_predicate
+from engine.preflight.log_store_warning import log_store_warnings
 from engine.spark.clock import Clock
 from engine.spark.explain import explain
 from engine.spark.session_state import session_ref
@@ -59,7 +60,7 @@ def assemble_plan(
         promise=promise.metrics,
         estimates=promise.estimates,
         refused=findings.refused,
-        warnings=(*warnings_of(findings), *findings.faults),
+        warnings=(*warnings_of(findings), *log_store_warnings(spark, table.path), *findings.faults),
         advice=(*advice_of(findings), *((implied,) if implied else ())),
         samples=findings.samples,
         confs=dict(basis.confs),
