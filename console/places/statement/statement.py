@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -145,10 +144,11 @@ class StatementPlace(StepsPlace):
             return
         if self.view in ("preview", "commit"):
             self.show_view("compose")
-        if typed_then is not None and typed_then != self._typed():
-            # its place is one of the text of then
-            failure = replace(failure, line=None, column=None)
-        self.pane.show_failure(failure)
+        if typed_then is None or typed_then == self._typed():
+            self.pane.show_failure(failure)
+            return
+        # below the text stands what Spark says of the text of now
+        self.notify(f"The text as it was cannot be planned: {failure.message}", severity="error")
 
     def _tell_here(self, text: str) -> None:
         """A sentence below the text, and a notice if the text is not shown."""
