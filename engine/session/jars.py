@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -59,7 +59,7 @@ _SHIPPED_FOR_CONNECTORS = (
 )
 
 _RESOLVER_CONFS = ("spark.jars.repositories", "spark.jars.ivySettings")
-_SILENCE = 180.0  # seconds without a line from the resolver before it is given up
+_SILENCE = 180.0  # seconds without a line from the resolver, and without a byte, before it is given up
 
 Progress = Callable[[str], None]
 
@@ -243,7 +243,7 @@ def _resolve(java: Java, target: Path, confs: Mapping[str, str], words: _Words) 
             options=["--master", "local", *options, "--class", "org.apache.ivy.Main"],
             arguments=["-version"],
         )
-        code, output = _run(command, spark_environment(java), words)
+        code, output = _run(command, spark_environment(java), target, words)
         if code == 0:
             return
     raise UnreachableError(
@@ -254,8 +254,9 @@ def _resolve(java: Java, target: Path, confs: Mapping[str, str], words: _Words) 
     )
 
 
-def _run(command: list[str], env: Mapping[str, str], words: _Words) -> tuple[int, str]:
-    """Run the resolver to its end: its exit code and all it said. Killed when it falls silent."""
+def _run(command: list[str], env: Mapping[str, str], target: Path, words: _Words) -> tuple[int, str]:
+    """Run the resolver to its end: its exit code and all it said. Killed when it falls silent, and nothing in
+    ``target`` grows any more."""
     lines: list[str] = []
     with (
         words.log.open("a", encoding="utf-8") as out,
@@ -272,7 +273,7 @@ def _run(command: list[str], env: Mapping[str, str], words: _Words) -> tuple[int
         ) as process,
     ):
         assert process.stdout is not None
-        watch = _kill_when_silent(process)
+        watch = _kill_when_silent(process, target)
         try:
             for line in _lines(process.stdout, watch):
                 out.write(line)
@@ -305,19 +306,29 @@ class _Heard(threading.Event):
         self.lines += 1
 
 
-def _kill_when_silent(process: subprocess.Popen[str]) -> _Heard:
+def _kill_when_silent(process: subprocess.Popen[str], target: Path) -> _Heard:
     silence = _Heard()
 
     def watch() -> None:
-        before = -1
+        before = (-1, -1)
         while not silence.wait(_SILENCE):
-            if silence.lines == before:
+            # Amazon's client has 686 MB, of which the resolver says no word while it comes
+            now = (silence.lines, _bytes_in(target))
+            if now == before:
                 process.kill()
                 return
-            before = silence.lines
+            before = now
 
     threading.Thread(target=watch, name="jars-watch", daemon=True).start()
     return silence
+
+
+def _bytes_in(directory: Path) -> int:
+    total = 0
+    for file in directory.rglob("*"):
+        with suppress(OSError):  # a part that is renamed meanwhile
+            total += file.stat().st_size
+    return total
 
 
 def _cause(output: str) -> str:

@@ -149,7 +149,7 @@ def translate(error: BaseException, sql: str = "") -> EngineError:
     chain = [*chain_of(error, text)]
     if any(is_cancelled(one) for one in chain):
         return CancelledError("CANCELLED", "The work was cancelled.", "Nothing of it goes on in Spark.")
-    if is_of_spark(error) and (of_store := store_error("\n".join(one.text for one in chain))):
+    if is_of_spark(error) and (of_store := _of_store(chain)):
         return of_store
     if _driver_is_gone(error, text):
         return UnreachableError(
@@ -165,7 +165,14 @@ def translate(error: BaseException, sql: str = "") -> EngineError:
 
 def refused_while_planning(text: str, sql: str) -> EngineError:
     """What EXPLAIN prints in place of a plan: an exception's text, with its Java name in front or without it."""
-    return store_error(text) or as_error([link("", text)], sql, SPARK_ERROR)
+    chain = [link("", text)]
+    return _of_store(chain) or as_error(chain, sql, SPARK_ERROR)
+
+
+def _of_store(chain: Sequence[ChainLink]) -> EngineError | None:
+    """What a store's client said, which has no class: a word of a classified error may be the name of a column."""
+    texts = [one.text for one in chain if not one.condition or one.condition.startswith(WRAPPERS)]
+    return store_error("\n".join(texts))
 
 
 def as_error(chain: Sequence[ChainLink], sql: str, unnamed: str) -> EngineError:

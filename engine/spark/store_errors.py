@@ -18,7 +18,8 @@ STORE_CODES = (STORE_DENIED, STORE_NO_BUCKET, STORE_NO_JARS, STORE_NO_CREDENTIAL
 
 # Only an error of a store's client is read: a row, or another server, may say "Forbidden" too.
 _CLIENT = re.compile(
-    r"software\.amazon\.awssdk|org\.apache\.hadoop\.fs\.s3a|\(Service: S3,|\bs3a?://|\bS3AFileSystem\b"
+    r"software\.amazon\.awssdk|org\.apache\.hadoop\.fs\.s3a|\(Service: S3,|\bs3a?://|\bS3AFileSystem\b|bucket is null"
+    r"|\bazurebfs\b|\babfss?://|\bfs\.azure\.|\bfs\.gs\.|\bgs://|default credentials were not found"
 )
 _NO_JARS = re.compile(
     r"Class org\.apache\.hadoop\.fs\.(?:s3a|azurebfs|gs)\.\S+ not found"
@@ -35,6 +36,12 @@ _KNOWN = (
         STORE_NO_BUCKET,
         "The store has no bucket {bucket}.",
         "Create it, or correct the path or AWS_ENDPOINT_URL_S3.",
+    ),
+    (
+        r"bucket is null/empty",
+        STORE_NO_BUCKET,
+        "The path names no bucket that S3A can read: a name has small letters, digits, dots and hyphens.",
+        "Correct the path; an underscore in the name of a bucket is not possible.",
     ),
     (
         r"SignatureDoesNotMatch|request signature we calculated",
@@ -54,6 +61,12 @@ _KNOWN = (
         STORE_DENIED,
         "The store refuses the request: this machine's clock differs too much from its own.",
         "Set the clock.",
+    ),
+    (
+        r"default credentials were not found",
+        STORE_NO_CREDENTIALS,
+        "There are no credentials for the store.",
+        "Set GOOGLE_APPLICATION_CREDENTIALS, and run the command again.",
     ),
     (
         r"NoAwsCredentialsException|No AWS Credentials|Unable to load credentials",
@@ -77,7 +90,7 @@ _KNOWN = (
         r"Connection refused|UnknownHostException|ConnectTimeout|timed out|Unable to execute HTTP request",
         STORE_UNREACHABLE,
         "The store does not answer{where}.",
-        "Check AWS_ENDPOINT_URL_S3 and the network. Spark itself is up.",
+        "Check the path, AWS_ENDPOINT_URL_S3 and the network. Spark itself is up.",
     ),
 )
 

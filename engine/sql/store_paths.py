@@ -7,7 +7,12 @@ import re
 from engine.model.errors import UsageError
 
 # The name of a bucket holds no colon. A secret key may hold slashes.
-_CREDENTIALS = re.compile(r"\b(?:s3[an]?|gs)://[^/:@\s'\"`]+:[^\s'\"`]*@", re.IGNORECASE)
+_CREDENTIALS = re.compile(
+    r"\b(?:s3[an]?|gs)://[^/:@\s'\"`]+:[^\s'\"`]*@"
+    # a key alone: S3A leaves it out and asks as another
+    r"|\bs3[an]?://[^/:@\s'\"`]+@",
+    re.IGNORECASE,
+)
 
 
 def refuse_credentials(text: str) -> None:

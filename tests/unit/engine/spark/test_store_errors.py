@@ -40,6 +40,18 @@ NO_JARS = "ClassNotFoundException: Class org.apache.hadoop.fs.s3a.S3AFileSystem 
         (FORBIDDEN.replace("Forbidden", "ExpiredToken"), "STORE_DENIED", "it has expired"),
         (FORBIDDEN.replace("Forbidden", "RequestTimeTooSkewed"), "STORE_DENIED", "clock"),
         (FORBIDDEN.replace("Forbidden", "InvalidAccessKeyId"), "STORE_DENIED", "does not know the access key"),
+        ("IllegalArgumentException: bucket is null/empty", "STORE_NO_BUCKET", "no bucket that S3A can read"),
+        (
+            "abfss://c@nobody.dfs.core.windows.net/t: org.apache.hadoop.fs.azurebfs.AzureException: status code: -1"
+            " java.net.ConnectException: Connection refused",
+            "STORE_UNREACHABLE",
+            "The store does not answer.",
+        ),
+        (
+            "IOException: Your default credentials were not found. To set up Application Default Credentials, see ...",
+            "STORE_NO_CREDENTIALS",
+            "no credentials",
+        ),
         (
             "s3a://b/t: org.apache.hadoop.fs.s3a.auth.NoAwsCredentialsException",
             "STORE_NO_CREDENTIALS",
@@ -60,6 +72,13 @@ def test_one_sentence_with_cause_and_remedy(text: str, code: str, said: str) -> 
     "text",
     ["Forbidden", "the order NoSuchBucket was refused: Status Code: 403", "Connection refused", "s3a://b/t is odd"],
 )
-def test_what_is_not_of_a_store_stays_what_it_is(text: str) -> None:
+def test_what_is_not_of_a_store_is_none_of_its_errors(text: str) -> None:
     assert store_error(text) is None
     assert refused_while_planning(text, "").condition not in STORE_CODES
+
+
+def test_a_word_in_an_error_that_has_a_class_is_not_the_stores() -> None:
+    text = "org.apache.spark.sql.AnalysisException: [UNRESOLVED_COLUMN] `Forbidden` is no column of s3a://b/t."
+    assert refused_while_planning(text, "").condition == "UNRESOLVED_COLUMN"
+    wrapped = f"org.apache.spark.SparkException: [FAILED_READ_FILE.NO_HINT] s3a://b/t/part-0: {FORBIDDEN}"
+    assert refused_while_planning(wrapped, "").condition == "STORE_DENIED"

@@ -10,7 +10,13 @@ from engine.table.tables import table_sql
 
 @pytest.mark.parametrize(
     "path",
-    ["s3a://AKIA:the-secret@b/t", "s3://AKIA:the/secret@b/t", "S3A://AKIA:the-secret@b", "gs://k:the-secret@b/t"],
+    [
+        "s3a://AKIA:the-secret@b/t",
+        "s3://AKIA:the/secret@b/t",
+        "S3A://AKIA:the-secret@b",
+        "gs://k:the-secret@b/t",
+        "s3a://AKIAKEY@b/t",
+    ],
 )
 def test_credentials_in_a_path_are_refused_and_not_repeated(path: str) -> None:
     calls = (refuse_credentials, table_sql, lambda text: parse_script(f"MERGE INTO delta.`{text}` USING s ON true"))
