@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 from textual.widgets import Button
@@ -70,12 +71,18 @@ def keys_of_help() -> list[str]:
     return sorted({binding.key for bindings in all_bindings().values() for binding in bindings})
 
 
+class Recording(Protocol):
+    """A backend that keeps what it was asked for."""
+
+    def called(self, method: str) -> list[tuple[object, ...]]: ...
+
+
 @dataclass
 class Witness:
     """Sees what an operator sees, and what reaches the backend; knows nothing of how dialogs guard themselves."""
 
     operator: Operator
-    backend: FuzzedBackend
+    backend: Recording
     clock: Clock
     dialog: WritingDialog[object] | None = None
     since: float = 0.0
