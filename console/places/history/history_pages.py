@@ -82,7 +82,7 @@ def list_page(listed: Listed, total: int, glyphs: Glyphs, by: str = "") -> Page:
         Column("started"),
         Column("table"),
         Column("kind"),
-        Column("status", failed=lambda at: is_deviating(listed[at])),
+        Column("status", failed=lambda at: is_deviating(listed[at]) or is_lost(listed[at])),
         Column("at", align="right", value=lambda at: _version(listed[at])),
         Column("error", fit="end"),
         Column("plan", beyond=True),
@@ -94,6 +94,11 @@ def list_page(listed: Listed, total: int, glyphs: Glyphs, by: str = "") -> Page:
 def is_deviating(one: Operation | Group) -> bool:
     """Whether it was committed and broke its promise."""
     return not isinstance(one, Group) and one.status == "applied" and one.kept is False
+
+
+def is_lost(one: Operation | Group) -> bool:
+    """Whether Delta reported the commit and the log does not hold it."""
+    return not isinstance(one, Group) and one.status == "lost"
 
 
 def _version(one: Operation | Group) -> int | None:
@@ -178,7 +183,7 @@ def sql_page(detail: OperationDetail, _glyphs: Glyphs) -> Page:
 
 def _status(operation: Operation, glyphs: Glyphs) -> str:
     """The status in words; a commit says as well whether it kept its promise."""
-    words = operation.status.replace("_", " ")
+    words = "LOST" if is_lost(operation) else operation.status.replace("_", " ")
     sign = {
         "applied": glyphs.ok,
         "failed": glyphs.error,
@@ -187,6 +192,7 @@ def _status(operation: Operation, glyphs: Glyphs) -> str:
         "undone": glyphs.warning,
         "overwritten": glyphs.warning,
         "refused": glyphs.error,
+        "lost": glyphs.error,
         "running": glyphs.points_to,
     }.get(operation.status, glyphs.off)
     if operation.status == "applied" and operation.kept is not None:
