@@ -27,7 +27,7 @@ MEANINGS: Final = {
     UNREACHABLE: "Spark cannot be reached",
     STALE: "the plan is stale",
     REFUSED: "not confirmed, or refused by policy",
-    DEVIATED: "committed, but not as promised",
+    DEVIATED: "committed, but not as promised, or the commit is lost",
     USAGE: "wrong usage",
     CANCELLED: "cancelled",
 }
@@ -53,6 +53,7 @@ def exit_code(error: EngineError) -> int:
         (errors.RefusedError, REFUSED),
         (errors.UsageError, USAGE),
         (errors.CancelledError, CANCELLED),
+        (errors.LostCommitError, DEVIATED),
     )
     return next((code for kind, code in codes if isinstance(error, kind)), FAILED)
 

@@ -96,6 +96,8 @@ def _status(one: Operation, signs: Glyphs) -> RenderableType:
     bad, mind = (signs.error, ERROR), (signs.warning, WARNING)
     looks = {"applied": (signs.ok, OK), "running": (signs.dot, WARNING), "failed": bad, "not_committed": bad}
     looks |= {"refused": bad, "undone": mind, "overwritten": mind}
+    if one.status == "lost":
+        return Text(f"{signs.error} LOST", ERROR)
     sign, style = looks.get(one.status, (signs.dot, QUIET))
     if one.status == "applied" and one.kept is False:
         return Text(f"{signs.error} applied, DEVIATED", ERROR)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from engine.commit.commit_identity import own_commit
 from engine.commit.exactly_once import COMPARING, commit_despite, given_up_if_unknown, traced
+from engine.commit.lost_commit import lost_commit, raise_lost
 from engine.commit.promise_check import deviations
 from engine.commit.state_changes import changes, session_changed
 from engine.create.check_create_reading import check_parsed_create
@@ -102,7 +103,15 @@ def _run(
     say(Progress(phase=COMPARING, stage="committed"))
     with given_up_if_unknown(history, op_id):
         now = delta_table_now(spark, plan.target.name)
-        return _outcome(plan, history, op_id, committed(spark, plan, now), now, began=began)
+        commit = committed(spark, plan, now)
+        lost = None
+        if commit is None and plan.operation is not None and now is not None and not create.if_not_exists:
+            since = _commits_since(spark, plan, now)
+            transaction = plan.plan_id if plan.statement.form == "as_select" else None
+            lost = lost_commit(spark, plan.target.name, now.state.location, plan.target.version, since, transaction)
+    raise_lost(lost, history, op_id)
+    with given_up_if_unknown(history, op_id):
+        return _outcome(plan, history, op_id, commit, now, began=began)
 
 
 def run_confs(spark: SparkSession, plan: CreatePlan, op_id: str) -> dict[str, str]:
@@ -115,9 +124,13 @@ def committed(spark: SparkSession, plan: CreatePlan, now: DeltaTableNow | None) 
     """The commit that this plan made, if there is one: it is newer than the version that was planned."""
     if now is None or now.version <= plan.target.version or plan.operation is None:
         return None
-    # by its place: a CREATE that failed after the commit has left no name for it
-    newer = commits_after(spark, f"delta.{quote(now.state.location)}", plan.target.version, now.version)
+    newer = _commits_since(spark, plan, now)
     return own_commit(spark, now.state.location, newer, plan.kind, plan_id=plan.plan_id)
+
+
+def _commits_since(spark: SparkSession, plan: CreatePlan, now: DeltaTableNow) -> tuple[Commit, ...]:
+    # by its place: a CREATE that failed after the commit has left no name for it
+    return commits_after(spark, f"delta.{quote(now.state.location)}", plan.target.version, now.version)
 
 
 def check_fresh(spark: SparkSession, plan: CreatePlan, create: ParsedCreate, survey: Survey) -> None:

@@ -12,6 +12,7 @@ from engine.commit.check_plan import check_plan, invalid
 from engine.commit.check_running import check_running
 from engine.commit.commit_identity import of_another_table, own_commit
 from engine.commit.exactly_once import COMPARING, commit_despite, given_up_if_unknown, is_conflict, traced
+from engine.commit.lost_commit import lost_commit, raise_lost
 from engine.commit.policy import Policy, check_policy
 from engine.commit.prepare_again import (
     GONE,
@@ -34,7 +35,14 @@ from engine.merge.should_materialize_source import MODE
 from engine.merge.stage_source import drop_own, is_nameless, staged_name
 from engine.merge.subquery_values import subquery_changes
 from engine.model.create_values import CreatePlan
-from engine.model.errors import ConflictError, EngineError, RefusedError, SessionChangedError, StalePlanError
+from engine.model.errors import (
+    ConflictError,
+    EngineError,
+    LostCommitError,
+    RefusedError,
+    SessionChangedError,
+    StalePlanError,
+)
 from engine.model.operation import Outcome
 from engine.model.plan import Plan
 from engine.model.progress import OnProgress, Progress
@@ -221,7 +229,20 @@ def _run(application: Application, op_id: str, state: Staleness) -> Outcome:
             return _recorded(application, op_id, state, commit, began)
     application.say(Progress(phase=COMPARING, stage="committed"))
     with given_up_if_unknown(application.history, op_id):
-        return _recorded(application, op_id, state, application.committed(), began)
+        commit = application.committed()
+        lost = _lost(application, state) if commit is None else None
+    raise_lost(lost, application.history, op_id)
+    with given_up_if_unknown(application.history, op_id):
+        return _recorded(application, op_id, state, commit, began)
+
+
+def _lost(application: Application, state: Staleness) -> LostCommitError | None:
+    """Delta ended without an error: with the transaction confs a MERGE commits even if it changes nothing."""
+    spark, target = application.spark, application.plan.target
+    if of_another_table(spark, target.name, target.table_id, state.version):
+        return None
+    _, since = commits_since(spark, target.name, state.version)
+    return lost_commit(spark, target.name, target.path, state.version, since, application.plan.plan_id)
 
 
 def _explained(application: Application, error: EngineError) -> EngineError:

@@ -82,7 +82,7 @@ def _with_transaction(
     """Those whose transaction id is that of their plan, which is ``plan_id`` where they name none, and those of
     operations that write no such id. A commit whose log file is not at ``path``, because a catalog keeps it elsewhere,
     is known by what it names alone."""
-    logged = _transactions(spark, path, [one.version for one in entries if one.operation in TRANSACTIONAL])
+    logged = transactions_of(spark, path, [one.version for one in entries if one.operation in TRANSACTIONAL])
 
     def is_ours(one: Commit) -> bool:
         if logged is None or one.operation not in TRANSACTIONAL:
@@ -92,9 +92,11 @@ def _with_transaction(
     return tuple(one for one in entries if is_ours(one))
 
 
-def _transactions(
+def transactions_of(
     spark: SparkSession, path: str, versions: Sequence[int]
 ) -> dict[int, frozenset[tuple[str, int]]] | None:
+    """(application id, version) of the transactions that these versions hold; None if a catalog keeps their files
+    elsewhere than at ``path``. Raises EngineError."""
     if not versions:
         return {}
     try:

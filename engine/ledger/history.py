@@ -33,7 +33,7 @@ from engine.sql.undo_statements import undo_statements
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-FailedStatus = Literal["failed", "cancelled", "not_committed"]
+FailedStatus = Literal["failed", "cancelled", "not_committed", "lost"]
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class History:
         self._store.run(work)
 
     def failed(self, op_id: str, error: str, status: FailedStatus = "failed") -> None:
-        """The operation did not commit; ``error`` is one line. An applied one stays applied:
+        """The operation did not commit, or its commit is lost; ``error`` is one line. An applied one stays applied:
         a commit is a fact, whatever failed after it.
         """
 

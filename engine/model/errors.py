@@ -58,5 +58,9 @@ class UsageError(EngineError):
     """The input itself is wrong (an empty file, not UTF-8, no MERGE in it): exit code 64."""
 
 
+class LostCommitError(EngineError):
+    """Delta reported a commit, and the table's log does not hold it: exit code 7."""
+
+
 class CancelledError(EngineError):
     """The operator cancelled: exit code 130."""

@@ -11,10 +11,11 @@ from engine.model.value import Value
 
 Verdict = Literal["fresh", "disjoint", "stale"]
 OperationStatus = Literal[
-    "planned", "refused", "running", "applied", "failed", "cancelled", "not_committed", "undone", "overwritten"
+    "planned", "refused", "running", "applied", "failed", "cancelled", "not_committed", "undone", "overwritten", "lost"
 ]
 """``refused``: the plan says that Delta would raise. ``undone``: committed, and taken back. ``overwritten``: committed,
-and lost by a RESTORE that took back an earlier operation."""
+and lost by a RESTORE that took back an earlier operation. ``lost``: Delta reported the commit, and the log does not
+hold it."""
 
 
 class Deviation(Value):

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING
 
 from engine.commit.commit_identity import is_compaction_of, of_another_table, own_commit
 from engine.commit.exactly_once import COMPARING, commit_despite, given_up_if_unknown, is_conflict, traced
+from engine.commit.lost_commit import lost_commit, raise_lost
 from engine.commit.promise_check import deviations
 from engine.commit.staleness import commit_line
 from engine.model.create_values import CreatePlan
-from engine.model.errors import CancelledError, EngineError, RefusedError, StalePlanError
+from engine.model.errors import CancelledError, EngineError, LostCommitError, RefusedError, StalePlanError
 from engine.model.operation import Deviation, Outcome, UndoPlan
 from engine.model.plan import Undo
 from engine.model.progress import OnProgress, Progress
@@ -199,6 +200,8 @@ def undo(
             say(Progress(phase=COMPARING, stage="committed"))
             with given_up_if_unknown(history, op_id):
                 commit = commit_of(spark, undo_plan, op_id)
+                lost = _lost(spark, undo_plan) if commit is None else None
+            raise_lost(lost, history, op_id)
         with given_up_if_unknown(history, op_id):
             # a RESTORE brings back the id of its version, which differs if a REPLACE came after it
             other = of_another_table(spark, undo_plan.table, undo_plan.table_id, undo_plan.version) if commit else ()
@@ -206,6 +209,14 @@ def undo(
     if history:
         history.undone(op_id, outcome)
     return outcome
+
+
+def _lost(spark: SparkSession, undo_plan: UndoPlan) -> LostCommitError | None:
+    """Delta ended without an error, so it has committed."""
+    if of_another_table(spark, undo_plan.table, undo_plan.table_id, undo_plan.version):
+        return None
+    since = commits_since(spark, undo_plan.table, undo_plan.version)[1]
+    return lost_commit(spark, undo_plan.table, undo_plan.path, undo_plan.version, since, None)
 
 
 def _conflict(undo_plan: UndoPlan, error: EngineError) -> StalePlanError:

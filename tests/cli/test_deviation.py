@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from console.cli.exits import DEVIATED, DONE, outcome_code
+import json
+
+from console.cli.exits import DEVIATED, DONE, exit_code, outcome_code
+from console.places.history.history_pages import list_page
+from console.words.glyphs import UNICODE
 from engine.ledger.history import History
+from engine.model.errors import LostCommitError
 from engine.model.operation import Deviation, Outcome
 from tests.cli.running import Shell
 from tests.console.samples import a_restore, an_undo
@@ -44,3 +49,19 @@ def test_the_numbers_of_a_restore_are_compared_too(shell: Shell) -> None:
     rows = [line.split() for line in text.splitlines()]
     assert ["numRestoredFiles", str(looked.promise["numRestoredFiles"]), "77", "✖", "deviates"] in rows
     assert [row[-1] for row in rows if row[:1] == ["numRemovedFiles"]] == ["✔"]
+
+
+def test_a_lost_commit_is_said_in_the_list_and_is_exit_7(shell: Shell) -> None:
+    ledger = History(shell.home / "history.duckdb")
+    op_id = ledger.begin(make_plan("plan-1"))
+    ledger.failed(op_id, "The commit is LOST.", "lost")
+    text = shell("history").out
+    assert "✖ LOST" in text
+    assert "The commit is LOST." in text
+    (row,) = json.loads(shell("history", "--json").out)
+    assert (row["status"], row["version"]) == ("lost", None)
+    assert exit_code(LostCommitError("COMMIT_LOST", "")) == DEVIATED
+    page = list_page(ledger.list(), 1, UNICODE)
+    assert page.table is not None
+    status = page.table.columns[3]
+    assert (page.table.rows[0][3], status.failed is not None and status.failed(0)) == ("✖ LOST", True)

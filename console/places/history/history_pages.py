@@ -85,7 +85,7 @@ def list_page(listed: Listed, outcomes: Mapping[str, Outcome], total: int, glyph
         Column("started"),
         Column("table"),
         Column("kind"),
-        Column("status", failed=lambda at: is_deviating(listed[at])),
+        Column("status", failed=lambda at: is_deviating(listed[at]) or is_lost(listed[at])),
         Column("at", align="right", value=lambda at: _version(listed[at])),
         # what has an error changed no rows
         Column("result", fit="end"),
@@ -98,6 +98,11 @@ def list_page(listed: Listed, outcomes: Mapping[str, Outcome], total: int, glyph
 def is_deviating(one: Operation | Group) -> bool:
     """Whether it was committed and broke its promise."""
     return not isinstance(one, Group) and one.status == "applied" and one.kept is False
+
+
+def is_lost(one: Operation | Group) -> bool:
+    """Whether Delta reported the commit and the log does not hold it."""
+    return not isinstance(one, Group) and one.status == "lost"
 
 
 def _version(one: Operation | Group) -> int | None:
@@ -182,7 +187,7 @@ def sql_page(detail: OperationDetail, _glyphs: Glyphs) -> Page:
 
 def _status(operation: Operation, glyphs: Glyphs) -> str:
     """The status in words; a commit says as well whether it kept its promise."""
-    words = operation.status.replace("_", " ")
+    words = "LOST" if is_lost(operation) else operation.status.replace("_", " ")
     sign = {
         "applied": glyphs.ok,
         "failed": glyphs.error,
@@ -191,6 +196,7 @@ def _status(operation: Operation, glyphs: Glyphs) -> str:
         "undone": glyphs.warning,
         "overwritten": glyphs.warning,
         "refused": glyphs.error,
+        "lost": glyphs.error,
         "running": glyphs.points_to,
     }.get(operation.status, glyphs.off)
     if operation.status == "applied" and operation.kept is not None:

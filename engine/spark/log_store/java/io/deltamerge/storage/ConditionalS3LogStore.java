@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * Delta's log on S3, safe for several drivers: a commit is written by S3's conditional create ({@code If-None-Match: *}),
  * so that of all who write one version a single one succeeds. It protects only if every writer of the table uses it.
  *
- * <p>Set by {@code spark.delta.logStore.s3a.impl} (and {@code s3}). It needs S3A of Hadoop 3.4.2 or newer.
+ * <p>Set by {@code spark.delta.logStore.s3a.impl} (and {@code s3}). Tested with S3A of Hadoop 3.5.0.
  */
 public final class ConditionalS3LogStore extends HadoopFileSystemLogStore {
 
