@@ -275,6 +275,7 @@ class FakeBackend:
         if needs_spark:
             self._check_driver()
         if (error := self.errors.get(method)) is not None:
+            self._wait_at_gate(method)
             raise error
 
     def _wait_at_gate(self, method: str, operation_id: str = "") -> None:
