@@ -47,8 +47,8 @@ def lost_commit(
         f"The commit is LOST. Delta reported it, but the log of {table} does not hold it: "
         f"{f'it has {there}' if there else 'it has no commit'} after v{checked}. Another driver has overwritten it, so "
         "none of its rows are in the table.",
-        "Let one driver alone write to this table, or every one with the log store of --store s3. Restart Spark "
-        "(deltamerge-console server stop), which still remembers the lost commit. Then plan again and apply that.",
+        "Let one driver alone write to this table, or every one with the log store of --store s3. Then plan again "
+        "and apply that.",
     )
 
 

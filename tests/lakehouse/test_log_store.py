@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -215,7 +216,8 @@ def test_a_store_that_does_not_know_the_condition_is_refused(field: Field) -> No
     refused = driver.commit(bucket, 0, "zero")
     assert refused.word == "failed"
     assert "does not honour If-None-Match" in refused.reason
-    assert "<Contents>" not in field.keys(bucket)  # neither a commit nor what it was tried with
+    # neither a commit nor what it was tried with; S3A may leave a marker of the folder
+    assert not re.search(r"\.json|deltamerge-probe", field.keys(bucket))
     field.proxy.honours = True
     assert driver.commit(bucket, 0, "one") == ("committed", 0, "")
 

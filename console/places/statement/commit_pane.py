@@ -87,7 +87,7 @@ def outcome_head(plan: AnyPlan, outcome: Outcome, glyphs: Glyphs) -> Head:
 
 def _what_now(failure: Failure, settled: Operation | None) -> str:
     if settled is not None and settled.status == "lost":
-        return "Its rows are not in the table. Restart Spark ({app.restart_spark}), then {merge.replan} plans again."
+        return "Its rows are not in the table. {merge.replan} plans again."
     if settled is not None and settled.status in ("cancelled", "failed", "not_committed"):
         return "Nothing was committed: the table's log was asked. {merge.replan} plans again."
     if failure.stale:
