@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, field_serializer, model_serializer
+from pydantic import AfterValidator, Field, field_serializer
 
 from engine.model.plan_checksum import plan_checksum
 from engine.model.scan import Scan, TouchedFiles
@@ -124,19 +124,12 @@ class Remark(Value):
     code: str
     sentence: str
     evidence: str = ""
-    count: int | None = None
-    exactness: Accuracy | None = None
-    severity: Literal["warning", "error"] = "warning"
-    keys: tuple[Cells, ...] = ()
-    fix: str = ""
-
-    @model_serializer(mode="wrap")
-    def _what_it_has(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Without the keys that plan files of older versions lack, where they say nothing."""
-        empty = {"exactness": None, "severity": "warning", "keys": (), "fix": ""}
-        empty |= {"count": None} if self.exactness is None else {}
-        left_out = {name for name, nothing in empty.items() if getattr(self, name) == nothing}
-        return {name: value for name, value in serialize(self).items() if name not in left_out}
+    # left out of a plan file where they say nothing: files of older versions lack them
+    count: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    exactness: Accuracy | None = Field(default=None, exclude_if=lambda value: value is None)
+    severity: Literal["warning", "error"] = Field(default="warning", exclude_if=lambda value: value == "warning")
+    keys: tuple[Cells, ...] = Field(default=(), exclude_if=lambda value: not value)
+    fix: str = Field(default="", exclude_if=lambda value: not value)
 
 
 Share = Annotated[float, Field(ge=0, le=1)]
