@@ -31,7 +31,7 @@ WANTED = {
     **dict.fromkeys(("off", "errors", "ignore_columns"), "a list of texts"),
     "version_column": "a text",
     "deletes_share": "a share from 0 to 1",
-    "max_bytes": "a whole number of bytes",
+    **dict.fromkeys(("max_bytes", "compare_max_bytes"), "a whole number of bytes"),
     "history": "true or false",
 }
 

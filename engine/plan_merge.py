@@ -287,7 +287,7 @@ def match(
     merge, target = scan.merge, basis.target
     refused = refused_at_start(merge, target)
     target_rows = live_rows(scan.scan.after)
-    matches = Matches()
+    matches, not_compared = Matches(), 0
     try:
         with clock.phase("find_touched_files", "MERGE operation - scanning files for matches"):
             if runs_insert_only(merge.statement, basis.confs):
@@ -295,6 +295,9 @@ def match(
                     matches = find_seen_rows(spark, merge, source)
             else:
                 flags = update_flags(merge, target.rules, target.assigned, options.checks) if options.checks else {}
+                compared = sum(file.bytes for file in scan.scan.after)
+                if flags and options.checks and compared > options.checks.compare_max_bytes:
+                    flags, not_compared = {}, compared
                 matches = find_flagged_files(spark, merge, source, scan, flags)
     except EngineError as error:
         if error.condition in NOT_REFUSALS or lost_blocks(error):
@@ -315,7 +318,7 @@ def match(
     if options.checks and refused is None:
         with clock.phase("silent_faults"):
             faults = silent_faults(spark, findings, options.checks, private=options.private)
-    return replace(findings, refused=refused, samples=samples, faults=faults)
+    return replace(findings, refused=refused, samples=samples, faults=faults, bytes_not_compared=not_compared)
 
 
 def find_flagged_files(

@@ -31,7 +31,8 @@ class Basis:
 
 @dataclass(frozen=True)
 class Findings:
-    """What the frozen source showed, in the ``attempt`` that kept its blocks."""
+    """What the frozen source showed, in the ``attempt`` that kept its blocks. ``bytes_not_compared`` are those of the
+    files in which the old and new values of updated rows were not compared."""
 
     basis: Basis
     attempt: Attempt
@@ -43,6 +44,7 @@ class Findings:
     refused: Refused | None = None
     samples: tuple[Sample, ...] = ()
     faults: tuple[Remark, ...] = ()
+    bytes_not_compared: int = 0
 
     @property
     def merge(self) -> AnalyzedMerge:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge, Key
-from engine.merge.join_of_match import Join
 from engine.merge.prepare_source import PreparedSource
 from engine.model.plan import Remark
 from engine.preflight.inserted_faults import SAMPLE_KEYS, cells
@@ -26,10 +25,9 @@ CAST_OF_SOURCE = re.compile(r"cast\(__dm_source#\d+ as ([a-z_]+(?:\([\d, ]+\))?)
 FLOATING = ("float", "double")
 
 
-def on_without_key(merge: AnalyzedMerge, num_rows: int, join: Join) -> Iterator[Remark]:
+def on_without_key(spark: SparkSession, merge: AnalyzedMerge, num_rows: int) -> Iterator[Remark]:
     """ON that Spark can only answer by comparing each source row with each target row. ``ON FALSE`` is meant so."""
-    is_constant = not any(e.source_columns or e.target_columns for e in merge.on)
-    if merge.keys or (is_constant and join == "none"):
+    if merge.keys or _never_holds(spark, merge):
         return
     yield Remark(
         code="ON_WITHOUT_KEY",
@@ -38,6 +36,14 @@ def on_without_key(merge: AnalyzedMerge, num_rows: int, join: Join) -> Iterator[
         count=num_rows,
         exactness="exact",
     )
+
+
+def _never_holds(spark: SparkSession, merge: AnalyzedMerge) -> bool:
+    """Whether ON is a constant, and not true."""
+    if any(e.source_columns or e.target_columns for e in merge.on):
+        return False
+    query = f"{merge.statement.before_select}SELECT ({merge.statement.condition}\n) IS TRUE"
+    return not collected(spark, query)[0][0]
 
 
 def keys_that_collide(

@@ -65,7 +65,7 @@ def _checks(
             lambda: written_keys_faults(spark, rows, checks),
         )
         yield ("KEY_EXISTS_OUTSIDE_ON",), lambda: keys_outside_on(spark, rows, files, source.bounds, checks)
-    yield ("ON_WITHOUT_KEY",), lambda: on_without_key(merge, source.num_rows, basis.join)
+    yield ("ON_WITHOUT_KEY",), lambda: on_without_key(spark, merge, source.num_rows)
     yield (
         ("UPDATES_CHANGE_NOTHING", "UPDATES_GO_BACK"),
         lambda: _with_keys(spark, findings, updated_faults(merge, rules, assigned, matches, checks), private),

@@ -189,7 +189,7 @@ def test_the_demo_writes_nothing_where_the_policy_is_read_only(
 def test_a_profile_says_which_silent_faults_count(tmp_path: Path) -> None:
     settings = (
         '[profiles.x.checks]\noff = ["SOURCE_EMPTY"]\nerrors = ["NULL_KEYS_INSERTED"]\nignore_columns = ["loaded_at"]\n'
-        'version_column = "seq"\ndeletes_share = 0.5\nmax_bytes = 1000\nhistory = true\n'
+        'version_column = "seq"\ndeletes_share = 0.5\nmax_bytes = 1000\ncompare_max_bytes = 2000\nhistory = true\n'
     )
     (tmp_path / "settings.toml").write_text(settings, encoding="utf-8")
     assert load_profile(tmp_path, "x").checks == Checks(
@@ -199,6 +199,7 @@ def test_a_profile_says_which_silent_faults_count(tmp_path: Path) -> None:
         version_column="seq",
         deletes_share=0.5,
         max_bytes=1000,
+        compare_max_bytes=2000,
         history=True,
     )
 

@@ -212,6 +212,13 @@ def test_a_profile_turns_codes_off_and_sets_limits(shop: Any) -> None:
     assert not faults(planned(shop, using(rows), None))
 
 
+def test_old_values_of_large_files_are_not_read_unless_asked_for(shop: Any) -> None:
+    """A plan is to cost little beside the MERGE: that nothing was compared is told."""
+    found = planned(shop, using("(1, 'a', 10, 4, true)"), Checks(compare_max_bytes=10))
+    assert not faults(found)
+    assert "UPDATES_NOT_COMPARED" in [one.code for one in found.advice]
+
+
 def test_a_fault_that_is_an_error_must_be_accepted(shop: Any) -> None:
     found = planned(shop, using("(NULL, 'n', 1, 1, true)"), Checks(errors=("NULL_KEYS_INSERTED",)))
     with pytest.raises(RefusedError, match="NULL in the key"):
