@@ -178,6 +178,10 @@ async def test_a_refused_plan_says_why_and_cannot_be_committed(backend: FakeBack
         await operator.press("c")
         await operator.sees("Cannot be committed")
         assert not backend.called("apply")
+        await operator.press("escape")
+        operator.create.show_view("preview")
+        operator.create.preview.turn_to("promise")
+        await operator.sees("Nothing is promised: this cannot be committed.")
 
 
 async def test_enter_on_the_open_dialog_creates_nothing_and_ctrl_y_creates(backend: FakeBackend) -> None:

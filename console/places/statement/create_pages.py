@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from console.places.statement.plan_pages import around_it, refusal, remarks
+from console.places.statement.plan_pages import around_it, no_promise, refusal, remarks
 from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, facts, sentence, signed
 from console.words import create_sentences as sentences
 from console.words.format import count, duration, number
@@ -97,6 +97,8 @@ def columns_page(plan: CreatePlan, glyphs: Glyphs) -> Page:
 
 
 def promise_page(plan: CreatePlan, glyphs: Glyphs) -> Page:
+    if plan.refused is not None:
+        return no_promise(glyphs)
     rows: list[Row] = [
         (visible(metric), number(value), glyphs.exact, "exact: compared with the commit")
         for metric, value in plan.promise.items()

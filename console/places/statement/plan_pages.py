@@ -165,10 +165,14 @@ def write_page(plan: Plan, _glyphs: Glyphs) -> Page:
     return Page(facts(known))
 
 
+def no_promise(glyphs: Glyphs) -> Page:
+    """The promise of a plan that is refused."""
+    return Page((signed(glyphs.error, "$text-error", "Nothing is promised: this cannot be committed."),))
+
+
 def promise_page(plan: Plan, glyphs: Glyphs) -> Page:
     if plan.refused is not None:
-        told = "Nothing is promised: this cannot be committed."
-        return Page((signed(glyphs.error, "$text-error", told),))
+        return no_promise(glyphs)
     columns = [Column("metric"), Column("promised", align="right"), Column(""), Column("how sure")]
     rows: list[Row] = [
         (visible(metric), number(value), glyphs.exact, "exact: compared with the commit")
