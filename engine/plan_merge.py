@@ -146,6 +146,8 @@ def _plan(spark: SparkSession, script: Script, params: dict[str, str], options: 
     confs, others = kept_confs(spark), session_confs(spark, KEPT_CONFS)
     analysis = analyze_merge(spark, statement, others, confs, clock)
     merge = analysis.merge
+    # before source_plan sets confs by which Spark would plan that join otherwise
+    join = analysis.join.result()
     with clock.phase("should_materialize_source"):
         query = source_plan(spark, merge)
         around = analysis.surroundings.result()
@@ -174,7 +176,7 @@ def _plan(spark: SparkSession, script: Script, params: dict[str, str], options: 
     def match_source(attempt: Attempt, source: PreparedSource) -> Findings:
         with clock.phase("describe_target"):
             log = analysis.target_log(confs)
-            basis = Basis(merge, decision, analysis.target.result(), confs, state, analysis.join.result())
+            basis = Basis(merge, decision, analysis.target.result(), confs, state, join)
         # statistics on: AS_MERGE_READS says why
         with confs_set(spark, {STATS_SKIPPING: "true"}):
             with clock.phase("prepare_delta_scan"):
@@ -236,6 +238,8 @@ def analyze_merge(
             merge = analyze_with_causes(spark, statement)
         detail = submit(lambda: target_detail(spark, merge, typed))
         columns = submit(lambda: target_columns(spark, merge, detail.result()))
+        # inserting alone, a MERGE reads its source once, however it is joined
+        join = judge(lambda: "by key" if runs_insert_only(statement, confs) else join_of_match(spark, merge))
         return Analysis(
             merge=merge,
             reading=judge(lambda: judge_reading(spark, merge, typed)),
@@ -243,8 +247,7 @@ def analyze_merge(
             detail=detail,
             listing=submit(lambda: target_files(spark, merge, columns.result())),
             target=submit(lambda: describe_target(spark, merge, detail.result(), columns.result())),
-            # inserting alone, a MERGE reads its source once, however it is joined
-            join=judge(lambda: "by key" if runs_insert_only(statement, confs) else join_of_match(spark, merge)),
+            join=join,
         )
 
 

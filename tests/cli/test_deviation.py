@@ -61,7 +61,7 @@ def test_a_lost_commit_is_said_in_the_list_and_is_exit_7(shell: Shell) -> None:
     (row,) = json.loads(shell("history", "--json").out)
     assert (row["status"], row["version"]) == ("lost", None)
     assert exit_code(LostCommitError("COMMIT_LOST", "")) == DEVIATED
-    page = list_page(ledger.list(), 1, UNICODE)
+    page = list_page(ledger.list(), {}, 1, UNICODE)
     assert page.table is not None
     status = page.table.columns[3]
     assert (page.table.rows[0][3], status.failed is not None and status.failed(0)) == ("✖ LOST", True)

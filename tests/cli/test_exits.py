@@ -10,6 +10,7 @@ import pytest
 
 from console.cli.exits import CHANGES, DONE, FAILED, MEANINGS, REFUSED, plan_code
 from console.cli.group import cli
+from console.cli.invocation import Invocation
 from engine.model.operation import Deviation
 from engine.model.plan import PolicyVerdict, Refused
 from tests.cli.running import Shell
@@ -68,7 +69,7 @@ def test_the_docs_have_the_same_codes() -> None:
     assert {int(code): meaning.replace("`", "") for code, meaning in rows} == MEANINGS
 
 
-def test_the_demo_exits_as_apply_does(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_demo_exits_as_apply_does(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from console.cli import demo_command
 
     plan, outcome = make_plan(), make_outcome("1")
@@ -76,9 +77,9 @@ def test_the_demo_exits_as_apply_does(shell: Shell, monkeypatch: pytest.MonkeyPa
         update={"kept": False, "deviations": (Deviation(metric="numTargetRowsUpdated", promised=900, actual=1),)}
     )
     monkeypatch.setattr(demo_command, "read_script", lambda *_: None)
-    monkeypatch.setattr(demo_command, "make_plan", lambda *_: plan)
+    monkeypatch.setattr(demo_command, "make_plan", lambda *_, **_options: plan)
     for result, code in ((outcome, 0), (broken, 7)):
         monkeypatch.setattr(demo_command, "commit", lambda *_, result=result: result)
         told = demo_command.narrator()
         made = type("Made", (), {"statements": ("a.sql",)})()
-        assert demo_command._plan_and_apply(None, None, told, made) == code  # type: ignore[arg-type]
+        assert demo_command._plan_and_apply(Invocation("local", tmp_path), None, told, made) == code  # type: ignore[arg-type]

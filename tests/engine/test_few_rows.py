@@ -53,7 +53,7 @@ def test_what_the_join_needs_of_the_source_is_broadcast_where_that_is_small(
     merge, source = prepared(shop, text, threshold)
     assert source.joins_small is is_hinted
     assert not source.is_small
-    assert ("BROADCAST" in pairs_sql(merge, source)) is is_hinted
+    assert ("BROADCAST" in pairs_sql(merge, source, {})) is is_hinted
 
 
 @pytest.mark.parametrize(("rows", "is_hinted"), [(20, True), (21, False)])
