@@ -25,7 +25,7 @@ from engine.sql.names import quote
 from engine.sql.parse import MergeStatement, Relation, parse_merge
 from engine.sql.resolve import SOURCE, TARGET, Side, is_boolean, resolve, resolve_merge, scope_of, sides_of
 from engine.sql.sql_text import conjuncts, equality
-from engine.sql.store_types import ddl, plain
+from engine.sql.store_types import null_row, plain
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -273,10 +273,10 @@ def _types_of(
     """The types of expressions as Spark analyzes them, over NULLs of the columns' types."""
     if not expressions:
         return []
-    relations = []
-    for name in (SOURCE, TARGET):
-        columns = [f"CAST(NULL AS {ddl(t)}) AS {quote(column)}" for (side, column), t in types.items() if side == name]
-        relations.append(f"(SELECT {', '.join(columns)}) AS {name}")
+    relations = [
+        null_row(((column, t) for (side, column), t in types.items() if side == name), name)
+        for name in (SOURCE, TARGET)
+    ]
     items = ", ".join(
         f"({resolve(text, scope, prefix=statement.prefix).text}\n) AS c{n}"
         for n, (text, scope) in enumerate(expressions)

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from engine.merge.analyze import AnalyzedMerge, Key
 from engine.merge.derive_conjuncts import Bounds
 from engine.merge.find_touched_files import INSERT_CLAUSE, Matches, takes_rows, unmatched_source
+from engine.merge.prepare_delta_scan import files_for_scan
 from engine.merge.prepare_source import PreparedSource
 from engine.model.checks import Checks
 from engine.model.plan import Remark
-from engine.model.value import Cells
+from engine.model.value import Accuracy, Cells
 from engine.preflight.assignments import ClauseAssignments, never_failing
 from engine.preflight.target_rules import TargetRules
 from engine.preflight.typed_parts import clause_with, matched_with, source_without_duplicates, typed_values
-from engine.spark.input_files import files_of_query
 from engine.spark.spark_errors import collected
 from engine.sql.literals import within
 from engine.sql.names import quote
@@ -71,9 +71,12 @@ def inserted_rows(
 
 def written_keys_faults(spark: SparkSession, inserted: InsertedRows, checks: Checks) -> Iterator[Remark]:
     """NULL_KEYS_INSERTED and DUPLICATE_INSERTS: both are about the keys as they are written."""
-    rows = _written_keys(inserted)
-    if rows is None:
+    parts = _written_keys(inserted)
+    if not parts:
         return
+    rows = f"({' UNION ALL '.join(parts)}) AS {TARGET}"
+    # the keys that only the commit knows are not counted
+    exactness: Accuracy = "exact" if len(parts) == len(inserted.clauses) else "estimated"
     nulls = " OR ".join(f"{TARGET}.{quote(name)} IS NULL" for name in inserted.key_columns)
     keys = ", ".join(f"({key.target.text}\n)" for key in inserted.keys)
     keyed = " AND ".join(f"({key.target.text}\n) IS NOT NULL" for key in inserted.keys)
@@ -90,7 +93,7 @@ def written_keys_faults(spark: SparkSession, inserted: InsertedRows, checks: Che
             sentence=f"{without_key:,} inserted {_rows(without_key)} NULL in the key ({names}).",
             evidence="NULL equals nothing: no later MERGE with this ON finds these rows, and each inserts them again.",
             count=without_key,
-            exactness="exact",
+            exactness=exactness,
             keys=_keys(spark, inserted, f"FROM {rows} WHERE {nulls}"),
             fix=_not_null(inserted),
         )
@@ -100,7 +103,7 @@ def written_keys_faults(spark: SparkSession, inserted: InsertedRows, checks: Che
             sentence=f"{repeated:,} inserted {_rows(repeated)} the key ({names}) of another inserted row.",
             evidence="Rows without a match are inserted as they are; the next MERGE finds several rows for each key.",
             count=repeated,
-            exactness="exact",
+            exactness=exactness,
             keys=_keys(spark, inserted, f"FROM {rows} WHERE {keyed} GROUP BY {keys} HAVING count(*) > 1", "min"),
             fix=f"USING {source_without_duplicates(inserted.merge)}",
         )
@@ -110,8 +113,8 @@ def _rows(count: int) -> str:
     return "row has" if count == 1 else "rows have"
 
 
-def _written_keys(inserted: InsertedRows) -> str | None:
-    """The key columns of the inserted rows, as a relation called TARGET; None where only the commit knows them."""
+def _written_keys(inserted: InsertedRows) -> list[str]:
+    """A query for the key columns of the rows of each clause, but for those that only the commit knows."""
     parts = []
     for one in inserted.clauses:
         values = {a.column.name: a for a in never_failing(inserted.merge, inserted.rules, one).columns}
@@ -122,7 +125,7 @@ def _written_keys(inserted: InsertedRows) -> str | None:
         rows = unmatched_source(inserted.merge, inserted.source, inserted.matches.seen)
         number = inserted.merge.statement.not_matched.index(one.clause) + 1
         parts.append(f"SELECT {items} FROM {rows} WHERE {INSERT_CLAUSE} = {number}")
-    return f"({' UNION ALL '.join(parts)}) AS {TARGET}" if parts else None
+    return parts
 
 
 def _keys(spark: SparkSession, inserted: InsertedRows, rows: str, aggregate: str = "") -> tuple[Cells, ...]:
@@ -160,26 +163,29 @@ def keys_outside_on(
     on = " AND ".join(f"({key.source.text}\n) = ({key.target.text}\n)" for key in inserted.keys)
     target = _target_keys(inserted, bounds)
     rows = f"{unmatched_source(merge, source, inserted.matches.seen)} LEFT SEMI JOIN ({target}) AS {TARGET} ON {on}\n"
-    if not _may_read(spark, target, files, checks.max_bytes):
+    if sum(file.bytes for file in files) > checks.max_bytes:
+        files = files_for_scan(spark, merge, files, target, as_merge=False)
+    if sum(file.bytes for file in files) > checks.max_bytes:
         yield Remark(
             code="KEY_EXISTS_OUTSIDE_ON",
-            sentence="Whether inserted keys exist in the table is unknown: more would be read than checks_max_bytes.",
+            sentence="Whether inserted keys exist in the table is unknown: it reads more than max_bytes allows.",
             evidence=f"ON also asks for {' AND '.join(others)}.",
             exactness="unknown",
         )
         return
     count = int(collected(spark, f"SELECT count(*) FROM {rows}WHERE {INSERT_CLAUSE} > 0")[0][0])
     if count:
-        items = ", ".join(f"CAST(({key.source.text}\n) AS STRING)" for key in inserted.keys)
-        found = collected(spark, f"SELECT {items} FROM {rows}WHERE {INSERT_CLAUSE} > 0 LIMIT {SAMPLE_KEYS}")
-        names = [key.target.target_columns[0] for key in inserted.keys]
+        items = ", ".join(
+            f"CAST(({key.source.text}\n) AS STRING) AS {quote(key.target.target_columns[0])}" for key in inserted.keys
+        )
+        query = f"SELECT {items} FROM {rows}WHERE {INSERT_CLAUSE} > 0 LIMIT {SAMPLE_KEYS}"
         yield Remark(
             code="KEY_EXISTS_OUTSIDE_ON",
             sentence=f"{count:,} inserted {_rows(count)} a key that the table has already, in rows that ON leaves out.",
             evidence=f"ON also asks for {' AND '.join(others)}.",
             count=count,
             exactness="exact",
-            keys=() if inserted.private else tuple(dict(zip(names, row, strict=True)) for row in found),
+            keys=() if inserted.private else cells(spark, query),
             fix="\n".join((f"ON {' AND '.join(equalities)}", *matched_with(merge, " AND ".join(others)))),
         )
 
@@ -190,11 +196,3 @@ def _target_keys(inserted: InsertedRows, bounds: Sequence[Bounds]) -> str:
     texts = [within(one.key.target.text, one.low, one.high) for one in bounds if one.low and one.high]
     where = f" WHERE {' AND '.join(texts)}" if texts else ""
     return f"SELECT {columns} FROM {inserted.merge.target_sql} AS {TARGET}{where}"
-
-
-def _may_read(spark: SparkSession, query: str, files: Sequence[LogFile], most: int) -> bool:
-    """Whether ``query`` reads files of at most so many bytes."""
-    if sum(file.bytes for file in files) <= most:
-        return True
-    kept = {path.rpartition("/")[2] for path in files_of_query(spark, query)}
-    return sum(file.bytes for file in files if file.path.rpartition("/")[2] in kept) <= most

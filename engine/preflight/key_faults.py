@@ -15,11 +15,10 @@ from engine.spark.schema import schema_of
 from engine.spark.spark_errors import collected
 from engine.sql.names import quote
 from engine.sql.resolve import SOURCE, TARGET
-from engine.sql.store_types import NUMERIC, can_up_cast_names, ddl
+from engine.sql.store_types import NUMERIC, can_up_cast_names, null_row
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-    from pyspark.sql.types import StructType
 
 CAST_OF_SOURCE = re.compile(r"cast\(__dm_source#\d+ as ([a-z_]+(?:\([\d, ]+\))?)\)")
 FLOATING = ("float", "double")
@@ -98,17 +97,18 @@ def source_casts(spark: SparkSession, merge: AnalyzedMerge) -> dict[Key, str]:
     if all(_same_plain_columns(merge, key) for key in keys):
         return {}
     sides = ", ".join(f"({key.source.text}\n), ({key.target.text}\n)" for key in keys)
-    types = schema_of(
-        spark, f"SELECT {sides} FROM {_nulls(merge.source_type, SOURCE)} CROSS JOIN {_nulls(merge.target_type, TARGET)}"
+    source, target = (
+        null_row(((field.name, field.dataType) for field in schema.fields), name)
+        for schema, name in ((merge.source_type, SOURCE), (merge.target_type, TARGET))
     )
+    types = schema_of(spark, f"SELECT {sides} FROM {source} CROSS JOIN {target}")
     casts = {}
     for key, one, other in zip(keys, types.fields[::2], types.fields[1::2], strict=True):
         given = one.dataType.simpleString()
         if given == other.dataType.simpleString():
             continue
-        nulls = (f"CAST(NULL AS {ddl(field.dataType)})" for field in (one, other))
-        pair = "SELECT {} AS __dm_source, {} AS __dm_target".format(*nulls)
-        printed = explain(spark, f"SELECT __dm_source = __dm_target FROM ({pair})").analyzed
+        pair = null_row((("__dm_source", one.dataType), ("__dm_target", other.dataType)), "__dm_pair")
+        printed = explain(spark, f"SELECT __dm_source = __dm_target FROM {pair}").analyzed
         if (cast := CAST_OF_SOURCE.search(printed)) and not _keeps_apart(given, cast[1]):
             casts[key] = cast[1]
     return casts
@@ -125,11 +125,6 @@ def _same_plain_columns(merge: AnalyzedMerge, key: Key) -> bool:
         return False
     one, other = merge.source_type[source.source_columns[0]], merge.target_type[target.target_columns[0]]
     return one.dataType == other.dataType
-
-
-def _nulls(schema: StructType, name: str) -> str:
-    columns = ", ".join(f"CAST(NULL AS {ddl(field.dataType)}) AS {quote(field.name)}" for field in schema.fields)
-    return f"(SELECT {columns}) AS {name}"
 
 
 def _keeps_apart(given: str, wanted: str) -> bool:

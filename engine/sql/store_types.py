@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from engine.sql.names import quote
@@ -32,6 +33,12 @@ def ddl(data_type: DataType) -> str:
     if isinstance(data_type, MapType):
         return f"map<{ddl(data_type.keyType)}, {ddl(data_type.valueType)}>"
     return data_type.simpleString()
+
+
+def null_row(types: Iterable[tuple[str, DataType]], alias: str) -> str:
+    """A relation of one row, all NULL, with columns of these names and types: to ask Spark for types without data."""
+    columns = ", ".join(f"CAST(NULL AS {ddl(data_type)}) AS {quote(name)}" for name, data_type in types)
+    return f"(SELECT {columns}) AS {alias}"
 
 
 def is_same(one: DataType, other: DataType) -> bool:

@@ -199,6 +199,20 @@ def test_what_is_told_of_a_fault_can_be_pasted(shop: Any) -> None:
         assert found.keys() - faults(planned(shop, sql)).keys() == {code}, sql
 
 
+def test_keys_that_only_the_commit_knows_make_the_count_an_estimate(shop: Any) -> None:
+    computed = "WHEN NOT MATCHED AND s.n = 9 THEN INSERT (id) VALUES (CAST(rand() * 9 AS INT) + 90)"
+    found = faults(planned(shop, using("(NULL, 'n', 1, 1, true), (NULL, 'm', 9, 1, true)", f"{computed} {INSERT}")))
+    assert [(code, one.count, one.exactness) for code, one in found.items()] == [("NULL_KEYS_INSERTED", 1, "estimated")]
+
+
+def test_no_fix_is_written_without_a_name_for_the_source(shop: Any) -> None:
+    rows = "(1, 1, 'a', 10, 5, true), (NULL, NULL, 'n', 1, 1, true)"
+    source = f"(SELECT * FROM VALUES {rows} AS x(k, id, v, n, seq, current))"
+    found = faults(planned(shop, f"MERGE INTO t USING {source} ON t.id = k {UPSERT}"))
+    assert {code: one.count for code, one in found.items()} == {"NULL_KEYS_INSERTED": 1, "UPDATES_CHANGE_NOTHING": 1}
+    assert not any(one.fix for one in found.values())
+
+
 def test_a_profile_turns_codes_off_and_sets_limits(shop: Any) -> None:
     rows = "(1, 'z', 10, 5, true), (2, 'b', 20, 4, true), (NULL, 'n', 1, 1, true)"
     off = Checks(off=("NULL_KEYS_INSERTED",), version_column="n", ignore_columns=("V", "seq"))
