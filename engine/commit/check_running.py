@@ -6,12 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.merge.check_reading import alike, from_parts
+from engine.merge.final_schema import final_schema, may_evolve
 from engine.merge.prepare_delta_scan import normal
 from engine.merge.running_statement import running_sql
 from engine.model.errors import EngineError
 from engine.model.plan import Plan
 from engine.spark.explain import DELTA_AT, explain
 from engine.spark.not_understood import not_understood, unless_refused
+from engine.spark.schema import columns_of, schema_of
 from engine.sql.parse import MergeStatement
 from engine.sql.sql_text import and_operands
 
@@ -43,6 +45,19 @@ def check_running(spark: SparkSession, plan: Plan, statement: MergeStatement) ->
     again = unless_refused(lambda: explain(spark, wanted))
     if alike(running.parsed, statement.sql) != alike(again.parsed, statement.sql):
         raise not_understood(running.parsed, again.parsed)
+    _check_schema_after(spark, plan, statement, running.analyzed)
+
+
+def _check_schema_after(spark: SparkSession, plan: Plan, statement: MergeStatement, analyzed: str) -> None:
+    """Raise if the table would get other columns than planned: schema evolution reads those of the source that runs."""
+    planned = plan.write.schema_after
+    if not planned and not may_evolve(analyzed):
+        return
+    before = schema_of(spark, f"SELECT * FROM {statement.target.text}")
+    after = [(column.name, column.type) for column in columns_of(final_schema(analyzed, before))]
+    wanted = [(column.name, column.type) for column in planned or columns_of(before)]
+    if after != wanted:
+        raise not_understood(str(after), str(wanted))
 
 
 def _is_at(printed: str, path: str) -> bool:

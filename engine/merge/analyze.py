@@ -185,7 +185,7 @@ def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
         keys=_keys(statement, on, scope_of("matched", sides)),
         matched=tuple(matched),
         updates=tuple(updates),
-        columns_used=_used(statement, sides, columns_of(source_type), columns_of(type_after)),
+        columns_used=_used(statement, sides, columns_of(source_type), columns_of(target_type), columns_of(type_after)),
         plan=plan,
         sides=sides,
         not_boolean=not_boolean,
@@ -321,15 +321,21 @@ def _keys(statement: MergeStatement, on: Sequence[Expression], scope: Scope) -> 
 
 
 def _used(
-    statement: MergeStatement, sides: tuple[Side, Side], source: Sequence[Column], after: Sequence[Column]
+    statement: MergeStatement,
+    sides: tuple[Side, Side],
+    source: Sequence[Column],
+    before: Sequence[Column],
+    after: Sequence[Column],
 ) -> tuple[str, ...]:
-    """MergeIntoMaterializeSource.getReferencedSourceColumns: in the source's order, stars as what they expand to."""
+    """MergeIntoMaterializeSource.getReferencedSourceColumns: in the source's order, stars as what they expand to; and
+    the columns from which the table's schema evolves, for Delta analyzes the MERGE of the frozen source anew."""
     texts = list(_conditions(statement, sides))
     texts += [(value, scope_of(one.kind, sides)) for one in statement.clauses for _, value in one.assignments]
     used = {column for text, scope in texts for column in resolve(text, scope).source_columns}
-    if any(clause.star for clause in statement.clauses):
-        in_target = {column.name.lower() for column in after}
-        used |= {column.name for column in source if column.name.lower() in in_target}
+    types = {column.name.lower(): column.type for column in before}
+    stars = any(clause.star for clause in statement.clauses)
+    written = {column.name.lower() for column in after if stars or types.get(column.name.lower()) != column.type}
+    used |= {column.name for column in source if column.name.lower() in written}
     return tuple(column.name for column in source if column.name in used)
 
 

@@ -31,10 +31,9 @@ def final_schema(analyzed: str, before: StructType) -> StructType:
     """
     from pyspark.sql.types import StructField, StructType
 
-    # what subqueries read stands below the command
-    analyzed = BELOW.split(analyzed, maxsplit=1)[0]
-    if STAYS.search(analyzed):
+    if not may_evolve(analyzed):
         return before
+    analyzed = BELOW.split(analyzed, maxsplit=1)[0]
     for start in reversed([*START.finditer(analyzed)]):
         reader = _Reader(analyzed, start.start() + 2)
         try:
@@ -62,6 +61,12 @@ def final_schema(analyzed: str, before: StructType) -> StructType:
         "The schema after the MERGE could not be read from Spark's plan.",
         "Please report this statement.",
     )
+
+
+def may_evolve(analyzed: str) -> bool:
+    """Whether the MERGE may change the schema."""
+    # what subqueries read stands below the command
+    return STAYS.search(BELOW.split(analyzed, maxsplit=1)[0]) is None
 
 
 def _committed(after: DataType, before: DataType | None) -> DataType:

@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge
-from engine.merge.find_touched_files import BY_SOURCE_CLAUSE, SOURCE_ROW, Matches, clause_number, takes_rows
+from engine.merge.find_touched_files import (
+    BY_SOURCE_CLAUSE,
+    SOURCE_ROW,
+    FileMatches,
+    Matches,
+    clause_number,
+    takes_rows,
+)
 from engine.merge.prepare_source import PreparedSource
 from engine.model.checks import Checks
 from engine.model.plan import Remark
@@ -53,10 +60,14 @@ def update_flags(
     if any(volatile(text) or merge.may_raise(text) for text in conditions if text):
         return {}
     updates = [one for one in assigned if one.clause.action_kind == "update"]
+    keys = {name for key in merge.keys for name in key.target.target_columns}
 
     def same(one: ClauseAssignments) -> str | None:
-        compared = compared_update(merge, rules, one, checks).compared
-        return " AND ".join(f"({old}) <=> ({new})" for old, new in compared.values()) or None
+        update = compared_update(merge, rules, one, checks)
+        # that the keys are the same, which ON says, is no hint of what the others do
+        if update.others and update.compared.keys() <= keys:
+            return None
+        return " AND ".join(f"({old}) <=> ({new})" for old, new in update.compared.values()) or None
 
     def back(one: ClauseAssignments) -> str | None:
         column = version_column(merge, one, checks)
@@ -188,7 +199,6 @@ def _changes_nothing(
         for file in matches.touched
         if file.flagged.get(SAME, 0) == sum(file.clause_rows.values()) and file.flagged.get(SAME, 0)
     ]
-    files = f"{len(idle):,} of {len(matches.touched):,} touched files ({sum(f.file.bytes for f in idle):,} bytes)"
     rows = f"{same:,} updated {'row keeps' if same == 1 else 'rows keep'}"
     names = ", ".join(others)
     return Remark(
@@ -196,11 +206,21 @@ def _changes_nothing(
         sentence=f"{rows} every value that is assigned."
         if not others
         else f"{rows} every value but {names}, which cannot be compared before the commit.",
-        evidence=f"{files} are touched for nothing else." if idle else "No file is touched for these rows alone.",
+        evidence=_idle_files(idle, matches) if not others else "Whether they change is not known.",
         count=None if others else same,
         exactness="unknown" if others else "exact",
-        fix=_clauses(merge, ((one, _differs(merge, one, of)) for one, of in zip(updates, compared, strict=True))),
+        # a condition that leaves a column out would keep its changes away
+        fix=""
+        if others
+        else _clauses(merge, ((one, _differs(merge, one, of)) for one, of in zip(updates, compared, strict=True))),
     )
+
+
+def _idle_files(idle: Sequence[FileMatches], matches: Matches) -> str:
+    if not idle:
+        return "No file is touched for these rows alone."
+    size = sum(one.file.bytes for one in idle)
+    return f"{len(idle):,} of {len(matches.touched):,} touched files ({size:,} bytes) are touched for nothing else."
 
 
 def _differs(merge: AnalyzedMerge, one: ClauseAssignments, compared: ComparedUpdate) -> str:

@@ -197,6 +197,17 @@ MERGES: dict[str, tuple[tuple[str, ...], str]] = {
         "MERGE WITH SCHEMA EVOLUTION INTO tgt t USING src s ON t.id = s.id WHEN MATCHED THEN UPDATE SET st.c = s.st.c, "
         "st.b.y = s.st.b.y, t.st.a = 7, extra = s.extra WHEN NOT MATCHED BY SOURCE THEN UPDATE SET st = NULL",
     ),
+    "evolution by columns of a frozen source that no expression reads": (
+        (
+            "CREATE TABLE tgt (key INT, value INT, st STRUCT<a: INT>) USING delta",
+            "INSERT INTO tgt VALUES (1, 1, named_struct('a', 1)), (2, 2, NULL)",
+            "CREATE TABLE src USING parquet AS SELECT key, 5 AS value, 6 AS extra, named_struct('a', 1, 'z', 2) AS st, "
+            "7 AS other FROM VALUES 1, 3 AS x(key)",
+        ),
+        "MERGE WITH SCHEMA EVOLUTION INTO tgt t USING src s ON t.key = s.key "
+        "WHEN MATCHED THEN UPDATE SET st = named_struct('a', s.value) "
+        "WHEN NOT MATCHED THEN INSERT (key, extra) VALUES (s.key, s.value)",
+    ),
     "columns called as the tables": (
         (
             "CREATE TABLE tgt (id INT, tgt STRUCT<id: INT>, src STRUCT<id: INT>) USING delta",
@@ -304,6 +315,20 @@ def test_a_merge_does_what_the_plain_one_does(spark: Any, schemas: tuple[str, st
     refused = plain_merge(spark, schemas[1], merge)
     assert (outcomes[0] in ("committed", "nothing to do")) == (not refused), (outcomes, refused)
     assert rows_of(spark, schemas[0]) == rows_of(spark, schemas[1])
+
+
+def test_a_merge_that_would_leave_other_columns_than_planned_is_not_run(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE tgt USING delta AS SELECT 1 AS id")
+    spark.sql("CREATE TABLE src USING delta AS SELECT 1 AS id, 2 AS extra")
+    merge = "MERGE WITH SCHEMA EVOLUTION INTO tgt t USING src s ON t.id = s.id WHEN MATCHED THEN UPDATE SET *"
+    found = plan(spark, merge)
+    other = tuple(one.model_copy(update={"type": "bigint"}) for one in found.write.schema_after)
+    for schema_after in (other, ()):
+        write = found.write.model_copy(update={"schema_after": schema_after})
+        with pytest.raises(EngineError) as caught:
+            apply(spark, found.model_copy(update={"write": write}))
+        assert caught.value.condition == NOT_UNDERSTOOD
+    assert spark.table("tgt").columns == ["id"]
 
 
 UPDATED = [(1, 11), (2, 12), (3, 30)]
