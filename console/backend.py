@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from engine.explore.layout_advice import LayoutAdvice
     from engine.explore.scan_explorer import QueryScan, ScanExplained
     from engine.model.browse import Column, DataFile, RowPage, TableDetail, TableRef, TableVersion, Validation
+    from engine.model.changes import Changes
     from engine.model.create_values import TableState
     from engine.model.operation import Operation, Outcome, UndoPlan
     from engine.model.plan import Plan
@@ -115,6 +116,9 @@ class Backend(Protocol):
 
     def find_key(self, plan: Plan, typed: str, *, operation_id: str) -> FoundKey:
         """What that plan does to the rows of one key: values of ON's equalities, or a predicate."""
+
+    def changes(self, plan: Plan, *, operation_id: str) -> Changes:
+        """What that plan changes, by column."""
 
     def explain_merge(self, plan: Plan) -> Explained:
         """Spark's own plans of the statement that would run."""

@@ -19,6 +19,7 @@ from engine.model.checks import Checks
 if TYPE_CHECKING:
     from engine.explore.find_key import FoundKey
     from engine.model.browse import Validation
+    from engine.model.changes import Changes
     from engine.model.operation import Operation, Outcome, UndoPlan
     from engine.model.plan import Plan
     from engine.model.plans import AnyPlan, OperationDetail
@@ -205,6 +206,17 @@ class SparkBackend(SparkTables):
             lambda _: find_key(session.spark, plan, typed, private=self._private, tag=operation_id),
         )
 
+    def changes(self, plan: Plan, *, operation_id: str) -> Changes:
+        from engine.explore.changes import changes
+
+        session = self._session_of(plan)
+        return self._watched(
+            session,
+            operation_id,
+            lambda _: None,
+            lambda _: changes(session.spark, plan, private=self._private, tag=operation_id),
+        )
+
     def explain_merge(self, plan: Plan) -> Explained:
         from engine.merge.running_statement import running_sql
         from engine.spark.explain import explain
@@ -213,7 +225,7 @@ class SparkBackend(SparkTables):
 
     def _session_of(self, plan: Plan) -> Session:
         """The session that planned, which holds the frozen source."""
-        from engine.explore.find_key import source_gone
+        from engine.explore.reopen_plan import source_gone
 
         session = self._plans.get(plan.plan_id)
         if session is None:

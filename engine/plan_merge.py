@@ -29,8 +29,10 @@ from engine.model.errors import EngineError, UsageError
 from engine.model.plan import Plan, Refused, Remark
 from engine.model.progress import OnProgress
 from engine.preflight.assemble_plan import assemble_plan
+from engine.preflight.changes import changes_of
 from engine.preflight.duplicate_keys import find_conflicts
 from engine.preflight.findings import Basis, Findings
+from engine.preflight.planned_merge import PlannedMerge
 from engine.preflight.refusals import refused_at_start, refused_while_writing
 from engine.preflight.samples import sample_rows
 from engine.preflight.silent_faults import silent_faults
@@ -81,18 +83,19 @@ def plan(
     on_progress: OnProgress | None = None,
     private: bool = False,
     checks: Checks | None = Checks(),  # noqa: B008  a frozen value
+    changes: bool = False,
 ) -> Plan:
     """Plan a MERGE: what it would do, exactly, without doing it.
 
     ``sql`` may hold SET, USE, CACHE and temporary views before the MERGE. ``rows`` samples are shown for each
     clause; ``private`` leaves values out of samples and conflict keys. ``freeze`` keeps the source in a Delta table
     beside the target until the plan is applied. ``tag`` marks the Spark work, so that ``spark.interruptTag(tag)`` from
-    another thread cancels it. ``checks`` say of which silent faults it warns; None looks for none. What Spark or
-    Delta refuses at analysis raises an EngineError; what would fail only while running gives a plan that is
-    ``refused``.
+    another thread cancels it. ``checks`` say of which silent faults it warns; None looks for none. ``changes`` adds
+    what changes by column, which costs one more join. What Spark or Delta refuses at analysis raises an EngineError;
+    what would fail only while running gives a plan that is ``refused``.
     """
     values = dict(params or {})
-    options = Options(rows, freeze, prune, private, checks)
+    options = Options(rows, freeze, prune, private, checks, changes)
     return plan_script(spark, parse_script(fill(sql, values)), values, options, tag=tag, on_progress=on_progress)
 
 
@@ -105,6 +108,7 @@ class Options:
     prune: bool = True
     private: bool = False
     checks: Checks | None = None
+    changes: bool = False
 
     @property
     def derive(self) -> bool:
@@ -195,13 +199,22 @@ def _plan(spark: SparkSession, script: Script, params: dict[str, str], options: 
         plan = assemble_plan(spark, script, params, findings, clock)
         merges = plan.changes_something and not plan.refused
         if merges:
-            undo = undo_of_merge(spark, plan.target.name, merge.version, findings.basis.target.detail)
-            plan = plan.model_copy(update={"undo": undo})
+            plan = _with_undo_and_changes(spark, plan, findings, options)
     except BaseException as error:
         free_source(spark, view, error)
         drop_staged(spark, staged, error)
         raise
     return plan if merges else without_staged(spark, plan)
+
+
+def _with_undo_and_changes(spark: SparkSession, plan: Plan, findings: Findings, options: Options) -> Plan:
+    merge, target = findings.merge, findings.basis.target
+    undo = undo_of_merge(spark, plan.target.name, merge.version, target.detail)
+    changes = None
+    if options.changes:
+        planned = PlannedMerge(merge, findings.source, target.rules, target.assigned)
+        changes = changes_of(spark, planned, plan.target, private=options.private)
+    return plan.model_copy(update={"undo": undo, "changes": changes})
 
 
 @dataclass(frozen=True)

@@ -34,13 +34,14 @@ def plan(
     on_progress: OnProgress | None = None,
     private: bool = False,
     checks: Checks | None = Checks(),  # noqa: B008  a frozen value
+    changes: bool = False,
     overwrite_schema: bool | None = None,
 ) -> Plan | CreatePlan:
     """Plan a statement: what it would do, exactly, without doing it.
 
     ``sql`` may hold SET, USE, CACHE and temporary views before it. A MERGE gives a Plan, see
-    :func:`engine.plan_merge.plan` for ``rows``, ``freeze``, ``prune``, ``private`` and ``checks``; a CREATE or
-    REPLACE TABLE gives a CreatePlan, see :func:`engine.create.plan_create_table.plan_create_table` for
+    :func:`engine.plan_merge.plan` for ``rows``, ``freeze``, ``prune``, ``private``, ``checks`` and ``changes``. A
+    CREATE or REPLACE TABLE gives a CreatePlan, see :func:`engine.create.plan_create_table.plan_create_table` for
     ``overwrite_schema``. ``tag`` marks the Spark work, so that ``spark.interruptTag(tag)`` from another thread
     cancels it. Errors point into ``sql``.
     """
@@ -48,7 +49,7 @@ def plan(
     try:
         script = parse_script(fill(sql, values))
         if not is_create_table(script.statement):
-            options = Options(rows, freeze, prune, private, checks)
+            options = Options(rows, freeze, prune, private, checks, changes)
             return plan_script(spark, script, values, options, tag=tag, on_progress=on_progress)
         if freeze:
             raise UsageError("NOTHING_TO_FREEZE", "Only the source of a MERGE is frozen.", "Plan it without --freeze.")

@@ -12,7 +12,7 @@ from console.cli.exits import WRITING, outcome_code, told_codes
 from console.cli.inputs import STDIN, Given, pairs, read_plan_or_script, script_in
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import Narrator, narrator
-from console.cli.plan_command import make_plan, planning_options
+from console.cli.plan_command import Wanted, make_plan, planning_options
 from console.cli.streams import glyphs, paper, print_json, show
 from console.words.visible import visible
 
@@ -84,7 +84,7 @@ def _apply_script(
     script = script_in(given, pairs(params, "--param"))
     with narrator(events) as told, invocation.connect(told.say) as session:
         # no samples: the summary is what is confirmed
-        plan = make_plan(invocation, session, told, script, rows=0, checks=invocation.checks)
+        plan = make_plan(invocation, session, told, script, Wanted(rows=0, checks=invocation.checks))
         _confirm(invocation, plan, told, yes, accept, events)
         return plan, commit(invocation, session, told, plan, accept)
 

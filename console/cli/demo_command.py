@@ -12,7 +12,7 @@ from console.cli.inputs import read_script
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import Narrator, narrator
 from console.cli.opening import need_terminal, open_console
-from console.cli.plan_command import make_plan, print_plan
+from console.cli.plan_command import Wanted, make_plan, print_plan
 from console.cli.streams import glyphs, show
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _plan_and_apply(invocation: Invocation, session: Session, told: Narrator, ma
     from console.cli.view_outcome import page
 
     script = read_script(str(made.statements[0]), {})
-    plan = make_plan(invocation, session, told, script, checks=invocation.checks)
+    plan = make_plan(invocation, session, told, script, Wanted(checks=invocation.checks))
     told.pause()
     print_plan(plan)
     if plan.refused:

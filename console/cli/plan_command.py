@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -45,6 +46,7 @@ def planning_options(command: Command) -> Command:
 @click.option(
     "--check-policy", is_flag=True, help="Exit 6 where the policy refuses it. The plan is saved all the same."
 )
+@click.option("--changes", is_flag=True, help="Also say what changes by column. Costs one more join.")
 @click.option("--detailed-exitcode", is_flag=True, help="Exit 2 when the plan changes something.")
 @click.option("--rows", default=5, show_default=True, type=click.IntRange(0, 1000), help="Sample rows of each clause.")
 @planning_options
@@ -56,6 +58,7 @@ def plan(
     freeze: bool,
     no_prune: bool,
     no_checks: bool,
+    changes: bool,
     detailed_exitcode: bool,
     check_policy: bool,
     rows: int,
@@ -75,10 +78,8 @@ def plan(
         session = invocation.connect(told.say)
         keep = False
         try:
-            checks = None if no_checks else invocation.checks
-            found = make_plan(
-                invocation, session, told, script, rows=rows, prune=not no_prune, freeze=freeze, checks=checks
-            )
+            wanted = Wanted(rows, not no_prune, freeze, None if no_checks else invocation.checks, changes)
+            found = make_plan(invocation, session, told, script, wanted)
             if output is not None:
                 from engine.model.plan_file import write_plan
 
@@ -98,17 +99,18 @@ def plan(
     return plan_code(found, check_policy=check_policy, detailed=detailed_exitcode)
 
 
-def make_plan(
-    invocation: Invocation,
-    session: Session,
-    told: Narrator,
-    script: Script,
-    *,
-    rows: int = 5,
-    prune: bool = True,
-    freeze: bool = False,
-    checks: Checks | None,
-) -> AnyPlan:
+@dataclass(frozen=True)
+class Wanted:
+    """What a plan is to show, and how it is made: see :func:`engine.plan_merge.plan`."""
+
+    rows: int = 5
+    prune: bool = True
+    freeze: bool = False
+    checks: Checks | None = None
+    changes: bool = False
+
+
+def make_plan(invocation: Invocation, session: Session, told: Narrator, script: Script, wanted: Wanted) -> AnyPlan:
     """Plan in ``session``, where ctrl-c reaches it, and remember the plan in the ledger."""
     from console.cli.interruptible import Interruptible
     from engine.commit.policy import with_verdicts
@@ -122,10 +124,11 @@ def make_plan(
             session.spark,
             script.text,
             params=script.params,
-            rows=rows,
-            prune=prune,
-            freeze=freeze,
-            checks=checks,
+            rows=wanted.rows,
+            prune=wanted.prune,
+            freeze=wanted.freeze,
+            checks=wanted.checks,
+            changes=wanted.changes,
             tag=tag,
             on_progress=say,
             private=invocation.private,

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from console.words import sentences, undo_sentences
+from console.words import change_rows, sentences, undo_sentences
 from console.words.format import count, duration, elide_end, elide_file, local_time, number, short_id, size
 from console.words.glyphs import Glyphs
 from console.words.plan_rows import MAX_FILES, MAX_SAMPLES, cell, estimated, sample_text
@@ -41,6 +41,7 @@ def page(plan: Plan, glyphs: Glyphs, width: int) -> RenderableType:
         ("Write", [*_write(plan, glyphs)]),
         ("Promise", [*_promise(plan, glyphs)]),
         ("Rows", [*_samples(plan, glyphs, width)]),
+        ("Changes", [*_changes(plan, glyphs)]),
         ("Warnings", [*_remarks(plan.warnings, glyphs.warning, WARNING)]),
         ("Advice", [*_remarks(plan.advice, glyphs.points_to, POINTER)]),
     ):
@@ -218,6 +219,18 @@ def _samples(plan: Plan, glyphs: Glyphs, width: int) -> Iterator[RenderableType]
     yield found
     if len(plan.samples) > MAX_SAMPLES:
         yield Text(f"{glyphs.ellipsis} and {number(len(plan.samples) - MAX_SAMPLES)} more", QUIET)
+
+
+def _changes(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
+    if plan.changes is None:
+        return
+    for told in change_rows.sentences(plan.changes):
+        yield Text(told)
+    if cells := change_rows.rows(plan.changes, glyphs):
+        found = table(*change_rows.HEADERS, right=change_rows.NUMBERS)
+        for row in cells:
+            found.add_row(*map(Text, row))
+        yield found
 
 
 def _remarks(remarks: tuple[Remark, ...], sign: str, style: str) -> Iterator[RenderableType]:

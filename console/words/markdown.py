@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from console.words import sentences, undo_sentences
+from console.words import change_rows, sentences, undo_sentences
 from console.words.create_sentences import DOES, changes, committing, headline, rows_written
 from console.words.format import count, number, short_id, size, to_the_second
 from console.words.glyphs import UNICODE
@@ -40,6 +40,7 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield from _remarks("Advice", plan.advice)
     yield from _files(plan)
     yield from _samples(plan)
+    yield from _changes(plan)
     yield from _details("Statement", fenced("\n;\n".join((*plan.statement.setup, plan.statement.sql)), "sql"))
     made = f"{to_the_second(plan.created_at)}, Spark {plan.engines.spark}, Delta {plan.engines.delta}"
     maker = f"deltamerge-console {plain(plan.engines.deltamerge)}"
@@ -153,6 +154,15 @@ def _samples(plan: Plan) -> Iterator[str]:
     rows = [(one.action, str(one.clause + 1), code(sample_text(one, UNICODE))) for one in plan.samples[:MAX_SAMPLES]]
     shown = count(len(rows), "sample row")
     yield from _details(f"Rows: {shown}", "\n".join(_table(("action", "clause", "row"), rows, right=(1,))))
+
+
+def _changes(plan: Plan) -> Iterator[str]:
+    if plan.changes is None:
+        return
+    told = [f"- {plain(one)}" for one in change_rows.sentences(plan.changes)]
+    cells = [(code(name), *map(plain, numbers)) for name, *numbers in change_rows.rows(plan.changes, UNICODE)]
+    found = _table(change_rows.HEADERS, cells, right=(1, 2, 3)) if cells else []
+    yield from _details(f"Changes: {count(len(cells), 'column')}", "\n".join((*told, "", *found)))
 
 
 def _create_page(plan: CreatePlan) -> str:

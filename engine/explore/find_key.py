@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.merge.analyze import AnalyzedMerge, analyze_again
+from engine.explore.reopen_plan import planned_merge
+from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import (
     BY_SOURCE_CLAUSE,
     CLAUSE,
@@ -25,14 +26,11 @@ from engine.merge.find_touched_files import (
     with_insert_clause,
 )
 from engine.merge.prepare_delta_scan import merge_reads
-from engine.merge.prepare_source import PreparedSource, get_merge_source, used_columns
+from engine.merge.prepare_source import PreparedSource
 from engine.model.errors import EngineError, UsageError
 from engine.model.plan import ClauseKind, Plan, Sample
 from engine.model.value import Cells
-from engine.preflight.assignments import assignments
 from engine.preflight.samples import Writes, cells_of, sample_of, struct_after, struct_of
-from engine.preflight.target_reads import describe_detail, target_columns
-from engine.preflight.target_rules import target_rules
 from engine.spark.confs import confs_set, for_rows
 from engine.spark.schema import schema_of
 from engine.spark.session_state import tagged
@@ -128,27 +126,11 @@ def find_key(spark: SparkSession, plan: Plan, typed: str, *, private: bool = Fal
 
 
 def _find(spark: SparkSession, plan: Plan, typed: str, private: bool) -> FoundKey:
-    view = plan.session.source_view
-    try:
-        get_merge_source(spark, view)
-    except RuntimeError as error:
-        raise source_gone() from error
-    merge = analyze_again(spark, plan)
-    source = PreparedSource(
-        view=view or "",
-        columns=used_columns(merge),
-        num_rows=plan.source.num_rows,
-        fingerprint=plan.source.fingerprint,
-        pinned_versions=plan.source.pinned_versions,
-        pinned_table=None,
-        volatile=plan.source.volatile,
-        hint=None,
-    )
+    planned = planned_merge(spark, plan)
+    merge, source = planned.merge, planned.source
     ask = _by_predicate if is_predicate(typed) else _by_value
     asked = ask(spark, merge, source, typed)
-    detail = describe_detail(spark, merge.target_name)
-    rules = target_rules(spark, merge, target_columns(spark, merge, detail), detail)
-    writes = {one.clause: one.columns for one in assignments(spark, merge, rules)}
+    writes = {one.clause: one.columns for one in planned.assigned}
     look = Look(spark, plan, merge, source, writes, private)
     found: dict[ClauseKind, list[Any]] = {}
     with confs_set(spark, {**for_rows(source.num_rows), **merge_reads(spark, merge)}):
@@ -164,14 +146,6 @@ def _find(spark: SparkSession, plan: Plan, typed: str, private: bool) -> FoundKe
         asked=asked.typed,
         rows=tuple(_found_row(look, kind, row, files) for kind, rows in found.items() for row in rows[:LIMIT]),
         more=any(len(rows) > LIMIT for rows in found.values()),
-    )
-
-
-def source_gone() -> EngineError:
-    return EngineError(
-        "SOURCE_GONE",
-        "The frozen source of this plan is gone: its session was closed, or the plan was committed.",
-        "Plan again, and then look for the key.",
     )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field, field_serializer
 
+from engine.model.changes import Changes
 from engine.model.plan_checksum import plan_checksum
 from engine.model.scan import Scan, TouchedFiles
 from engine.model.value import Accuracy, Cells, Value
@@ -259,6 +260,8 @@ class Plan(Value):
     warnings: tuple[Remark, ...] = ()
     advice: tuple[Remark, ...] = ()
     samples: tuple[Sample, ...] = ()
+    changes: Changes | None = Field(default=None, exclude_if=lambda value: value is None)
+    """None if they were not asked for."""
     confs: dict[str, str] = Field(default_factory=dict)
     state: PlanningState | None = None
     """None in a plan of format 1, which has none: then nothing is compared."""

@@ -74,8 +74,7 @@ def change_feed(
         elif clause.action_kind == "insert":
             parts.append(_select(by_clause[index], rows, "insert"))
         else:
-            once = merge.statement.only_one_unconditional_delete and clause.kind == "matched"
-            parts.append(_select(before, _matched_once(merge, source) if once else rows, "delete"))
+            parts.append(_select(before, deleted_rows(merge, source, clause), "delete"))
     return _frame(spark, source, "feed", rules, parts)
 
 
@@ -123,7 +122,10 @@ def unchanged_rows(merge: AnalyzedMerge, source: PreparedSource) -> str:
     )
 
 
-def _matched_once(merge: AnalyzedMerge, source: PreparedSource) -> str:
+def deleted_rows(merge: AnalyzedMerge, source: PreparedSource, clause: MergeClause) -> str:
+    """:func:`clause_rows` of a DELETE: a row that several source rows delete is one row."""
+    if not (merge.statement.only_one_unconditional_delete and clause.kind == "matched"):
+        return clause_rows(merge, source, clause)
     on = merge.statement.condition
     return f"{target_relation(merge)} LEFT SEMI JOIN {source_relation(merge, source)} ON {on}\n"
 

@@ -62,8 +62,10 @@ def latest(spark: Any, schema: str) -> int:
 
 def test_plan_show_apply_history(shell: Shell, spark: Any, target: str, merge: Path, tmp_path: Path) -> None:
     file = tmp_path / "p.json"
-    ran = shell("plan", merge, "-o", file, "--detailed-exitcode")
+    ran = shell("plan", merge, "-o", file, "--detailed-exitcode", "--changes")
     assert ran.code == 2, ran.err
+    assert "100 rows + 1 inserted - 0 deleted = 101 rows" in ran.out
+    assert "0 → 30" in ran.out
     assert "updates 2 · inserts 1" in ran.out
     assert f"apply {file}" in ran.out
     assert "… analyze" in ran.err
@@ -72,6 +74,8 @@ def test_plan_show_apply_history(shell: Shell, spark: Any, target: str, merge: P
 
     shown = shell("show", file, "--json").json
     assert shown["promise"]["numTargetRowsUpdated"] == 2
+    assert [(one["name"], one["sum_after"]) for one in shown["changes"]["columns"]] == [("v", "30")]
+    assert "Changes: 1 column" in shell("show", file, "--markdown").out
     plan_id = shown["plan_id"]
     assert shell("history", "--json", "--table", f"{target}.t").json[0]["status"] == "planned"
 

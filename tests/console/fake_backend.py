@@ -12,6 +12,7 @@ from engine.explore.find_key import FoundKey
 from engine.explore.layout_advice import LayoutAdvice
 from engine.explore.scan_explorer import QueryScan, ScanExplained
 from engine.model.browse import Column, DataFile, RowPage, TableDetail, TableRef, TableVersion, Validation
+from engine.model.changes import Changes
 from engine.model.create_values import TableState
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.model.operation import Operation, Outcome, UndoPlan
@@ -212,6 +213,10 @@ class FakeBackend:
     def find_key(self, plan: Plan, typed: str, *, operation_id: str) -> FoundKey:
         self._enter("find_key", plan.plan_id, typed, operation_id)
         return samples.a_found_key(typed)
+
+    def changes(self, plan: Plan, *, operation_id: str) -> Changes:
+        self._enter("changes", plan.plan_id, operation_id)
+        return samples.some_changes()
 
     def explain_merge(self, plan: Plan) -> Explained:
         self._enter("explain_merge", plan.plan_id)

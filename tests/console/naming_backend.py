@@ -9,6 +9,7 @@ from hashlib import sha256
 
 from engine.explore.layout_advice import LayoutAdvice
 from engine.model.browse import Column, DataFile, RowPage, TableDetail, TableVersion, Validation
+from engine.model.changes import Changes
 from engine.model.operation import Operation, Outcome
 from engine.model.plan import Plan
 from engine.model.plans import AnyPlan, OperationDetail
@@ -112,6 +113,10 @@ class NamingBackend(FakeBackend):
     def validate(self, sql: str, params: Mapping[str, str]) -> Validation:
         usual = super().validate(sql, params)
         return usual.model_copy(update={"target": f"<{sha256(sql.encode()).hexdigest()}>"}) if usual.ok else usual
+
+    def changes(self, plan: Plan, *, operation_id: str) -> Changes:
+        found = super().changes(plan, operation_id=operation_id)
+        return found.model_copy(update={"not_compared": {"x": f"<{plan.plan_id}>"}})
 
     def explain_merge(self, plan: Plan) -> Explained:
         super().explain_merge(plan)

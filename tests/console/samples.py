@@ -8,6 +8,7 @@ from engine.explore.find_key import ClauseTest, FoundKey, FoundRow
 from engine.explore.scan_explorer import QueryScan, ScanExplained, Size
 from engine.explore.skipping import ColumnFacts, Evidence, FileEvidence
 from engine.model.browse import Column, DataFile, RowPage, TableDetail, TableRef, TableVersion
+from engine.model.changes import Changes, ColumnChange, Concentration, Transition
 from engine.model.conflicts import ConflictKey, Conflicts, Dedupe
 from engine.model.create_values import CreatePlan, CreateStatement, StateColumn, TableState
 from engine.model.operation import Deviation, Operation, Outcome, UndoPlan
@@ -238,6 +239,51 @@ def a_refused_plan() -> Plan:
             message="Cannot perform Merge as multiple source rows matched and attempted to modify the same target row.",
             hint="Remove the duplicates from the source, or make the clauses' conditions choose one of them.",
         ),
+    )
+
+
+def some_changes() -> Changes:
+    """Of ``a_plan``: a text and two numbers that change, in one country most, and a column that is not compared."""
+    return Changes(
+        rows_before=1_204_220,
+        inserted=220,
+        updated=1_204,
+        updated_same=4,
+        deleted=3,
+        columns=(
+            ColumnChange(
+                name="status",
+                type="string",
+                changed=1_100,
+                to_null=0,
+                from_null=2,
+                transitions=(
+                    Transition(before="paid", after="shipped", rows=900),
+                    Transition(before=None, after="[/paid]", rows=2),
+                ),
+            ),
+            ColumnChange(
+                name="amount",
+                type="decimal(10,2)",
+                changed=500,
+                to_null=7,
+                from_null=0,
+                sum_before="10500.50",
+                sum_after="9800.00",
+            ),
+            ColumnChange(
+                name="weight",
+                type="double",
+                changed=1,
+                to_null=0,
+                from_null=0,
+                sum_before="1.5",
+                sum_after="NaN",
+                sums="estimated",
+            ),
+        ),
+        not_compared={"seen_at": "current_timestamp()"},
+        concentrations=(Concentration(column="country", value="DE", rows=1_402, share=0.985, table_share=0.11),),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.widgets import Input
 
 from engine.commit.policy import Policy, with_verdicts
+from engine.model.errors import EngineError
 from engine.model.plan_file import read_plan_file
 from tests.console import samples
 from tests.console.drive import console
@@ -14,6 +15,14 @@ from tests.console.samples import MERGE_SQL
 VIEWS = {
     "files": ("2 rewritten", "35 skipped", "434,088", "t.order_date IN"),
     "rows": ("3 samples", "paid → shipped", "10777"),
+    "changes": (
+        "1,204,220 rows + 220 inserted - 3 deleted = 1,204,437 rows",
+        "4 of them to the values that they have",
+        "country = 'DE', 9.0 times its share of the table",
+        "paid → shipped (900), NULL → [/paid] (2)",
+        "10,500.50 → 9,800.00",
+        "unknown: current_timestamp()",
+    ),
     "decision": ("The source is materialized", "NON_DETERMINISTIC_SOURCE_NON_DELTA", "DISK_ONLY"),
     "conflicts": ("No target row is matched twice",),
     "write": ("ClassicMergeExecutor", "right outer join", "change data feed"),
@@ -34,6 +43,30 @@ async def test_the_verdict_is_in_the_first_lines_and_stays_in_every_view(backend
         await operator.press("d")
         await operator.sees("to avoid it", "make the feed a Delta table")
         assert not backend.called("apply")
+
+
+async def test_changes_are_asked_once_and_again_after_a_failure(backend: FakeBackend) -> None:
+    backend.errors["changes"] = EngineError("SOURCE_GONE", "The frozen source is gone.", "Plan again.")
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        assert not backend.called("changes")
+        await operator.press("right_square_bracket", "right_square_bracket")
+        await operator.sees("The frozen source is gone.")
+        del backend.errors["changes"]
+        await operator.press("left_square_bracket", "right_square_bracket")
+        await operator.sees("paid → shipped")
+        await operator.press("left_square_bracket", "right_square_bracket")
+        await operator.sees("paid → shipped")
+        assert len(backend.called("changes")) == 2
+
+
+async def test_a_plan_that_holds_its_changes_is_not_asked(backend: FakeBackend) -> None:
+    backend.plans = [samples.a_plan().model_copy(update={"changes": samples.some_changes()})]
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("right_square_bracket", "right_square_bracket")
+        await operator.sees("paid → shipped")
+        assert not backend.called("changes")
 
 
 async def test_the_phases_are_told_while_spark_plans(backend: FakeBackend) -> None:

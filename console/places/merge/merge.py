@@ -13,6 +13,7 @@ from textual.widgets import ContentSwitcher, Input
 from typing_extensions import override
 
 from console.drafts import DraftStore
+from console.places.merge.changes import ask_for_changes
 from console.places.merge.merge_form_pane import MergeFormPane
 from console.places.merge.merge_keys import KEYS
 from console.places.statement.commit_pane import CommitPane
@@ -320,11 +321,14 @@ class MergePlace(FormSqlPlace):
 
         ask_for_key(self, self.plan, self.preview.typed)
 
-    @on(Preview.SparkPlanWanted)
-    def _ask_spark_plan(self, event: Preview.SparkPlanWanted) -> None:
+    @on(Preview.ViewWanted)
+    def _ask_view(self, event: Preview.ViewWanted) -> None:
         event.stop()
         plan = self.plan
         if plan is None or plan.kind != "merge":
+            return
+        if event.view == "changes":
+            ask_for_changes(self, plan)
             return
         self.ask(
             "explain",

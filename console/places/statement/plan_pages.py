@@ -9,12 +9,13 @@ from textual.content import Content
 
 from console.places.statement.file_classes import by_share, by_size, by_touch
 from console.widgets.page import Column, FileMap, Head, Page, Paragraph, Row, Table, facts, sentence, signed
-from console.words import sentences
+from console.words import change_rows, sentences
 from console.words.format import count, duration, number, share, size
 from console.words.glyphs import Glyphs
 from console.words.visible import visible
 
 if TYPE_CHECKING:
+    from engine.model.changes import Changes
     from engine.model.create_values import CreateStatement
     from engine.model.plan import Plan, Refused, Remark, Sample, Statement
     from engine.model.value import Cells
@@ -76,6 +77,20 @@ def rows_page(plan: Plan, glyphs: Glyphs) -> Page:
     )
     empty = "No samples: the plan was made without them, or no row changes."
     return Page((sentence(told),) if samples else (), Table(columns, rows, empty))
+
+
+def changes_page(changes: Changes, glyphs: Glyphs) -> Page:
+    columns = [Column(name, align="right" if name in change_rows.NUMBERS else "left") for name in change_rows.HEADERS]
+    head = tuple(sentence(told) for told in change_rows.sentences(changes))
+    rows: list[Row] = [tuple(row) for row in change_rows.rows(changes, glyphs)]
+    return Page(head, Table(columns, rows, "No updated row gets another value."))
+
+
+def _changes_of(plan: Plan, glyphs: Glyphs) -> Page:
+    """The page of a plan that holds them, or is refused; else Spark is asked."""
+    if plan.changes is not None:
+        return changes_page(plan.changes, glyphs)
+    return Page((signed(glyphs.error, "$text-error", "Nothing changes: this cannot be committed."),))
 
 
 def decision_page(plan: Plan, glyphs: Glyphs) -> Page:
@@ -238,6 +253,7 @@ def spark_page(explained: Explained) -> Page:
 VIEWS: dict[str, tuple[str, Build]] = {
     "files": ("Files", files_page),
     "rows": ("Rows", rows_page),
+    "changes": ("Changes", _changes_of),
     "decision": ("Decision", decision_page),
     "conflicts": ("Conflicts", conflicts_page),
     "write": ("Write", write_page),

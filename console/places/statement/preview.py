@@ -23,10 +23,12 @@ from console.words.glyphs import Glyphs
 
 if TYPE_CHECKING:
     from console.places.place import Place
+    from console.work import Failure
     from engine.model.plan import Plan
     from engine.model.plans import AnyPlan
 
 
+ASKED_FOR = {"spark": "Asking Spark for its plan…", "changes": "Asking Spark what changes…"}
 EDITED = "The text was edited since this plan: {merge.replan} plans it again."
 
 
@@ -109,8 +111,12 @@ class Preview(Vertical):
         "{merge.commit} commits exactly this, {merge.edit} edits the text, {merge.replan} plans again."
     )
 
-    class SparkPlanWanted(Message):
-        """The view of Spark's plan was opened for the first time."""
+    class ViewWanted(Message):
+        """A ``view`` that Spark must be asked for was opened for the first time."""
+
+        def __init__(self, view: str) -> None:
+            super().__init__()
+            self.view = view
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -180,12 +186,17 @@ class Preview(Vertical):
         line.tabs = self._tabs()
         line.chosen = view
         line.refresh()
-        if view == "spark" and view not in self._asked:
-            self.page.say("Asking Spark for its plan…")
-            self.post_message(self.SparkPlanWanted())
+        if view in ASKED_FOR and view not in self._asked and not (view == "changes" and self._knows_changes):
+            self.page.say(ASKED_FOR[view])
+            self.post_message(self.ViewWanted(view))
             return
         glyphs = shell_of(self).glyphs
         self.query_one("#view", PageView).show(self._page_of(self.plan, view, glyphs))
+
+    @property
+    def _knows_changes(self) -> bool:
+        plan = self.plan
+        return plan is not None and plan.kind == "merge" and bool(plan.changes or plan.refused)
 
     def _page_of(self, plan: AnyPlan, view: str, glyphs: Glyphs) -> Page:
         if view == "before" and self.before is not None:
@@ -201,6 +212,12 @@ class Preview(Vertical):
             self._chosen = view
         if view in (self._view, self._chosen):
             self.choose(view)
+
+    def fail_asked(self, view: str, failure: Failure) -> None:
+        """Spark gave no answer: the view says why, and asks again when it is opened anew."""
+        self._asked.pop(view, None)
+        if view == self._view:
+            self.page.fail(failure)
 
     def turn_to(self, view: str) -> None:
         """Show one of the views, for this plan and the next ones."""

@@ -1,0 +1,81 @@
+"""What a plan changes, by column, as rows of a table and as sentences: the same on the screen and in a shell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING
+
+from console.words.format import count, number, share
+from console.words.glyphs import Glyphs
+from console.words.plan_rows import cell
+from console.words.visible import visible
+
+if TYPE_CHECKING:
+    from engine.model.changes import Changes, ColumnChange, Concentration
+
+HEADERS = ("column", "rows", "to NULL", "from NULL", "sums, or commonest changes")
+NUMBERS = HEADERS[1:4]
+
+
+def conserved(changes: Changes) -> str:
+    """``80 rows + 14 inserted - 12 deleted = 82 rows``."""
+    change = f"{number(changes.inserted)} inserted - {number(changes.deleted)} deleted"
+    return f"{count(changes.rows_before, 'row')} + {change} = {count(changes.rows_after, 'row')}"
+
+
+def sentences(changes: Changes) -> Iterator[str]:
+    """What the table of columns does not say."""
+    yield conserved(changes)
+    if changes.updated:
+        kept = f", {number(changes.updated_same)} of them to the values that they have" if changes.updated_same else ""
+        yield f"{count(changes.updated, 'row')} updated{kept}"
+    for one in changes.concentrations or ():
+        yield concentrated(one, changes.rows_changed)
+
+
+def concentrated(one: Concentration, rows_changed: int) -> str:
+    """``98 % of the changed rows have country = 'DE', 4.9 times its share of the table (20 %)``."""
+    value = "IS NULL" if one.value is None else f"= '{visible(one.value)}'"
+    in_table = share(round(one.table_share * 1_000_000), 1_000_000)
+    return (
+        f"{share(one.rows, rows_changed)} of the changed rows have {visible(one.column)} {value}, "
+        f"{one.lift:,.1f} times its share of the table ({in_table})"
+    )
+
+
+def rows(changes: Changes, glyphs: Glyphs) -> list[tuple[str, str, str, str, str]]:
+    """A row for each column that changes, then one for each that is not compared."""
+    changed = [
+        (
+            visible(one.name),
+            number(one.changed),
+            number(one.to_null),
+            number(one.from_null),
+            _values(one, glyphs),
+        )
+        for one in changes.columns
+    ]
+    return changed + [
+        (visible(name), glyphs.unknown, glyphs.unknown, glyphs.unknown, f"unknown: {visible(why)}")
+        for name, why in changes.not_compared.items()
+    ]
+
+
+def _values(one: ColumnChange, glyphs: Glyphs) -> str:
+    if one.sum_before is not None or one.sum_after is not None:
+        about = f"{glyphs.estimated} " if one.sums == "estimated" else ""
+        return f"{about}{_sum(one.sum_before)} {glyphs.becomes} {_sum(one.sum_after)}"
+    return ", ".join(
+        f"{cell(change.before)} {glyphs.becomes} {cell(change.after)} ({number(change.rows)})"
+        for change in one.transitions
+    )
+
+
+def _sum(text: str | None) -> str:
+    if text is None:
+        return "?"
+    try:
+        return f"{Decimal(text):,f}"
+    except InvalidOperation:  # NaN and Infinity are numbers, but not for a format
+        return text

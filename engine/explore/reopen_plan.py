@@ -1,0 +1,48 @@
+"""The pieces of a plan that were not saved with it, put together again to ask more about its rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.merge.analyze import analyze_again
+from engine.merge.prepare_source import PreparedSource, get_merge_source, used_columns
+from engine.model.errors import EngineError
+from engine.model.plan import Plan
+from engine.preflight.assignments import assignments
+from engine.preflight.planned_merge import PlannedMerge
+from engine.preflight.target_reads import describe_detail, target_columns
+from engine.preflight.target_rules import target_rules
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def planned_merge(spark: SparkSession, plan: Plan) -> PlannedMerge:
+    """Analyze the MERGE of ``plan`` again, in the session that planned. Raises EngineError ``SOURCE_GONE``."""
+    view = plan.session.source_view
+    try:
+        get_merge_source(spark, view)
+    except RuntimeError as error:
+        raise source_gone() from error
+    merge = analyze_again(spark, plan)
+    source = PreparedSource(
+        view=view or "",
+        columns=used_columns(merge),
+        num_rows=plan.source.num_rows,
+        fingerprint=plan.source.fingerprint,
+        pinned_versions=plan.source.pinned_versions,
+        pinned_table=None,
+        volatile=plan.source.volatile,
+        hint=None,
+    )
+    detail = describe_detail(spark, merge.target_name)
+    rules = target_rules(spark, merge, target_columns(spark, merge, detail), detail)
+    return PlannedMerge(merge, source, rules, assignments(spark, merge, rules))
+
+
+def source_gone() -> EngineError:
+    return EngineError(
+        "SOURCE_GONE",
+        "The frozen source of this plan is gone: its session was closed, or the plan was committed.",
+        "Plan again, and then ask again.",
+    )
