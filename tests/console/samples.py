@@ -10,7 +10,7 @@ from engine.explore.skipping import ColumnFacts, Evidence, FileEvidence
 from engine.model.browse import Column, DataFile, RowPage, TableDetail, TableRef, TableVersion
 from engine.model.conflicts import ConflictKey, Conflicts, Dedupe
 from engine.model.create_values import CreatePlan, CreateStatement, StateColumn, TableState
-from engine.model.operation import Deviation, Operation, Outcome, UndoPlan
+from engine.model.operation import Deviation, Operation, Outcome, Rehearsal, UndoPlan
 from engine.model.plan import (
     Clause,
     Decision,
@@ -392,6 +392,23 @@ def a_created(plan: CreatePlan, *, deviates: bool = False) -> Outcome:
         metrics=plan.promise,
         deviations=deviations,
         duration_ms=1_900,
+    )
+
+
+def a_rehearsal(plan: Plan, *, deviates: bool = False) -> Rehearsal:
+    outcome = an_outcome(plan, deviates=deviates)
+    return Rehearsal(
+        plan_id=plan.plan_id,
+        table=plan.target.name,
+        version=plan.target.version,
+        clone="`spark_catalog`.`deltamerge_rehearsal`.`[/x]`",
+        sql=plan.statement.sql,
+        kept=outcome.kept,
+        promise=plan.promise,
+        metrics=outcome.metrics,
+        deviations=outcome.deviations,
+        rows_compared=True,
+        duration_ms=12_300,
     )
 
 

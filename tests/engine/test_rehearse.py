@@ -32,6 +32,7 @@ RANDOM = "(SELECT id, rand() AS v, DATE'2026-01-02' AS day FROM VALUES (0L), (1L
 def shop(spark: Any) -> Iterator[str]:
     """A schema with ``tgt`` (ids 0 to 4, with a change feed and deletion vectors)."""
     with own_schema(spark) as schema:
+        spark.sql(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")  # of a run that was killed, on a server that is kept
         spark.sql(
             "CREATE TABLE tgt USING delta PARTITIONED BY (day) TBLPROPERTIES ("
             "'delta.enableChangeDataFeed' = 'true', 'delta.enableDeletionVectors' = 'true') "
