@@ -5,21 +5,28 @@ from __future__ import annotations
 import json
 import os
 import socket
+import uuid
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import pytest
+from hypothesis import HealthCheck, Phase, given, settings
 
 from engine import apply, plan, rehearse
 from engine.commit import rehearse as rehearse_module
 from engine.commit.clone import OWNER, SCHEMA, drop_left_over
 from engine.model.errors import EngineError
+from engine.preflight.advice import MUST_ACCEPT
 from engine.processes import start_time
+from engine.spark.confs import confs_set
 from engine.table.commits import current_version
 from tests.conftest import own_schema
 from tests.engine.fidelity import footprint
+from tests.engine.random_merges import Story, stories
+from tests.engine.random_tables import make_sources
 
 CLAUSES = """WHEN MATCHED AND {t}.id = 1 THEN DELETE
 WHEN MATCHED THEN UPDATE SET {t}.v = s.v + {t}.v
@@ -116,6 +123,49 @@ def test_it_does_what_the_plan_says_and_the_plan_is_applied_after_it(spark: Any,
     assert footprint(spark, "tgt") == before
     check_nothing_left(spark, shop)
     assert apply(spark, foreseen).kept
+
+
+@pytest.mark.thorough
+def test_rehearsals_of_random_merges_equal_the_plan(
+    spark: Any, shop: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    make_sources(spark)
+    wanted = request.config.getoption("--rehearsals")
+    seen: Counter[str] = Counter()
+
+    @settings(
+        max_examples=wanted,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(stories(1))
+    def run(story: Story) -> None:
+        table = f"t_{uuid.uuid4().hex[:10]}"
+        ran = story.table.statements(table, str(tmp_path))
+        for statement in ran:
+            spark.sql(statement)
+        (merge,) = story.merges
+        script = merge.script(table, str(tmp_path))
+        with confs_set(spark, dict(merge.confs)):
+            try:
+                foreseen = plan(spark, script, rows=0)
+            except EngineError:
+                return  # there is nothing to rehearse
+            if {warning.code for warning in foreseen.warnings} & MUST_ACCEPT:
+                return
+            to_repeat = ";\n".join((*ran, script))
+            try:
+                rehearsal = rehearse(spark, foreseen)
+            except EngineError as error:
+                raise AssertionError(f"{error}\n{to_repeat}") from error
+        assert rehearsal.kept, (rehearsal.deviations, to_repeat)
+        seen["refused" if rehearsal.refused else "rows compared" if rehearsal.rows_compared else "metrics alone"] += 1
+
+    run()
+    print(f"{seen.total()} rehearsals, {dict(seen)}")
+    check_nothing_left(spark, shop)
 
 
 def test_a_clone_of_a_dead_process_is_dropped_and_others_are_not(spark: Any, shop: str) -> None:
