@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engine.model.browse import Column, DataFile, RowPage, TableDetail, TableRef, TableVersion, Validation
     from engine.model.changes import Changes
     from engine.model.create_values import TableState
-    from engine.model.operation import Operation, Outcome, UndoPlan
+    from engine.model.operation import Operation, Outcome, Rehearsal, UndoPlan
     from engine.model.plan import Plan
     from engine.model.plans import AnyPlan, OperationDetail
     from engine.model.progress import Progress
@@ -122,6 +122,9 @@ class Backend(Protocol):
 
     def explain_merge(self, plan: Plan) -> Explained:
         """Spark's own plans of the statement that would run."""
+
+    def rehearse(self, plan: Plan, *, operation_id: str, on_progress: OnProgress) -> Rehearsal:
+        """Run the MERGE of that plan on a clone, which is dropped again, and compare. It costs one MERGE."""
 
     def apply(
         self, plan: AnyPlan, *, accept: tuple[str, ...], operation_id: str, on_progress: OnProgress

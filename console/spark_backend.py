@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engine.explore.find_key import FoundKey
     from engine.model.browse import Validation
     from engine.model.changes import Changes
-    from engine.model.operation import Operation, Outcome, UndoPlan
+    from engine.model.operation import Operation, Outcome, Rehearsal, UndoPlan
     from engine.model.plan import Plan
     from engine.model.plans import AnyPlan, OperationDetail
     from engine.session.connect import Session, TaskProgress
@@ -235,14 +235,7 @@ class SparkBackend(SparkTables):
     def apply(self, plan: AnyPlan, *, accept: tuple[str, ...], operation_id: str, on_progress: OnProgress) -> Outcome:
         from engine.commit.apply_plan import apply
 
-        with self._lock:  # another plan may be kept at the same time, and drop this one
-            session = self._plans.get(plan.plan_id)
-            if session is not None:
-                self._running[operation_id] = session
-        if session is None:
-            session = self._session().new_session(self._confs)
-            self._keep(plan.plan_id, session)
-        running = session
+        running = self._session_to_run(plan, operation_id)
         return self._watched(
             running,
             operation_id,
@@ -257,6 +250,28 @@ class SparkBackend(SparkTables):
                 policy=self.policy,
             ),
         )
+
+    def rehearse(self, plan: Plan, *, operation_id: str, on_progress: OnProgress) -> Rehearsal:
+        from engine.commit.rehearse import rehearse
+
+        running = self._session_to_run(plan, operation_id)
+        return self._watched(
+            running,
+            operation_id,
+            on_progress,
+            lambda say: rehearse(running.spark, plan, tag=operation_id, on_progress=say, policy=self.policy),
+        )
+
+    def _session_to_run(self, plan: AnyPlan, operation_id: str) -> Session:
+        """The session that planned, or a new one if that is closed."""
+        with self._lock:  # another plan may be kept at the same time, and drop this one
+            session = self._plans.get(plan.plan_id)
+            if session is not None:
+                self._running[operation_id] = session
+        if session is None:
+            session = self._session().new_session(self._confs)
+            self._keep(plan.plan_id, session)
+        return session
 
     def save_plan(self, plan: AnyPlan, path: Path) -> None:
         from engine.model.plan_file import write_plan

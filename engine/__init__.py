@@ -1,6 +1,6 @@
 """Plan and apply for Delta Lake MERGE, CREATE and REPLACE TABLE, headless: usable from a notebook or a CI job.
 
-from engine import connect, plan, apply, History
+from engine import connect, plan, rehearse, apply, History
 """
 
 from __future__ import annotations
@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from engine.commit.apply_plan import apply
+    from engine.commit.rehearse import rehearse
     from engine.ledger.history import History
     from engine.model.errors import EngineError
     from engine.model.plan import Plan
     from engine.plan_statement import plan
     from engine.session.connect import connect
 
-__all__ = ["EngineError", "History", "Plan", "apply", "connect", "plan"]
+__all__ = ["EngineError", "History", "Plan", "apply", "connect", "plan", "rehearse"]
 
 _HOMES = {
     "apply": "engine.commit.apply_plan",
     "connect": "engine.session.connect",
     "plan": "engine.plan_statement",
+    "rehearse": "engine.commit.rehearse",
     "EngineError": "engine.model.errors",
     "History": "engine.ledger.history",
     "Plan": "engine.model.plan",

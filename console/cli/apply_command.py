@@ -65,7 +65,7 @@ def _apply_plan(
     with narrator(events) as told:
         told.planned(plan)
         _confirm(invocation, plan, told, yes, accept, events)
-        session = _attach(invocation, plan, told)
+        session = attach(invocation, plan, told)
         keep = session.resumed
         try:
             outcome = commit(invocation, session, told, plan, accept)
@@ -144,7 +144,7 @@ def need_person(events: bool, file: str = "") -> None:
         raise RefusedError("NOT_CONFIRMED", "Nobody is there to confirm the plan.", "Apply with --yes.")
 
 
-def _attach(invocation: Invocation, plan: AnyPlan, told: Narrator) -> Session:
+def attach(invocation: Invocation, plan: AnyPlan, told: Narrator) -> Session:
     """The plan's own session, where its frozen source is; a new one where that is gone."""
     from engine.model.errors import UnreachableError
 

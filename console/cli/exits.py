@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from engine.model.errors import EngineError
-    from engine.model.operation import Outcome
+    from engine.model.operation import Outcome, Rehearsal
     from engine.model.plans import AnyPlan
 
 DONE: Final = 0
@@ -70,6 +70,13 @@ def plan_code(plan: AnyPlan, *, check_policy: bool, detailed: bool) -> int:
 def outcome_code(outcome: Outcome) -> int:
     """The exit code for what was committed: a broken promise is no success."""
     return DONE if outcome.kept else DEVIATED
+
+
+def rehearsal_code(rehearsal: Rehearsal) -> int:
+    """The exit code for a rehearsal: a MERGE that Delta refuses, as the plan says, is no success either."""
+    if not rehearsal.kept:
+        return DEVIATED
+    return FAILED if rehearsal.refused else DONE
 
 
 class CrashError(Exception):

@@ -19,7 +19,7 @@ from console.words.format import size
 from console.words.visible import visible
 
 if TYPE_CHECKING:
-    from engine.model.operation import Outcome
+    from engine.model.operation import Outcome, Rehearsal
     from engine.model.plans import AnyPlan
     from engine.model.progress import Progress
 
@@ -48,6 +48,9 @@ class Narrator:
 
     def committed(self, outcome: Outcome) -> None:
         """What was committed: a person reads it on stdout."""
+
+    def rehearsed(self, rehearsal: Rehearsal) -> None:
+        """What a rehearsal did: a person reads it on stdout."""
 
     def pause(self) -> None:
         """Leave the terminal to a question."""
@@ -124,8 +127,8 @@ class BarNarrator(Narrator):
 
 
 class EventNarrator(Narrator):
-    """NDJSON, one event in each line: ``event`` is narration, progress, plan, outcome, done, cancelled or
-    error."""
+    """NDJSON, one event in each line: ``event`` is narration, progress, plan, outcome, rehearsal, done,
+    cancelled or error."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -161,6 +164,10 @@ class EventNarrator(Narrator):
     def committed(self, outcome: Outcome) -> None:
         """An outcome event: what ``apply --json`` prints."""
         self._event("outcome", **outcome.model_dump(mode="json"))
+
+    def rehearsed(self, rehearsal: Rehearsal) -> None:
+        """A rehearsal event: what ``rehearse --json`` prints."""
+        self._event("rehearsal", **rehearsal.model_dump(mode="json"))
 
     def _event(self, event: str, **fields: Any) -> None:
         from engine.ledger.history_store import now

@@ -26,7 +26,7 @@ from console.words.glyphs import Glyphs
 from console.words.visible import visible
 
 if TYPE_CHECKING:
-    from engine.model.operation import Outcome, UndoPlan
+    from engine.model.operation import Outcome, Rehearsal, UndoPlan
     from engine.model.plans import AnyPlan
 
 
@@ -55,7 +55,17 @@ def undo_page(looked: UndoPlan, outcome: Outcome, glyphs: Glyphs) -> RenderableT
     return Group(*parts)
 
 
-def verdict(outcome: Outcome, told: str, glyphs: Glyphs) -> RenderableType:
+def rehearsal_page(rehearsal: Rehearsal, glyphs: Glyphs) -> RenderableType:
+    """What Delta's MERGE did on a clone, beside the plan."""
+    parts = [verdict(rehearsal, sentences.rehearsal(rehearsal), glyphs)]
+    if rehearsal.refused is None or rehearsal.deviations:
+        promise = {} if rehearsal.refused else rehearsal.promise
+        parts += ["", promise_and_actual(rehearsal, promise, glyphs)]
+    parts.append(Text(sentences.clone_is_dropped(rehearsal), QUIET))
+    return Group(*parts)
+
+
+def verdict(outcome: Outcome | Rehearsal, told: str, glyphs: Glyphs) -> RenderableType:
     """Whether it is as promised, in one line. A broken promise is in the colour of errors."""
     sign, sign_style, style = (glyphs.ok, OK, BOLD) if outcome.kept else (glyphs.error, ERROR, ERROR)
     return Text.assemble((f"{sign} ", sign_style), (told, style))
@@ -73,7 +83,7 @@ def _told(value: int | str | None) -> str:
     return visible(value) if isinstance(value, str) else number(value)
 
 
-def promise_and_actual(outcome: Outcome, promise: Mapping[str, int], glyphs: Glyphs) -> RenderableType:
+def promise_and_actual(outcome: Outcome | Rehearsal, promise: Mapping[str, int], glyphs: Glyphs) -> RenderableType:
     """metric | promised | actual. What deviates beside the metrics (the version read) has a row too."""
     found = table("metric", "promised", "actual", "", right=("promised", "actual"))
     promised = {**promise, **{one.metric: one.promised for one in outcome.deviations}}

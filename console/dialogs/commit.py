@@ -24,6 +24,7 @@ from engine.model.checks import SILENT_FAULTS
 if TYPE_CHECKING:
     from console.words.projection import Projection
     from engine.commit.policy import Broken
+    from engine.model.operation import Rehearsal
     from engine.model.plan import Remark
     from engine.model.plans import AnyPlan
 
@@ -44,12 +45,14 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         edited: bool,
         typed: Broken | None = None,
         projection: Projection | None = None,
+        rehearsal: Rehearsal | None = None,
     ) -> None:
         super().__init__()
         self._plan = plan
         self._edited = edited
         self._typed = typed
         self._projection = projection
+        self._rehearsal = rehearsal
         asked = [one for one in plan.warnings if one.code not in SILENT_FAULTS or one.severity == "error"]
         self._codes = tuple(dict.fromkeys(remark.code for remark in asked))
 
@@ -146,6 +149,8 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
             lines += [create_sentences.rows_written(plan), create_sentences.leaving(plan)]
             return [line for line in lines if line]
         lines = [self._counts(), sentences.rewrite(plan)]
+        if self._rehearsal is not None:
+            return [*lines, sentences.rehearsal(self._rehearsal)]
         return lines if self._projection is None else [*lines, self._takes(self._projection)]
 
     def _takes(self, projection: Projection) -> str:

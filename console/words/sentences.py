@@ -11,7 +11,7 @@ from console.words.glyphs import Glyphs
 from console.words.visible import visible
 
 if TYPE_CHECKING:
-    from engine.model.operation import Outcome
+    from engine.model.operation import Outcome, Rehearsal
     from engine.model.plan import Decision, Plan, Remark
     from engine.model.plans import AnyPlan
     from engine.model.progress import Progress
@@ -209,6 +209,24 @@ def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
         duration(result.duration_ms),
     ]
     return f" {dot} ".join(parts)
+
+
+def rehearsal(result: Rehearsal) -> str:
+    """What a rehearsal measured and how it compares with the plan, in one line."""
+    from console.words.format import duration
+
+    measured = f"measured: {duration(result.duration_ms)} on a clone"
+    if not result.kept:
+        return f"{measured}, DEVIATED in {count(len(result.deviations), 'number')}"
+    if result.refused:
+        return f"{measured}, refused by Delta as the plan says: {visible(result.refused)}"
+    rows = ", and every row" if result.rows_compared else ""
+    return f"{measured}, all {count(len(result.promise), 'metric')} as promised{rows}"
+
+
+def clone_is_dropped(result: Rehearsal) -> str:
+    """What a rehearsal wrote."""
+    return f"Nothing was written to {visible(result.table)}; the clone of its v{result.version} is dropped."
 
 
 def kind(of: str, sql: str) -> str:

@@ -16,16 +16,16 @@ from engine.commit.lost_commit import lost_commit, raise_lost
 from engine.commit.policy import Policy, check_policy
 from engine.commit.prepare_again import (
     GONE,
-    is_own_session,
     is_pinned,
     merges_checkpoint,
     pinned_files_gone,
     prepare_again,
     prepare_lost,
+    resume_session,
 )
 from engine.commit.promise_check import deviations, outcome_of
 from engine.commit.staleness import Staleness, check_staleness
-from engine.commit.state_changes import changes, session_changed
+from engine.commit.state_changes import session_changed
 from engine.merge.analyze import analyze
 from engine.merge.derive_conjuncts import derive_again
 from engine.merge.prepare_source import free_source, pruned_source_sql
@@ -33,7 +33,6 @@ from engine.merge.run_with_source_lost_retries import Attempt, lost_blocks, run_
 from engine.merge.running_statement import frozen_sql, running_sql
 from engine.merge.should_materialize_source import MODE
 from engine.merge.stage_source import drop_own, is_nameless, staged_name
-from engine.merge.subquery_values import subquery_changes
 from engine.model.create_values import CreatePlan
 from engine.model.errors import (
     ConflictError,
@@ -48,7 +47,7 @@ from engine.model.plan import Plan
 from engine.model.progress import OnProgress, Progress
 from engine.preflight.advice import MUST_ACCEPT
 from engine.spark.confs import confs_set
-from engine.spark.session_state import KEPT_CONFS, confs_as_planned, run_setup, tagged, whereabouts
+from engine.spark.session_state import confs_as_planned, tagged, whereabouts
 from engine.spark.spark_errors import is_missing, translate
 from engine.sql.as_typed import moved
 from engine.sql.parse import MergeStatement, parse_merge
@@ -127,16 +126,8 @@ class Application:
 def _apply(application: Application) -> Outcome:
     spark, plan, statement = application.spark, application.plan, application.statement
     history = application.history
-    is_own = is_own_session(spark, plan)
-    if not is_own:
-        # a view keeps the confs that it was made under
-        with confs_as_planned(spark, plan.confs):
-            run_setup(spark, plan.statement.setup, again=True)
     application.say(Progress(phase="check that nothing moved"))
-    with confs_as_planned(spark, plan.confs):
-        changed = changes(spark, plan.state, KEPT_CONFS)
-        if plan.state is not None and not changed:
-            changed = subquery_changes(spark, statement, plan.state.subqueries)
+    is_own, changed = resume_session(spark, plan, statement)
     try:
         version, since = commits_since(spark, plan.target.name, plan.target.version)
     except EngineError as error:

@@ -35,7 +35,7 @@ def check_running(spark: SparkSession, plan: Plan, statement: MergeStatement) ->
     wanted = from_parts(replace(statement, source=source, condition=condition))
     running = explain(spark, running_sql(plan))
     target = DELTA_AT.search(running.analyzed)
-    if target is None or not _is_at(target.group(2), plan.target.path):
+    if target is None or not is_at(target.group(2), plan.target.path):
         where = target.group(2) if target else "no Delta table"
         raise EngineError(
             "OTHER_TARGET",
@@ -60,7 +60,7 @@ def _check_schema_after(spark: SparkSession, plan: Plan, statement: MergeStateme
         raise not_understood(str(after), str(wanted))
 
 
-def _is_at(printed: str, path: str) -> bool:
+def is_at(printed: str, path: str) -> bool:
     """Whether a path, as a plan prints it, is that one: a longer one is cut at its start, one with a bracket at it."""
     known = normal(path)
     end = printed.removeprefix("...").strip()

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from engine.commit.staleness import Staleness
+from engine.commit.state_changes import changes
 from engine.merge.analyze import analyze
 from engine.merge.prepare_source import get_merge_source, prepare_source
 from engine.merge.run_with_source_lost_retries import Attempt
 from engine.merge.stage_source import version_of
+from engine.merge.subquery_values import subquery_changes
 from engine.model.errors import EngineError, StalePlanError
 from engine.model.plan import Plan
 from engine.model.progress import OnProgress, Progress
 from engine.spark.confs import read_confs
-from engine.spark.session_state import PLANNED, whereabouts
+from engine.spark.session_state import KEPT_CONFS, PLANNED, confs_as_planned, run_setup, whereabouts
 from engine.spark.spark_errors import collected, is_missing
 from engine.sql.parse import MergeStatement
 from engine.table.commits import commits_since
@@ -34,6 +36,23 @@ def is_own_session(spark: SparkSession, plan: Plan) -> bool:
     same = plan.session.session_id is not None and plan.session.session_id == whereabouts(spark).session_id
     own = same and read_confs(spark, (PLANNED,)).get(PLANNED) is not None
     return own or (plan.session.source_view is not None and has_view(spark, plan.session.source_view))
+
+
+def resume_session(spark: SparkSession, plan: Plan, statement: MergeStatement) -> tuple[bool, tuple[str, ...]]:
+    """(Whether this is the session that planned, what has changed of the state on which the plan depends).
+
+    In another session the setup statements are run first.
+    """
+    is_own = is_own_session(spark, plan)
+    if not is_own:
+        # a view keeps the confs that it was made under
+        with confs_as_planned(spark, plan.confs):
+            run_setup(spark, plan.statement.setup, again=True)
+    with confs_as_planned(spark, plan.confs):
+        changed = changes(spark, plan.state, KEPT_CONFS)
+        if plan.state is not None and not changed:
+            changed = subquery_changes(spark, statement, plan.state.subqueries)
+    return is_own, changed
 
 
 def prepare_again(spark: SparkSession, plan: Plan, statement: MergeStatement, say: OnProgress) -> None:

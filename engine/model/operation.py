@@ -46,6 +46,28 @@ class Outcome(Value):
     duration_ms: int = 0
 
 
+class Rehearsal(Value):
+    """What Delta's own MERGE did on a SHALLOW CLONE of the planned version, which is dropped again.
+
+    ``sql`` is the statement that ran, ``clone`` the table in it, ``version`` the one that was cloned. ``refused`` is
+    the class of the error that Delta raised as the plan said it would. ``rows_compared``: whether the rows that it left
+    were compared one for one, and not by their number alone. ``duration_ms`` is the time of the MERGE.
+    """
+
+    plan_id: str
+    table: str
+    version: int
+    clone: str
+    sql: str
+    kept: bool
+    promise: dict[str, int] = Field(default_factory=dict)
+    metrics: dict[str, int] = Field(default_factory=dict)
+    deviations: tuple[Deviation, ...] = ()
+    refused: str | None = None
+    rows_compared: bool = False
+    duration_ms: int = 0
+
+
 class UndoPlan(Value):
     """The plan of an undo: what taking an operation back would do.
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
+from engine.commit.clone import drop_left_over
 from engine.commit.commit_identity import own_commit
 from engine.commit.promise_check import outcome_of
 from engine.commit.staleness import Staleness, commit_line
@@ -63,7 +64,7 @@ class Recovered:
 
 
 def recover(session: Session, history: History, say: Callable[[str], None] = lambda _: None) -> tuple[Recovered, ...]:
-    """Settle the operations whose process is gone, and close the sessions that they left.
+    """Settle the operations whose process is gone, and close the sessions and the clones that they left.
 
     A damaged ledger is rebuilt first. What is still unknown stays as it is for the next call. Reads the ledger twice
     if there is nothing to do.
@@ -88,6 +89,7 @@ def recover(session: Session, history: History, say: Callable[[str], None] = lam
             unsettled.add(one.where.session_id or "")
             recovered.append(Recovered(one.op_id, one.table, "running", why=translate(error).message))
     session.close_left_behind(unsettled)
+    drop_left_over(session.spark)
     return tuple(recovered)
 
 

@@ -15,7 +15,7 @@ from engine.model.browse import Column, DataFile, RowPage, TableDetail, TableRef
 from engine.model.changes import Changes
 from engine.model.create_values import TableState
 from engine.model.errors import CancelledError, EngineError, UnreachableError
-from engine.model.operation import Operation, Outcome, UndoPlan
+from engine.model.operation import Operation, Outcome, Rehearsal, UndoPlan
 from engine.model.plan import Plan
 from engine.model.plans import AnyPlan, OperationDetail
 from engine.model.progress import Progress
@@ -226,6 +226,11 @@ class FakeBackend:
         self._enter("apply", plan.plan_id, accept, operation_id, sleep=False)
         self._work("apply", operation_id, ("checking that nothing moved", "merging"), on_progress)
         return samples.an_outcome(plan, deviates=self.deviates)
+
+    def rehearse(self, plan: Plan, *, operation_id: str, on_progress: Report) -> Rehearsal:
+        self._enter("rehearse", plan.plan_id, operation_id, sleep=False)
+        self._work("rehearse", operation_id, ("clone the target", "merging"), on_progress)
+        return samples.a_rehearsal(plan, deviates=self.deviates)
 
     def save_plan(self, plan: AnyPlan, path: Path) -> None:
         from engine.model.plan_file import write_plan

@@ -11,7 +11,7 @@ from engine.model.browse import Column, DataFile, RowPage, TableDetail, TableRef
 from engine.model.changes import Changes, ColumnChange, Concentration, Transition
 from engine.model.conflicts import ConflictKey, Conflicts, Dedupe
 from engine.model.create_values import CreatePlan, CreateStatement, StateColumn, TableState
-from engine.model.operation import Deviation, Operation, Outcome, UndoPlan
+from engine.model.operation import Deviation, Operation, Outcome, Rehearsal, UndoPlan
 from engine.model.plan import (
     Clause,
     Decision,
@@ -438,6 +438,23 @@ def a_created(plan: CreatePlan, *, deviates: bool = False) -> Outcome:
         metrics=plan.promise,
         deviations=deviations,
         duration_ms=1_900,
+    )
+
+
+def a_rehearsal(plan: Plan, *, deviates: bool = False) -> Rehearsal:
+    outcome = an_outcome(plan, deviates=deviates)
+    return Rehearsal(
+        plan_id=plan.plan_id,
+        table=plan.target.name,
+        version=plan.target.version,
+        clone="`spark_catalog`.`deltamerge_rehearsal`.`[/x]`",
+        sql=plan.statement.sql,
+        kept=outcome.kept,
+        promise=plan.promise,
+        metrics=outcome.metrics,
+        deviations=outcome.deviations,
+        rows_compared=True,
+        duration_ms=12_300,
     )
 
 

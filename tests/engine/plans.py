@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.model.conflicts import Conflicts
 from engine.model.create_values import CreatePlan, CreateStatement, StateColumn, TableState
-from engine.model.operation import Outcome
+from engine.model.operation import Outcome, Rehearsal
 from engine.model.plan import Clause, Decision, Engines, Estimate, Plan, Remark, Sample, Source, Statement, Target
 from engine.model.scan import Scan, TouchedFile, TouchedFiles
 from engine.model.write import WritePlan
@@ -99,6 +99,24 @@ def make_outcome(op_id: str, plan_id: str = "plan-1") -> Outcome:
         read_version=7,
         metrics={"numTargetRowsUpdated": 900},
     )
+
+
+def make_rehearsal(**changes: Any) -> Rehearsal:
+    """What rehearsing :func:`make_plan` gives when all goes as promised; ``changes`` replace keys."""
+    promise = {"numTargetRowsInserted": 0, "numTargetRowsUpdated": 900, "numTargetFilesRemoved": 1}
+    rehearsal = Rehearsal(
+        plan_id="plan-1",
+        table="spark_catalog.demo.orders",
+        version=7,
+        clone="`spark_catalog`.`deltamerge_rehearsal`.`deltamerge_clone_1`",
+        sql=SQL,
+        kept=True,
+        promise=promise,
+        metrics={**promise, "executionTimeMs": 12_000},
+        rows_compared=True,
+        duration_ms=12_300,
+    )
+    return rehearsal.model_copy(update=changes)
 
 
 def make_create_plan(**changes: Any) -> CreatePlan:

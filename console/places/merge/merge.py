@@ -55,7 +55,8 @@ class MergePlace(FormSqlPlace):
         "Merge: type a MERGE statement, plan it, look at what it would do, and commit exactly that. "
         "Planning writes nothing. The text is saved as you type and comes back after a crash. {merge.form} shows it as "
         "a form, which changes the part that is edited there and leaves the rest of the text as it is. "
-        "In the preview {merge.find_key} finds a key: what becomes of its row, by which clause, and why."
+        "In the preview {merge.find_key} finds a key: what becomes of its row, by which clause, and why; "
+        "{merge.rehearse} runs the MERGE on a clone and compares."
     )
     BINDINGS: ClassVar[list[BindingType]] = KEYS
 
@@ -294,7 +295,7 @@ class MergePlace(FormSqlPlace):
     def possible(self) -> dict[str, bool]:
         looking = self.view == "preview" and self.plan is not None and self.operation is None
         on_clause = self.view == "form" and self.form_pane.clause is not None
-        own = {"close_merge": self.number != 1, "find_key": looking}
+        own = {"close_merge": self.number != 1, "find_key": looking, "rehearse": looking and self.committed is None}
         own |= dict.fromkeys(("form", "template", "open_merge", "save_merge"), self.typing)
         return super().possible() | own | dict.fromkeys(("add_clause", "remove_clause", "move_clause"), on_clause)
 
@@ -320,6 +321,14 @@ class MergePlace(FormSqlPlace):
         from console.places.merge.find_key import ask_for_key
 
         ask_for_key(self, self.plan, self.preview.typed)
+
+    def action_rehearse(self) -> None:
+        if self.plan is None or self.plan.kind != "merge":
+            self.notify("There is no plan of a MERGE to rehearse yet.")
+            return
+        from console.places.merge.rehearse import ask_to_rehearse
+
+        ask_to_rehearse(self, self.plan)
 
     @on(Preview.ViewWanted)
     def _ask_view(self, event: Preview.ViewWanted) -> None:

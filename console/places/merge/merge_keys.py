@@ -24,6 +24,8 @@ KEYS: list[BindingType] = [
     *to_look_at_it("merge"),
     Binding("slash", "find_key", "find key", id="merge.find_key",
             tooltip="Find a key: what this plan does to its row, by which clause, and why"),
+    Binding("R", "rehearse", "rehearse", show=False, id="merge.rehearse",
+            tooltip="Rehearse: Delta's own MERGE on a clone of the target, beside the plan; asks first"),
     Binding("ctrl+o,o", "open_merge", "open", id="merge.open",
             tooltip="Open a saved merge, one that was planned lately, one of the demo, or a .sql file"),
     Binding("ctrl+s,w", "save_merge", "save as", show=False, id="merge.save_merge",

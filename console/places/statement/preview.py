@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 
 ASKED_FOR = {"spark": "Asking Spark for its plan…", "changes": "Asking Spark what changes…"}
+OF_ONE_PLAN = ("key", "rehearsal")
+"""The views that a plan has once they were asked for."""
 EDITED = "The text was edited since this plan: {merge.replan} plans it again."
 
 
@@ -147,8 +149,7 @@ class Preview(Vertical):
         tabs = [(name, label) for name, (label, _) in views.items()]
         if not of_create:
             tabs.append(("spark", "Spark"))
-        if "key" in self._asked:
-            tabs.append(("key", "Key"))
+        tabs += [(name, name.capitalize()) for name in OF_ONE_PLAN if name in self._asked]
         return [*tabs, ("before", "Before")] if self.before is not None else tabs
 
     def show(self, plan: AnyPlan, before: AnyPlan | None = None) -> None:
@@ -156,7 +157,7 @@ class Preview(Vertical):
         self.plan = plan
         self.before = before
         self._asked.clear()
-        if self._chosen == "key":
+        if self._chosen in OF_ONE_PLAN:
             self._chosen = "files"
         self._edited = False
         self._show_verdict()
@@ -208,7 +209,7 @@ class Preview(Vertical):
     def show_asked(self, view: str, page: Page) -> None:
         """What Spark answered, or that it is on its way."""
         self._asked[view] = page
-        if view == "key":
+        if view in OF_ONE_PLAN:
             self._chosen = view
         if view in (self._view, self._chosen):
             self.choose(view)

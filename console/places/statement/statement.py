@@ -24,7 +24,7 @@ from console.work import Failure
 
 if TYPE_CHECKING:
     from console.words.projection import Projection
-    from engine.model.operation import Outcome
+    from engine.model.operation import Outcome, Rehearsal
     from engine.model.plans import AnyPlan
 
 RECENT = 50
@@ -43,6 +43,8 @@ class StatementPlace(StepsPlace):
         """What the plan that runs said already."""
         self.projection: Projection | None = None
         """How long the commit of the plan may take, as soon as the ledger was asked."""
+        self.rehearsal: Rehearsal | None = None
+        """What the MERGE of the plan did on a clone."""
 
     @on(ComposePane.Edited)
     def _edited_text(self) -> None:
@@ -88,7 +90,7 @@ class StatementPlace(StepsPlace):
         self.pane.stop_validating()
         self.pane.say(PLANNING)
         self._so_far = []
-        operation = self._begin("planning")
+        operation = self.begin("planning")
         report = reporter(self, operation.operation_id)
 
         def plan() -> AnyPlan:
@@ -100,12 +102,12 @@ class StatementPlace(StepsPlace):
         self.ask("plan", plan, partial(self._planned, operation), self._plan_failed)
 
     def _planned(self, operation: Operation, plan: AnyPlan) -> None:
-        self._end()
+        self.end()
         before, self.plan = self.plan, plan
         # the preview has it, even if the operator has typed on and stays at the text
         self._name_steps()
         self._planned_text = operation.typed
-        self.committed = self.projection = None
+        self.committed = self.projection = self.rehearsal = None
         self._project(plan)
         name = short_id(plan.plan_id)
         self.console_app.record(f"Plan {name}: {sentences.summary(plan)}.")
@@ -138,7 +140,7 @@ class StatementPlace(StepsPlace):
 
     def _plan_failed(self, failure: Failure) -> None:
         typed_then = self.operation.typed if self.operation is not None else None
-        self._end()
+        self.end()
         if failure.cancelled:
             self._tell_here("The plan was cancelled. Nothing was written.")
             return
@@ -178,6 +180,7 @@ class StatementPlace(StepsPlace):
                 edited=self._edited(),
                 typed=to_be_typed(self.backend.policy, plan),
                 projection=self.projection,
+                rehearsal=self.rehearsal,
             ),
             partial(self._confirmed, plan),
         )
@@ -202,7 +205,7 @@ class StatementPlace(StepsPlace):
         if reason:
             self.notify(f"Nothing was committed. {reason}", title="Cannot be committed", severity="error")
             return
-        operation = self._begin("committing", self.projection)
+        operation = self.begin("committing", self.projection)
         report = reporter(self, operation.operation_id)
         self.commit_pane.show_running(plan)
         self.show_view("commit")
@@ -230,7 +233,7 @@ class StatementPlace(StepsPlace):
         )
 
     def _commit_ended(self, summary: str, *, kept: bool) -> None:
-        self._end()
+        self.end()
         severity = "information" if kept else "error"
         self.console_app.record(summary, severity)  # type: ignore[arg-type]
         self.app.bell()
@@ -240,7 +243,7 @@ class StatementPlace(StepsPlace):
 
     # What runs
 
-    def _begin(self, kind: str, projection: Projection | None = None) -> Operation:
+    def begin(self, kind: str, projection: Projection | None = None) -> Operation:
         self.pane.plan_is_wanted = False
         operation = Operation(uuid.uuid4().hex, kind, self._typed())
         self.operation = operation
@@ -249,7 +252,7 @@ class StatementPlace(StepsPlace):
         self.refresh_bindings()
         return operation
 
-    def _end(self) -> None:
+    def end(self) -> None:
         if self.operation is not None:
             self.console_app.end(self.operation.operation_id)
         self.operation = None

@@ -1,0 +1,93 @@
+"""``rehearse``: Delta's own MERGE on a clone of the planned version, and what it did beside the plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli.apply_command import attach
+from console.cli.exits import WRITING, rehearsal_code, told_codes
+from console.cli.inputs import Given, pairs, read_plan_or_script, script_in
+from console.cli.invocation import Invocation, asked
+from console.cli.narrator import Narrator, narrator
+from console.cli.plan_command import Wanted, make_plan, planning_options
+from console.cli.streams import glyphs, print_json, show
+
+if TYPE_CHECKING:
+    from engine.model.operation import Rehearsal
+    from engine.model.plans import AnyPlan
+    from engine.session.connect import Session
+
+
+@click.command(epilog=told_codes(WRITING))
+@click.argument("file", metavar="P.json|FILE.sql|-")
+@click.option("--clone-schema", metavar="SCHEMA", help="Where the clone is made (default a schema of its own).")
+@planning_options
+@asked
+def rehearse(
+    invocation: Invocation,
+    file: str,
+    clone_schema: str | None,
+    params: tuple[str, ...],
+    as_json: bool,
+    events: bool,
+) -> int:
+    """Run the MERGE of P.json or FILE.sql on a shallow clone of its target, compare it with the plan, and drop the
+    clone. It costs one MERGE."""
+    from engine.commit.policy import check_writable
+
+    given = read_plan_or_script(file)
+    check_writable(invocation.policy)
+    if not isinstance(given, Given) and params:
+        raise click.UsageError("--param belongs to a FILE.sql: the values are in the plan already.")
+    rehearsal = (
+        _rehearse_script(invocation, given, clone_schema, params, events)
+        if isinstance(given, Given)
+        else _rehearse_plan(invocation, given, clone_schema, events)
+    )
+    if as_json:
+        print_json(rehearsal.model_dump(mode="json"))
+    else:
+        from console.cli.view_outcome import rehearsal_page
+
+        show(rehearsal_page(rehearsal, glyphs()))
+    return rehearsal_code(rehearsal)
+
+
+def _rehearse_plan(invocation: Invocation, plan: AnyPlan, schema: str | None, events: bool) -> Rehearsal:
+    with narrator(events) as told:
+        told.planned(plan)
+        session = attach(invocation, plan, told)
+        try:
+            return _run(invocation, session, told, plan, schema)
+        finally:
+            # its frozen source is merged when the plan is applied
+            session.close(keep=session.resumed)
+
+
+def _rehearse_script(
+    invocation: Invocation, given: Given, schema: str | None, params: tuple[str, ...], events: bool
+) -> Rehearsal:
+    script = script_in(given, pairs(params, "--param"))
+    with narrator(events) as told, invocation.connect(told.say) as session:
+        plan = make_plan(invocation, session, told, script, Wanted(rows=0))
+        return _run(invocation, session, told, plan, schema)
+
+
+def _run(invocation: Invocation, session: Session, told: Narrator, plan: AnyPlan, schema: str | None) -> Rehearsal:
+    """Rehearse in ``session``, where ctrl-c reaches it."""
+    from console.cli.interruptible import Interruptible
+    from engine.commit.rehearse import COST
+    from engine.commit.rehearse import rehearse as rehearse_plan
+
+    told.say(COST)
+    rehearsal = Interruptible(
+        session,
+        told,
+        lambda tag, say: rehearse_plan(
+            session.spark, plan, clone_schema=schema, tag=tag, on_progress=say, policy=invocation.policy
+        ),
+    ).run()
+    told.rehearsed(rehearsal)
+    return rehearsal

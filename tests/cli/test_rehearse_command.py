@@ -1,0 +1,65 @@
+"""``rehearse``: what it says and its exit codes, without Spark."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from console.cli.exits import DEVIATED, DONE, FAILED, rehearsal_code
+from console.cli.view_outcome import rehearsal_page
+from console.words.glyphs import UNICODE
+from engine.commit.rehearse import refusal_deviations
+from engine.model.errors import EngineError
+from engine.model.operation import Deviation
+from engine.model.plan import Refused
+from engine.model.plan_file import write_plan
+from tests.cli.running import Shell
+from tests.cli.test_usage import NO_SPARK
+from tests.engine.plans import make_plan, make_rehearsal
+
+DEVIATING = Deviation(metric="rows", promised=6, actual=5)
+
+
+def test_the_exit_code_of_a_rehearsal() -> None:
+    kept = make_rehearsal()
+    assert rehearsal_code(kept) == DONE
+    assert rehearsal_code(make_rehearsal(kept=False)) == DEVIATED
+    assert rehearsal_code(make_rehearsal(refused="DELTA_X")) == FAILED
+
+
+def page(**changes: object) -> str:
+    shown = Console(file=io.StringIO(), width=100)
+    shown.print(rehearsal_page(make_rehearsal(**changes), UNICODE))
+    return shown.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_what_it_says() -> None:
+    assert "✔ measured: 12.3 s on a clone, all 3 metrics as promised, and every row\n" in page()
+    assert "the clone of its v7 is dropped" in page()
+    broken = page(kept=False, deviations=(DEVIATING,))
+    assert "✖ measured: 12.3 s on a clone, DEVIATED in 1 number" in broken
+    assert ["rows", "6", "5", "✖", "deviates"] in [line.split() for line in broken.splitlines()]
+    assert "refused by Delta as the plan says: DELTA_X" in page(refused="DELTA_X")
+
+
+def test_a_refusal_that_did_not_come_or_is_another_deviates() -> None:
+    refused = Refused(condition="A", message="", also=("B",))
+    assert [refusal_deviations(refused, EngineError(one, "")) for one in ("A", "B")] == [(), ()]
+    assert [refusal_deviations(refused, one)[0].actual for one in (None, EngineError("C", ""))] == [None, "C"]
+
+
+def test_a_read_only_profile_and_wrong_usage_are_refused_before_spark(
+    shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    plan = tmp_path / "p.json"
+    write_plan(plan, make_plan("1" * 32))
+    shell.home.mkdir(exist_ok=True)
+    (shell.home / "settings.toml").write_text('[profiles.look]\nmaster = "local[2]"\npolicy.read_only = true\n')
+    with NO_SPARK:
+        assert shell("rehearse", plan, "--param", "a=b").code == 64
+        assert shell("rehearse", "no.sql").code == 64
+        ran = Shell(capsys, shell.home, "--profile", "look")("rehearse", plan, "--json")
+    assert (ran.code, ran.json["error"]["condition"]) == (6, "POLICY_READ_ONLY")

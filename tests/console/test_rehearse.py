@@ -1,0 +1,59 @@
+"""Rehearse from the preview: says what it costs, runs beside all else; the commit dialog shows what was measured."""
+
+from __future__ import annotations
+
+from engine.model.errors import EngineError
+from tests.console import samples
+from tests.console.drive import Operator, console
+from tests.console.fake_backend import FakeBackend
+from tests.console.samples import MERGE_SQL
+
+
+async def rehearse(operator: Operator) -> None:
+    """The plan that is shown."""
+    await operator.press("R")
+    await operator.sees("Rehearse plan 7f3a9c", "A rehearsal costs one MERGE")
+    await operator.press("ctrl+y")
+
+
+async def test_what_was_measured_is_shown_in_the_preview_and_in_the_commit_dialog(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        await rehearse(operator)
+        measured = f"measured: 12.3 s on a clone, all {len(samples.a_plan().promise)} metrics as promised"
+        await operator.sees(measured, "the clone of its v41 is dropped", "numTargetRowsUpdated")
+        assert backend.called("rehearse")[0][0] == samples.a_plan().plan_id
+        await operator.press("c")
+        await operator.sees("Commit plan 7f3a9c", measured)
+        await operator.press("escape", "r")
+        await operator.sees("data skipping leaves")
+        assert "Rehearsal" not in operator.screen, "another plan was not rehearsed"
+
+
+async def test_a_deviation_is_said_first(backend: FakeBackend) -> None:
+    backend.deviates = True
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        await rehearse(operator)
+        await operator.sees("measured: 12.3 s on a clone, DEVIATED in 1 number", "✖ DEVIATED")
+
+
+async def test_it_can_be_declined_and_cancelled_and_may_fail(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("R")
+        await operator.sees("A rehearsal costs one MERGE")
+        await operator.press("enter")
+        await operator.misses("A rehearsal costs one MERGE")
+        assert not backend.called("rehearse")
+        backend.hold("rehearse")
+        await rehearse(operator)
+        await operator.until(lambda: operator.merge.operation is not None, "it runs")
+        await operator.until(lambda: backend.called("rehearse"), "the backend has it")
+        await operator.press("x")
+        await operator.sees("The rehearsal was cancelled; its clone is dropped.")
+        assert backend.called("cancel")
+        backend.release("rehearse")
+        backend.errors["rehearse"] = EngineError("SCHEMA_NOT_FOUND", "No clone can be made [/x].", "Name a schema.")
+        await rehearse(operator)
+        await operator.sees("[SCHEMA_NOT_FOUND] No clone can be made [/x].", "Name a schema.")

@@ -1,0 +1,185 @@
+"""The rehearsal: Delta's own MERGE on a clone, beside the plan, and nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from engine import apply, plan, rehearse
+from engine.commit import rehearse as rehearse_module
+from engine.commit.clone import OWNER, SCHEMA, drop_left_over
+from engine.model.errors import EngineError
+from engine.preflight.advice import MUST_ACCEPT
+from engine.processes import start_time
+from engine.spark.confs import confs_set
+from engine.table.commits import current_version
+from tests.conftest import own_schema
+from tests.engine.fidelity import footprint
+from tests.engine.random_merges import Story, stories
+from tests.engine.random_tables import make_sources
+
+CLAUSES = """WHEN MATCHED AND {t}.id = 1 THEN DELETE
+WHEN MATCHED THEN UPDATE SET {t}.v = s.v + {t}.v
+WHEN NOT MATCHED THEN INSERT (id, v, day) VALUES (s.id, s.v, s.day)
+WHEN NOT MATCHED BY SOURCE AND {t}.id = 3 THEN UPDATE SET v = NULL"""
+RANDOM = "(SELECT id, rand() AS v, DATE'2026-01-02' AS day FROM VALUES (0L), (1L), (7L) AS s(id))"
+
+
+@pytest.fixture(scope="module")
+def shop(spark: Any) -> Iterator[str]:
+    """A schema with ``tgt`` (ids 0 to 4, with a change feed and deletion vectors)."""
+    with own_schema(spark) as schema:
+        spark.sql(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")  # of a run that was killed, on a server that is kept
+        spark.sql(
+            "CREATE TABLE tgt USING delta PARTITIONED BY (day) TBLPROPERTIES ("
+            "'delta.enableChangeDataFeed' = 'true', 'delta.enableDeletionVectors' = 'true') "
+            "AS SELECT id, id * 10D AS v, DATE'2026-01-01' AS day FROM range(0, 5, 1, 1)"
+        )
+        yield schema
+
+
+def merge(schema: str, source: str, target: str = "t", alias: str = " AS t") -> str:
+    """All kinds of clauses; ``target`` qualifies the target's columns."""
+    return f"MERGE INTO {schema}.tgt{alias} USING {source} AS s ON {target}.id = s.id\n{CLAUSES.format(t=target)}"
+
+
+def clones(spark: Any) -> list[str]:
+    """What is in our schema; its name where it is empty."""
+    schemas = [row[0] for row in spark.sql(f"SHOW SCHEMAS LIKE '{SCHEMA}'").collect()]
+    tables = [row for one in schemas for row in spark.sql(f"SHOW TABLES IN {one}").collect()]
+    return [row["tableName"] for row in tables if not row["isTemporary"]] or schemas
+
+
+def check_nothing_left(spark: Any, schema: str) -> None:
+    assert clones(spark) == []
+    rows = spark.sql(f"DESCRIBE SCHEMA EXTENDED {schema}").collect()
+    location = next(row[1] for row in rows if row[0] == "Location")
+    assert not list(Path(unquote(location.removeprefix("file:"))).parent.glob(f"{SCHEMA}*"))
+
+
+def test_a_promise_that_is_not_kept_shows(spark: Any, shop: str) -> None:
+    foreseen = plan(spark, merge(shop, "(SELECT 0L AS id, 5D AS v, DATE'2026-01-02' AS day)"))
+    wrong = {"numTargetRowsInserted": 2, "numTargetRowsUpdated": 3}
+    rehearsal = rehearse(spark, foreseen.model_copy(update={"promise": {**foreseen.promise, **wrong}}))
+    assert not rehearsal.kept
+    assert {one.metric: (one.promised, one.actual) for one in rehearsal.deviations} == {
+        "numTargetRowsInserted": (2, 0),
+        "numTargetRowsUpdated": (3, 2),
+        "rows": (7, 5),
+        "change feed: insert": (2, 0),
+        "change feed: update_preimage": (3, 2),
+        "change feed: update_postimage": (3, 2),
+    }
+
+
+def test_what_cannot_be_rehearsed_leaves_nothing(spark: Any, shop: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    spark.sql(f"CREATE SCHEMA {shop}_2")
+    spark.sql(f"CREATE TABLE {shop}_2.tgt USING delta AS SELECT * FROM {shop}.tgt")
+    # under the last name as alias both sides would be called tgt
+    on = f"{shop}.tgt.id = {shop}_2.tgt.id"
+    foreseen = plan(spark, f"MERGE INTO {shop}.tgt USING {shop}_2.tgt ON {on} WHEN MATCHED THEN DELETE")
+    with pytest.raises(EngineError, match="SCHEMA_NOT_FOUND") as missing:
+        rehearse(spark, foreseen, clone_schema="no_such_schema")
+    assert "--clone-schema" in missing.value.hint
+    with pytest.raises(EngineError, match="STATEMENT_NOT_UNDERSTOOD"):
+        rehearse(spark, foreseen)
+    monkeypatch.setattr(rehearse_module, "retargeted", lambda statement, *_: statement.sql)
+    with pytest.raises(EngineError, match="OTHER_TARGET"):
+        rehearse(spark, foreseen)
+    assert current_version(spark, f"{shop}.tgt") == 0
+    check_nothing_left(spark, shop)
+    spark.sql(f"DROP SCHEMA {shop}_2 CASCADE")
+
+
+def test_a_refusal_is_rehearsed_too(spark: Any, shop: str) -> None:
+    spark.sql("CREATE TABLE log USING delta TBLPROPERTIES ('delta.appendOnly' = 'true') AS SELECT * FROM tgt")
+    foreseen = plan(spark, "MERGE INTO log t USING (SELECT 1 AS id) s ON t.id = s.id WHEN MATCHED THEN DELETE")
+    rehearsal = rehearse(spark, foreseen)
+    assert foreseen.refused is not None
+    assert (rehearsal.kept, rehearsal.refused) == (True, foreseen.refused.condition)
+
+
+def test_it_does_what_the_plan_says_and_the_plan_is_applied_after_it(spark: Any, shop: str) -> None:
+    foreseen = plan(spark, merge(shop, RANDOM, f"spark_catalog.{shop}.tgt", ""))
+    before = footprint(spark, "tgt")
+    rehearsal = rehearse(spark, foreseen)
+    assert rehearsal.kept, rehearsal.deviations
+    assert rehearsal.rows_compared
+    assert rehearsal.metrics.items() >= foreseen.promise.items()
+    assert rehearsal.metrics["numTargetRowsDeleted"] == rehearsal.metrics["numTargetRowsInserted"] == 1
+    assert foreseen.plan_id in rehearsal.clone
+    assert f"{rehearsal.clone} AS `tgt` USING" in rehearsal.sql
+    assert "SET tgt.v = s.v + tgt.v" in rehearsal.sql
+    assert footprint(spark, "tgt") == before
+    check_nothing_left(spark, shop)
+    assert apply(spark, foreseen).kept
+
+
+@pytest.mark.thorough
+def test_rehearsals_of_random_merges_equal_the_plan(
+    spark: Any, shop: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    make_sources(spark)
+    wanted = request.config.getoption("--rehearsals")
+    seen: Counter[str] = Counter()
+
+    @settings(
+        max_examples=wanted,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(stories(1))
+    def run(story: Story) -> None:
+        table = f"t_{uuid.uuid4().hex[:10]}"
+        ran = story.table.statements(table, str(tmp_path))
+        for statement in ran:
+            spark.sql(statement)
+        (merge,) = story.merges
+        script = merge.script(table, str(tmp_path))
+        with confs_set(spark, dict(merge.confs)):
+            try:
+                foreseen = plan(spark, script, rows=0)
+            except EngineError:
+                return  # there is nothing to rehearse
+            if {warning.code for warning in foreseen.warnings} & MUST_ACCEPT:
+                return
+            to_repeat = ";\n".join((*ran, script))
+            try:
+                rehearsal = rehearse(spark, foreseen)
+            except EngineError as error:
+                raise AssertionError(f"{error}\n{to_repeat}") from error
+        assert rehearsal.kept, (rehearsal.deviations, to_repeat)
+        seen["refused" if rehearsal.refused else "rows compared" if rehearsal.rows_compared else "metrics alone"] += 1
+
+    run()
+    print(f"{seen.total()} rehearsals, {dict(seen)}")
+    check_nothing_left(spark, shop)
+
+
+def test_a_clone_of_a_dead_process_is_dropped_and_others_are_not(spark: Any, shop: str) -> None:
+    def table(name: str, *owner: object) -> str:
+        properties = f"TBLPROPERTIES ('{OWNER}' = '{json.dumps(owner)}')" if owner else ""
+        spark.sql(f"CREATE TABLE {SCHEMA}.{name} (id INT) USING delta {properties}")
+        return name
+
+    spark.sql(f"CREATE SCHEMA {SCHEMA}")
+    host, pid = socket.gethostname(), os.getpid()
+    stem = f"deltamerge_clone_{'0' * 32}_00000"
+    dead = table(f"{stem}a", host, pid, "another start", 0)
+    lives = table(f"{stem}b", host, pid, start_time(pid), 0)
+    theirs = table(f"{stem}c")
+    assert [name.rpartition(".")[2].strip("`") for name in drop_left_over(spark)] == [dead]
+    assert sorted(clones(spark)) == [lives, theirs]
+    spark.sql(f"DROP SCHEMA {SCHEMA} CASCADE")
