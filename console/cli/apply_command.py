@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from console.cli.exits import WRITING, outcome_code, told_codes
-from console.cli.inputs import STDIN, Given, pairs, read_plan_or_script, script_in
+from console.cli.inputs import STDIN, Given, pairs, read_expectations, read_plan_or_script, script_in
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import Narrator, narrator
 from console.cli.plan_command import make_plan, planning_options
@@ -18,6 +19,7 @@ from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.commit.policy import Broken
+    from engine.expect.read_expectations import Declared
     from engine.model.operation import Outcome
     from engine.model.plans import AnyPlan
     from engine.session.connect import Session
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 @click.command(epilog=told_codes(WRITING))
 @click.argument("file", metavar="P.json|FILE.sql|-")
 @click.option("--yes", is_flag=True, help="Commit without asking.")
-@click.option("--accept", metavar="CODE", multiple=True, help="A warning that must be accepted. May be repeated.")
+@click.option("--accept", metavar="CODE", multiple=True, help="A warning, or expect:NAME. May be repeated.")
 @planning_options
 @asked
 def apply(
@@ -35,6 +37,7 @@ def apply(
     yes: bool,
     accept: tuple[str, ...],
     params: tuple[str, ...],
+    expected: tuple[str, ...],
     as_json: bool,
     events: bool,
 ) -> int:
@@ -45,7 +48,10 @@ def apply(
         need_person(events, file)
     given = read_plan_or_script(file)
     if isinstance(given, Given):
-        plan, outcome = _apply_script(invocation, given, yes, accept, params, events)
+        expectations = read_expectations(expected, file)
+        plan, outcome = _apply_script(invocation, given, yes, accept, params, expectations, events)
+    elif expected:
+        raise click.UsageError("--expect belongs to a FILE.sql: the plan has been checked already.")
     elif params:
         raise click.UsageError("--param belongs to a FILE.sql: the values are in the plan already.")
     else:
@@ -76,7 +82,13 @@ def _apply_plan(
 
 
 def _apply_script(
-    invocation: Invocation, given: Given, yes: bool, accept: tuple[str, ...], params: tuple[str, ...], events: bool
+    invocation: Invocation,
+    given: Given,
+    yes: bool,
+    accept: tuple[str, ...],
+    params: tuple[str, ...],
+    expectations: Sequence[Declared],
+    events: bool,
 ) -> tuple[AnyPlan, Outcome]:
     if not yes:
         # before any work: nobody could answer when it is done
@@ -84,7 +96,7 @@ def _apply_script(
     script = script_in(given, pairs(params, "--param"))
     with narrator(events) as told, invocation.connect(told.say) as session:
         # no samples: the summary is what is confirmed
-        plan = make_plan(invocation, session, told, script, rows=0, checks=invocation.checks)
+        plan = make_plan(invocation, session, told, script, rows=0, checks=invocation.checks, expectations=expectations)
         _confirm(invocation, plan, told, yes, accept, events)
         return plan, commit(invocation, session, told, plan, accept)
 

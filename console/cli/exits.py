@@ -26,7 +26,7 @@ MEANINGS: Final = {
     CHANGES: "the plan changes something (only with --detailed-exitcode)",
     UNREACHABLE: "Spark cannot be reached",
     STALE: "the plan is stale",
-    REFUSED: "not confirmed, or refused by policy",
+    REFUSED: "not confirmed, or refused by policy or by an expectation",
     DEVIATED: "committed, but not as promised, or the commit is lost",
     USAGE: "wrong usage",
     CANCELLED: "cancelled",
@@ -59,10 +59,15 @@ def exit_code(error: EngineError) -> int:
 
 
 def plan_code(plan: AnyPlan, *, check_policy: bool, detailed: bool) -> int:
-    """The exit code for a plan: what Delta refuses comes before what the policy refuses, and both before a change."""
+    """The exit code for a plan: what Delta refuses comes before what the policy or an expectation refuses, and both
+    before a change."""
+    from engine.model.expectation import failing
+
     if plan.refused is not None:
         return FAILED
     if check_policy and any(one.verdict == "refused" for one in plan.policy):
+        return REFUSED
+    if plan.kind == "merge" and failing(plan.expectations):
         return REFUSED
     return CHANGES if detailed and plan.changes_something else DONE
 

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from engine.expect.read_expectations import Declared
     from engine.model.plans import AnyPlan
 
 MAX_SCRIPT_BYTES = 16 * 1024 * 1024
 STDIN = "-"
+EXPECT_FOLDER = "expect"
 BOM = b"\xef\xbb\xbf"
 
 
@@ -102,6 +104,20 @@ def _text_in(given: Given) -> str:
     if not text.strip():
         raise UsageError("EMPTY_STATEMENT", f"{shown} is empty.", "Write a MERGE into it and try again.")
     return text
+
+
+def read_expectations(paths: Iterable[str], file: str) -> tuple[Declared, ...]:
+    """The expectations in ``paths``; without any, those in the folder ``expect`` beside ``file``, if there is one.
+    Raises UsageError."""
+    given = [Path(path) for path in paths]
+    folder = Path(file).parent / EXPECT_FOLDER
+    if not given and file != STDIN and folder.is_dir():
+        given = [folder]
+    if not given:
+        return ()
+    from engine.expect.read_expectations import read_files
+
+    return read_files(given)
 
 
 def read_plan(name: str) -> AnyPlan:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from console.cli.exits import CHANGES, DONE, ON_SPARK, REFUSED, WITHOUT_SPARK, plan_code, told_codes
-from console.cli.inputs import STDIN, Script, pairs, read_plan, read_script
+from console.cli.inputs import STDIN, Script, pairs, read_expectations, read_plan, read_script
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import Narrator, narrator
 from console.cli.streams import glyphs, paper, print_json
@@ -18,6 +18,7 @@ from console.cli.streams import show as print_parts
 from console.words.visible import visible
 
 if TYPE_CHECKING:
+    from engine.expect.read_expectations import Declared
     from engine.model.checks import Checks
     from engine.model.plans import AnyPlan
     from engine.session.connect import Session
@@ -28,6 +29,13 @@ Command = TypeVar("Command", bound=Callable[..., object])
 def planning_options(command: Command) -> Command:
     """The options that ``plan`` and ``apply FILE.sql`` share."""
     for option in (
+        click.option(
+            "--expect",
+            "expected",
+            metavar="PATH",
+            multiple=True,
+            help="A file or folder of expectations. May be repeated.",
+        ),
         click.option("--param", "params", metavar="K=V", multiple=True, help="Fills :K. May be repeated."),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
         click.option("--events", is_flag=True, help="Progress as NDJSON on stderr."),
@@ -60,6 +68,7 @@ def plan(
     check_policy: bool,
     rows: int,
     params: tuple[str, ...],
+    expected: tuple[str, ...],
     as_json: bool,
     events: bool,
 ) -> int:
@@ -71,13 +80,22 @@ def plan(
             raise click.UsageError("--freeze keeps the source for a plan that is saved: give -o P.json too.")
         check_writable(invocation.policy)
     script = read_script(file, pairs(params, "--param"))
+    expectations = read_expectations(expected, file)
     with narrator(events) as told:
         session = invocation.connect(told.say)
         keep = False
         try:
             checks = None if no_checks else invocation.checks
             found = make_plan(
-                invocation, session, told, script, rows=rows, prune=not no_prune, freeze=freeze, checks=checks
+                invocation,
+                session,
+                told,
+                script,
+                rows=rows,
+                prune=not no_prune,
+                freeze=freeze,
+                checks=checks,
+                expectations=expectations,
             )
             if output is not None:
                 from engine.model.plan_file import write_plan
@@ -108,6 +126,7 @@ def make_plan(
     prune: bool = True,
     freeze: bool = False,
     checks: Checks | None,
+    expectations: Sequence[Declared] = (),
 ) -> AnyPlan:
     """Plan in ``session``, where ctrl-c reaches it, and remember the plan in the ledger."""
     from console.cli.interruptible import Interruptible
@@ -129,6 +148,7 @@ def make_plan(
             tag=tag,
             on_progress=say,
             private=invocation.private,
+            expectations=expectations,
         ),
     )
     found = work.run()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field, field_serializer
 
+from engine.model.expectation import ExpectationResult
 from engine.model.plan_checksum import plan_checksum
 from engine.model.scan import Scan, TouchedFiles
 from engine.model.value import Accuracy, Cells, Value
@@ -258,6 +259,8 @@ class Plan(Value):
     refused: Refused | None = None
     warnings: tuple[Remark, ...] = ()
     advice: tuple[Remark, ...] = ()
+    # left out of a plan file without any: files of older versions lack them
+    expectations: tuple[ExpectationResult, ...] = Field(default=(), exclude_if=lambda value: not value)
     samples: tuple[Sample, ...] = ()
     confs: dict[str, str] = Field(default_factory=dict)
     state: PlanningState | None = None

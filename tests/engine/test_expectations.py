@@ -1,0 +1,167 @@
+"""What is expected of a table, checked on the rows that a MERGE would leave.
+
+Each kind holds for one feed, and fails for another by a known number of rows.
+
+All plans are of one table, which only the last tests change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from engine.expect.read_expectations import Declared, read_expectations
+from engine.model.errors import UsageError
+from engine.model.expectation import ExpectationResult, failing
+from engine.model.plan import Plan
+from engine.plan_statement import plan
+from tests.conftest import own_schema
+
+EXPECTED = """
+t:
+  - unique: [id]
+  - not_null: [v, n]
+  - accepted: {v: [a, b, c, NO], n: [10, 20, 30, 40]}
+  - references: {n: r.k}
+  - references: {parent: t.id}
+  - history: {key: [v], current: open, from: since, to: until}
+  - rows: {min: 2, max: 4, change: 50%}
+  - sum: {n: {change: 50%}}
+  - freshness: {at: 1 day}
+  - name: no_big_id
+    sql: |
+      SELECT a.id, s.id FROM after a JOIN source s ON a.id = s.id -- those of the source
+      WHERE a.id NOT IN (SELECT id FROM before) AND a.id > 100
+    severity: warn
+"""
+COLUMNS = "AS x(id, v, n, parent, open, since, until, at)"
+NOW = "current_timestamp()"
+
+
+@pytest.fixture(scope="module")
+def shop(spark: Any) -> Iterator[Any]:
+    with own_schema(spark):
+        build(spark)
+        yield spark
+
+
+def build(spark: Any) -> None:
+    spark.sql(
+        "CREATE TABLE t (id INT, v STRING, n INT, parent INT, open BOOLEAN, since INT, until INT, at TIMESTAMP) "
+        "USING DELTA"
+    )
+    spark.sql(
+        "INSERT INTO t VALUES (1, 'a', 10, NULL, true, 1, NULL, TIMESTAMP'2020-01-01'), "
+        "(2, 'b', 20, 1, true, 1, NULL, TIMESTAMP'2020-01-01')"
+    )
+    spark.sql("CREATE TABLE r AS SELECT * FROM VALUES (10), (20), (30) AS x(k)")
+
+
+def merge(rows: str, on: str = "t.id = s.id") -> str:
+    return (
+        f"MERGE INTO t USING (SELECT * FROM VALUES {rows} {COLUMNS}) AS s ON {on} "
+        "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+    )
+
+
+GOOD = merge(f"(2, 'b', 20, NULL, true, 1, NULL, {NOW}), (3, 'NO', 10, 2, true, 5, NULL, {NOW})")
+BAD = merge(
+    "(1, 'a', 10, 77, true, 1, NULL, NULL), (101, 'x', 99, NULL, true, 4, NULL, NULL), "
+    "(101, 'a', 50, NULL, true, 0, 3, NULL), (102, NULL, 30, NULL, false, 1, NULL, NULL)"
+)
+
+
+def planned(spark: Any, sql: str, text: str = EXPECTED, **options: Any) -> Plan:
+    found = plan(spark, sql, rows=0, checks=None, expectations=declared(text), **options)
+    assert isinstance(found, Plan)
+    return found
+
+
+def declared(text: str) -> tuple[Declared, ...]:
+    return tuple(read_expectations(text))
+
+
+def by_name(found: Plan) -> dict[str, ExpectationResult]:
+    return {one.name: one for one in found.expectations}
+
+
+def test_each_kind_holds_for_a_good_feed(shop: Any) -> None:
+    found = by_name(planned(shop, GOOD))
+    assert {name: one.status for name, one in found.items()} == dict.fromkeys(found, "pass"), found
+    assert len(found) == 10
+    assert found["rows"].value == "2 -> 3"
+
+
+def test_each_kind_counts_the_rows_that_fail(shop: Any) -> None:
+    plan_ = planned(shop, BAD)
+    found = by_name(plan_)
+    assert {name: one.value for name, one in found.items() if one.status == "fail"} == {
+        "unique_id": "1",
+        "not_null_v_n": "1",
+        "accepted_v_n": "2",
+        "references_n": "2",
+        "references_parent": "1",
+        "history_v_open_since_until": "2",
+        "rows": "2 -> 5",
+        "sum_n": "30 -> 209",
+        "freshness_at": "2020-01-01 00:00:00",
+        "no_big_id": "5",
+    }
+    assert found["unique_id"].rows == ({"id": "101", "number of rows": "2"},)
+    assert found["references_parent"].rows[0]["parent"] == "77"
+    assert [one.name for one in failing(plan_.expectations)] == [name for name in found if name != "no_big_id"]
+    again = Plan.from_json(plan_.to_json())
+    assert again.expectations == plan_.expectations
+
+
+def test_what_cannot_be_computed_is_an_error_and_what_only_the_commit_knows_is_unknown(shop: Any) -> None:
+    shop.sql("CREATE TABLE i (id BIGINT GENERATED ALWAYS AS IDENTITY, k INT) USING DELTA")
+    sql = "MERGE INTO i USING (SELECT 1 AS k) AS s ON i.k = s.k WHEN NOT MATCHED THEN INSERT (k) VALUES (s.k)"
+    text = """
+    i:
+      - unique: [id]
+      - not_null: [k]
+      - {name: fails, sql: "SELECT * FROM after WHERE raise_error('no') = 1"}
+      - {name: gone, sql: SELECT * FROM nowhere}
+      - {name: endless, timeout: 1s, sql: "SELECT 1 FROM range(100000000) a, range(100000000) b WHERE a.id + b.id < 0"}
+    t:
+      - unique: [nothing]
+    """
+    found = planned(shop, sql, text, private=True).expectations
+    assert [one.status for one in found] == ["unknown", "pass", "error", "error", "error"]
+    assert found[0].sentence == "Only the commit gives id its value."
+    assert "USER_RAISED_EXCEPTION" in found[2].sentence
+    assert "TABLE_OR_VIEW_NOT_FOUND" in found[3].sentence
+    assert found[4].sentence == "It took longer than its timeout of 1 s."
+    assert not [row for row in shop.sql("SHOW VIEWS").collect() if "_after_" in row[1] or "_changes_" in row[1]]
+
+
+@pytest.mark.parametrize(
+    ("entry", "condition", "message"),
+    [
+        ("not_null: [idd]", "EXPECTATION_UNKNOWN_COLUMN", "there is no column idd (id, v, n, parent, open, since"),
+        ("{name: x, sql: INSERT INTO t SELECT * FROM t}", "EXPECTATION_NOT_A_QUERY", "x: its SQL is no SELECT"),
+        ("{name: x, sql: SELECT 1) UNION (DROP TABLE t}", "EXPECTATION_NOT_A_QUERY", "x: its SQL is no SELECT"),
+    ],
+)
+def test_what_can_never_be_computed_is_refused_at_once(shop: Any, entry: str, condition: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        planned(shop, GOOD, f"t:\n  - {entry}")
+    assert (caught.value.condition, caught.value.line) == (condition, 2)
+    assert message in caught.value.message
+
+
+def test_a_plan_that_is_refused_leaves_no_rows(shop: Any) -> None:
+    found = planned(shop, merge(f"(1, 'a', 10, 1, true, 1, NULL, {NOW}), (1, 'b', 10, 1, true, 1, NULL, {NOW})"))
+    assert found.refused is not None
+    assert {one.status for one in found.expectations} == {"unknown"}
+
+
+def test_a_classic_session_says_the_same(classic: Any) -> None:
+    with own_schema(classic):
+        build(classic)
+        text = "t: [{unique: [id]}, {name: x, sql: SELECT * FROM changes WHERE id > 2, timeout: 1m}]"
+        found = planned(classic, BAD, text).expectations
+    assert [(one.status, one.value) for one in found] == [("fail", "1"), ("fail", "3")]
