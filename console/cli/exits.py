@@ -27,7 +27,7 @@ MEANINGS: Final = {
     UNREACHABLE: "Spark cannot be reached",
     STALE: "the plan is stale",
     REFUSED: "not confirmed, or refused by policy or by an expectation",
-    DEVIATED: "committed, but not as promised, or the commit is lost",
+    DEVIATED: "committed, but not as promised or expected, or the commit is lost",
     USAGE: "wrong usage",
     CANCELLED: "cancelled",
 }
@@ -73,8 +73,10 @@ def plan_code(plan: AnyPlan, *, check_policy: bool, detailed: bool) -> int:
 
 
 def outcome_code(outcome: Outcome) -> int:
-    """The exit code for what was committed: a broken promise is no success."""
-    return DONE if outcome.kept else DEVIATED
+    """The exit code for what was committed: a broken promise is no success, nor is an expectation that fails."""
+    from engine.model.expectation import failing
+
+    return DONE if outcome.kept and not failing(outcome.expectations) else DEVIATED
 
 
 class CrashError(Exception):

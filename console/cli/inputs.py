@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 MAX_SCRIPT_BYTES = 16 * 1024 * 1024
 STDIN = "-"
-EXPECT_FOLDER = "expect"
 BOM = b"\xef\xbb\xbf"
 
 
@@ -106,18 +105,14 @@ def _text_in(given: Given) -> str:
     return text
 
 
-def read_expectations(paths: Iterable[str], file: str) -> tuple[Declared, ...]:
-    """The expectations in ``paths``; without any, those in the folder ``expect`` beside ``file``, if there is one.
-    Raises UsageError."""
-    given = [Path(path) for path in paths]
-    folder = Path(file).parent / EXPECT_FOLDER
-    if not given and file != STDIN and folder.is_dir():
-        given = [folder]
-    if not given:
-        return ()
-    from engine.expect.read_expectations import read_files
+def read_expectations(paths: Iterable[str], file: str, home: Path) -> tuple[Declared, ...]:
+    """The expectations in ``paths``; without any, those in the folder ``expect`` beside ``file``, else in that of the
+    home. Raises UsageError."""
+    from engine.expect.read_expectations import FOLDER, read_files
 
-    return read_files(given)
+    places = ([] if file == STDIN else [Path(file).parent]) + [home]
+    folders = [place / FOLDER for place in places if (place / FOLDER).is_dir()]
+    return read_files([Path(path) for path in paths] or folders[:1])
 
 
 def read_plan(name: str) -> AnyPlan:

@@ -80,7 +80,7 @@ def plan(
             raise click.UsageError("--freeze keeps the source for a plan that is saved: give -o P.json too.")
         check_writable(invocation.policy)
     script = read_script(file, pairs(params, "--param"))
-    expectations = read_expectations(expected, file)
+    expectations = read_expectations(expected, file, invocation.place)
     with narrator(events) as told:
         session = invocation.connect(told.say)
         keep = False

@@ -82,12 +82,12 @@ def _verdict(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
         yield signed(glyphs.points_to, POINTER, sentences.staged(plan.session.staged))
     if not refused:
         if plan.expectations:
-            yield signed(*_worst(plan.expectations, glyphs), expectation_sentences.summary(plan.expectations))
+            yield signed(*worst_sign(plan.expectations, glyphs), expectation_sentences.summary(plan.expectations))
         yield from policy(plan, glyphs)
         yield from undo(plan, glyphs)
 
 
-def _worst(results: Sequence[ExpectationResult], glyphs: Glyphs) -> tuple[str, str]:
+def worst_sign(results: Sequence[ExpectationResult], glyphs: Glyphs) -> tuple[str, str]:
     """The sign and colour of the worst of them."""
     if any(expectation_sentences.is_bad(one) for one in results):
         return glyphs.error, ERROR
@@ -102,7 +102,7 @@ def expectations(results: Sequence[ExpectationResult], glyphs: Glyphs) -> Iterat
         grid = Table.grid(padding=(0, 1, 0, 0))
         grid.add_column(no_wrap=True)
         grid.add_column(overflow="fold")
-        grid.add_row(Text(*_worst((one,), glyphs)), Group(*lines))
+        grid.add_row(Text(*worst_sign((one,), glyphs)), Group(*lines))
         yield grid
 
 

@@ -5,8 +5,8 @@ The four names are WITH queries in front of each: they hide nothing of the sessi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.expect.expectation import Expectation
@@ -15,7 +15,7 @@ from engine.expect.queries import Query, Table, in_brackets, query_of, unknown_c
 from engine.expect.read_expectations import Declared
 from engine.merge.run_with_source_lost_retries import lost_blocks
 from engine.model.errors import EngineError
-from engine.model.expectation import ExpectationResult
+from engine.model.expectation import ExpectationResult, Status
 from engine.model.value import Cells
 from engine.spark.explain import parsed_plan
 from engine.spark.schema import schema_of
@@ -32,12 +32,13 @@ ENDS_ALL: Final = ("CANCELLED", "SPARK_UNREACHABLE")
 
 @dataclass(frozen=True)
 class Relations:
-    """What the four names stand for, each to be read in a FROM. ``source`` is None where it is not there any more."""
+    """What the four names stand for, each to be read in a FROM. ``missing``: those that SQL cannot read, and why."""
 
     before: str
     after: str
     changes: str
-    source: str | None = None
+    source: str = ""
+    missing: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def queries(self) -> str:
@@ -65,9 +66,9 @@ def check_declared(spark: SparkSession, declared: Sequence[Declared], table: Tab
                 ) from error
 
 
-def unknown_results(declared: Sequence[Declared], why: str) -> tuple[ExpectationResult, ...]:
-    """All of them unknown, for one reason."""
-    return tuple(_result(one.expectation, "unknown", None, why) for one in declared)
+def results_for(declared: Sequence[Declared], status: Status, why: str) -> tuple[ExpectationResult, ...]:
+    """The same for all of them, for one reason."""
+    return tuple(_result(one.expectation, status, None, why) for one in declared)
 
 
 def evaluate(
@@ -98,6 +99,8 @@ def _evaluated(
     why = _why_unknown(expectation, relations, not_known)
     if why:
         return _result(expectation, "unknown", None, why)
+    if missing := unknown_columns(expectation, table):
+        return _result(expectation, "error", None, f"There is no column {missing[0]}.")
     query = query_of(expectation, table)
     with time_limit(spark, expectation.timeout) as over:
         try:
@@ -119,8 +122,9 @@ def _why_unknown(expectation: Expectation, relations: Relations, not_known: Sequ
     named = {name.lower() for name in expectation.columns}
     if expectation.sql is not None:
         named = set(names_in(expectation.sql))
-        if relations.source is None and "source" in named:
-            return "The source is not there any more."
+        for name, why in relations.missing.items():
+            if name in named:
+                return why
     late = [name for name in not_known if name.lower() in named]
     return f"Only the commit gives {late[0]} its value." if late else ""
 
@@ -172,7 +176,9 @@ def said_of(expectation: Expectation) -> str:
     return said[expectation.kind]
 
 
-def _result(expectation: Expectation, status: Any, value: str | None, sentence: str, **more: Any) -> ExpectationResult:
+def _result(
+    expectation: Expectation, status: Status, value: str | None, sentence: str, **more: Any
+) -> ExpectationResult:
     return ExpectationResult(
         name=expectation.name,
         kind=expectation.kind,

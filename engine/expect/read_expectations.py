@@ -22,6 +22,8 @@ from engine.expect.expectation import Expectation, parts_of
 from engine.model.errors import UsageError
 
 HINT: Final = "Correct the file; the reference page of expectations shows each kind."
+FOLDER: Final = "expect"
+"""The folder that is read where none is named: beside a file of SQL, and in the home."""
 ENDINGS: Final = (".yml", ".yaml")
 MAX_BYTES: Final = 1 << 20
 

@@ -7,16 +7,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from engine.expect.evaluate import Relations, evaluate, unknown_results
-from engine.expect.queries import Table, same_table
+from engine.expect.evaluate import ENDS_ALL, Relations, evaluate, results_for
+from engine.expect.queries import WRITTEN, Table, same_table
 from engine.expect.read_expectations import Declared
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import takes_rows
 from engine.merge.planning_state import Surroundings
+from engine.merge.run_with_source_lost_retries import lost_blocks
+from engine.model.errors import EngineError
 from engine.model.expectation import ExpectationResult
 from engine.preflight.findings import Findings
-from engine.preflight.rows_after import change_feed, rows_after
+from engine.preflight.rows_after import change_feed, unchanged_after
+from engine.spark.checkpoint import checkpoint
 from engine.spark.confs import confs_set, for_rows
+from engine.sql.names import quote
 from engine.sql.store_types import ddl
 from engine.table.tables import name_parts
 
@@ -47,9 +51,12 @@ def expected_rows(
     """The results, in the order of ``declared``."""
     statement, matches = findings.basis.merge.statement, findings.matches
     if findings.refused is not None:
-        return unknown_results(declared, f"The MERGE would fail ({findings.refused.condition}), and leaves no rows.")
+        return results_for(
+            declared, "unknown", f"The MERGE would fail ({findings.refused.condition}), and leaves no rows."
+        )
     if not statement.only_one_unconditional_delete and any(file.true_conflicts for file in matches.files):
-        return unknown_results(declared, "Several source rows match one target row: what that leaves is not known.")
+        told = "Several source rows match one target row: what that leaves is not known."
+        return results_for(declared, "unknown", told)
     late = [
         column.column.name
         for one in findings.basis.target.assigned
@@ -59,22 +66,32 @@ def expected_rows(
     ]
     # the rows of the whole table, of which the log may know no number
     size = for_rows(findings.source.num_rows, *(file.rows for file in findings.scan.scan.before))
-    with _relations(spark, findings) as relations, confs_set(spark, size):
-        return evaluate(spark, declared, table, relations, private=private, not_known=late)
+    try:
+        with confs_set(spark, size), _relations(spark, findings) as relations:
+            return evaluate(spark, declared, table, relations, private=private, not_known=late)
+    except EngineError as error:
+        if error.condition in ENDS_ALL or lost_blocks(error):
+            raise
+        told = f"The rows could not be computed: {error.condition if private else str(error)}"
+        return results_for(declared, "error", told)
 
 
 @contextmanager
 def _relations(spark: SparkSession, findings: Findings) -> Iterator[Relations]:
-    """Views of the rows, dropped at the end."""
+    """Views of the rows, dropped at the end. Those that change are computed once: each expectation reads them."""
     merge, source, target = findings.basis.merge, findings.source, findings.basis.target
-    names = {part: source.view.replace("_source_", f"_{part}_") for part in ("after", "changes")}
+    feed, kept, changes, after = (
+        source.view.replace("_source_", f"_{part}_") for part in ("feed", "kept", "changes", "after")
+    )
+    columns = ", ".join(quote(column.name) for column in target.rules.columns)
     try:
-        frames = {"after": rows_after, "changes": change_feed}
-        for part, build in frames.items():
-            build(spark, merge, source, target.rules, target.assigned).createOrReplaceTempView(names[part])
-        yield Relations(before=merge.target_sql, after=names["after"], changes=names["changes"], source=source.view)
+        change_feed(spark, merge, source, target.rules, target.assigned).createOrReplaceTempView(feed)
+        checkpoint(spark, f"SELECT * FROM {feed}", "DISK_ONLY", changes)
+        unchanged_after(spark, merge, source, target.rules).createOrReplaceTempView(kept)
+        written = f"SELECT {columns} FROM {changes} WHERE {WRITTEN}"
+        spark.sql(f"SELECT * FROM {kept} UNION ALL {written}").createOrReplaceTempView(after)
+        yield Relations(before=merge.target_sql, after=after, changes=changes, source=source.view)
     finally:
-        # those of rows_after too, if it made some
-        for name in (*names.values(), *(source.view.replace("_source_", f"_{part}_") for part in ("rows", "feed"))):
+        for name in (feed, kept, changes, after):
             with contextlib.suppress(Exception):
                 spark.sql(f"DROP VIEW IF EXISTS {name}").collect()
