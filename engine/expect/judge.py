@@ -72,4 +72,4 @@ def _shown(number: Decimal | None) -> str:
 
 
 def _percent(share: Decimal) -> str:
-    return f"{share * 100:.3g} %" if share < 10 else f"{share * 100:,.0f} %"
+    return f"{float(share * 100):.3g} %" if share < 10 else f"{share * 100:,.0f} %"

@@ -87,5 +87,12 @@ def test_a_failing_one_is_shown_and_keeps_the_plan_from_being_applied(shell: She
     assert "Spark was asked for" in shell("apply", file, "--yes").err
 
 
+def test_a_first_file_overwrites_nothing(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "t.yml").write_text("mine")
+    assert shell("expect", "demo.orders", "-o", tmp_path / "t.yml").code == 64
+    assert shell("expect", "a..b").err.startswith("[BAD_TABLE_NAME]")
+    assert (tmp_path / "t.yml").read_text() == "mine"
+
+
 def test_the_schema_for_editors(shell: Shell) -> None:
     assert "unique" in shell("schema", "expectations").json["$defs"]["Expectation"]["properties"]

@@ -7,6 +7,7 @@ All plans are of one table, which only the last tests change.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,15 @@ import pytest
 from engine.commit.apply_plan import apply
 from engine.commit.verify import verify
 from engine.expect.read_expectations import Declared, read_expectations
+from engine.explore.propose_expectations import propose_expectations
 from engine.ledger.history import History
 from engine.model.errors import UsageError
 from engine.model.expectation import ExpectationResult, failing
 from engine.model.plan import Plan
 from engine.plan_statement import plan
 from engine.recovery.undo import plan_undo, undo
-from tests.conftest import own_schema
+from tests.cli.running import Shell
+from tests.conftest import TEST_CONFS, own_schema
 
 EXPECTED = """
 t:
@@ -159,6 +162,14 @@ def test_what_can_never_be_computed_is_refused_at_once(shop: Any, entry: str, co
     assert message in caught.value.message
 
 
+def test_a_first_file_says_what_holds(shop: Any) -> None:
+    shop.sql("CREATE TABLE p AS SELECT id AS k, IF(id % 2 = 0, 'NO', 'SE') AS land, nullif(id, 3) AS n FROM range(20)")
+    text = propose_expectations(shop, "p")
+    assert [one.expectation.name for one in declared(text)] == ["unique_k", "not_null_k_land", "accepted_land", "rows"]
+    assert "{land: ['NO', SE]}" in text
+    assert "accepted" not in propose_expectations(shop, "p", private=True)
+
+
 def test_after_the_commit(shop: Any, tmp_path: Path) -> None:
     """The same kinds on the two versions, the results in the ledger, and the undo where nothing came after."""
     history = History(tmp_path / "history.duckdb")
@@ -178,6 +189,51 @@ def test_after_the_commit(shop: Any, tmp_path: Path) -> None:
     undo(shop, plan_undo(shop, recorded), history=history)
     assert shop.table("t").count() == 2
     assert not [row for row in shop.sql("SHOW VIEWS").collect() if "_changes_" in row[1]]
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "expectations.md"
+OPTIONS = ("--master", "local[2]", *(word for conf in TEST_CONFS.items() for word in ("--conf", "=".join(conf))))
+
+
+def test_the_recipe_of_the_docs(
+    spark: Any,
+    spark_home: Path,
+    schema: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As printed: a bad feed stays out, is let in by name, and is taken back after the commit."""
+    page = PAGE.read_text(encoding="utf-8").replace("demo.orders", f"{schema}.orders")
+    _, yaml, _ = page.split("```", 2)
+    commands = [
+        shlex.split(line.strip())[1:] for line in page.splitlines() if line.startswith("    deltamerge-console")
+    ]
+    assert [words[0] for words in commands] == ["plan", "apply", "apply"]
+    monkeypatch.chdir(tmp_path)
+    Path("expect").mkdir()
+    Path("expect/orders.yml").write_text(yaml.removeprefix("yaml"), encoding="utf-8")
+    Path("orders.sql").write_text(
+        f"MERGE INTO {schema}.orders t USING (SELECT id + 1 AS order_id, 1 AS customer_id FROM range(3)) s "
+        "ON t.order_id = s.order_id WHEN NOT MATCHED THEN INSERT *",
+        encoding="utf-8",
+    )
+    spark.sql(f"CREATE TABLE {schema}.orders USING DELTA AS SELECT 1L AS order_id, 1 AS customer_id")
+    shell = Shell(capsys, spark_home, *OPTIONS)
+    ran = shell(*commands[0])
+    assert ran.code == 6, ran.err
+    assert "1 of 3 expectations fails: rows" in ran.out
+    refused, accepted = shell("apply", "orders.sql", "--yes"), shell(*commands[1])
+    assert (refused.code, accepted.code) == (6, 0), accepted.err
+    spark.sql(f"DELETE FROM {schema}.orders WHERE order_id > 1")
+    taken_back = shell(*commands[2], "--json")
+    assert taken_back.code == 7, taken_back.err
+    assert [one["status"] for one in taken_back.json["expectations"]] == ["pass", "pass", "fail"]
+    assert taken_back.json["undone_as"] == taken_back.json["version"] + 1
+    assert spark.table(f"{schema}.orders").count() == 1
+    shown = shell("show-op", taken_back.json["op_id"]).out
+    assert "undone" in shown
+    assert "rows fails (error): rows: 1 before, 3 after, 200 % more; at most 50 % is expected." in shown
 
 
 def test_a_plan_that_is_refused_leaves_no_rows(shop: Any) -> None:
