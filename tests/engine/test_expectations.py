@@ -247,7 +247,7 @@ def test_the_recipe_of_the_docs(
     assert [one["status"] for one in taken_back.json["expectations"]] == ["pass", "pass", "fail"]
     assert taken_back.json["undone_as"] == taken_back.json["version"] + 1
     assert spark.table(f"{schema}.orders").count() == 1
-    shown = shell("show-op", taken_back.json["op_id"]).out
+    shown = " ".join(shell("show-op", taken_back.json["op_id"]).out.split())
     assert "undone" in shown
     assert "rows fails (error): rows: 1 before, 3 after, 200 % more; at most 50 % is expected." in " ".join(
         shown.split()
