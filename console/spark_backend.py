@@ -161,9 +161,13 @@ class SparkBackend(SparkTables):
         self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: OnProgress
     ) -> AnyPlan:
         from engine.commit.policy import with_verdicts
+        from engine.expect.read_expectations import FOLDER, read_files
         from engine.model.errors import EngineError
         from engine.plan_statement import plan
 
+        # read for each plan: whoever corrects the file plans again
+        folder = self.home / FOLDER
+        expectations = read_files([folder]) if folder.is_dir() else ()
         session = self._session().new_session(self._confs)
         done = False
         try:
@@ -180,6 +184,7 @@ class SparkBackend(SparkTables):
                     on_progress=say,
                     private=self._private,
                     checks=self._silent_faults,
+                    expectations=expectations,
                 ),
             )
             done = True

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from engine.expect.evaluate import check_declared
 from engine.merge.analyze import AnalyzedMerge, aliased, analyze
 from engine.merge.check_reading import check_reading, read_merge
 from engine.merge.find_touched_files import Matches, find_seen_rows, find_touched_files
@@ -31,6 +32,7 @@ from engine.model.progress import OnProgress
 from engine.preflight.assemble_plan import assemble_plan
 from engine.preflight.changes import changes_of
 from engine.preflight.duplicate_keys import find_conflicts
+from engine.preflight.expected_rows import checked_table, expected_rows, of_table
 from engine.preflight.findings import Basis, Findings
 from engine.preflight.planned_merge import PlannedMerge
 from engine.preflight.refusals import refused_at_start, refused_while_writing
@@ -61,6 +63,9 @@ from engine.table.version_times import undo_of_merge
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from engine.expect.queries import Table
+    from engine.expect.read_expectations import Declared
+
 # errors that are not the MERGE's: a query of ours that does not parse is our fault, not the operator's
 NOT_REFUSALS = (
     "CANCELLED",
@@ -84,6 +89,7 @@ def plan(
     private: bool = False,
     checks: Checks | None = Checks(),  # noqa: B008  a frozen value
     changes: bool = False,
+    expectations: Sequence[Declared] = (),
 ) -> Plan:
     """Plan a MERGE: what it would do, exactly, without doing it.
 
@@ -91,17 +97,19 @@ def plan(
     clause; ``private`` leaves values out of samples and conflict keys. ``freeze`` keeps the source in a Delta table
     beside the target until the plan is applied. ``tag`` marks the Spark work, so that ``spark.interruptTag(tag)`` from
     another thread cancels it. ``checks`` say of which silent faults it warns; None looks for none. ``changes`` adds
-    what changes by column, which costs one more join. What Spark or Delta refuses at analysis raises an EngineError;
-    what would fail only while running gives a plan that is ``refused``.
+    what changes by column, which costs one more join. ``expectations`` (engine.expect.read_expectations) are checked on
+    the rows that the MERGE would leave, those of them that are for its target. What Spark or Delta refuses at analysis
+    raises an EngineError; what would fail only while running gives a plan that is ``refused``.
     """
     values = dict(params or {})
-    options = Options(rows, freeze, prune, private, checks, changes)
+    options = Options(rows, freeze, prune, private, checks, changes, tuple(expectations))
     return plan_script(spark, parse_script(fill(sql, values)), values, options, tag=tag, on_progress=on_progress)
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a plan of a MERGE may do and show: see ``plan``."""
+    """What a plan of a MERGE may do and show: see ``plan``. ``table`` is the one that ``expectations`` are of, once it
+    is known."""
 
     rows: int = 5
     freeze: bool = False
@@ -109,11 +117,25 @@ class Options:
     private: bool = False
     checks: Checks | None = None
     changes: bool = False
+    expectations: tuple[Declared, ...] = ()
+    table: Table | None = None
 
     @property
     def derive(self) -> bool:
         """Whether ON gets the bounds of the source's keys, which are values of it."""
         return self.prune and not self.private
+
+
+def of_target(spark: SparkSession, merge: AnalyzedMerge, around: Surroundings, options: Options) -> Options:
+    """The options with the expectations of the target alone, which can all be computed, and what those say of it."""
+    if not options.expectations:
+        return options
+    table = checked_table(merge, around)
+    declared = of_table(options.expectations, table)
+    check_declared(spark, declared, table)
+    has_history = any(one.expectation.history for one in declared)
+    checks = replace(options.checks, history=True) if options.checks and has_history else options.checks
+    return replace(options, expectations=declared, table=table, checks=checks)
 
 
 def plan_script(
@@ -155,6 +177,7 @@ def _plan(spark: SparkSession, script: Script, params: dict[str, str], options: 
     with clock.phase("should_materialize_source"):
         query = source_plan(spark, merge)
         around = analysis.surroundings.result()
+        options = of_target(spark, merge, around, options)
         text = merge.statement.before_select + merge.source_sql
         query = replace(query, volatile=volatile_behind(spark, text, query.analyzed, around.functions))
         read = Read(merge.plan, None if options.freeze else query.analyzed, "" if options.freeze else statement.sql)
@@ -334,7 +357,12 @@ def match(
     if options.checks and refused is None:
         with clock.phase("silent_faults"):
             faults = silent_faults(spark, findings, options.checks, private=options.private)
-    return replace(findings, refused=refused, samples=samples, faults=faults, bytes_not_compared=not_compared)
+    findings = replace(findings, refused=refused, samples=samples, faults=faults, bytes_not_compared=not_compared)
+    if options.table is None or not options.expectations:
+        return findings
+    with clock.phase("expectations"):
+        results = expected_rows(spark, findings, options.expectations, options.table, private=options.private)
+    return replace(findings, expectations=results)
 
 
 def find_flagged_files(

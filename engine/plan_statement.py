@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from engine.create.plan_create_table import plan_create_table
@@ -17,6 +17,7 @@ from engine.sql.parse_create import is_create_table, parse_create
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from engine.expect.read_expectations import Declared
     from engine.model.create_values import CreatePlan
     from engine.model.plan import Plan
     from engine.model.progress import OnProgress
@@ -35,21 +36,22 @@ def plan(
     private: bool = False,
     checks: Checks | None = Checks(),  # noqa: B008  a frozen value
     changes: bool = False,
+    expectations: Sequence[Declared] = (),
     overwrite_schema: bool | None = None,
 ) -> Plan | CreatePlan:
     """Plan a statement: what it would do, exactly, without doing it.
 
     ``sql`` may hold SET, USE, CACHE and temporary views before it. A MERGE gives a Plan, see
-    :func:`engine.plan_merge.plan` for ``rows``, ``freeze``, ``prune``, ``private``, ``checks`` and ``changes``. A
-    CREATE or REPLACE TABLE gives a CreatePlan, see :func:`engine.create.plan_create_table.plan_create_table` for
-    ``overwrite_schema``. ``tag`` marks the Spark work, so that ``spark.interruptTag(tag)`` from another thread
+    :func:`engine.plan_merge.plan` for ``rows``, ``freeze``, ``prune``, ``private``, ``checks``, ``changes`` and
+    ``expectations``. A CREATE or REPLACE TABLE gives a CreatePlan, see
+    :func:`engine.create.plan_create_table.plan_create_table` for ``overwrite_schema``. ``tag`` marks the Spark work, so that ``spark.interruptTag(tag)`` from another thread
     cancels it. Errors point into ``sql``.
     """
     values = dict(params or {})
     try:
         script = parse_script(fill(sql, values))
         if not is_create_table(script.statement):
-            options = Options(rows, freeze, prune, private, checks, changes)
+            options = Options(rows, freeze, prune, private, checks, changes, tuple(expectations))
             return plan_script(spark, script, values, options, tag=tag, on_progress=on_progress)
         if freeze:
             raise UsageError("NOTHING_TO_FREEZE", "Only the source of a MERGE is frozen.", "Plan it without --freeze.")

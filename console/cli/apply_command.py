@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from console.cli.exits import WRITING, outcome_code, told_codes
-from console.cli.inputs import STDIN, Given, pairs, read_plan_or_script, script_in
+from console.cli.inputs import STDIN, Given, pairs, read_expectations, read_plan_or_script, script_in
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import Narrator, narrator
 from console.cli.plan_command import Wanted, make_plan, planning_options
 from console.cli.streams import glyphs, paper, print_json, show
+from console.cli.verification import Verification, verified
 from console.words.visible import visible
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
 @click.command(epilog=told_codes(WRITING))
 @click.argument("file", metavar="P.json|FILE.sql|-")
 @click.option("--yes", is_flag=True, help="Commit without asking.")
-@click.option("--accept", metavar="CODE", multiple=True, help="A warning that must be accepted. May be repeated.")
+@click.option("--accept", metavar="CODE", multiple=True, help="A warning, or expect:NAME. May be repeated.")
+@click.option("--verify", is_flag=True, help="Check the expectations on the committed version. Exit 7 if one fails.")
+@click.option("--undo-on-failure", is_flag=True, help="--verify, and take the commit back if one fails.")
 @planning_options
 @asked
 def apply(
@@ -34,7 +37,10 @@ def apply(
     file: str,
     yes: bool,
     accept: tuple[str, ...],
+    verify: bool,
+    undo_on_failure: bool,
     params: tuple[str, ...],
+    expected: tuple[str, ...],
     as_json: bool,
     events: bool,
 ) -> int:
@@ -44,12 +50,18 @@ def apply(
         # who would answer is the one who hands it in
         need_person(events, file)
     given = read_plan_or_script(file)
-    if isinstance(given, Given):
-        plan, outcome = _apply_script(invocation, given, yes, accept, params, events)
-    elif params:
+    verifies = verify or undo_on_failure
+    if not isinstance(given, Given) and params:
         raise click.UsageError("--param belongs to a FILE.sql: the values are in the plan already.")
+    if not isinstance(given, Given) and expected and not verifies:
+        raise click.UsageError("--expect belongs to a FILE.sql, or to --verify: the plan has been checked already.")
+    checks_rows = verifies or isinstance(given, Given)
+    expectations = read_expectations(expected, file, invocation.place) if checks_rows else ()
+    wanted = Verification(expectations, verifies, undo_on_failure)
+    if isinstance(given, Given):
+        plan, outcome = _apply_script(invocation, given, yes, accept, params, wanted, events)
     else:
-        plan, outcome = _apply_plan(invocation, given, yes, accept, events)
+        plan, outcome = _apply_plan(invocation, given, yes, accept, wanted, events)
     if as_json:
         print_json(outcome.model_dump(mode="json"))
     else:
@@ -60,8 +72,9 @@ def apply(
 
 
 def _apply_plan(
-    invocation: Invocation, plan: AnyPlan, yes: bool, accept: tuple[str, ...], events: bool
+    invocation: Invocation, plan: AnyPlan, yes: bool, accept: tuple[str, ...], wanted: Verification, events: bool
 ) -> tuple[AnyPlan, Outcome]:
+    wanted.check(plan)
     with narrator(events) as told:
         told.planned(plan)
         _confirm(invocation, plan, told, yes, accept, events)
@@ -70,13 +83,20 @@ def _apply_plan(
         try:
             outcome = commit(invocation, session, told, plan, accept)
             keep = False  # its frozen source has served
+            outcome = verified(invocation, session, told, plan, outcome, wanted)
         finally:
             session.close(keep=keep)
     return plan, outcome
 
 
 def _apply_script(
-    invocation: Invocation, given: Given, yes: bool, accept: tuple[str, ...], params: tuple[str, ...], events: bool
+    invocation: Invocation,
+    given: Given,
+    yes: bool,
+    accept: tuple[str, ...],
+    params: tuple[str, ...],
+    wanted: Verification,
+    events: bool,
 ) -> tuple[AnyPlan, Outcome]:
     if not yes:
         # before any work: nobody could answer when it is done
@@ -84,9 +104,17 @@ def _apply_script(
     script = script_in(given, pairs(params, "--param"))
     with narrator(events) as told, invocation.connect(told.say) as session:
         # no samples: the summary is what is confirmed
-        plan = make_plan(invocation, session, told, script, Wanted(rows=0, checks=invocation.checks))
+        plan = make_plan(
+            invocation,
+            session,
+            told,
+            script,
+            Wanted(rows=0, checks=invocation.checks, expectations=tuple(wanted.expectations)),
+        )
+        wanted.check(plan)
         _confirm(invocation, plan, told, yes, accept, events)
-        return plan, commit(invocation, session, told, plan, accept)
+        outcome = commit(invocation, session, told, plan, accept)
+        return plan, verified(invocation, session, told, plan, outcome, wanted)
 
 
 def _confirm(

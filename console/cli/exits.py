@@ -26,8 +26,8 @@ MEANINGS: Final = {
     CHANGES: "the plan changes something (only with --detailed-exitcode)",
     UNREACHABLE: "Spark cannot be reached",
     STALE: "the plan is stale",
-    REFUSED: "not confirmed, or refused by policy",
-    DEVIATED: "committed, but not as promised, or the commit is lost",
+    REFUSED: "not confirmed, or refused by policy or by an expectation",
+    DEVIATED: "committed, but not as promised or expected, or the commit is lost",
     USAGE: "wrong usage",
     CANCELLED: "cancelled",
 }
@@ -59,17 +59,24 @@ def exit_code(error: EngineError) -> int:
 
 
 def plan_code(plan: AnyPlan, *, check_policy: bool, detailed: bool) -> int:
-    """The exit code for a plan: what Delta refuses comes before what the policy refuses, and both before a change."""
+    """The exit code for a plan: what Delta refuses comes before what the policy or an expectation refuses, and both
+    before a change."""
+    from engine.model.expectation import failing
+
     if plan.refused is not None:
         return FAILED
     if check_policy and any(one.verdict == "refused" for one in plan.policy):
+        return REFUSED
+    if plan.kind == "merge" and failing(plan.expectations):
         return REFUSED
     return CHANGES if detailed and plan.changes_something else DONE
 
 
 def outcome_code(outcome: Outcome) -> int:
-    """The exit code for what was committed: a broken promise is no success."""
-    return DONE if outcome.kept else DEVIATED
+    """The exit code for what was committed: a broken promise is no success, nor is an expectation that fails."""
+    from engine.model.expectation import failing
+
+    return DONE if outcome.kept and not failing(outcome.expectations) else DEVIATED
 
 
 def rehearsal_code(rehearsal: Rehearsal) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from engine.expect.read_expectations import Declared
     from engine.model.plans import AnyPlan
 
 MAX_SCRIPT_BYTES = 16 * 1024 * 1024
@@ -102,6 +103,16 @@ def _text_in(given: Given) -> str:
     if not text.strip():
         raise UsageError("EMPTY_STATEMENT", f"{shown} is empty.", "Write a MERGE into it and try again.")
     return text
+
+
+def read_expectations(paths: Iterable[str], file: str, home: Path) -> tuple[Declared, ...]:
+    """The expectations in ``paths``; without any, those in the folder ``expect`` beside ``file``, else in that of the
+    home. Raises UsageError."""
+    from engine.expect.read_expectations import FOLDER, read_files
+
+    places = ([] if file == STDIN else [Path(file).parent]) + [home]
+    folders = [place / FOLDER for place in places if (place / FOLDER).is_dir()]
+    return read_files([Path(path) for path in paths] or folders[:1])
 
 
 def read_plan(name: str) -> AnyPlan:

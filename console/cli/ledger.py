@@ -109,7 +109,7 @@ def _detail(found: OperationDetail, signs: Glyphs) -> list[RenderableType]:
     from rich.text import Text
 
     from console.cli.view_outcome import promise_and_actual, taking_back, verdict
-    from console.cli.view_plan import BOLD, ERROR, facts, to_copy
+    from console.cli.view_plan import BOLD, ERROR, expectations, facts, to_copy
 
     one, plan, outcome = found.operation, found.plan, found.outcome
     known = {
@@ -129,6 +129,8 @@ def _detail(found: OperationDetail, signs: Glyphs) -> list[RenderableType]:
     if outcome is not None and outcome.version is not None and (promise or outcome.deviations):
         told = "kept its promise" if outcome.kept else "DEVIATED from its promise"
         parts += ["", verdict(outcome, told, signs), Padding(promise_and_actual(outcome, promise, signs), (0, 0, 0, 2))]
+    if outcome is not None and outcome.expectations:
+        parts += ["", *(Padding(each, (0, 0, 0, 2)) for each in expectations(outcome.expectations, signs))]
     if plan is not None and outcome is not None and outcome.version is not None:
         if one.status == "applied":
             parts += taking_back(plan, outcome)

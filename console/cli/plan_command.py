@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from console.cli.exits import CHANGES, DONE, ON_SPARK, REFUSED, WITHOUT_SPARK, plan_code, told_codes
-from console.cli.inputs import STDIN, Script, pairs, read_plan, read_script
+from console.cli.inputs import STDIN, Script, pairs, read_expectations, read_plan, read_script
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import Narrator, narrator
 from console.cli.streams import glyphs, paper, print_json
@@ -19,6 +19,7 @@ from console.cli.streams import show as print_parts
 from console.words.visible import visible
 
 if TYPE_CHECKING:
+    from engine.expect.read_expectations import Declared
     from engine.model.checks import Checks
     from engine.model.plans import AnyPlan
     from engine.session.connect import Session
@@ -29,6 +30,13 @@ Command = TypeVar("Command", bound=Callable[..., object])
 def planning_options(command: Command) -> Command:
     """The options that ``plan`` and ``apply FILE.sql`` share."""
     for option in (
+        click.option(
+            "--expect",
+            "expected",
+            metavar="PATH",
+            multiple=True,
+            help="A file or folder of expectations. May be repeated.",
+        ),
         click.option("--param", "params", metavar="K=V", multiple=True, help="Fills :K. May be repeated."),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
         click.option("--events", is_flag=True, help="Progress as NDJSON on stderr."),
@@ -63,6 +71,7 @@ def plan(
     check_policy: bool,
     rows: int,
     params: tuple[str, ...],
+    expected: tuple[str, ...],
     as_json: bool,
     events: bool,
 ) -> int:
@@ -74,11 +83,19 @@ def plan(
             raise click.UsageError("--freeze keeps the source for a plan that is saved: give -o P.json too.")
         check_writable(invocation.policy)
     script = read_script(file, pairs(params, "--param"))
+    expectations = read_expectations(expected, file, invocation.place)
     with narrator(events) as told:
         session = invocation.connect(told.say)
         keep = False
         try:
-            wanted = Wanted(rows, not no_prune, freeze, None if no_checks else invocation.checks, changes)
+            wanted = Wanted(
+                rows=rows,
+                prune=not no_prune,
+                freeze=freeze,
+                checks=None if no_checks else invocation.checks,
+                changes=changes,
+                expectations=tuple(expectations),
+            )
             found = make_plan(invocation, session, told, script, wanted)
             if output is not None:
                 from engine.model.plan_file import write_plan
@@ -108,6 +125,7 @@ class Wanted:
     freeze: bool = False
     checks: Checks | None = None
     changes: bool = False
+    expectations: tuple[Declared, ...] = ()
 
 
 def make_plan(invocation: Invocation, session: Session, told: Narrator, script: Script, wanted: Wanted) -> AnyPlan:
@@ -132,6 +150,7 @@ def make_plan(invocation: Invocation, session: Session, told: Narrator, script: 
             tag=tag,
             on_progress=say,
             private=invocation.private,
+            expectations=wanted.expectations,
         ),
     )
     found = work.run()

@@ -1,4 +1,4 @@
-"""``schema``: the JSON Schema of a plan file, for the programs that read one."""
+"""``schema``: the JSON Schema of a plan file, for the programs that read one, and of expectations, for editors."""
 
 from __future__ import annotations
 
@@ -8,9 +8,17 @@ from console.cli.exits import DONE, USAGE, told_codes
 
 
 @click.command(epilog=told_codes((DONE, USAGE)))
-@click.argument("kind", type=click.Choice(["plan", "create"]))
+@click.argument("kind", type=click.Choice(["plan", "create", "expectations"]))
 def schema(kind: str) -> int:
-    """Print the JSON Schema of a plan file: of a MERGE (plan), or of a CREATE or REPLACE TABLE (create)."""
+    """Print the JSON Schema of a plan file: of a MERGE (plan), or of a CREATE or REPLACE TABLE (create); or that of a
+    file of expectations."""
+    if kind == "expectations":
+        import json
+
+        from engine.expect.schema import expectations_schema
+
+        click.echo(json.dumps(expectations_schema(), indent=2, ensure_ascii=False))
+        return DONE
     from engine.model.plan_file import CREATE_SCHEMA_FILE, SCHEMA_FILE
 
     file = SCHEMA_FILE if kind == "plan" else CREATE_SCHEMA_FILE

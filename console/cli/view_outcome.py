@@ -16,11 +16,13 @@ from console.cli.view_plan import (
     OK,
     QUIET,
     WARNING,
+    expectations,
     others_are_zero,
     table,
     to_copy,
+    worst_sign,
 )
-from console.words import sentences, undo_sentences
+from console.words import expectation_sentences, sentences, undo_sentences
 from console.words.format import number
 from console.words.glyphs import Glyphs
 from console.words.visible import visible
@@ -36,13 +38,21 @@ def page(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs) -> RenderableType:
         if plan.kind == "create_table" and plan.changes_something:
             return Text(f"{glyphs.ok} {visible(plan.target.name)} is in the catalog; nothing was committed.")
         return Text("Nothing to commit: the plan changes nothing.")
-    parts = [verdict(outcome, sentences.outcome(outcome, plan, glyphs.dot), glyphs)]
+    parts: list[RenderableType] = []
+    if outcome.expectations:
+        worst = worst_sign(outcome.expectations, glyphs)
+        parts.append(Text.assemble((f"{worst[0]} ", worst[1]), expectation_sentences.summary(outcome.expectations)))
+        parts += [Padding(one, (0, 0, 0, 2)) for one in expectations(outcome.expectations, glyphs)]
+        parts.append("")
+    parts += [verdict(outcome, sentences.outcome(outcome, plan, glyphs.dot), glyphs)]
     parts += ["", promise_and_actual(outcome, plan.promise, glyphs), ""]
     if outcome.verdict == "disjoint":
         moved = "The table moved since the plan, in rows that this merge does not touch:"
         parts.append(Text.assemble((f"{glyphs.warning} ", WARNING), moved))
         parts += [Padding(Text(visible(line), QUIET), (0, 0, 0, 4)) for line in outcome.moved_by]
-    if outcome.version is not None and not outcome.already_applied:
+    if outcome.undone_as is not None:
+        parts.append(Text.assemble((f"{glyphs.ok} ", OK), f"taken back: v{outcome.undone_as} is as before"))
+    elif outcome.version is not None and not outcome.already_applied:
         parts += taking_back(plan, outcome)
     return Group(*parts)
 

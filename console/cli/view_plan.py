@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -10,13 +10,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from console.words import change_rows, sentences, undo_sentences
+from console.words import change_rows, expectation_sentences, sentences, undo_sentences
 from console.words.format import count, duration, elide_end, elide_file, local_time, number, short_id, size
 from console.words.glyphs import Glyphs
 from console.words.plan_rows import MAX_FILES, MAX_SAMPLES, cell, estimated, sample_text
 from console.words.visible import visible
 
 if TYPE_CHECKING:
+    from engine.model.expectation import ExpectationResult
     from engine.model.plan import Plan, Remark
     from engine.model.plans import AnyPlan
 
@@ -42,6 +43,7 @@ def page(plan: Plan, glyphs: Glyphs, width: int) -> RenderableType:
         ("Promise", [*_promise(plan, glyphs)]),
         ("Rows", [*_samples(plan, glyphs, width)]),
         ("Changes", [*_changes(plan, glyphs)]),
+        ("Expectations", [*expectations(plan.expectations, glyphs)]),
         ("Warnings", [*_remarks(plan.warnings, glyphs.warning, WARNING)]),
         ("Advice", [*_remarks(plan.advice, glyphs.points_to, POINTER)]),
     ):
@@ -80,8 +82,29 @@ def _verdict(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
     if plan.session.staged:
         yield signed(glyphs.points_to, POINTER, sentences.staged(plan.session.staged))
     if not refused:
+        if plan.expectations:
+            yield signed(*worst_sign(plan.expectations, glyphs), expectation_sentences.summary(plan.expectations))
         yield from policy(plan, glyphs)
         yield from undo(plan, glyphs)
+
+
+def worst_sign(results: Sequence[ExpectationResult], glyphs: Glyphs) -> tuple[str, str]:
+    """The sign and colour of the worst of them."""
+    if any(expectation_sentences.is_bad(one) for one in results):
+        return glyphs.error, ERROR
+    return (glyphs.ok, OK) if all(one.status == "pass" for one in results) else (glyphs.warning, WARNING)
+
+
+def expectations(results: Sequence[ExpectationResult], glyphs: Glyphs) -> Iterator[RenderableType]:
+    """Each expectation, with its failing rows below."""
+    for one in results:
+        lines = [Text(expectation_sentences.sentence(one))]
+        lines += [Text(row, QUIET) for row in expectation_sentences.rows(one)]
+        grid = Table.grid(padding=(0, 1, 0, 0))
+        grid.add_column(no_wrap=True)
+        grid.add_column(overflow="fold")
+        grid.add_row(Text(*worst_sign((one,), glyphs)), Group(*lines))
+        yield grid
 
 
 def policy(plan: AnyPlan, glyphs: Glyphs) -> Iterator[RenderableType]:

@@ -16,7 +16,7 @@ from console.widgets.accept import Accept
 from console.widgets.lines import where_this_is
 from console.widgets.page import Head, Paragraph, sentence, signed
 from console.widgets.sentences import Sentences
-from console.words import create_sentences, sentences, undo_sentences
+from console.words import create_sentences, expectation_sentences, sentences, undo_sentences
 from console.words.format import count, duration, number, short_id
 from console.words.visible import visible
 from engine.model.checks import SILENT_FAULTS
@@ -24,9 +24,15 @@ from engine.model.checks import SILENT_FAULTS
 if TYPE_CHECKING:
     from console.words.projection import Projection
     from engine.commit.policy import Broken
+    from engine.model.expectation import ExpectationResult
     from engine.model.operation import Rehearsal
     from engine.model.plan import Remark
     from engine.model.plans import AnyPlan
+
+
+def failing_expectations(plan: AnyPlan) -> tuple[ExpectationResult, ...]:
+    """Those that must be accepted."""
+    return () if plan.kind == "create_table" else tuple(filter(expectation_sentences.is_bad, plan.expectations))
 
 
 class CommitDialog(WritingDialog["tuple[str, ...]"]):
@@ -55,6 +61,7 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         self._rehearsal = rehearsal
         asked = [one for one in plan.warnings if one.code not in SILENT_FAULTS or one.severity == "error"]
         self._codes = tuple(dict.fromkeys(remark.code for remark in asked))
+        self._failing = failing_expectations(plan)
 
     def title_text(self) -> str:
         return f"Commit plan {short_id(self._plan.plan_id)}"
@@ -67,11 +74,16 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         told = [one for one in plan.warnings if one.code not in self._codes]
         if told:
             yield Sentences((sentence(""), *(self._warning(one) for one in told)))
-        if self._codes:
+        if self._codes or self._failing:
             yield Sentences((sentence(""), sentence("To be accepted first (tab goes there, space ticks):")))
         for index, code in enumerate(self._codes):
             yield Sentences((self._warning(next(remark for remark in plan.warnings if remark.code == code)),))
             yield Accept(name=code, id=f"accept-{index}")
+        for index, one in enumerate(self._failing):
+            yield Sentences(
+                (signed(self.console_app.glyphs.error, "$text-error", expectation_sentences.sentence(one)),)
+            )
+            yield Accept(name=one.code, id=f"expect-{index}")
         if self._typed is not None:
             question = f"The policy asks for it ({self._typed.rule}): {self._typed.how} (tab goes there):"
             yield Sentences((sentence(""), sentence(question)))
@@ -107,7 +119,7 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         elif not self._is_typed():
             self.notify("The table's name has to be typed first.", severity="warning")
         elif self.was_readable:
-            self.dismiss(self._codes)
+            self.dismiss((*self._codes, *(one.code for one in self._failing)))
 
     def _all_accepted(self) -> bool:
         return all(box.value for box in self.query(Accept))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from console.words import change_rows, sentences, undo_sentences
+from console.words import change_rows, expectation_sentences, sentences, undo_sentences
 from console.words.create_sentences import DOES, changes, committing, headline, rows_written
 from console.words.format import count, number, short_id, size, to_the_second
 from console.words.glyphs import UNICODE
@@ -16,6 +16,7 @@ from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreatePlan
+    from engine.model.expectation import ExpectationResult
     from engine.model.plan import Estimate, Plan, Remark
     from engine.model.plans import AnyPlan
 
@@ -38,6 +39,7 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield from _promise_lines(plan.promise, plan.estimates, is_refused=plan.refused is not None)
     yield from _remarks("Warnings", plan.warnings)
     yield from _remarks("Advice", plan.advice)
+    yield from _expectations(plan)
     yield from _files(plan)
     yield from _samples(plan)
     yield from _changes(plan)
@@ -63,6 +65,10 @@ def _verdict(plan: Plan) -> Iterator[str]:
         yield f"- {plain(sentences.conflict(plan))}"
         yield from _conflicts(plan)
     if plan.refused is None:
+        if plan.expectations:
+            signs = {_sign(one) for one in plan.expectations}
+            sign = next(one for one in ("❌", "⚠️", "✅") if one in signs)
+            yield f"- {sign} {plain(expectation_sentences.summary(plan.expectations))}"
         yield from _policy_lines(plan)
     if plan.session.staged:
         yield f"- {plain(sentences.staged(plan.session.staged))}"
@@ -120,6 +126,24 @@ def _remarks(title: str, remarks: Sequence[Remark]) -> Iterator[str]:
         yield f"- {code(one.code)} {plain(one.sentence)}{evidence}"
         if one.fix:
             yield f"  To paste: {code(sentences.one_line(one.fix))}"
+
+
+def _sign(one: ExpectationResult) -> str:
+    if expectation_sentences.is_bad(one):
+        return "❌"
+    return "✅" if one.status == "pass" else "⚠️"
+
+
+def _expectations(plan: Plan) -> Iterator[str]:
+    if not plan.expectations:
+        return
+    yield ""
+    yield "**Expectations**"
+    yield ""
+    for one in plan.expectations:
+        yield f"- {_sign(one)} {plain(expectation_sentences.sentence(one))}"
+        for row in expectation_sentences.rows(one):
+            yield f"  - {code(row)}"
 
 
 def _files(plan: Plan) -> Iterator[str]:

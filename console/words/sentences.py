@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from console.words import create_sentences
+from console.words import create_sentences, expectation_sentences
 from console.words.format import count, elide_end, number, short_id, size
 from console.words.glyphs import Glyphs
 from console.words.visible import visible
@@ -301,6 +301,7 @@ def as_text(plan: AnyPlan, glyphs: Glyphs) -> str:
     for one in plan.warnings:
         lines.append(f"warning [{visible(one.code)}] {visible(one.sentence)}")
         lines += [f"  {visible(line, lines=True)}" for line in remark_details(one)]
+    lines += [f"expectation {expectation_sentences.sentence(one)}" for one in plan.expectations]
     lines += [f"advice [{visible(one.code)}] {visible(one.sentence)}" for one in plan.advice]
     if found := plan.find_touched_files.conflicts.dedupe:
         lines += ["", *(f"-- {told}" for told in dedupe(plan)), visible(found.sql, lines=True)]

@@ -42,6 +42,7 @@ from engine.model.errors import (
     SessionChangedError,
     StalePlanError,
 )
+from engine.model.expectation import failing
 from engine.model.operation import Outcome
 from engine.model.plan import Plan
 from engine.model.progress import OnProgress, Progress
@@ -287,6 +288,14 @@ def refuse(plan: Plan | CreatePlan, accept: Sequence[str]) -> None:
                 warning.sentence,
                 f"If that is what you want, apply with --accept {warning.code}.",
             )
+    if isinstance(plan, Plan):
+        for one in failing(plan.expectations):
+            if one.code not in accept:
+                raise RefusedError(
+                    "EXPECTATION_FAILS",
+                    f"{one.name}: {one.sentence}",
+                    f"If that is what you want, apply with --accept {one.code}.",
+                )
 
 
 def refuse_undone(done: Commit, since: Sequence[Commit]) -> None:

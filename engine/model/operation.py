@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from engine.model.expectation import ExpectationResult
 from engine.model.plan import RaisedProperty
 from engine.model.value import Value
 
@@ -44,6 +45,10 @@ class Outcome(Value):
     moved_by: tuple[str, ...] = ()
     """Commits since the plan, one line each."""
     duration_ms: int = 0
+    # left out if nothing was verified: ledgers of older versions lack them
+    expectations: tuple[ExpectationResult, ...] = Field(default=(), exclude_if=lambda value: not value)
+    undone_as: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """The version by which it was taken back at once, because an expectation failed."""
 
 
 class Rehearsal(Value):

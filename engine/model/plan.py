@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from pydantic import AfterValidator, Field, field_serializer
 
 from engine.model.changes import Changes
+from engine.model.expectation import ExpectationResult
 from engine.model.plan_checksum import plan_checksum
 from engine.model.scan import Scan, TouchedFiles
 from engine.model.value import Accuracy, Cells, Value
@@ -259,6 +260,8 @@ class Plan(Value):
     refused: Refused | None = None
     warnings: tuple[Remark, ...] = ()
     advice: tuple[Remark, ...] = ()
+    # left out of a plan file without any: files of older versions lack them
+    expectations: tuple[ExpectationResult, ...] = Field(default=(), exclude_if=lambda value: not value)
     samples: tuple[Sample, ...] = ()
     changes: Changes | None = Field(default=None, exclude_if=lambda value: value is None)
     """None if they were not asked for."""

@@ -62,6 +62,7 @@ def assemble_plan(
         refused=findings.refused,
         warnings=(*warnings_of(findings), *log_store_warnings(spark, table.path), *findings.faults),
         advice=(*advice_of(findings), *((implied,) if implied else ())),
+        expectations=findings.expectations,
         samples=findings.samples,
         confs=dict(basis.confs),
         state=basis.state,

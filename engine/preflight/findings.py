@@ -13,6 +13,7 @@ from engine.merge.plan_writes import Promise
 from engine.merge.prepare_source import PreparedSource
 from engine.merge.run_with_source_lost_retries import Attempt
 from engine.model.conflicts import Conflicts
+from engine.model.expectation import ExpectationResult
 from engine.model.plan import Decision, PlanningState, Refused, Remark, Sample
 from engine.preflight.target_reads import DescribedTarget
 
@@ -45,6 +46,7 @@ class Findings:
     samples: tuple[Sample, ...] = ()
     faults: tuple[Remark, ...] = ()
     bytes_not_compared: int = 0
+    expectations: tuple[ExpectationResult, ...] = ()
 
     @property
     def merge(self) -> AnalyzedMerge:

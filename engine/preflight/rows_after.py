@@ -52,6 +52,11 @@ def rows_after(
     return _frame(spark, source, "rows", rules, (untouched, *written))
 
 
+def unchanged_after(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, rules: TargetRules) -> DataFrame:
+    """Those of them that no clause takes."""
+    return _frame(spark, source, "kept", rules, (_select(kept(merge, rules), unchanged_rows(merge, source)),))
+
+
 def change_feed(
     spark: SparkSession,
     merge: AnalyzedMerge,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from console.places.statement.preview import Preview
+from console.widgets.accept import Accept
 from engine.commit.policy import Policy
 from engine.model.errors import EngineError, StalePlanError
+from engine.model.expectation import ExpectationResult
 from tests.console import samples
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend
@@ -154,3 +157,35 @@ async def test_a_policy_may_ask_for_the_tables_name_typed(backend: FakeBackend) 
         await operator.press("shift+tab", *"sales.orders")
         await operator.press("ctrl+y")
         await operator.sees("kept its promise")
+
+
+FAILS = ExpectationResult(
+    name="unique_id",
+    kind="unique",
+    status="fail",
+    value="1",
+    sentence="1 key: several rows have it in id.",
+    checked="changes",
+    rows=({"id": "7[/x]", "number of rows": "2"},),
+)
+
+
+async def test_a_failing_expectation_is_said_and_must_be_accepted(backend: FakeBackend) -> None:
+    holds = FAILS.model_copy(update={"name": "rows", "status": "pass", "rows": ()})
+    backend.plans = [samples.a_plan(warnings=(), expectations=(FAILS, holds))]
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.sees("1 of 2 expectations fails: unique_id", "Expectations")
+        operator.app.screen.query_one(Preview).turn_to("expectations")
+        await operator.sees("unique_id fails (error): 1 key", "id=7[/x], number of rows=2", "rows holds: 1 key")
+        await operator.press("c")
+        await operator.sees("Commit plan", "not accepted yet")
+        await operator.press("ctrl+y")
+        await operator.sees("Each warning has to be accepted first.")
+        assert not backend.called("apply")
+        operator.app.screen.query_one(Accept).focus()
+        await operator.press("space")
+        await operator.until(lambda: "not accepted yet" not in operator.screen)
+        await operator.press("ctrl+y")
+        await operator.sees("kept its promise")
+        assert backend.called("apply")[0][1] == ("expect:unique_id",)

@@ -15,6 +15,8 @@ import pytest
 from console.cli.group import cli
 from console.profiles import KNOWN, Policy
 from console.settings_schema import Profile, settings_schema
+from engine.expect.expectation import KINDS
+from engine.expect.schema import expectations_schema
 from engine.model.create_values import CreatePlan
 from engine.model.plan import Plan
 
@@ -91,6 +93,16 @@ def test_the_schema_of_the_settings_is_that_of_the_program() -> None:
     shipped = json.loads((ROOT / "docs/reference/settings.schema.json").read_text(encoding="utf-8"))
     assert shipped == settings_schema()
     assert tuple(Profile.model_fields) == KNOWN
+
+
+def test_the_schema_of_expectations_is_that_of_the_program() -> None:
+    shipped = json.loads((ROOT / "docs/reference/expectations.schema.json").read_text(encoding="utf-8"))
+    assert shipped == expectations_schema()
+
+
+def test_each_kind_of_expectation_is_explained() -> None:
+    page = (ROOT / "docs/reference/expectations.md").read_text(encoding="utf-8")
+    assert not [kind for kind in KINDS if f"| `{kind}` |" not in page]
 
 
 def test_each_rule_of_a_policy_is_explained() -> None:

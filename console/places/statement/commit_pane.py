@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
+from console.places.statement.plan_pages import expectation_line
 from console.shell import shell_of
 from console.widgets.page import Head, Page, sentence, signed
 from console.widgets.page_view import PageView, failure_head
@@ -73,7 +74,9 @@ class CommitPane(Vertical):
 def outcome_head(plan: AnyPlan, outcome: Outcome, glyphs: Glyphs) -> Head:
     """What a commit did, and what else to know about it."""
     sign, style = (glyphs.ok, "$text-success") if outcome.kept else (glyphs.error, "$text-error")
-    head = [signed(sign, style, sentences.outcome(outcome, plan, glyphs.dot), "bold")]
+    # said first: only apply --verify checks them
+    head = [expectation_line(one, glyphs) for one in outcome.expectations]
+    head += [signed(sign, style, sentences.outcome(outcome, plan, glyphs.dot), "bold")]
     if outcome.verdict == "disjoint":
         head.append(sentence("Others committed since the plan, without touching what it touches:"))
     head += [sentence(f"  {commit}") for commit in outcome.moved_by]

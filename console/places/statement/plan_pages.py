@@ -9,7 +9,7 @@ from textual.content import Content
 
 from console.places.statement.file_classes import by_share, by_size, by_touch
 from console.widgets.page import Column, FileMap, Head, Page, Paragraph, Row, Table, facts, sentence, signed
-from console.words import change_rows, sentences
+from console.words import change_rows, expectation_sentences, sentences
 from console.words.format import count, duration, number, share, size
 from console.words.glyphs import Glyphs
 from console.words.visible import visible
@@ -17,6 +17,7 @@ from console.words.visible import visible
 if TYPE_CHECKING:
     from engine.model.changes import Changes
     from engine.model.create_values import CreateStatement
+    from engine.model.expectation import ExpectationResult
     from engine.model.plan import Plan, Refused, Remark, Sample, Statement
     from engine.model.value import Cells
     from engine.spark.explain import Explained
@@ -203,6 +204,22 @@ def promise_page(plan: Plan, glyphs: Glyphs) -> Page:
 
 def advice_page(plan: Plan, glyphs: Glyphs) -> Page:
     return Page(remarks(plan.warnings, plan.advice, glyphs))
+
+
+def expectations_page(results: Sequence[ExpectationResult], glyphs: Glyphs) -> Page:
+    """Each expectation, and below it the rows that fail."""
+    head: list[Paragraph] = []
+    for one in results:
+        head.append(expectation_line(one, glyphs))
+        head += [sentence(f"    {row}", "$foreground-muted") for row in expectation_sentences.rows(one)]
+    return Page(tuple(head))
+
+
+def expectation_line(one: ExpectationResult, glyphs: Glyphs) -> Paragraph:
+    if expectation_sentences.is_bad(one):
+        return signed(glyphs.error, "$text-error", expectation_sentences.sentence(one), "$text-error")
+    sign, style = (glyphs.ok, "$text-success") if one.status == "pass" else (glyphs.warning, "$text-warning")
+    return signed(sign, style, expectation_sentences.sentence(one))
 
 
 def remarks(warnings: Sequence[Remark], advice: Sequence[Remark], glyphs: Glyphs) -> Head:

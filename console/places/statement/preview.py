@@ -17,7 +17,7 @@ from console.widgets.lines import TabLine
 from console.widgets.page import Head, Page, Paragraph, signed
 from console.widgets.page_view import PageView
 from console.widgets.sentences import Sentences
-from console.words import sentences
+from console.words import expectation_sentences, sentences
 from console.words.format import local_clock, short_id
 from console.words.glyphs import Glyphs
 
@@ -96,6 +96,13 @@ def _of_merge(plan: Plan, glyphs: Glyphs) -> Head:
     lines.append(line(*(mind if plan.decision.materialize else good), sentences.decision(plan.decision)))
     if plan.refused is None:
         lines.append(line(*good, sentences.conflict(plan)))
+    if plan.expectations and plan.refused is None:
+        told = expectation_sentences.summary(plan.expectations)
+        if any(expectation_sentences.is_bad(one) for one in plan.expectations):
+            lines.append(line(*bad, told, "bold $text-error"))
+        else:
+            held = all(one.status == "pass" for one in plan.expectations)
+            lines.append(line(*(good if held else mind), told))
     lines += [line(*mind, f"[{remark.code}] {remark.sentence}", "$text-warning") for remark in plan.warnings]
     return tuple(lines)
 
@@ -148,9 +155,14 @@ class Preview(Vertical):
         views = create_pages.VIEWS if of_create else plan_pages.VIEWS
         tabs = [(name, label) for name, (label, _) in views.items()]
         if not of_create:
+            tabs += self._expected()
             tabs.append(("spark", "Spark"))
         tabs += [(name, name.capitalize()) for name in OF_ONE_PLAN if name in self._asked]
         return [*tabs, ("before", "Before")] if self.before is not None else tabs
+
+    def _expected(self) -> list[tuple[str, str]]:
+        expects = self.plan is not None and self.plan.kind == "merge" and self.plan.expectations
+        return [("expectations", "Expectations")] if expects else []
 
     def show(self, plan: AnyPlan, before: AnyPlan | None = None) -> None:
         """Another plan, in the view that was chosen last; and the one ``before`` it, to compare."""
@@ -204,6 +216,8 @@ class Preview(Vertical):
             return before_page(self.before, plan, glyphs)
         if plan.kind == "create_table":
             return create_pages.VIEWS[view][1](plan, glyphs)
+        if view == "expectations":
+            return plan_pages.expectations_page(plan.expectations, glyphs)
         return self._asked.get(view) or plan_pages.VIEWS[view][1](plan, glyphs)
 
     def show_asked(self, view: str, page: Page) -> None:

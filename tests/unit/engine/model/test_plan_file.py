@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from engine.commit.check_plan import check_plan
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError
+from engine.model.expectation import ExpectationResult
 from engine.model.plan import Estimate, Plan
 from engine.model.plan_checksum import checksum_of, is_as_written, plan_checksum
 from engine.model.plan_file import (
@@ -301,8 +302,10 @@ def test_the_schema_in_the_package_is_current() -> None:
 
 def test_the_schema_names_every_key_of_a_plan() -> None:
     schema = plan_schema()
-    # a plan that was made without its changes has no such key
-    assert set(schema["properties"]) == {*json.loads(make_plan().to_json()), "changes"}
+    # a plan that was made without them has no such keys
+    assert set(schema["properties"]) == {*json.loads(make_plan().to_json()), "changes", "expectations"}
+    held = ExpectationResult(name="rows", kind="rows", status="pass", value="3", sentence="rows: 3.")
+    assert "expectations" in json.loads(make_plan(expectations=(held,)).to_json())
     assert schema["additionalProperties"] is False
 
 

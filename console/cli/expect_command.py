@@ -1,0 +1,42 @@
+"""``expect``: a first file of expectations, out of a table as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from console.cli.exits import DONE, ON_SPARK, told_codes
+from console.cli.invocation import Invocation, asked
+from console.cli.narrator import narrator
+from console.words.visible import visible
+
+
+@click.command(epilog=told_codes(ON_SPARK))
+@click.argument("table", metavar="TABLE")
+@click.option("-o", "output", type=click.Path(path_type=Path), metavar="T.yml", help="Write it to a new file.")
+@asked
+def expect(invocation: Invocation, table: str, output: Path | None) -> int:
+    """Print what holds of TABLE (a name or a path) now, as a file of expectations to begin with. Reads the table."""
+    from engine.explore.propose_expectations import propose_expectations
+    from engine.table.tables import table_sql
+
+    table_sql(table)  # a name that is none is told before Spark is asked
+    if output is not None and output.exists():
+        raise click.UsageError(f"{output} is there already: name another file.")
+    with narrator() as told, invocation.connect(told.say) as session:
+        told.say(f"read {table}")
+        text = propose_expectations(session.spark, table, private=invocation.private)
+    if output is None:
+        click.echo(visible(text, lines=True), nl=False)
+        return DONE
+    from engine.model.errors import EngineError
+
+    try:
+        with output.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise EngineError(
+            "FILE_NOT_WRITTEN", f"{output} cannot be written: {error.strerror or error}.", "Name another place with -o."
+        ) from error
+    return DONE

@@ -1,0 +1,95 @@
+"""``apply --verify``: the expectations on the committed version, and the undo where one fails."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli.invocation import Invocation
+from console.cli.narrator import Narrator
+from console.cli.streams import glyphs, show
+from console.words.visible import visible
+
+if TYPE_CHECKING:
+    from engine.expect.read_expectations import Declared
+    from engine.model.operation import Outcome
+    from engine.model.plans import AnyPlan
+    from engine.session.connect import Session
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What is expected, whether that is checked after the commit, and whether a failure is taken back."""
+
+    expectations: tuple[Declared, ...]
+    verifies: bool = False
+    undoes: bool = False
+
+    def check(self, plan: AnyPlan) -> None:
+        """Raise UsageError if there is nothing to verify: before anything is written."""
+        if not self.verifies:
+            return
+        if plan.kind == "create_table":
+            raise click.UsageError("--verify is for a MERGE.")
+        from engine.commit.verify import expected_of
+
+        if not expected_of(self.expectations, plan):
+            raise click.UsageError(f"Nothing is expected of {plan.target.name}: name a file with --expect.")
+
+
+def verified(
+    invocation: Invocation, session: Session, told: Narrator, plan: AnyPlan, outcome: Outcome, wanted: Verification
+) -> Outcome:
+    """The outcome with what the expectations came to, recorded in the ledger; taken back if that is wanted."""
+    if not wanted.verifies or plan.kind == "create_table" or outcome.version is None:
+        return outcome
+    from console.cli.interruptible import Interruptible
+    from engine.commit.verify import verify
+    from engine.model.errors import CancelledError
+    from engine.model.expectation import failing
+
+    work = Interruptible(
+        session,
+        told,
+        lambda tag, say: verify(
+            session.spark,
+            plan,
+            outcome,
+            wanted.expectations,
+            history=invocation.history(),
+            private=invocation.private,
+            tag=tag,
+            on_progress=say,
+        ),
+    )
+    try:
+        checked = work.run()
+    except CancelledError as error:
+        raise CancelledError(
+            "CANCELLED", f"It was committed as v{outcome.version}, and is not verified.", "Undo it if need be."
+        ) from error
+    if wanted.undoes and failing(checked.expectations):
+        return _taken_back(invocation, session, told, checked)
+    return checked
+
+
+def _taken_back(invocation: Invocation, session: Session, told: Narrator, outcome: Outcome) -> Outcome:
+    """Undo the commit, unless something else was committed meanwhile or Delta cannot restore it; say which."""
+    from rich.text import Text
+
+    from engine.model.errors import EngineError
+    from engine.recovery.undo import plan_undo, undo
+
+    history = invocation.history()
+    try:
+        detail = history.get(outcome.op_id)
+        found = plan_undo(session.spark, detail)
+        # nothing is accepted: with later commits, or a property to raise, it is refused
+        done = undo(session.spark, found, history=history, on_progress=lambda one: told.say(one.phase))
+    except EngineError as error:
+        told.pause()
+        show(Text(f"{glyphs(error=True).error} it is not taken back: {visible(str(error))}"), error=True)
+        return outcome
+    return outcome.model_copy(update={"undone_as": done.version})

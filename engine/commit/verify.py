@@ -1,0 +1,131 @@
+"""Outcome → the same with the results of the expectations, on the rows that were committed."""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from engine.expect.evaluate import ENDS_ALL, Relations, evaluate, results_for
+from engine.expect.queries import Table, same_table
+from engine.expect.read_expectations import Declared
+from engine.model.errors import EngineError
+from engine.model.expectation import ExpectationResult
+from engine.model.operation import Outcome
+from engine.model.plan import Plan
+from engine.model.progress import OnProgress, Progress
+from engine.preflight.updated_faults import comparable
+from engine.spark.checkpoint import checkpoint
+from engine.spark.schema import schema_of
+from engine.spark.session_state import tagged
+from engine.sql.names import quote
+from engine.sql.store_types import ddl
+from engine.table.tables import name_parts
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
+
+    from engine.ledger.history import History
+
+VERIFYING = "verify expectations"
+NO_SOURCE = "The frozen source is dropped once it is merged."
+NO_DIFFERENCE = "The table has a column whose values cannot be compared: which rows changed is not known."
+
+
+def expected_of(declared: Sequence[Declared], plan: Plan) -> tuple[Declared, ...]:
+    """The expectations that are for the target of ``plan``."""
+    parts = _parts(plan)
+    return tuple(one for one in declared if same_table(one.table, parts))
+
+
+def _parts(plan: Plan) -> tuple[str, ...]:
+    """Those of the target's full name, as far as it is known."""
+    parts, state = name_parts(plan.target.name), plan.state
+    if parts[0].lower() == "delta" or state is None:
+        return parts
+    around = (state.catalog, state.schema_name)[: max(3 - len(parts), 0)]
+    return (*(part for part in around if part), *parts)
+
+
+def verify(
+    spark: SparkSession,
+    plan: Plan,
+    outcome: Outcome,
+    declared: Sequence[Declared],
+    *,
+    history: History | None = None,
+    private: bool = False,
+    tag: str | None = None,
+    on_progress: OnProgress | None = None,
+) -> Outcome:
+    """Check the expectations (those for the target of ``plan``) on the version that was committed, and record the
+    results in the outcome of the operation.
+
+    ``before`` is the version that the MERGE read, ``changes`` the difference of the two versions: an updated row is
+    one of ``delete`` and one of ``insert``. Nothing is checked if nothing was committed. Never raises for an
+    expectation: one that cannot be computed does not hold.
+    """
+    if outcome.version is None:
+        return outcome
+    (on_progress or (lambda _: None))(Progress(phase=VERIFYING))
+    with tagged(spark, tag):
+        results = _checked(spark, plan, outcome, expected_of(declared, plan), private)
+    verified = outcome.model_copy(update={"expectations": results})
+    if history is not None and outcome.op_id:
+        history.applied(outcome.op_id, verified)
+    return verified
+
+
+def _checked(
+    spark: SparkSession, plan: Plan, outcome: Outcome, declared: Sequence[Declared], private: bool
+) -> tuple[ExpectationResult, ...]:
+    name = plan.target.name
+    read = plan.target.version if outcome.read_version is None else outcome.read_version
+    before, after = f"{name} VERSION AS OF {read}", f"{name} VERSION AS OF {outcome.version}"
+    try:
+        old, new = (schema_of(spark, f"SELECT * FROM {one}") for one in (before, after))
+        with _changes(spark, (before, old), (after, new)) as (changes, missing):
+            table = Table(
+                parts=_parts(plan),
+                columns={field.name.lower(): (field.name, ddl(field.dataType)) for field in new.fields},
+                had=frozenset(field.name.lower() for field in old.fields),
+            )
+            relations = Relations(before, after, changes, missing={"source": NO_SOURCE, **missing})
+            return evaluate(spark, declared, table, relations, private=private)
+    except EngineError as error:
+        if error.condition in ENDS_ALL:
+            raise
+        return results_for(declared, "error", f"The committed rows cannot be read: {error.condition}.")
+
+
+@contextmanager
+def _changes(
+    spark: SparkSession, before: tuple[str, StructType], after: tuple[str, StructType]
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """(A relation of the rows that differ, computed once; what cannot be read, and why)."""
+    (old, old_type), (new, new_type) = before, after
+    if not all(comparable(field.dataType) for field in new_type.fields):
+        # more rows than those that changed: an expectation of written rows is held to the whole table
+        yield f"(SELECT *, 'insert' AS _change_type FROM {new})", {"changes": NO_DIFFERENCE}
+        return
+    had = {field.name.lower(): field.name for field in old_type.fields}
+    items = ", ".join(
+        f"CAST({quote(had[field.name.lower()]) if field.name.lower() in had else 'NULL'} AS {ddl(field.dataType)}) "
+        f"AS {quote(field.name)}"
+        for field in new_type.fields
+    )
+    rows_before, rows_after = f"SELECT {items} FROM {old}", f"SELECT * FROM {new}"
+    view = f"deltamerge_changes_{uuid.uuid4().hex[:12]}"
+    query = (
+        f"SELECT *, 'insert' AS _change_type FROM ({rows_after} EXCEPT ALL {rows_before}) UNION ALL "
+        f"SELECT *, 'delete' AS _change_type FROM ({rows_before} EXCEPT ALL {rows_after})"
+    )
+    try:
+        checkpoint(spark, query, "DISK_ONLY", view)
+        yield view, {}
+    finally:
+        with contextlib.suppress(Exception):
+            spark.sql(f"DROP VIEW IF EXISTS {view}").collect()

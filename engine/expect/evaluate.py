@@ -1,0 +1,190 @@
+"""Expectations → results: each is one query over the rows before and after. Reads, and writes nothing.
+
+The four names are WITH queries in front of each: they hide nothing of the session, and leave nothing behind in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from engine.expect.expectation import Expectation
+from engine.expect.judge import judge
+from engine.expect.queries import Query, Table, in_brackets, query_of, unknown_columns
+from engine.expect.read_expectations import Declared
+from engine.merge.run_with_source_lost_retries import lost_blocks
+from engine.model.errors import EngineError
+from engine.model.expectation import ExpectationResult, Status
+from engine.model.value import Cells
+from engine.spark.explain import parsed_plan
+from engine.spark.schema import schema_of
+from engine.spark.spark_errors import collected
+from engine.spark.time_limit import time_limit
+from engine.sql.sql_text import names_in
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FAILING_ROWS: Final = 10
+ENDS_ALL: Final = ("CANCELLED", "SPARK_UNREACHABLE")
+
+
+@dataclass(frozen=True)
+class Relations:
+    """What the four names stand for, each to be read in a FROM. ``missing``: those that SQL cannot read, and why."""
+
+    before: str
+    after: str
+    changes: str
+    source: str = ""
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def queries(self) -> str:
+        """The WITH clause that stands before a query."""
+        names = {"before": self.before, "after": self.after, "changes": self.changes, "source": self.source}
+        return "WITH " + ", ".join(f"{name} AS (SELECT * FROM {text})" for name, text in names.items() if text) + "\n"
+
+
+def check_declared(spark: SparkSession, declared: Sequence[Declared], table: Table) -> None:
+    """Raise a UsageError for an expectation that can never be computed: ``EXPECTATION_UNKNOWN_COLUMN``, or
+    ``EXPECTATION_NOT_A_QUERY`` for SQL that Spark does not read as a query, such as one that writes."""
+    for one in declared:
+        missing = unknown_columns(one.expectation, table)
+        if missing:
+            names = ", ".join(name for name, _ in table.columns.values())
+            raise one.error("EXPECTATION_UNKNOWN_COLUMN", f"there is no column {missing[0]} ({names}).")
+        if one.expectation.sql is not None:
+            try:
+                parsed_plan(spark, f"SELECT * FROM {in_brackets(one.expectation.sql)}")
+            except EngineError as error:
+                if error.condition in ENDS_ALL:
+                    raise
+                raise one.error(
+                    "EXPECTATION_NOT_A_QUERY", f"its SQL is no SELECT that Spark can read: {error.message}"
+                ) from error
+
+
+def results_for(declared: Sequence[Declared], status: Status, why: str) -> tuple[ExpectationResult, ...]:
+    """The same for all of them, for one reason."""
+    return tuple(_result(one.expectation, status, None, why) for one in declared)
+
+
+def evaluate(
+    spark: SparkSession,
+    declared: Sequence[Declared],
+    table: Table,
+    relations: Relations,
+    *,
+    private: bool,
+    not_known: Sequence[str] = (),
+) -> tuple[ExpectationResult, ...]:
+    """Each expectation, in turn. ``private`` leaves out the values of rows; the columns ``not_known`` get their values
+    in the commit.
+
+    One that cannot be computed, or takes longer than its timeout, has the status ``error``.
+    """
+    return tuple(_evaluated(spark, one.expectation, table, relations, private, not_known) for one in declared)
+
+
+def _evaluated(
+    spark: SparkSession,
+    expectation: Expectation,
+    table: Table,
+    relations: Relations,
+    private: bool,
+    not_known: Sequence[str],
+) -> ExpectationResult:
+    why = _why_unknown(expectation, relations, not_known)
+    if why:
+        return _result(expectation, "unknown", None, why)
+    if missing := unknown_columns(expectation, table):
+        return _result(expectation, "error", None, f"There is no column {missing[0]}.")
+    query = query_of(expectation, table)
+    with time_limit(spark, expectation.timeout) as over:
+        try:
+            if query.measures:
+                return _measured(spark, expectation, query, relations, private)
+            return _failing(spark, expectation, query, relations, private)
+        except EngineError as error:
+            if over.is_set():
+                told = f"It took longer than its timeout of {expectation.timeout} s."
+            elif error.condition in ENDS_ALL or lost_blocks(error):
+                raise
+            else:
+                # Spark's message may show a value
+                told = f"It could not be computed: {error.condition if private else str(error)}"
+            return _result(expectation, "error", None, told, checked=query.checked)
+
+
+def _why_unknown(expectation: Expectation, relations: Relations, not_known: Sequence[str]) -> str:
+    named = {name.lower() for name in expectation.columns}
+    if expectation.sql is not None:
+        named = set(names_in(expectation.sql))
+        for name, why in relations.missing.items():
+            if name in named:
+                return why
+    late = [name for name in not_known if name.lower() in named]
+    return f"Only the commit gives {late[0]} its value." if late else ""
+
+
+def _measured(
+    spark: SparkSession, expectation: Expectation, query: Query, relations: Relations, private: bool
+) -> ExpectationResult:
+    cells = tuple(collected(spark, f"{relations.queries}{query.sql}")[0])
+    status, value, sentence = judge(expectation, cells)
+    # the number of rows is in the plan anyway
+    hidden = private and expectation.rows is None
+    told = "Its value is left out: the profile is private." if hidden else sentence
+    return _result(expectation, status, None if hidden else value, told, checked=query.checked)
+
+
+def _failing(
+    spark: SparkSession, expectation: Expectation, query: Query, relations: Relations, private: bool
+) -> ExpectationResult:
+    count = int(collected(spark, f"{relations.queries}SELECT count(*) FROM ({query.sql})")[0][0])
+    if not count:
+        where = "of those that change" if query.checked == "changes" else "of the table"
+        return _result(expectation, "pass", "0", f"No row {where} speaks against it.", checked=query.checked)
+    what = "key" if expectation.unique else "row"
+    sentence = f"{count:,} {what}{'' if count == 1 else 's'}: {said_of(expectation)}."
+    rows = () if private else _rows(spark, query, relations)
+    return _result(expectation, "fail", str(count), sentence, checked=query.checked, rows=rows)
+
+
+def _rows(spark: SparkSession, query: Query, relations: Relations) -> tuple[Cells, ...]:
+    """Some of the rows that fail. Columns go by their places, for SQL may give two of one name."""
+    names = schema_of(spark, f"{relations.queries}{query.sql}").names
+    given = ", ".join(f"c{at}" for at in range(len(names)))
+    items = ", ".join(f"CAST(c{at} AS STRING)" for at in range(len(names)))
+    rows = collected(spark, f"{relations.queries}SELECT {items} FROM ({query.sql}) AS q({given}) LIMIT {FAILING_ROWS}")
+    return tuple(dict(zip(names, row, strict=True)) for row in rows)
+
+
+def said_of(expectation: Expectation) -> str:
+    """What is said of the rows that fail."""
+    columns = ", ".join(expectation.columns)
+    said = {
+        "unique": f"several rows have it in {columns}",
+        "not_null": f"NULL in {columns}",
+        "history": f"more than one is current, or they overlap ({columns})",
+        "accepted": f"{columns} has a value that is not accepted",
+        "references": f"{columns} refers to nothing",
+        "sql": "given by its SQL",
+    }
+    return said[expectation.kind]
+
+
+def _result(
+    expectation: Expectation, status: Status, value: str | None, sentence: str, **more: Any
+) -> ExpectationResult:
+    return ExpectationResult(
+        name=expectation.name,
+        kind=expectation.kind,
+        severity=expectation.severity,
+        status=status,
+        value=value,
+        sentence=sentence,
+        **more,
+    )

@@ -1,0 +1,177 @@
+"""An expectation → one query over ``before``, ``after``, ``changes`` and ``source``. Pure.
+
+Most kinds give the rows that fail. ``rows``, ``sum`` and ``freshness`` give one row of what they measure, which
+engine.expect.judge judges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from engine.expect.expectation import Expectation, HistoryRows, parts_of
+from engine.sql.names import quote, string
+
+WRITTEN: Final = "_change_type IN ('insert', 'update_postimage')"
+"""Of ``changes``, the rows that are in the table afterwards."""
+TIMES: Final = "number of rows"
+
+
+@dataclass(frozen=True)
+class Table:
+    """The table that is checked: ``parts`` of its full name, its ``columns`` afterwards (lower-case name → (name,
+    type as DDL)), and those that it ``had`` (lower-case)."""
+
+    parts: tuple[str, ...]
+    columns: Mapping[str, tuple[str, str]]
+    had: frozenset[str]
+
+    def column(self, name: str) -> str:
+        """A column quoted; its name must be known."""
+        return quote(self.columns[name.lower()][0])
+
+
+@dataclass(frozen=True)
+class Query:
+    """``measures``: it gives one row of numbers, and not the rows that fail. ``checked``: see ExpectationResult."""
+
+    sql: str
+    checked: Literal["changes", "table"] = "changes"
+    measures: bool = False
+
+
+def query_of(expectation: Expectation, table: Table) -> Query:
+    """The query. The columns that the expectation names must be in ``table``."""
+    builders = {
+        "unique": _unique,
+        "not_null": _not_null,
+        "history": _history,
+        "accepted": _accepted,
+        "references": _references,
+        "rows": _rows,
+        "sum": _sum,
+        "freshness": _freshness,
+        "sql": _sql,
+    }
+    return builders[expectation.kind](expectation, table)
+
+
+def unknown_columns(expectation: Expectation, table: Table) -> tuple[str, ...]:
+    """The columns that it names and the table does not have."""
+    return tuple(name for name in expectation.columns if name.lower() not in table.columns)
+
+
+def _unique(expectation: Expectation, table: Table) -> Query:
+    names = [table.column(name) for name in expectation.unique or ()]
+    keys = ", ".join(f"a.{name}" for name in names)
+    return Query(
+        f"SELECT {keys}, count(*) AS {quote(TIMES)} FROM after AS a {_of_changed_keys(names)} "
+        f"GROUP BY {keys} HAVING count(*) > 1"
+    )
+
+
+def _of_changed_keys(names: Sequence[str]) -> str:
+    """The join that keeps the rows of ``a`` whose keys are written. A NULL in a key equals nothing."""
+    keys = ", ".join(names)
+    on = " AND ".join(f"a.{name} = c.{name}" for name in names)
+    return f"LEFT SEMI JOIN (SELECT DISTINCT {keys} FROM changes WHERE {WRITTEN}) AS c ON {on}"
+
+
+def _not_null(expectation: Expectation, table: Table) -> Query:
+    nulls = " OR ".join(f"{table.column(name)} IS NULL" for name in expectation.not_null or ())
+    return Query(f"SELECT * FROM changes WHERE {WRITTEN} AND ({nulls})")
+
+
+def _history(expectation: Expectation, table: Table) -> Query:
+    declared = expectation.history
+    assert isinstance(declared, HistoryRows)
+    keys = [table.column(name) for name in declared.key]
+    current = table.column(declared.current)
+    partition = f"PARTITION BY {', '.join(f'a.{key}' for key in keys)}"
+    items = [f"a.{key}" for key in keys] + [f"a.{current}"]
+    found = [f"count_if(CAST(a.{current} AS BOOLEAN)) OVER ({partition}) AS __dm_current"]
+    bad = [f"CAST({current} AS BOOLEAN) AND __dm_current > 1"]
+    if declared.since and declared.until:
+        since, until = table.column(declared.since), table.column(declared.until)
+        items += [f"a.{since}", f"a.{until}"]
+        order = f"ORDER BY a.{since} NULLS FIRST, a.{until} NULLS LAST"
+        found.append(f"lead(a.{since}) OVER ({partition} {order}) AS __dm_next")
+        bad += [f"__dm_next < {until}", f"{until} IS NULL AND __dm_next IS NOT NULL", f"{until} < {since}"]
+    shown = ", ".join(dict.fromkeys(item.removeprefix("a.") for item in items))
+    return Query(
+        f"SELECT {shown} FROM (SELECT {', '.join(dict.fromkeys(items))}, {', '.join(found)} "
+        f"FROM after AS a {_of_changed_keys(keys)}) WHERE {' OR '.join(f'({one})' for one in bad)}"
+    )
+
+
+def _accepted(expectation: Expectation, table: Table) -> Query:
+    bad = []
+    for name, values in (expectation.accepted or {}).items():
+        column, type_ = table.column(name), table.columns[name.lower()][1]
+        allowed = ", ".join(f"CAST({string(value)} AS {type_})" for value in values)
+        # where a text is no value of the type, IN may be NULL
+        bad.append(f"({column} IS NOT NULL AND NOT coalesce({column} IN ({allowed}), FALSE))")
+    return Query(f"SELECT * FROM changes WHERE {WRITTEN} AND ({' OR '.join(bad)})")
+
+
+def _references(expectation: Expectation, table: Table) -> Query:
+    bad, own = [], False
+    for name, reference in (expectation.references or {}).items():
+        parts = parts_of(reference) or ()
+        is_own = same_table(parts[:-1], table.parts)
+        own = own or is_own
+        other = "after" if is_own else ".".join(quote(part) for part in parts[:-1])
+        column = f"c.{table.column(name)}"
+        bad.append(
+            f"({column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM {other} AS r WHERE r.{quote(parts[-1])} = {column}))"
+        )
+    either = " OR ".join(bad)
+    if own:  # a row that is deleted may have been referred to
+        return Query(f"SELECT * FROM after AS c WHERE {either}", "table")
+    return Query(f"SELECT * FROM changes AS c WHERE {WRITTEN} AND ({either})")
+
+
+def same_table(parts: Sequence[str], full: Sequence[str]) -> bool:
+    """Whether ``parts`` of a name are those that the full name ends in."""
+    return bool(parts) and [part.lower() for part in parts] == [part.lower() for part in full[-len(parts) :]]
+
+
+def _rows(_: Expectation, __: Table) -> Query:
+    return Query(
+        "SELECT CAST((SELECT count(*) FROM after) AS STRING), CAST((SELECT count(*) FROM before) AS STRING)",
+        "table",
+        measures=True,
+    )
+
+
+def _sum(expectation: Expectation, table: Table) -> Query:
+    after, before = [], []
+    for at, name in enumerate(expectation.sum or ()):
+        total = f"CAST(sum({table.column(name)}) AS STRING)"
+        after.append(f"{total} AS a{at}")
+        before.append(f"{total if name.lower() in table.had else 'CAST(NULL AS STRING)'} AS b{at}")
+    items = ", ".join(f"a{at}, b{at}" for at in range(len(after)))
+    both = f"(SELECT {', '.join(after)} FROM after) CROSS JOIN (SELECT {', '.join(before)} FROM before)"
+    return Query(f"SELECT {items} FROM {both}", "table", measures=True)
+
+
+def _freshness(expectation: Expectation, table: Table) -> Query:
+    return Query(f"SELECT {', '.join(_latest(expectation, table))} FROM after", "table", measures=True)
+
+
+def _latest(expectation: Expectation, table: Table) -> Iterator[str]:
+    for name, seconds in (expectation.freshness or {}).items():
+        latest = f"max({table.column(name)})"
+        oldest = f"timestampadd(SECOND, -{seconds}, current_timestamp())"
+        yield f"CAST({latest} AS STRING)"
+        yield f"CAST(CAST({latest} AS TIMESTAMP) >= {oldest} AS STRING)"
+
+
+def _sql(expectation: Expectation, _: Table) -> Query:
+    return Query(f"SELECT * FROM {in_brackets(expectation.sql or '')}", "table")
+
+
+def in_brackets(sql: str) -> str:
+    """A query as a relation. Only a query can stand there: for Spark's parser anything that writes is an error."""
+    return f"({sql.strip().rstrip(';')}\n)"

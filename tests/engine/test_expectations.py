@@ -1,0 +1,254 @@
+"""What is expected of a table, checked on the rows that a MERGE would leave.
+
+Each kind holds for one feed, and fails for another by a known number of rows.
+
+All plans are of one table, which only the last tests change.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.commit.apply_plan import apply
+from engine.commit.verify import verify
+from engine.expect.read_expectations import Declared, read_expectations
+from engine.explore.propose_expectations import propose_expectations
+from engine.ledger.history import History
+from engine.model.errors import UsageError
+from engine.model.expectation import ExpectationResult, failing
+from engine.model.plan import Plan
+from engine.plan_statement import plan
+from engine.recovery.undo import plan_undo, undo
+from tests.cli.running import Shell
+from tests.conftest import TEST_CONFS, own_schema
+
+EXPECTED = """
+t:
+  - unique: [id]
+  - not_null: [v, n]
+  - accepted: {v: [a, b, c, NO], n: [10, 20, 30, 40]}
+  - references: {n: r.k}
+  - references: {parent: t.id}
+  - history: {key: [v], current: open, from: since, to: until}
+  - rows: {min: 2, max: 4, change: 50%}
+  - sum: {n: {change: 50%}}
+  - freshness: {at: 1 day}
+  - name: no_big_id
+    sql: |
+      SELECT a.id, s.id FROM after a JOIN source s ON a.id = s.id -- those of the source
+      WHERE a.id NOT IN (SELECT id FROM before) AND a.id > 100
+    severity: warn
+"""
+COLUMNS = "AS x(id, v, n, parent, open, since, until, at)"
+NOW = "current_timestamp()"
+
+
+@pytest.fixture(scope="module")
+def shop(spark: Any) -> Iterator[Any]:
+    with own_schema(spark):
+        build(spark)
+        yield spark
+
+
+def build(spark: Any) -> None:
+    spark.sql(
+        "CREATE TABLE t (id INT, v STRING, n INT, parent INT, open BOOLEAN, since INT, until INT, at TIMESTAMP) "
+        "USING DELTA"
+    )
+    spark.sql(
+        "INSERT INTO t VALUES (1, 'a', 10, NULL, true, 1, NULL, TIMESTAMP'2020-01-01'), "
+        "(2, 'b', 20, 1, true, 1, NULL, TIMESTAMP'2020-01-01')"
+    )
+    spark.sql("CREATE TABLE r AS SELECT * FROM VALUES (10), (20), (30) AS x(k)")
+
+
+def merge(rows: str, on: str = "t.id = s.id") -> str:
+    return (
+        f"MERGE INTO t USING (SELECT * FROM VALUES {rows} {COLUMNS}) AS s ON {on} "
+        "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+    )
+
+
+GOOD = merge(f"(2, 'b', 20, NULL, true, 1, NULL, {NOW}), (3, 'NO', 10, 2, true, 5, NULL, {NOW})")
+BAD = merge(
+    "(1, 'a', 10, 77, true, 1, NULL, NULL), (101, 'x', 99, NULL, true, 4, NULL, NULL), "
+    "(101, 'a', 50, NULL, true, 0, 3, NULL), (102, NULL, 30, NULL, false, 1, NULL, NULL)"
+)
+
+
+def planned(spark: Any, sql: str, text: str = EXPECTED, **options: Any) -> Plan:
+    found = plan(spark, sql, rows=0, checks=None, expectations=declared(text), **options)
+    assert isinstance(found, Plan)
+    return found
+
+
+def declared(text: str) -> tuple[Declared, ...]:
+    return tuple(read_expectations(text, "f.yml"))
+
+
+def by_name(found: Plan) -> dict[str, ExpectationResult]:
+    return {one.name: one for one in found.expectations}
+
+
+def test_each_kind_holds_for_a_good_feed(shop: Any) -> None:
+    found = by_name(planned(shop, GOOD))
+    assert {name: one.status for name, one in found.items()} == dict.fromkeys(found, "pass"), found
+    assert len(found) == 10
+    assert found["rows"].value == "2 -> 3"
+
+
+def test_each_kind_counts_the_rows_that_fail(shop: Any) -> None:
+    plan_ = planned(shop, BAD)
+    found = by_name(plan_)
+    assert {name: one.value for name, one in found.items() if one.status == "fail"} == {
+        "unique_id": "1",
+        "not_null_v_n": "1",
+        "accepted_v_n": "2",
+        "references_n": "2",
+        "references_parent": "1",
+        "history_v_open_since_until": "2",
+        "rows": "2 -> 5",
+        "sum_n": "30 -> 209",
+        "freshness_at": "2020-01-01 00:00:00",
+        "no_big_id": "5",
+    }
+    assert found["unique_id"].rows == ({"id": "101", "number of rows": "2"},)
+    assert found["references_parent"].rows[0]["parent"] == "77"
+    assert [one.name for one in failing(plan_.expectations)] == [name for name in found if name != "no_big_id"]
+    again = Plan.from_json(plan_.to_json())
+    assert again.expectations == plan_.expectations
+
+
+def test_what_cannot_be_computed_is_an_error_and_what_only_the_commit_knows_is_unknown(shop: Any) -> None:
+    shop.sql("CREATE TABLE i (id BIGINT GENERATED ALWAYS AS IDENTITY, k INT) USING DELTA")
+    sql = "MERGE INTO i USING (SELECT 1 AS k) AS s ON i.k = s.k WHEN NOT MATCHED THEN INSERT (k) VALUES (s.k)"
+    text = """
+    i:
+      - unique: [id]
+      - not_null: [k]
+      - {name: fails, sql: "SELECT * FROM after WHERE raise_error('no') = 1"}
+      - {name: gone, sql: SELECT * FROM nowhere}
+      - {name: endless, timeout: 1s, sql: "SELECT 1 FROM range(100000000) a(x), range(100000000) b(y) WHERE x + y < 0"}
+    t:
+      - unique: [nothing]
+    """
+    found = planned(shop, sql, text, private=True).expectations
+    assert [one.status for one in found] == ["unknown", "pass", "error", "error", "error"]
+    assert found[0].sentence == "Only the commit gives id its value."
+    assert "USER_RAISED_EXCEPTION" in found[2].sentence
+    assert "TABLE_OR_VIEW_NOT_FOUND" in found[3].sentence
+    assert found[4].sentence == "It took longer than its timeout of 1 s."
+    assert not [row for row in shop.sql("SHOW VIEWS").collect() if "_after_" in row[1] or "_changes_" in row[1]]
+
+
+@pytest.mark.parametrize(
+    ("entry", "condition", "message"),
+    [
+        ("not_null: [idd]", "EXPECTATION_UNKNOWN_COLUMN", "there is no column idd (id, v, n, parent, open, since"),
+        ("{name: x, sql: INSERT INTO t SELECT * FROM t}", "EXPECTATION_NOT_A_QUERY", "x: its SQL is no SELECT"),
+        ("{name: x, sql: SELECT 1) UNION (DROP TABLE t}", "EXPECTATION_NOT_A_QUERY", "x: its SQL is no SELECT"),
+    ],
+)
+def test_what_can_never_be_computed_is_refused_at_once(shop: Any, entry: str, condition: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        planned(shop, GOOD, f"t:\n  - {entry}")
+    assert caught.value.condition == condition
+    assert caught.value.message.startswith("f.yml, line 2: ")
+    assert message in caught.value.message
+
+
+def test_a_first_file_says_what_holds(shop: Any) -> None:
+    shop.sql("CREATE TABLE p AS SELECT id AS k, IF(id % 2 = 0, 'NO', 'SE') AS land, nullif(id, 3) AS n FROM range(20)")
+    text = propose_expectations(shop, "p")
+    assert [one.expectation.name for one in declared(text)] == ["unique_k", "not_null_k_land", "accepted_land", "rows"]
+    assert "{land: ['NO', SE]}" in text
+    assert "accepted" not in propose_expectations(shop, "p", private=True)
+
+
+@pytest.mark.thorough
+def test_after_the_commit(shop: Any, tmp_path: Path) -> None:
+    """The same kinds on the two versions, the results in the ledger, and the undo where nothing came after."""
+    history = History(tmp_path / "history.duckdb")
+    expected = declared(
+        "t: [{unique: [id]}, {not_null: [v]}, {rows: {change: 10%}}, {name: s, sql: SELECT 1 FROM source}]"
+    )
+    found = planned(shop, BAD, "t: []")
+    outcome = verify(shop, found, apply(shop, found, history=history), expected, history=history)
+    assert {one.name: (one.status, one.value) for one in outcome.expectations} == {
+        "unique_id": ("fail", "1"),
+        "not_null_v": ("fail", "1"),
+        "rows": ("fail", "2 -> 5"),
+        "s": ("unknown", None),
+    }
+    recorded = history.get(outcome.op_id)
+    assert recorded.outcome == outcome
+    undo(shop, plan_undo(shop, recorded), history=history)
+    assert shop.table("t").count() == 2
+    assert not [row for row in shop.sql("SHOW VIEWS").collect() if "_changes_" in row[1]]
+
+
+def test_a_plan_that_is_refused_leaves_no_rows(shop: Any) -> None:
+    found = planned(shop, merge(f"(1, 'a', 10, 1, true, 1, NULL, {NOW}), (1, 'b', 10, 1, true, 1, NULL, {NOW})"))
+    assert found.refused is not None
+    assert {one.status for one in found.expectations} == {"unknown"}
+
+
+@pytest.mark.thorough
+def test_a_classic_session_says_the_same(classic: Any) -> None:
+    with own_schema(classic):
+        build(classic)
+        text = "t: [{unique: [id]}, {name: x, sql: SELECT * FROM changes WHERE id > 2, timeout: 1m}]"
+        found = planned(classic, BAD, text).expectations
+    assert [(one.status, one.value) for one in found] == [("fail", "1"), ("fail", "3")]
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "expectations.md"
+OPTIONS = ("--master", "local[2]", *(word for conf in TEST_CONFS.items() for word in ("--conf", "=".join(conf))))
+
+
+def test_the_recipe_of_the_docs(
+    spark: Any,
+    spark_home: Path,
+    schema: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As printed: a bad feed stays out, is let in by name, and is taken back after the commit."""
+    page = PAGE.read_text(encoding="utf-8").replace("demo.orders", f"{schema}.orders")
+    _, yaml, _ = page.split("```", 2)
+    commands = [
+        shlex.split(line.strip())[1:] for line in page.splitlines() if line.startswith("    deltamerge-console")
+    ]
+    assert [words[0] for words in commands] == ["plan", "apply", "apply"]
+    monkeypatch.chdir(tmp_path)
+    Path("expect").mkdir()
+    Path("expect/orders.yml").write_text(yaml.removeprefix("yaml"), encoding="utf-8")
+    Path("orders.sql").write_text(
+        f"MERGE INTO {schema}.orders t USING (SELECT id + 1 AS order_id, 1 AS customer_id FROM range(3)) s "
+        "ON t.order_id = s.order_id WHEN NOT MATCHED THEN INSERT *",
+        encoding="utf-8",
+    )
+    spark.sql(f"CREATE TABLE {schema}.orders USING DELTA AS SELECT 1L AS order_id, 1 AS customer_id")
+    shell = Shell(capsys, spark_home, *OPTIONS)
+    ran = shell(*commands[0])
+    assert ran.code == 6, ran.err
+    assert "1 of 3 expectations fails: rows" in ran.out
+    refused, accepted = shell("apply", "orders.sql", "--yes"), shell(*commands[1])
+    assert (refused.code, accepted.code) == (6, 0), accepted.err
+    spark.sql(f"DELETE FROM {schema}.orders WHERE order_id > 1")
+    taken_back = shell(*commands[2], "--json")
+    assert taken_back.code == 7, taken_back.err
+    assert [one["status"] for one in taken_back.json["expectations"]] == ["pass", "pass", "fail"]
+    assert taken_back.json["undone_as"] == taken_back.json["version"] + 1
+    assert spark.table(f"{schema}.orders").count() == 1
+    shown = " ".join(shell("show-op", taken_back.json["op_id"]).out.split())
+    assert "undone" in shown
+    assert "rows fails (error): rows: 1 before, 3 after, 200 % more; at most 50 % is expected." in " ".join(
+        shown.split()
+    )

@@ -1,0 +1,45 @@
+"""The query of each kind names the table's own columns, quoted, and reads what it has to."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.expect.queries import Table, query_of, unknown_columns
+from engine.expect.read_expectations import read_expectations
+
+TABLE = Table(
+    parts=("spark_catalog", "demo", "orders"),
+    columns={"id": ("id", "INT"), "a`b": ("a`b", "STRING"), "new": ("new", "DECIMAL(9,2)")},
+    had=frozenset(("id", "a`b")),
+)
+
+
+def sql_of(entry: str) -> tuple[str, str]:
+    (one,) = read_expectations(f"demo.orders:\n  - {entry}")
+    query = query_of(one.expectation, TABLE)
+    return query.sql, query.checked
+
+
+@pytest.mark.parametrize(
+    ("entry", "checked", "pieces"),
+    [
+        ("unique: [ID, a`b]", "changes", ["a.`id` = c.`id` AND a.`a``b` = c.`a``b`", "HAVING count(*) > 1"]),
+        ("not_null: [id, new]", "changes", ["FROM changes", "`id` IS NULL OR `new` IS NULL"]),
+        ("accepted: {a`b: [\"it's\", '{x}']}", "changes", [r"CAST('it\'s' AS STRING), CAST('{x}' AS STRING)"]),
+        ("references: {id: demo.customers.key}", "changes", ["FROM `demo`.`customers` AS r WHERE r.`key` = c.`id`"]),
+        ("references: {id: demo.orders.new}", "table", ["FROM after AS r WHERE r.`new` = c.`id`", "FROM after AS c"]),
+        ("history: {key: [id], current: new}", "changes", ["PARTITION BY a.`id`", "__dm_current > 1"]),
+        ("sum: {new: {change: 5%}}", "table", ["sum(`new`)", "CAST(NULL AS STRING) AS b0 FROM before"]),
+        ("freshness: {new: 2h}", "table", ["timestampadd(SECOND, -7200, current_timestamp())"]),
+        ("{name: x, sql: 'SELECT {a} FROM after; '}", "table", ["SELECT * FROM (SELECT {a} FROM after\n)"]),
+    ],
+)
+def test_query(entry: str, checked: str, pieces: list[str]) -> None:
+    sql, reads = sql_of(entry)
+    assert reads == checked
+    assert [piece for piece in pieces if piece not in sql] == [], sql
+
+
+def test_columns_that_the_table_does_not_have() -> None:
+    (one,) = read_expectations("t:\n  - history: {key: [id, x], current: y}")
+    assert unknown_columns(one.expectation, TABLE) == ("x", "y")
