@@ -30,14 +30,14 @@ class Stopwatch(defaultdict[str, list[float]]):
 
 
 @contextmanager
-def own_server(confs: Mapping[str, str] | None = None) -> Iterator[tuple[Any, Path]]:
-    """A Session on a server that is started for it with ``confs``, and its home; both go at the end."""
+def own_server(confs: Mapping[str, str] | None = None, store: str = "") -> Iterator[tuple[Any, Path]]:
+    """A Session on a server that is started for it with ``confs`` and ``store``, and its home; both go at the end."""
     from engine import connect
     from engine.session.server import stop_server
 
     home = Path(tempfile.mkdtemp(prefix="deltamerge-benchmark-"))
     try:
-        with connect("local[*]", home=home, confs=confs or {}, progress=print) as session:
+        with connect("local[*]", home=home, confs=confs or {}, progress=print, store=store) as session:
             yield session, home
     finally:
         stop_server(home)

@@ -65,8 +65,9 @@ def s3proxy(folder: Path) -> Iterator[Store]:
 
 
 @contextmanager
-def minio(folder: Path) -> Iterator[Store]:
-    """A running MinIO. Without Go and without a binary in DELTAMERGE_MINIO the test is skipped, in CI it fails."""
+def minio(folder: Path, variables: Mapping[str, str] | None = None) -> Iterator[Store]:
+    """A running MinIO, its environment with ``variables``. Without Go and without a binary in DELTAMERGE_MINIO the test
+    is skipped, in CI it fails."""
     store = Store(f"http://127.0.0.1:{free_port()}", KEY, SECRET)
     (folder / "objects").mkdir(parents=True)
     command = [
@@ -76,7 +77,8 @@ def minio(folder: Path) -> Iterator[Store]:
         "--address",
         store.endpoint.removeprefix("http://"),
     ]
-    with _running(command, {"MINIO_ROOT_USER": KEY, "MINIO_ROOT_PASSWORD": SECRET}, folder, store):
+    keys = {"MINIO_ROOT_USER": KEY, "MINIO_ROOT_PASSWORD": SECRET}
+    with _running(command, {**keys, **(variables or {})}, folder, store):
         yield store
 
 
