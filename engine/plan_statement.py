@@ -44,8 +44,8 @@ def plan(
     ``sql`` may hold SET, USE, CACHE and temporary views before it. A MERGE gives a Plan, see
     :func:`engine.plan_merge.plan` for ``rows``, ``freeze``, ``prune``, ``private``, ``checks``, ``changes`` and
     ``expectations``. A CREATE or REPLACE TABLE gives a CreatePlan, see
-    :func:`engine.create.plan_create_table.plan_create_table` for ``overwrite_schema``. ``tag`` marks the Spark work, so that ``spark.interruptTag(tag)`` from another thread
-    cancels it. Errors point into ``sql``.
+    :func:`engine.create.plan_create_table.plan_create_table` for ``overwrite_schema``. ``tag`` marks the Spark work, so
+    that ``spark.interruptTag(tag)`` from another thread cancels it. Errors point into ``sql``.
     """
     values = dict(params or {})
     try:
