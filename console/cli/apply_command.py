@@ -123,7 +123,7 @@ def _confirm(
     """Show what would be committed and ask. Raises RefusedError unless it may be."""
     from console.cli import view_create
     from console.cli.view_plan import summary
-    from engine.commit.apply_plan import refuse
+    from engine.commit.check_allowed import refuse
     from engine.commit.policy import check_policy, to_be_typed
     from engine.model.errors import RefusedError
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.commit.apply_create import apply_create
+from engine.commit.check_allowed import check_allowed
 from engine.commit.check_plan import check_plan, invalid
 from engine.commit.check_running import check_running
 from engine.commit.commit_identity import of_another_table, own_commit
 from engine.commit.exactly_once import COMPARING, commit_despite, given_up_if_unknown, is_conflict, traced
 from engine.commit.lost_commit import lost_commit, raise_lost
-from engine.commit.policy import Policy, check_policy
+from engine.commit.policy import Policy
 from engine.commit.prepare_again import (
     GONE,
     is_pinned,
@@ -42,11 +43,9 @@ from engine.model.errors import (
     SessionChangedError,
     StalePlanError,
 )
-from engine.model.expectation import failing
 from engine.model.operation import Outcome
 from engine.model.plan import Plan
 from engine.model.progress import OnProgress, Progress
-from engine.preflight.advice import MUST_ACCEPT
 from engine.spark.confs import confs_set
 from engine.spark.session_state import confs_as_planned, tagged, whereabouts
 from engine.spark.spark_errors import is_missing, translate
@@ -261,41 +260,6 @@ def _conflict(application: Application, error: EngineError) -> EngineError:
         f"Another commit was faster ({'; '.join(state.moved_by[:MOVED_BY])}), and nothing was written.",
         "It touches nothing that this plan does: apply the same plan again.",
     )
-
-
-def check_allowed(
-    plan: Plan | CreatePlan, accept: Sequence[str], policy: Policy | None, history: History | None
-) -> None:
-    """Raise for a plan that must not run, or that the policy forbids."""
-    if policy is not None:
-        check_policy(policy, plan, reviewed=history is not None and history.is_reviewed(plan.plan_id))
-    refuse(plan, accept)
-
-
-def refuse(plan: Plan | CreatePlan, accept: Sequence[str]) -> None:
-    """Raise for a plan that must not run."""
-    if plan.refused:
-        raise RefusedError(
-            plan.refused.condition,
-            f"The plan cannot be applied: {plan.refused.message}",
-            plan.refused.hint or "Change the statement or its source, and plan again.",
-        )
-    for warning in plan.warnings:
-        must = warning.code in MUST_ACCEPT or warning.severity == "error"
-        if must and warning.code not in accept:
-            raise RefusedError(
-                warning.code,
-                warning.sentence,
-                f"If that is what you want, apply with --accept {warning.code}.",
-            )
-    if isinstance(plan, Plan):
-        for one in failing(plan.expectations):
-            if one.code not in accept:
-                raise RefusedError(
-                    "EXPECTATION_FAILS",
-                    f"{one.name}: {one.sentence}",
-                    f"If that is what you want, apply with --accept {one.code}.",
-                )
 
 
 def refuse_undone(done: Commit, since: Sequence[Commit]) -> None:

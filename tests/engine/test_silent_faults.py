@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from engine.commit.apply_plan import refuse
+from engine.commit.check_allowed import refuse
 from engine.model.checks import SILENT_FAULTS, Checks
 from engine.model.errors import RefusedError
 from engine.model.plan import Plan, Remark

@@ -1,0 +1,51 @@
+"""Whether a plan may be applied at all: what the policy forbids, and what must be accepted first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from engine.commit.policy import Policy, check_policy
+from engine.model.create_values import CreatePlan
+from engine.model.errors import RefusedError
+from engine.model.expectation import failing
+from engine.model.plan import Plan
+from engine.preflight.advice import MUST_ACCEPT
+
+if TYPE_CHECKING:
+    from engine.ledger.history import History
+
+
+def check_allowed(
+    plan: Plan | CreatePlan, accept: Sequence[str], policy: Policy | None, history: History | None
+) -> None:
+    """Raise for a plan that must not run, or that the policy forbids."""
+    if policy is not None:
+        check_policy(policy, plan, reviewed=history is not None and history.is_reviewed(plan.plan_id))
+    refuse(plan, accept)
+
+
+def refuse(plan: Plan | CreatePlan, accept: Sequence[str]) -> None:
+    """Raise for a plan that must not run."""
+    if plan.refused:
+        raise RefusedError(
+            plan.refused.condition,
+            f"The plan cannot be applied: {plan.refused.message}",
+            plan.refused.hint or "Change the statement or its source, and plan again.",
+        )
+    for warning in plan.warnings:
+        must = warning.code in MUST_ACCEPT or warning.severity == "error"
+        if must and warning.code not in accept:
+            raise RefusedError(
+                warning.code,
+                warning.sentence,
+                f"If that is what you want, apply with --accept {warning.code}.",
+            )
+    if isinstance(plan, Plan):
+        for one in failing(plan.expectations):
+            if one.code not in accept:
+                raise RefusedError(
+                    "EXPECTATION_FAILS",
+                    f"{one.name}: {one.sentence}",
+                    f"If that is what you want, apply with --accept {one.code}.",
+                )
