@@ -161,6 +161,7 @@ class SparkBackend(SparkTables):
         self, sql: str, params: Mapping[str, str], *, rows: int, operation_id: str, on_progress: OnProgress
     ) -> AnyPlan:
         from engine.commit.policy import with_verdicts
+        from engine.commit.source_shrank import with_source_shrank
         from engine.expect.read_expectations import FOLDER, read_files
         from engine.model.errors import EngineError
         from engine.plan_statement import plan
@@ -194,7 +195,9 @@ class SparkBackend(SparkTables):
         result = with_verdicts(self.policy, result)
         self._keep(result.plan_id, session)
         try:
-            self._ledger().record_planned(result)
+            ledger = self._ledger()
+            result = with_source_shrank(ledger, result, self._silent_faults)
+            ledger.record_planned(result)
         except EngineError:
             # the plan is what was asked for; committing it needs the ledger, and then says so
             logging.getLogger("deltamerge.console").exception("the plan is not in the history")

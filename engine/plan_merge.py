@@ -53,8 +53,7 @@ from engine.spark.confs import STATS_SKIPPING, confs_set, for_rows, is_on
 from engine.spark.schema import schema_of
 from engine.spark.session_state import KEPT_CONFS, PLANNED, kept_confs, run_setup, tagged
 from engine.spark.spark_errors import WITHOUT_CLASS, WRAPPERS, translate
-from engine.sql.params import fill
-from engine.sql.parse import MergeStatement, Script, parse_script
+from engine.sql.parse import MergeStatement, Script, filled_script
 from engine.table.delta_log import live_rows
 from engine.table.log_file import LogFile
 from engine.table.transaction import refuse_operator_txn
@@ -103,7 +102,7 @@ def plan(
     """
     values = dict(params or {})
     options = Options(rows, freeze, prune, private, checks, changes, tuple(expectations))
-    return plan_script(spark, parse_script(fill(sql, values)), values, options, tag=tag, on_progress=on_progress)
+    return plan_script(spark, filled_script(sql, values), values, options, tag=tag, on_progress=on_progress)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from engine.model.checks import Checks
 from engine.model.errors import EngineError, UsageError
 from engine.plan_merge import Options, plan_script
 from engine.sql.as_typed import as_typed
-from engine.sql.params import fill
-from engine.sql.parse import parse_merge, parse_script
+from engine.sql.parse import filled_script, parse_merge
 from engine.sql.parse_create import is_create_table, parse_create
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def plan(
     """
     values = dict(params or {})
     try:
-        script = parse_script(fill(sql, values))
+        script = filled_script(sql, values)
         if not is_create_table(script.statement):
             options = Options(rows, freeze, prune, private, checks, changes, tuple(expectations))
             return plan_script(spark, script, values, options, tag=tag, on_progress=on_progress)

@@ -132,6 +132,7 @@ def make_plan(invocation: Invocation, session: Session, told: Narrator, script: 
     """Plan in ``session``, where ctrl-c reaches it, and remember the plan in the ledger."""
     from console.cli.interruptible import Interruptible
     from engine.commit.policy import with_verdicts
+    from engine.commit.source_shrank import with_source_shrank
     from engine.model.errors import CancelledError, EngineError
     from engine.plan_statement import plan as plan_statement
 
@@ -160,7 +161,9 @@ def make_plan(invocation: Invocation, session: Session, told: Narrator, script: 
     found = with_verdicts(invocation.policy, found)
     try:
         with dropped_if_lost(session, found, but=(EngineError,)):
-            invocation.history().record_planned(found)
+            history = invocation.history()
+            found = with_source_shrank(history, found, wanted.checks)
+            history.record_planned(found)
     except EngineError as error:
         # the plan is what was asked for; that it is not in the ledger is told, and harms nothing yet
         told.say(f"the plan is not in the history: {error}")

@@ -14,6 +14,7 @@ import os
 import socket
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -53,6 +54,9 @@ class Abandoned:
 
 
 # ``History.list`` hides the built-in of that name inside the class.
+# applied merges into a table that are looked at for each one that is wanted
+OTHER_MERGES = 10
+
 Operations = list[Operation]
 Details = list[OperationDetail]
 Versions = list[TableVersion]
@@ -233,6 +237,26 @@ class History:
             bodies = dict(db.execute(query, [ids]).fetchall()) if ids else {}
             outcomes = {one: rows.read(Outcome, rows.unpacked(bodies.get(one))) for one in ids}
             return [OperationDetail(operation=one, outcome=outcomes[one.op_id]) for one in operations]
+
+        return self._store.run(work, reading=True)
+
+    def source_rows(self, table_id: str, text: str, limit: int) -> tuple[int, ...]:
+        """The rows of the source of the last ``limit`` applied merges of one table and one ``text`` before parameters,
+        newest first."""
+
+        def work(db: DuckDBPyConnection) -> tuple[int, ...]:
+            bodies = db.execute(
+                "SELECT body FROM operation JOIN document USING (op_id) WHERE operation.kind = 'merge' "
+                "AND document.kind = 'plan' AND table_id = ? AND status = 'applied' ORDER BY seq DESC LIMIT ?",
+                [table_id, limit * OTHER_MERGES],
+            ).fetchall()
+            plans = (_read_plan(rows.unpacked(body)) for (body,) in bodies)
+            alike = (
+                plan.source.num_rows
+                for plan in plans
+                if plan is not None and plan.kind == "merge" and plan.statement.before_parameters == text
+            )
+            return tuple(islice(alike, limit))
 
         return self._store.run(work, reading=True)
 

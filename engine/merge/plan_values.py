@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 def statement_value(statement: MergeStatement, script: Script, params: dict[str, str]) -> Statement:
     return Statement(
         sql=statement.sql,
+        template=script.template,
         setup=script.setup,
         params=params,
         condition=statement.condition,

@@ -39,9 +39,12 @@ class Clause(Value):
 
 
 class Statement(Value):
-    """The operator's MERGE. ``sql`` is the text as typed; ``setup`` the statements that run before it."""
+    """The operator's MERGE. ``sql`` is the text as typed, its ``params`` filled in; ``template`` the whole file before
+    that, "" if it has no parameters; ``setup`` the statements that run before the MERGE."""
 
     sql: str
+    # left out of a plan file where it says nothing: files of older versions lack it
+    template: str = Field(default="", exclude_if=lambda value: not value)
     setup: tuple[str, ...] = ()
     params: dict[str, str] = Field(default_factory=dict)
     condition: str = ""
@@ -49,6 +52,11 @@ class Statement(Value):
     insert_only: bool = False
     matched_only: bool = False
     schema_evolution: bool = False
+
+    @property
+    def before_parameters(self) -> str:
+        """What tells one regular MERGE from another, whatever its parameters."""
+        return self.template or "\n;\n".join((*self.setup, self.sql))
 
 
 class Target(Value):

@@ -5,7 +5,7 @@ engine.merge.check_reading compares this reading with what Spark parsed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.model.errors import UsageError
@@ -13,6 +13,7 @@ from engine.model.plan import ActionKind, Clause, ClauseKind
 from engine.sql.expressions import Reader
 from engine.sql.lexer import Token, tokenize
 from engine.sql.names import quote
+from engine.sql.params import fill
 from engine.sql.sql_text import statement_spans, text_of
 from engine.sql.store_paths import refuse_credentials
 from engine.sql.token_reader import Node, NotReadError, read_list, refused_with_place
@@ -142,14 +143,21 @@ class MergeStatement:
 
 @dataclass(frozen=True)
 class Script:
-    """A file of statements: those that set up the session, then the one that is planned, at ``start`` of the file."""
+    """A file of statements: those that set up the session, then the one that is planned, at ``start`` of the file.
+    ``template`` is the file with its ``:parameters``, "" if it has none."""
 
     setup: tuple[str, ...]
     statement: str
     start: int
+    template: str = ""
 
 
-def parse_script(text: str) -> Script:
+def filled_script(text: str, params: Mapping[str, str]) -> Script:
+    """The script of a file, its ``:parameters`` filled in. Raises UsageError as ``fill`` and ``parse_script`` do."""
+    return parse_script(fill(text, params), text if params else "")
+
+
+def parse_script(text: str, template: str = "") -> Script:
     """Split a file into its setup statements and its last one. Anything else between is refused."""
     refuse_credentials(text)
     spans = statement_spans(text)
@@ -164,7 +172,7 @@ def parse_script(text: str) -> Script:
                 f"Before the MERGE only SET, USE, CACHE and temporary views may stand, not: {one.split()[0]}",
                 "Run that statement by itself first.",
             )
-    return Script(tuple(setup), statement, spans[-1][0])
+    return Script(tuple(setup), statement, spans[-1][0], template)
 
 
 class _TypingReader(Reader):
