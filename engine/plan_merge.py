@@ -47,7 +47,7 @@ from engine.preflight.target_reads import (
     target_detail,
     target_files,
 )
-from engine.preflight.updated_faults import update_flags
+from engine.preflight.updated_faults import update_flags, why_not_compared
 from engine.spark.clock import Clock
 from engine.spark.confs import STATS_SKIPPING, confs_set, for_rows, is_on
 from engine.spark.schema import schema_of
@@ -325,17 +325,14 @@ def match(
     merge, target = scan.merge, basis.target
     refused = refused_at_start(merge, target)
     target_rows = live_rows(scan.scan.after)
-    matches, not_compared = Matches(), 0
+    matches, not_compared = Matches(), ""
     try:
         with clock.phase("find_touched_files", "MERGE operation - scanning files for matches"):
             if runs_insert_only(merge.statement, basis.confs):
                 with confs_set(spark, for_rows(source.num_rows, target_rows)):
                     matches = find_seen_rows(spark, merge, source)
             else:
-                flags = update_flags(merge, target.rules, target.assigned, options.checks) if options.checks else {}
-                compared = sum(file.bytes for file in scan.scan.after)
-                if flags and options.checks and compared > options.checks.compare_max_bytes:
-                    flags, not_compared = {}, compared
+                flags, not_compared = compared_updates(scan, target, options.checks)
                 matches = find_flagged_files(spark, merge, source, scan, flags)
     except EngineError as error:
         if error.condition in NOT_REFUSALS or lost_blocks(error):
@@ -356,12 +353,21 @@ def match(
     if options.checks and refused is None:
         with clock.phase("silent_faults"):
             faults = silent_faults(spark, findings, options.checks, private=options.private)
-    findings = replace(findings, refused=refused, samples=samples, faults=faults, bytes_not_compared=not_compared)
+    findings = replace(findings, refused=refused, samples=samples, faults=faults, not_compared=not_compared)
     if options.table is None or not options.expectations:
         return findings
     with clock.phase("expectations"):
         results = expected_rows(spark, findings, options.expectations, options.table, private=options.private)
     return replace(findings, expectations=results)
+
+
+def compared_updates(scan: MergeScan, target: DescribedTarget, checks: Checks | None) -> tuple[Mapping[str, str], str]:
+    """The flags of the pairs, and why there are none though an update could set one."""
+    flags = update_flags(scan.merge, target.rules, target.assigned, checks) if checks else {}
+    if not (flags and checks):
+        return {}, ""
+    why = why_not_compared(scan.merge, sum(file.bytes for file in scan.scan.after), checks)
+    return ({}, why) if why else (flags, "")
 
 
 def find_flagged_files(

@@ -98,12 +98,11 @@ def advice_of(findings: Findings) -> Iterator[Remark]:
             sentence="WHEN NOT MATCHED BY SOURCE makes Delta read every file, whatever ON says.",
             evidence="delta-io/delta #7362",
         )
-    if findings.bytes_not_compared and promise.metrics["numTargetRowsUpdated"]:
+    if findings.not_compared and promise.metrics["numTargetRowsUpdated"]:
         yield Remark(
             code="UPDATES_NOT_COMPARED",
-            sentence="Whether updates change nothing, or go back in time, was not looked for: the values of "
-            f"{findings.bytes_not_compared:,} bytes of files would be read.",
-            evidence="Raise compare_max_bytes in the checks of the profile.",
+            sentence="Whether updates change nothing, or go back in time, was not looked for.",
+            evidence=findings.not_compared,
         )
     decision = basis.decision
     if decision.materialize and decision.avoid:

@@ -32,8 +32,8 @@ class Basis:
 
 @dataclass(frozen=True)
 class Findings:
-    """What the frozen source showed, in the ``attempt`` that kept its blocks. ``bytes_not_compared`` are those of the
-    files in which the old and new values of updated rows were not compared."""
+    """What the frozen source showed, in the ``attempt`` that kept its blocks. ``not_compared`` says why the old and new
+    values of updated rows were not compared, "" if they were."""
 
     basis: Basis
     attempt: Attempt
@@ -45,7 +45,7 @@ class Findings:
     refused: Refused | None = None
     samples: tuple[Sample, ...] = ()
     faults: tuple[Remark, ...] = ()
-    bytes_not_compared: int = 0
+    not_compared: str = ""
     expectations: tuple[ExpectationResult, ...] = ()
 
     @property

@@ -56,9 +56,6 @@ def update_flags(
 ) -> dict[str, str]:
     """The flags of a pair: SAME where its update changes no value, BACK where it lowers the version. A flag that no
     clause can set is left out."""
-    conditions = [one.condition or "" for one in merge.statement.clauses]
-    if any(volatile(text) or merge.may_raise(text) for text in conditions if text):
-        return {}
     updates = [one for one in assigned if one.clause.action_kind == "update"]
     keys = {name for key in merge.keys for name in key.target.target_columns}
 
@@ -81,6 +78,16 @@ def update_flags(
         if checks.looks_for(code) and (text := _by_clause(merge, updates, flag)):
             found[name] = text
     return found
+
+
+def why_not_compared(merge: AnalyzedMerge, num_bytes: int, checks: Checks) -> str:
+    """Why the old and new values of updated rows in ``num_bytes`` of files are not compared; "" if they are."""
+    conditions = [one.condition for one in merge.statement.clauses if one.condition]
+    if any(volatile(text) or merge.may_raise(text) for text in conditions):
+        return "A condition of a clause may fail for some row, or asks what time it is."
+    if num_bytes > checks.compare_max_bytes:
+        return f"The values of {num_bytes:,} bytes of files would be read: see compare_max_bytes of the checks."
+    return ""
 
 
 def flagged_keys(merge: AnalyzedMerge, source: PreparedSource, view: str, flag: str, limit: int) -> str | None:

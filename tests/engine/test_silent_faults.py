@@ -240,6 +240,14 @@ def test_old_values_of_large_files_are_not_read_unless_asked_for(shop: Any) -> N
     assert "UPDATES_NOT_COMPARED" in [one.code for one in found.advice]
 
 
+def test_updates_under_a_condition_that_may_fail_are_not_compared_and_that_is_told(shop: Any) -> None:
+    clauses = "WHEN MATCHED AND 100 / t.n > 1 THEN UPDATE SET v = s.v"
+    found = planned(shop, using("(1, 'a', 10, 4, true)", clauses))
+    assert not faults(found)
+    (advice,) = (one for one in found.advice if one.code == "UPDATES_NOT_COMPARED")
+    assert "may fail" in advice.evidence
+
+
 def test_a_fault_that_is_an_error_must_be_accepted(shop: Any) -> None:
     found = planned(shop, using("(NULL, 'n', 1, 1, true)"), Checks(errors=("NULL_KEYS_INSERTED",)))
     with pytest.raises(RefusedError, match="NULL in the key"):
