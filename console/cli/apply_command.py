@@ -12,7 +12,7 @@ from console.cli.exits import WRITING, outcome_code, told_codes
 from console.cli.inputs import STDIN, Given, pairs, read_expectations, read_plan_or_script, script_in
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import Narrator, narrator
-from console.cli.plan_command import Wanted, make_plan, planning_options
+from console.cli.plan_command import Wanted, expect_option, make_plan, planning_options
 from console.cli.streams import glyphs, paper, print_json, show
 from console.cli.verification import Verification, verified
 from console.words.visible import visible
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 @click.option("--accept", metavar="CODE", multiple=True, help="A warning, or expect:NAME. May be repeated.")
 @click.option("--verify", is_flag=True, help="Check the expectations on the committed version. Exit 7 if one fails.")
 @click.option("--undo-on-failure", is_flag=True, help="--verify, and take the commit back if one fails.")
+@expect_option
 @planning_options
 @asked
 def apply(

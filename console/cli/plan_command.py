@@ -27,16 +27,14 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., object])
 
 
+expect_option = click.option(
+    "--expect", "expected", metavar="PATH", multiple=True, help="A file or folder of expectations. May be repeated."
+)
+
+
 def planning_options(command: Command) -> Command:
-    """The options that ``plan`` and ``apply FILE.sql`` share."""
+    """The options that ``plan``, ``rehearse`` and ``apply FILE.sql`` share."""
     for option in (
-        click.option(
-            "--expect",
-            "expected",
-            metavar="PATH",
-            multiple=True,
-            help="A file or folder of expectations. May be repeated.",
-        ),
         click.option("--param", "params", metavar="K=V", multiple=True, help="Fills :K. May be repeated."),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
         click.option("--events", is_flag=True, help="Progress as NDJSON on stderr."),
@@ -57,6 +55,7 @@ def planning_options(command: Command) -> Command:
 @click.option("--changes", is_flag=True, help="Also say what changes by column. Costs one more join.")
 @click.option("--detailed-exitcode", is_flag=True, help="Exit 2 when the plan changes something.")
 @click.option("--rows", default=5, show_default=True, type=click.IntRange(0, 1000), help="Sample rows of each clause.")
+@expect_option
 @planning_options
 @asked
 def plan(
