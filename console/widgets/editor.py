@@ -9,7 +9,9 @@ from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.geometry import Region
 from textual.message import Message
+from textual.strip import Strip
 from textual.widgets import TextArea
 from textual.widgets.text_area import TextAreaTheme
 
@@ -86,6 +88,12 @@ class SqlText(TextArea):
         name = f"sql-{theme.name}"
         self.register_theme(TextAreaTheme(name=name, syntax_styles=styles))
         self.theme = name
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        # the screen may draw it once more after it was removed, when Textual 8.2.8 has dropped its styles and crashes
+        if not self.is_attached:
+            return [Strip.blank(crop.width)] * crop.height
+        return super().render_lines(crop)
 
     def get_line(self, line_index: int) -> Text:
         plain = bool(getattr(self.app, "plain", False))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 SAID = {"pass": "holds", "fail": "fails", "error": "cannot be computed", "unknown": "unknown"}
 MAX_NAMES = 5
+MAX_ROWS = 3
 CELL_WIDTH = 40
 
 
@@ -45,8 +46,9 @@ def sentence(one: ExpectationResult) -> str:
 
 
 def rows(one: ExpectationResult) -> list[str]:
-    """The failing rows, each on one line."""
-    return [row_text(row.items()) for row in one.rows]
+    """Some of the failing rows, each on one line; the plan file has ten of them."""
+    more = len(one.rows) - MAX_ROWS
+    return [row_text(row.items()) for row in one.rows[:MAX_ROWS]] + ([f"and {more} more"] if more > 0 else [])
 
 
 def row_text(cells: Iterable[tuple[str, str | None]]) -> str:

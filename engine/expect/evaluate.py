@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.expect.expectation import Expectation
 from engine.expect.judge import judge
-from engine.expect.queries import Query, Table, in_brackets, query_of, unknown_columns
+from engine.expect.queries import CHANGE, Query, Table, in_brackets, query_of, unknown_columns
 from engine.expect.read_expectations import Declared
 from engine.merge.run_with_source_lost_retries import lost_blocks
 from engine.model.errors import EngineError
@@ -157,9 +157,10 @@ def _rows(spark: SparkSession, query: Query, relations: Relations) -> tuple[Cell
     """Some of the rows that fail. Columns go by their places, for SQL may give two of one name."""
     names = schema_of(spark, f"{relations.queries}{query.sql}").names
     given = ", ".join(f"c{at}" for at in range(len(names)))
-    items = ", ".join(f"CAST(c{at} AS STRING)" for at in range(len(names)))
+    shown = {at: name for at, name in enumerate(names) if name != CHANGE}
+    items = ", ".join(f"CAST(c{at} AS STRING)" for at in shown)
     rows = collected(spark, f"{relations.queries}SELECT {items} FROM ({query.sql}) AS q({given}) LIMIT {FAILING_ROWS}")
-    return tuple(dict(zip(names, row, strict=True)) for row in rows)
+    return tuple(dict(zip(shown.values(), row, strict=True)) for row in rows)
 
 
 def said_of(expectation: Expectation) -> str:

@@ -15,6 +15,7 @@ UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 DURATION = re.compile(r"(\d+)\s*(s|m|h|d|w)(?:ec|econds?|in|inutes?|ours?|ays?|eeks?)?")
 SHARE = re.compile(r"(\d+(?:\.\d+)?)\s*(%?)")
 LONGEST_NAME = 80
+NAMED_COLUMNS: Final = 4
 KINDS: Final = ("unique", "not_null", "history", "accepted", "references", "rows", "sum", "freshness", "sql")
 
 
@@ -153,7 +154,10 @@ class Expectation(Part):
     @model_validator(mode="after")
     def _is_named(self) -> Expectation:
         if not self.name:
-            words = re.sub(r"\W+", "_", "_".join((self.kind, *self.columns))).strip("_")
+            # it is typed to accept a failure
+            first, more = self.columns[:NAMED_COLUMNS], len(self.columns) - NAMED_COLUMNS
+            parts = (self.kind, *first, f"and_{more}_more" if more > 0 else "")
+            words = re.sub(r"\W+", "_", "_".join(parts)).strip("_")
             object.__setattr__(self, "name", words[:LONGEST_NAME])
         return self
 

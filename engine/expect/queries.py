@@ -13,7 +13,8 @@ from typing import Final, Literal
 from engine.expect.expectation import Expectation, HistoryRows, parts_of
 from engine.sql.names import quote, string
 
-WRITTEN: Final = "_change_type IN ('insert', 'update_postimage')"
+CHANGE: Final = "_change_type"
+WRITTEN: Final = f"{CHANGE} IN ('insert', 'update_postimage')"
 """Of ``changes``, the rows that are in the table afterwards."""
 TIMES: Final = "number of rows"
 

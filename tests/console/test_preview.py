@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from textual.geometry import Region
 from textual.widgets import Input
 
+from console.widgets.editor import SqlView
 from engine.commit.policy import Policy, with_verdicts
 from engine.model.errors import EngineError
 from engine.model.plan_file import read_plan_file
@@ -43,6 +45,15 @@ async def test_the_verdict_is_in_the_first_lines_and_stays_in_every_view(backend
         await operator.press("d")
         await operator.sees("to avoid it", "make the feed a Delta table")
         assert not backend.called("apply")
+
+
+async def test_sql_that_was_just_removed_may_be_drawn_once_more(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        view = SqlView("SELECT 1")
+        await operator.app.screen.mount(view)
+        await view.remove()
+        assert [strip.text for strip in view.render_lines(Region(0, 0, 3, 2))] == ["   ", "   "]
 
 
 async def test_changes_are_asked_once_and_again_after_a_failure(backend: FakeBackend) -> None:
