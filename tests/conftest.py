@@ -40,6 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--merges", type=int, help="How many random merges to plan and apply on each kind of session.")
     parser.addoption("--merges-log", type=Path, help="A file that gets a line for every table and its random merges.")
     parser.addoption("--rehearsals", type=int, default=10, help="How many random merges to rehearse.")
+    parser.addoption("--faults", type=int, help="In how many random merges to count faults beside plain Python.")
     parser.addoption("--metamorphic", type=int, help="Of how many random merges to ask what holds between plans.")
     parser.addoption("--statements", type=int, help="How many more statements to read beside Spark.")
     parser.addoption("--tables-of-others", help="A folder of Delta tables of other writers to merge into.")

@@ -35,7 +35,7 @@ SAMPLE_KEYS = 5
 
 @dataclass(frozen=True)
 class InsertedRows:
-    """The rows that are inserted. ``clauses`` take some; ``keys`` are the equalities of ON."""
+    """The rows that are inserted. ``clauses`` take some; ``keys`` are the equalities of ON, ``<=>`` among them."""
 
     merge: AnalyzedMerge
     source: PreparedSource
@@ -46,9 +46,18 @@ class InsertedRows:
     private: bool
 
     @property
+    def null_matches_nothing(self) -> tuple[Key, ...]:
+        """The keys that are no ``<=>``."""
+        return tuple(key for key in self.keys if not key.null_safe)
+
+    @property
     def key_columns(self) -> tuple[str, ...]:
         """Those of the target."""
-        return tuple(dict.fromkeys(name for key in self.keys for name in key.target.target_columns))
+        return _columns(self.keys)
+
+
+def _columns(keys: Sequence[Key]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for key in keys for name in key.target.target_columns))
 
 
 def inserted_rows(
@@ -59,14 +68,14 @@ def inserted_rows(
     assigned: Sequence[ClauseAssignments],
     private: bool,
 ) -> InsertedRows | None:
-    """None where no row is inserted, or ON has no key."""
+    """None where no row is inserted, or ON has no key in which a NULL matches nothing."""
     clauses = tuple(
         one
         for one in assigned
         if one.clause.action_kind == "insert" and takes_rows(merge.statement, matches, one.clause)
     )
-    keys = tuple(key for key in merge.keys if not key.null_safe)
-    return InsertedRows(merge, source, matches, rules, clauses, keys, private) if clauses and keys else None
+    inserted = InsertedRows(merge, source, matches, rules, clauses, tuple(merge.keys), private)
+    return inserted if clauses and inserted.null_matches_nothing else None
 
 
 def written_keys_faults(spark: SparkSession, inserted: InsertedRows, checks: Checks) -> Iterator[Remark]:
@@ -77,20 +86,20 @@ def written_keys_faults(spark: SparkSession, inserted: InsertedRows, checks: Che
     rows = f"({' UNION ALL '.join(parts)}) AS {TARGET}"
     # the keys that only the commit knows are not counted
     exactness: Accuracy = "exact" if len(parts) == len(inserted.clauses) else "estimated"
-    nulls = " OR ".join(f"{TARGET}.{quote(name)} IS NULL" for name in inserted.key_columns)
+    never_null = _columns(inserted.null_matches_nothing)
+    nulls = " OR ".join(f"{TARGET}.{quote(name)} IS NULL" for name in never_null)
     keys = ", ".join(f"({key.target.text}\n)" for key in inserted.keys)
-    keyed = " AND ".join(f"({key.target.text}\n) IS NOT NULL" for key in inserted.keys)
+    keyed = " AND ".join(f"({key.target.text}\n) IS NOT NULL" for key in inserted.null_matches_nothing)
     row = collected(
         spark,
         f"SELECT count_if({nulls}), count_if({keyed}) - count(DISTINCT CASE WHEN {keyed} THEN struct({keys}) END) "
         f"FROM {rows}",
     )[0]
     without_key, repeated = int(row[0]), int(row[1])
-    names = ", ".join(inserted.key_columns)
     if without_key and checks.looks_for("NULL_KEYS_INSERTED"):
         yield Remark(
             code="NULL_KEYS_INSERTED",
-            sentence=f"{without_key:,} inserted {_rows(without_key)} NULL in the key ({names}).",
+            sentence=f"{without_key:,} inserted {_rows(without_key)} NULL in the key ({', '.join(never_null)}).",
             evidence="NULL equals nothing: no later MERGE with this ON finds these rows, and each inserts them again.",
             count=without_key,
             exactness=exactness,
@@ -100,7 +109,8 @@ def written_keys_faults(spark: SparkSession, inserted: InsertedRows, checks: Che
     if repeated and checks.looks_for("DUPLICATE_INSERTS"):
         yield Remark(
             code="DUPLICATE_INSERTS",
-            sentence=f"{repeated:,} inserted {_rows(repeated)} the key ({names}) of another inserted row.",
+            sentence=f"{repeated:,} inserted {_rows(repeated)} the key ({', '.join(inserted.key_columns)}) of another "
+            "inserted row.",
             evidence="Rows without a match are inserted as they are; the next MERGE finds several rows for each key.",
             count=repeated,
             exactness=exactness,
@@ -146,7 +156,7 @@ def _not_null(inserted: InsertedRows) -> str:
     clauses = []
     for one in inserted.clauses:
         values = typed_values(inserted.merge, one)
-        known = [f"{values[name]} IS NOT NULL" for name in inserted.key_columns if name in values]
+        known = [f"{values[name]} IS NOT NULL" for name in _columns(inserted.null_matches_nothing) if name in values]
         clauses += [clause_with(inserted.merge, one, " AND ".join(known))] if known else []
     return "\n".join(clauses)
 
@@ -160,7 +170,9 @@ def keys_outside_on(
     others = [e.typed for e in merge.on if e.typed not in equalities]
     if not others or checks.history:
         return
-    on = " AND ".join(f"({key.source.text}\n) = ({key.target.text}\n)" for key in inserted.keys)
+    on = " AND ".join(
+        f"({key.source.text}\n) {'<=>' if key.null_safe else '='} ({key.target.text}\n)" for key in inserted.keys
+    )
     target = _target_keys(inserted, bounds)
     rows = f"{unmatched_source(merge, source, inserted.matches.seen)} LEFT SEMI JOIN ({target}) AS {TARGET} ON {on}\n"
     if sum(file.bytes for file in files) > checks.max_bytes:
@@ -193,6 +205,10 @@ def keys_outside_on(
 def _target_keys(inserted: InsertedRows, bounds: Sequence[Bounds]) -> str:
     """The key columns of the target at its version, between the bounds of the source's keys."""
     columns = ", ".join(f"{TARGET}.{quote(name)}" for name in inserted.key_columns)
-    texts = [within(one.key.target.text, one.low, one.high) for one in bounds if one.low and one.high]
+    texts = [
+        within(one.key.target.text, one.low, one.high)
+        for one in bounds
+        if one.low and one.high and not one.key.null_safe
+    ]
     where = f" WHERE {' AND '.join(texts)}" if texts else ""
     return f"SELECT {columns} FROM {inserted.merge.target_sql} AS {TARGET}{where}"

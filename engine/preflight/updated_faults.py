@@ -116,11 +116,9 @@ def _by_clause(merge: AnalyzedMerge, updates: Sequence[ClauseAssignments], flag:
         for one in statement.not_matched_by_source
         if one in texts
     )
-    if not alone:
-        return f"CAST({of_pair} AS BOOLEAN)"
-    return (
-        f"CAST(CASE WHEN {SOURCE_ROW} IS NULL THEN CASE {BY_SOURCE_CLAUSE} {alone} END ELSE {of_pair} END AS BOOLEAN)"
-    )
+    # an outer join has target rows without a source row, too: no WHEN MATCHED clause takes them
+    of_target = f"CASE {BY_SOURCE_CLAUSE} {alone} END" if alone else "NULL"
+    return f"CAST(CASE WHEN {SOURCE_ROW} IS NULL THEN {of_target} ELSE {of_pair} END AS BOOLEAN)"
 
 
 def compared_update(merge: AnalyzedMerge, rules: TargetRules, one: ClauseAssignments, checks: Checks) -> ComparedUpdate:

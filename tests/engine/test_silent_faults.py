@@ -111,6 +111,17 @@ CASES = {
     "ON false, an append": (using(NEW, INSERT, on="false"), {}),
     "ON 1 = 0, an append": (using(NEW, INSERT, on="1 = 0"), {}),
     "a key that matches NULL, too": (using("(1, 'z', 11, 9, true)", on="t.id <=> s.id"), {}),
+    "a key that is equal but for the part in which NULL is a value": (
+        using("(1, 'q', 1, 9, true), (7, 'x', 1, 9, true), (7, 'y', 1, 9, true)", on="t.id = s.id AND t.v <=> s.v"),
+        {},
+    ),
+    "rows without a match, beside an update to what they have": (
+        using(
+            "(1, 'a', 11, 6, true)",
+            "WHEN MATCHED THEN UPDATE SET n = 50 WHEN NOT MATCHED BY SOURCE AND t.n = 50 THEN DELETE",
+        ),
+        {},
+    ),
     "updates that change nothing": (
         using("(1, 'a', 10, 5, true), (2, 'b', 20, 5, true), (3, 'c', 31, 5, false)"),
         {"UPDATES_CHANGE_NOTHING": 2},
