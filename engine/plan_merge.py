@@ -13,15 +13,16 @@ from engine.merge.check_reading import check_reading, read_merge
 from engine.merge.find_touched_files import Matches, find_seen_rows, find_touched_files
 from engine.merge.join_of_match import Join, join_of_match
 from engine.merge.merge_scan import MergeScan, scan_as_typed, scan_with_bounds
+from engine.merge.pinned_target import pinned_target
 from engine.merge.plan_writes import plan_writes, runs_insert_only
 from engine.merge.planning_state import Read, Surroundings, planning_state, session_confs, surroundings
 from engine.merge.prepare_delta_scan import TargetLog, merge_reads, prepare_delta_scan
 from engine.merge.prepare_source import PreparedSource, free_source, new_view_name, prepare_source
 from engine.merge.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
-from engine.merge.running_statement import named_in_full
+from engine.merge.running_statement import table_to_freeze_in
 from engine.merge.should_materialize_source import should_materialize_source
 from engine.merge.source_plan import source_plan
-from engine.merge.stage_source import drop_staged, staged_name
+from engine.merge.stage_source import drop_staged, without_staged
 from engine.merge.subquery_values import subquery_values
 from engine.merge.target_view import check_target_view
 from engine.merge.volatile_parts import volatile_behind
@@ -169,8 +170,21 @@ def _plan(spark: SparkSession, script: Script, params: dict[str, str], options: 
     spark.conf.set(PLANNED, "1")
     # before another thread sets confs for its queries
     confs, others = kept_confs(spark), session_confs(spark, KEPT_CONFS)
-    analysis = analyze_merge(spark, statement, others, confs, clock)
-    merge = analysis.merge
+    with pinned_target(spark) as target:
+        analysis = analyze_merge(spark, statement, others, confs, clock, target)
+        return _plan_analyzed(spark, script, params, options, clock, confs, analysis)
+
+
+def _plan_analyzed(
+    spark: SparkSession,
+    script: Script,
+    params: dict[str, str],
+    options: Options,
+    clock: Clock,
+    confs: dict[str, str],
+    analysis: Analysis,
+) -> Plan:
+    merge, statement = analysis.merge, analysis.merge.typed
     # before source_plan sets confs by which Spark would plan that join otherwise
     join = analysis.join.result()
     with clock.phase("should_materialize_source"):
@@ -263,14 +277,20 @@ class Analysis:
 
 
 def analyze_merge(
-    spark: SparkSession, statement: MergeStatement, others: Mapping[str, str], confs: Mapping[str, str], clock: Clock
+    spark: SparkSession,
+    statement: MergeStatement,
+    others: Mapping[str, str],
+    confs: Mapping[str, str],
+    clock: Clock,
+    view: str,
 ) -> Analysis:
-    """Analyze the MERGE, and have the log read meanwhile. ``others`` and ``confs`` are the session's."""
+    """Analyze the MERGE, and have the log read meanwhile. ``others`` and ``confs`` are the session's, ``view`` names
+    the target."""
     with beside() as submit, beside() as judge:
         typed = submit(lambda: describe_detail(spark, statement.target.text))
         around = submit(lambda: surroundings(spark, others))
         with clock.phase("analyze"):
-            merge = analyze_with_causes(spark, statement)
+            merge = analyze_with_causes(spark, statement, view)
         detail = submit(lambda: target_detail(spark, merge, typed))
         columns = submit(lambda: target_columns(spark, merge, detail.result()))
         # inserting alone, a MERGE reads its source once, however it is joined
@@ -293,23 +313,15 @@ def judge_reading(spark: SparkSession, merge: AnalyzedMerge, typed: Future[Any])
     check_reading(spark, merge)
 
 
-def analyze_with_causes(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
+def analyze_with_causes(spark: SparkSession, statement: MergeStatement, view: str) -> AnalyzedMerge:
     """EXPLAIN prints no causes: if its error only says what was under way, the source is analyzed by itself."""
     try:
-        return analyze(spark, statement)
+        return analyze(spark, statement, view)
     except EngineError as error:
         if not error.condition.startswith(WRAPPERS):
             raise
         schema_of(spark, f"{statement.before_select}SELECT * FROM {aliased(statement.source)}")
         raise
-
-
-def table_to_freeze_in(spark: SparkSession, merge: AnalyzedMerge, view: str) -> str:
-    if named_in_full(merge):
-        raise UsageError(
-            "SOURCE_WITHOUT_ALIAS", "A frozen source needs an alias.", "Write USING name AS s, and s.column."
-        )
-    return staged_name(spark, merge.typed.target, view)
 
 
 def match(
@@ -380,17 +392,3 @@ def find_flagged_files(
         if not flags or error.condition in NOT_REFUSALS or lost_blocks(error):
             raise
         return find_touched_files(spark, merge, source, scan.scan)
-
-
-def without_staged(spark: SparkSession, plan: Plan) -> Plan:
-    """The plan without the table that keeps its source, which is dropped: nothing will be merged from it."""
-    if plan.session.staged is None:
-        return plan
-    drop_staged(spark, plan.session.staged)
-    return plan.model_copy(
-        update={
-            "source": plan.source.model_copy(update={"pinned_id": None}),
-            "session": plan.session.model_copy(update={"staged": None}),
-            "splices": tuple(one for one in plan.splices if one.part != "source"),
-        }
-    )
