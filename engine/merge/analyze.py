@@ -21,7 +21,7 @@ from engine.spark.explain import DELTA_AT, Explained, explain
 from engine.spark.may_raise import may_raise
 from engine.spark.not_understood import not_understood
 from engine.spark.schema import columns_of, schema_of
-from engine.spark.spark_errors import translate
+from engine.spark.spark_errors import WRAPPERS, translate
 from engine.spark.temporary_view import drop_view
 from engine.sql.names import quote
 from engine.sql.parse import MergeStatement, Relation, parse_merge
@@ -198,6 +198,17 @@ def analyze(spark: SparkSession, statement: MergeStatement, view: str = "") -> A
         harmless=_harmless(spark, queried, (*on, *(e for clause in matched for e in clause)), types),
         view=view,
     )
+
+
+def analyze_with_causes(spark: SparkSession, statement: MergeStatement, view: str) -> AnalyzedMerge:
+    """EXPLAIN prints no causes: if its error only says what was under way, the source is analyzed by itself."""
+    try:
+        return analyze(spark, statement, view)
+    except EngineError as error:
+        if not error.condition.startswith(WRAPPERS):
+            raise
+        schema_of(spark, f"{statement.before_select}SELECT * FROM {aliased(statement.source)}")
+        raise
 
 
 def analyze_again(spark: SparkSession, plan: Plan) -> AnalyzedMerge:

@@ -19,7 +19,7 @@ UPSERT = (
 )
 # DESCRIBE DETAIL, EXPLAIN of the MERGE and of three readings of it, the view, EXPLAIN of the MERGE that runs
 NAME_THE_TARGET = 7
-STATEMENTS = 26
+STATEMENTS = 27
 
 
 @contextmanager
