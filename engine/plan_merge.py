@@ -8,26 +8,27 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from engine.expect.evaluate import check_declared
-from engine.merge.analyze import AnalyzedMerge, aliased, analyze
+from engine.merge.analyze import AnalyzedMerge, analyze_with_causes
 from engine.merge.check_reading import check_reading, read_merge
 from engine.merge.find_touched_files import Matches, find_seen_rows, find_touched_files
 from engine.merge.join_of_match import Join, join_of_match
 from engine.merge.merge_scan import MergeScan, scan_as_typed, scan_with_bounds
+from engine.merge.pinned_target import pinned_target
 from engine.merge.plan_writes import plan_writes, runs_insert_only
 from engine.merge.planning_state import Read, Surroundings, planning_state, session_confs, surroundings
 from engine.merge.prepare_delta_scan import TargetLog, merge_reads, prepare_delta_scan
 from engine.merge.prepare_source import PreparedSource, free_source, new_view_name, prepare_source
 from engine.merge.run_with_source_lost_retries import Attempt, lost_blocks, run_with_source_lost_retries
-from engine.merge.running_statement import named_in_full
+from engine.merge.running_statement import table_to_freeze_in
 from engine.merge.should_materialize_source import should_materialize_source
-from engine.merge.source_plan import source_plan
-from engine.merge.stage_source import drop_staged, staged_name
+from engine.merge.source_plan import SourcePlan, source_plan
+from engine.merge.stage_source import drop_staged, without_staged
 from engine.merge.subquery_values import subquery_values
 from engine.merge.target_view import check_target_view
 from engine.merge.volatile_parts import volatile_behind
 from engine.model.checks import Checks
-from engine.model.errors import EngineError, UsageError
-from engine.model.plan import Plan, Refused, Remark
+from engine.model.errors import CancelledError, EngineError, UnreachableError, UsageError
+from engine.model.plan import Plan, PlanningState, Refused, Remark
 from engine.model.progress import OnProgress
 from engine.preflight.assemble_plan import assemble_plan
 from engine.preflight.changes import changes_of
@@ -47,12 +48,11 @@ from engine.preflight.target_reads import (
     target_detail,
     target_files,
 )
-from engine.preflight.updated_faults import update_flags, why_not_compared
+from engine.preflight.updated_faults import compared_updates
 from engine.spark.clock import Clock
 from engine.spark.confs import STATS_SKIPPING, confs_set, for_rows, is_on
-from engine.spark.schema import schema_of
 from engine.spark.session_state import KEPT_CONFS, PLANNED, kept_confs, run_setup, tagged
-from engine.spark.spark_errors import WITHOUT_CLASS, WRAPPERS, translate
+from engine.spark.spark_errors import WITHOUT_CLASS, translate
 from engine.sql.parse import MergeStatement, Script, filled_script
 from engine.table.delta_log import live_rows
 from engine.table.log_file import LogFile
@@ -169,39 +169,52 @@ def _plan(spark: SparkSession, script: Script, params: dict[str, str], options: 
     spark.conf.set(PLANNED, "1")
     # before another thread sets confs for its queries
     confs, others = kept_confs(spark), session_confs(spark, KEPT_CONFS)
-    analysis = analyze_merge(spark, statement, others, confs, clock)
-    merge = analysis.merge
+    with pinned_target(spark) as target:
+        analysis = analyze_merge(spark, statement, others, confs, clock, target)
+        try:
+            return _plan_analyzed(spark, script, params, options, clock, analysis)
+        except (CancelledError, UnreachableError):
+            raise
+        except EngineError:
+            # that of a statement that is read wrongly goes first
+            analysis.reading.result()
+            raise
+
+
+def _plan_analyzed(
+    spark: SparkSession, script: Script, params: dict[str, str], options: Options, clock: Clock, analysis: Analysis
+) -> Plan:
+    merge, confs = analysis.merge, analysis.confs
     # before source_plan sets confs by which Spark would plan that join otherwise
     join = analysis.join.result()
     with clock.phase("should_materialize_source"):
-        query = source_plan(spark, merge)
-        around = analysis.surroundings.result()
+        query, around = described_source(spark, analysis)
         options = of_target(spark, merge, around, options)
-        text = merge.statement.before_select + merge.source_sql
-        query = replace(query, volatile=volatile_behind(spark, text, query.analyzed, around.functions))
-        read = Read(merge.plan, None if options.freeze else query.analyzed, "" if options.freeze else statement.sql)
-        state = planning_state(spark, around, read, private=options.private)
-        state = state.model_copy(update={"subqueries": subquery_values(spark, statement)})
+        state = state_of(spark, merge, query, around, options)
         decision = should_materialize_source(spark, merge, query)
-    with clock.phase("check_reading"):
-        analysis.reading.result()
     clock.answer(decision=decision)
     if decision.materialize:
         # shown while the source is frozen, which may take long
         with clock.phase("describe_target"):
-            scan = prepare_delta_scan(spark, merge, None, analysis.target_log(confs))
+            scan = prepare_delta_scan(spark, merge, None, analysis.target_log())
         clock.answer(scan=scan.value())
     view = new_view_name()
     staged = table_to_freeze_in(spark, merge, view) if options.freeze else None
 
     def prepare(attempt: Attempt) -> PreparedSource:
+        if staged:
+            # before anything is written
+            analysis.reading.result()
         with clock.phase("prepare_source", "MERGE operation - materialize source"):
             level = attempt.storage_level
-            return prepare_source(spark, merge, decision, query, view=view, level=level, staged=staged)
+            source = prepare_source(spark, merge, decision, query, view=view, level=level, staged=staged)
+        with clock.phase("check_reading"):
+            analysis.reading.result()
+        return source
 
     def match_source(attempt: Attempt, source: PreparedSource) -> Findings:
         with clock.phase("describe_target"):
-            log = analysis.target_log(confs)
+            log = analysis.target_log()
             basis = Basis(merge, decision, analysis.target.result(), confs, state, join)
         # statistics on: AS_MERGE_READS says why
         with confs_set(spark, {STATS_SKIPPING: "true"}):
@@ -212,7 +225,7 @@ def _plan(spark: SparkSession, script: Script, params: dict[str, str], options: 
                     else scan_as_typed(spark, merge, source, log)
                 )
             # inserting alone, a MERGE prunes partitions as a read does, and fails like one
-            files = () if runs_insert_only(statement, confs) else scan.scan.before
+            files = () if runs_insert_only(merge.typed, confs) else scan.scan.before
             with confs_set(spark, merge_reads(spark, merge, files)):
                 return match(spark, basis, attempt, source, scan, options, clock)
 
@@ -229,6 +242,21 @@ def _plan(spark: SparkSession, script: Script, params: dict[str, str], options: 
     return plan if merges else without_staged(spark, plan)
 
 
+def described_source(spark: SparkSession, analysis: Analysis) -> tuple[SourcePlan, Surroundings]:
+    merge, around = analysis.merge, analysis.surroundings.result()
+    query = source_plan(spark, merge)
+    text = merge.statement.before_select + merge.source_sql
+    return replace(query, volatile=volatile_behind(spark, text, query.analyzed, around.functions)), around
+
+
+def state_of(
+    spark: SparkSession, merge: AnalyzedMerge, query: SourcePlan, around: Surroundings, options: Options
+) -> PlanningState:
+    read = Read(merge.plan, None if options.freeze else query.analyzed, "" if options.freeze else merge.typed.sql)
+    state = planning_state(spark, around, read, private=options.private)
+    return state.model_copy(update={"subqueries": subquery_values(spark, merge.typed)})
+
+
 def _with_undo_and_changes(spark: SparkSession, plan: Plan, findings: Findings, options: Options) -> Plan:
     merge, target = findings.merge, findings.basis.target
     undo = undo_of_merge(spark, plan.target.name, merge.version, target.detail)
@@ -242,9 +270,10 @@ def _with_undo_and_changes(spark: SparkSession, plan: Plan, findings: Findings, 
 @dataclass(frozen=True)
 class Analysis:
     """The analyzed MERGE, and what another thread finds meanwhile: whether Spark reads it as we do, the session around
-    it, its target."""
+    it, its target. ``confs`` are what the session had."""
 
     merge: AnalyzedMerge
+    confs: dict[str, str]
     reading: Future[None]
     surroundings: Future[Surroundings]
     detail: Future[Any]
@@ -252,31 +281,38 @@ class Analysis:
     target: Future[DescribedTarget]
     join: Future[Join]
 
-    def target_log(self, confs: Mapping[str, str]) -> TargetLog:
+    def target_log(self) -> TargetLog:
         detail = self.detail.result()
         return TargetLog(
             listing=self.listing,
             partition_columns=tuple(detail["partitionColumns"] or ()),
             features=tuple(detail["tableFeatures"] or ()),
-            statistics=is_on(confs, STATS_SKIPPING),
+            statistics=is_on(self.confs, STATS_SKIPPING),
         )
 
 
 def analyze_merge(
-    spark: SparkSession, statement: MergeStatement, others: Mapping[str, str], confs: Mapping[str, str], clock: Clock
+    spark: SparkSession,
+    statement: MergeStatement,
+    others: Mapping[str, str],
+    confs: dict[str, str],
+    clock: Clock,
+    view: str,
 ) -> Analysis:
-    """Analyze the MERGE, and have the log read meanwhile. ``others`` and ``confs`` are the session's."""
+    """Analyze the MERGE, and have the log read meanwhile. ``others`` and ``confs`` are the session's, ``view`` names
+    the target."""
     with beside() as submit, beside() as judge:
         typed = submit(lambda: describe_detail(spark, statement.target.text))
         around = submit(lambda: surroundings(spark, others))
         with clock.phase("analyze"):
-            merge = analyze_with_causes(spark, statement)
+            merge = analyze_with_causes(spark, statement, view)
         detail = submit(lambda: target_detail(spark, merge, typed))
         columns = submit(lambda: target_columns(spark, merge, detail.result()))
         # inserting alone, a MERGE reads its source once, however it is joined
         join = judge(lambda: "by key" if runs_insert_only(statement, confs) else join_of_match(spark, merge))
         return Analysis(
             merge=merge,
+            confs=confs,
             reading=judge(lambda: judge_reading(spark, merge, typed)),
             surroundings=around,
             detail=detail,
@@ -291,25 +327,6 @@ def judge_reading(spark: SparkSession, merge: AnalyzedMerge, typed: Future[Any])
     if typed.exception() is not None:
         check_target_view(spark, merge)
     check_reading(spark, merge)
-
-
-def analyze_with_causes(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
-    """EXPLAIN prints no causes: if its error only says what was under way, the source is analyzed by itself."""
-    try:
-        return analyze(spark, statement)
-    except EngineError as error:
-        if not error.condition.startswith(WRAPPERS):
-            raise
-        schema_of(spark, f"{statement.before_select}SELECT * FROM {aliased(statement.source)}")
-        raise
-
-
-def table_to_freeze_in(spark: SparkSession, merge: AnalyzedMerge, view: str) -> str:
-    if named_in_full(merge):
-        raise UsageError(
-            "SOURCE_WITHOUT_ALIAS", "A frozen source needs an alias.", "Write USING name AS s, and s.column."
-        )
-    return staged_name(spark, merge.typed.target, view)
 
 
 def match(
@@ -361,15 +378,6 @@ def match(
     return replace(findings, expectations=results)
 
 
-def compared_updates(scan: MergeScan, target: DescribedTarget, checks: Checks | None) -> tuple[Mapping[str, str], str]:
-    """The flags of the pairs, and why there are none though an update could set one."""
-    flags = update_flags(scan.merge, target.rules, target.assigned, checks) if checks else {}
-    if not (flags and checks):
-        return {}, ""
-    why = why_not_compared(scan.merge, sum(file.bytes for file in scan.scan.after), checks)
-    return ({}, why) if why else (flags, "")
-
-
 def find_flagged_files(
     spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, scan: MergeScan, flags: Mapping[str, str]
 ) -> Matches:
@@ -380,17 +388,3 @@ def find_flagged_files(
         if not flags or error.condition in NOT_REFUSALS or lost_blocks(error):
             raise
         return find_touched_files(spark, merge, source, scan.scan)
-
-
-def without_staged(spark: SparkSession, plan: Plan) -> Plan:
-    """The plan without the table that keeps its source, which is dropped: nothing will be merged from it."""
-    if plan.session.staged is None:
-        return plan
-    drop_staged(spark, plan.session.staged)
-    return plan.model_copy(
-        update={
-            "source": plan.source.model_copy(update={"pinned_id": None}),
-            "session": plan.session.model_copy(update={"staged": None}),
-            "splices": tuple(one for one in plan.splices if one.part != "source"),
-        }
-    )

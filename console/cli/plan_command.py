@@ -179,7 +179,7 @@ def dropped_if_lost(session: Session, found: AnyPlan, but: tuple[type[Exception]
         raise
     except BaseException:
         if found.kind == "merge":
-            from engine.plan_merge import without_staged
+            from engine.merge.stage_source import without_staged
 
             without_staged(session.spark, found)
         raise

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from engine.merge.final_schema import final_schema
+from engine.merge.pinned_target import file_path, path_column, pin
 from engine.model.browse import Column
 from engine.model.errors import EngineError
 from engine.model.plan import Plan
@@ -20,7 +21,8 @@ from engine.spark.explain import DELTA_AT, Explained, explain
 from engine.spark.may_raise import may_raise
 from engine.spark.not_understood import not_understood
 from engine.spark.schema import columns_of, schema_of
-from engine.spark.spark_errors import translate
+from engine.spark.spark_errors import WRAPPERS, translate
+from engine.spark.temporary_view import drop_view
 from engine.sql.names import quote
 from engine.sql.parse import MergeStatement, Relation, parse_merge
 from engine.sql.resolve import SOURCE, TARGET, Side, is_boolean, resolve, resolve_merge, scope_of, sides_of
@@ -75,7 +77,8 @@ class AnalyzedMerge:
     ``matched`` the conjuncts of each WHEN MATCHED clause's condition, () for one without. ``type_after`` is the
     target's schema as the MERGE leaves it, ``target_type`` itself where it does not evolve. ``updates`` are the
     expressions that each WHEN MATCHED clause assigns by name. ``sides`` are (source, target) as the text may name
-    them, ``harmless`` the expressions of ``statement`` that raise for no row.
+    them, ``harmless`` the expressions of ``statement`` that raise for no row. ``view`` is the target as
+    engine.merge.pinned_target names it, "" where nothing does.
     """
 
     typed: MergeStatement
@@ -96,6 +99,7 @@ class AnalyzedMerge:
     sides: tuple[Side, Side]
     not_boolean: Mapping[str, str]
     harmless: frozenset[str]
+    view: str = ""
 
     @property
     def target_schema(self) -> tuple[Column, ...]:
@@ -112,7 +116,12 @@ class AnalyzedMerge:
 
     @property
     def target_sql(self) -> str:
-        """The target as planned, to be read in a FROM; without an alias."""
+        """The target as planned, to be read in a FROM; without an alias. Behind its columns there may be one more."""
+        return self.view or self.table_sql
+
+    @property
+    def table_sql(self) -> str:
+        """The same, of its own columns alone."""
         return f"{self.target_name} VERSION AS OF {self.version}"
 
     @property
@@ -122,12 +131,8 @@ class AnalyzedMerge:
 
     @property
     def file_path(self) -> str:
-        """The path of a target row's file. A column called _metadata takes that name away from Spark's own."""
-        names = {name.lower() for name in self.target_type.names}
-        metadata = "_metadata"
-        while metadata in names:
-            metadata = f"_{metadata}"
-        return f"{metadata}.file_path"
+        """The path of a target row's file, in ``target_sql``."""
+        return path_column(self.view) if self.view else file_path(self.target_type.names)
 
     def may_raise(self, text: str) -> bool:
         """Whether computing a condition, a conjunct or an assigned expression may fail for some row."""
@@ -138,13 +143,14 @@ def aliased(relation: Relation) -> str:
     return f"{relation.text}\nAS {relation.alias}" if relation.alias else relation.text
 
 
-def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
-    """Ask Spark. What Delta refuses at analysis raises an EngineError with Delta's class and a position."""
+def analyze(spark: SparkSession, statement: MergeStatement, view: str = "") -> AnalyzedMerge:
+    """Ask Spark. What Delta refuses at analysis raises an EngineError with Delta's class and a position.
+
+    ``view`` is the name of :func:`pinned_target` for the target, if it is to have one.
+    """
     plan = explain(spark, statement.sql)
     version, path, target_name = _target_of(spark, statement, plan.analyzed)
-    target_sql = f"{target_name} VERSION AS OF {version} AS {TARGET}"
-    source_sql = aliased(replace(statement.source, alias=SOURCE))
-    source_type, target_type = _schemas(spark, statement.before_select, source_sql, target_sql)
+    view, source_type, target_type = _schemas(spark, statement, f"{target_name} VERSION AS OF {version}", view)
     case_sensitive = is_on(read_confs(spark, (CASE_SENSITIVE,)), CASE_SENSITIVE, "false")
     sides = sides_of(statement, source_type.names, target_type.names, case_sensitive=case_sensitive)
     types = {
@@ -190,7 +196,19 @@ def analyze(spark: SparkSession, statement: MergeStatement) -> AnalyzedMerge:
         sides=sides,
         not_boolean=not_boolean,
         harmless=_harmless(spark, queried, (*on, *(e for clause in matched for e in clause)), types),
+        view=view,
     )
+
+
+def analyze_with_causes(spark: SparkSession, statement: MergeStatement, view: str) -> AnalyzedMerge:
+    """EXPLAIN prints no causes: if its error only says what was under way, the source is analyzed by itself."""
+    try:
+        return analyze(spark, statement, view)
+    except EngineError as error:
+        if not error.condition.startswith(WRAPPERS):
+            raise
+        schema_of(spark, f"{statement.before_select}SELECT * FROM {aliased(statement.source)}")
+        raise
 
 
 def analyze_again(spark: SparkSession, plan: Plan) -> AnalyzedMerge:
@@ -361,10 +379,22 @@ def _harmless(
     return frozenset(text for text, fails in zip(doubtful, risky, strict=True) if not fails)
 
 
-def _schemas(spark: SparkSession, prefix: str, source: str, target: str) -> tuple[StructType, StructType]:
-    """The schemas of both sides, of one question."""
+def _schemas(
+    spark: SparkSession, statement: MergeStatement, table: str, view: str
+) -> tuple[str, StructType, StructType]:
+    """(The view that the target has, the schemas of both sides), these of one question."""
+    if view and not pin(spark, table, view):
+        view = ""
+    source = aliased(replace(statement.source, alias=SOURCE))
     both = schema_of(
-        spark, f"{prefix}SELECT * FROM {source} CROSS JOIN (SELECT 0 AS {BETWEEN}) AS {BETWEEN} CROSS JOIN {target}"
+        spark,
+        f"{statement.before_select}SELECT * FROM {source} CROSS JOIN (SELECT 0 AS {BETWEEN}) AS {BETWEEN} "
+        f"CROSS JOIN {view or table} AS {TARGET}",
     )
     at = both.names.index(BETWEEN)
-    return type(both)(both.fields[:at]), type(both)(both.fields[at + 1 :])
+    end = len(both.fields) - (1 if view else 0)
+    sides = type(both)(both.fields[:at]), type(both)(both.fields[at + 1 : end])
+    if view and file_path(sides[1].names) != file_path(()):
+        drop_view(spark, view)
+        view = ""
+    return view, *sides

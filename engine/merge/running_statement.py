@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.prepare_source import PreparedSource
-from engine.merge.stage_source import version_of
+from engine.merge.stage_source import staged_name, version_of
+from engine.model.errors import UsageError
 from engine.model.plan import Decision, Plan, Splice
 from engine.sql.expressions import read_expression
 from engine.sql.positions import edited
 from engine.sql.sql_text import free_names
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 ROWS = "deltamerge_rows"
 """What a hint calls the table that the source is staged in."""
@@ -91,3 +96,12 @@ def frozen_sql(plan: Plan) -> str:
 def running_sql(plan: Plan) -> str:
     """The statement that apply sends to Spark."""
     return spliced(plan.statement.sql, plan.splices)
+
+
+def table_to_freeze_in(spark: SparkSession, merge: AnalyzedMerge, view: str) -> str:
+    """The table that the source is staged in. Raises UsageError where nothing can be put in its place."""
+    if named_in_full(merge):
+        raise UsageError(
+            "SOURCE_WITHOUT_ALIAS", "A frozen source needs an alias.", "Write USING name AS s, and s.column."
+        )
+    return staged_name(spark, merge.typed.target, view)

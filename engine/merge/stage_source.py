@@ -77,3 +77,17 @@ def drop_own(spark: SparkSession, plan: Plan) -> None:
     with contextlib.suppress(Exception):
         if table is not None and table_id(spark, table) == plan.source.pinned_id:
             drop_staged(spark, table)
+
+
+def without_staged(spark: SparkSession, plan: Plan) -> Plan:
+    """The plan without the table that keeps its source, which is dropped: nothing will be merged from it."""
+    if plan.session.staged is None:
+        return plan
+    drop_staged(spark, plan.session.staged)
+    return plan.model_copy(
+        update={
+            "source": plan.source.model_copy(update={"pinned_id": None}),
+            "session": plan.session.model_copy(update={"staged": None}),
+            "splices": tuple(one for one in plan.splices if one.part != "source"),
+        }
+    )

@@ -90,7 +90,7 @@ def _relations(spark: SparkSession, findings: Findings) -> Iterator[Relations]:
         unchanged_after(spark, merge, source, target.rules).createOrReplaceTempView(kept)
         written = f"SELECT {columns} FROM {changes} WHERE {WRITTEN}"
         spark.sql(f"SELECT * FROM {kept} UNION ALL {written}").createOrReplaceTempView(after)
-        yield Relations(before=merge.target_sql, after=after, changes=changes, source=source.view)
+        yield Relations(before=merge.table_sql, after=after, changes=changes, source=source.view)
     finally:
         for name in (feed, kept, changes, after):
             with contextlib.suppress(Exception):

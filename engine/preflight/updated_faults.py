@@ -20,11 +20,13 @@ from engine.merge.find_touched_files import (
     clause_number,
     takes_rows,
 )
+from engine.merge.merge_scan import MergeScan
 from engine.merge.prepare_source import PreparedSource
 from engine.model.checks import Checks
 from engine.model.plan import Remark
 from engine.preflight.assignments import ClauseAssignments, kept, never_failing, volatile
 from engine.preflight.row_checks import risky_parts
+from engine.preflight.target_reads import DescribedTarget
 from engine.preflight.target_rules import TargetRules
 from engine.preflight.typed_parts import clause_with, typed_column, typed_values
 from engine.sql.names import quote
@@ -49,6 +51,15 @@ class ComparedUpdate:
 
     compared: Mapping[str, tuple[str, str]]
     others: tuple[str, ...]
+
+
+def compared_updates(scan: MergeScan, target: DescribedTarget, checks: Checks | None) -> tuple[Mapping[str, str], str]:
+    """The flags of the pairs, and why there are none though an update could set one."""
+    flags = update_flags(scan.merge, target.rules, target.assigned, checks) if checks else {}
+    if not (flags and checks):
+        return {}, ""
+    why = why_not_compared(scan.merge, sum(file.bytes for file in scan.scan.after), checks)
+    return ({}, why) if why else (flags, "")
 
 
 def update_flags(

@@ -66,12 +66,14 @@ def is_on(values: Mapping[str, str | None], key: str, default: str = "true") -> 
 def confs_set(spark: SparkSession, confs: Mapping[str, str]) -> Iterator[None]:
     """Set ``confs`` for the body, and always put back what was before."""
     before = read_confs(spark, confs) if confs else {}
+    # each is a call of the server
+    others = {key: value for key, value in confs.items() if before.get(key) != value}
     try:
-        for key, value in confs.items():
+        for key, value in others.items():
             spark.conf.set(key, value)
         yield
     finally:
-        for key in confs:
+        for key in others:
             if key in before:
                 spark.conf.set(key, before[key])
             else:

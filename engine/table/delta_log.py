@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.model.errors import EngineError
 from engine.spark.input_files import files_of_query
 from engine.spark.spark_errors import collected, translate
+from engine.spark.temporary_view import temporary_view
 from engine.sql.names import quote, string
 from engine.table import log_cache
 from engine.table.log_cache import LogState, Stamp
@@ -54,8 +55,8 @@ def list_files(spark: SparkSession, path: str, version: int, *, with_stats: bool
     raises an EngineError.
     """
     try:
-        segment = log_segment(spark, path, version)
-        return _replay(spark, segment, with_stats)
+        with listed_log(spark, path) as log:
+            return _replay(spark, log, log.segment(version), with_stats)
     except EngineError:
         raise
     except Exception as error:
@@ -64,9 +65,41 @@ def list_files(spark: SparkSession, path: str, version: int, *, with_stats: bool
 
 def log_segment(spark: SparkSession, path: str, version: int) -> LogSegment:
     """List ``_delta_log`` and choose the newest complete checkpoint at or before ``version``, and the commits since."""
-    directory = f"{path.rstrip('/')}/_delta_log"
-    paths = files_of_query(spark, f"SELECT path FROM binaryFile.{quote(escaped(directory))}")
-    names = sorted(path.rpartition("/")[2] for path in paths)
+    with listed_log(spark, path) as log:
+        return log.segment(version)
+
+
+@dataclass(frozen=True)
+class ListedLog:
+    """The ``names`` in the ``_delta_log`` of the table at ``path`` when it was listed, and a temporary ``view`` of
+    the (name, value) of every line of every file, which opens only the files that a filter of the name leaves."""
+
+    path: str
+    names: tuple[str, ...]
+    view: str
+
+    def segment(self, version: int) -> LogSegment:
+        """Raises EngineError where the log has not what makes up ``version``."""
+        return _segment(self.path, self.names, version)
+
+
+@contextmanager
+def listed_log(spark: SparkSession, path: str) -> Iterator[ListedLog]:
+    """The log of the table at ``path``, listed once. The view is dropped at the end. Raises what Spark raises."""
+    # by a reader, for each mention of text.`path` in SQL is listed anew, over Connect twice; a pattern of many names
+    # would ask the store for each of them
+    lines = spark.read.schema("value STRING").format("text").load(escaped(directory_of(path)))
+    with temporary_view(spark, "__dm_log_") as view:
+        lines.selectExpr("_metadata.file_name AS name", "value").createTempView(view)
+        names = sorted(name.rpartition("/")[2] for name in files_of_query(spark, f"SELECT * FROM {view}"))
+        yield ListedLog(path, tuple(names), view)
+
+
+def directory_of(path: str) -> str:
+    return f"{path.rstrip('/')}/_delta_log"
+
+
+def _segment(path: str, names: Sequence[str], version: int) -> LogSegment:
     checkpoints: dict[int, list[tuple[str, re.Match[str]]]] = {}
     for name in names:
         match = CHECKPOINT.fullmatch(name)
@@ -88,7 +121,7 @@ def log_segment(spark: SparkSession, path: str, version: int) -> LogSegment:
             "The version is too old to list, or the log was cleaned: plan against the current version.",
         )
     return LogSegment(
-        directory=directory,
+        directory=directory_of(path),
         checkpoint_files=parts,
         commits=tuple(commits[v] for v in versions),
         checkpoint_format=parts[0].rpartition(".")[2] if parts else "",
@@ -103,7 +136,7 @@ def _complete(files: list[tuple[str, re.Match[str]]]) -> tuple[str, ...]:
     return parts if parts and len(parts) == int(files[0][1].group(3)) else ()
 
 
-def _replay(spark: SparkSession, segment: LogSegment, with_stats: bool) -> tuple[LogFile, ...]:
+def _replay(spark: SparkSession, log: ListedLog, segment: LogSegment, with_stats: bool) -> tuple[LogFile, ...]:
     """Action reconciliation of the protocol: of each (path, deletion vector) the newest action holds."""
     base = segment.directory.removesuffix("/_delta_log")
     # who reads statistics reads them again; the plan of a small table must not wait for this
@@ -117,9 +150,8 @@ def _replay(spark: SparkSession, segment: LogSegment, with_stats: bool) -> tuple
     live = {file.key: file for file in files}
     if newer := segment.commits[done:]:
         source = (
-            "SELECT _metadata.file_name AS commit_file, "
-            f"from_json(value, '{ACTIONS}') AS a FROM text.{quote(all_of(segment.directory, newer))} "
-            "WHERE value LIKE '{\"add\"%' OR value LIKE '{\"remove\"%'"
+            f"SELECT name AS commit_file, from_json(value, '{ACTIONS}') AS a FROM {log.view} "
+            f"WHERE {is_among(newer)} AND (value LIKE '{{\"add\"%' OR value LIKE '{{\"remove\"%')"
         )
         rows = spark.sql(
             "SELECT commit_file, a.remove IS NOT NULL AS removed, "
@@ -138,10 +170,12 @@ def _replay(spark: SparkSession, segment: LogSegment, with_stats: bool) -> tuple
 
 def log_state(spark: SparkSession, segment: LogSegment, with_stats: bool) -> LogState:
     """The log files of ``segment`` with length and time. Opens none."""
-    place = all_of(segment.directory, (*segment.checkpoint_files, *segment.commits))
+    name = "_metadata.file_name"
+    wanted = [is_among(segment.commits, name)] if segment.commits else []
+    wanted += [f"{name} = {string(one)}" for one in segment.checkpoint_files]
     rows = spark.sql(
-        "SELECT _metadata.file_name AS name, length, unix_micros(modificationTime) AS modified "
-        f"FROM binaryFile.{quote(place)}"
+        f"SELECT {name} AS name, length, unix_micros(modificationTime) AS modified "
+        f"FROM binaryFile.{quote(escaped(segment.directory))} WHERE ({') OR ('.join(wanted)})"
     ).collect()
     stamps = {str(row["name"]): Stamp(str(row["name"]), int(row["length"]), int(row["modified"])) for row in rows}
     checkpoint, commits = (
@@ -150,8 +184,17 @@ def log_state(spark: SparkSession, segment: LogSegment, with_stats: bool) -> Log
     return LogState(segment.directory, with_stats, checkpoint, commits)
 
 
+def is_among(commits: Sequence[str], name: str = "name") -> str:
+    """SQL for: ``name`` is one of these commits, which follow each other. There may be thousands."""
+    # a compacted log has names between those of commits, which are longer
+    return f"{name} BETWEEN {string(commits[0])} AND {string(commits[-1])} AND length({name}) = {len(commits[0])}"
+
+
 def all_of(directory: str, names: Iterable[str]) -> str:
-    """One path that names all these files of ``directory``."""
+    """One path that names all these files of ``directory``. A pattern asks the store once more."""
+    names = tuple(names)
+    if len(names) == 1:
+        return f"{escaped(directory)}/{escaped(names[0])}"
     return f"{escaped(directory)}/{{{','.join(names)}}}"
 
 
@@ -217,20 +260,17 @@ def _parquet_files(
 ) -> tuple[list[LogFile], list[str]]:
     """(the files, the paths of sidecars) in Parquet files of a checkpoint."""
     place = all_of(directory, names)
-    view = f"__dm_checkpoint_{uuid.uuid4().hex[:12]}"
-    # with its columns given, Spark reads no footer to learn them, which it does for each mention of parquet.`path`
-    spark.sql(
-        f"CREATE TEMPORARY VIEW {view} (add {ADD}, sidecar {SIDECAR}) USING parquet OPTIONS (path {string(place)})"
-    )
-    try:
+    with temporary_view(spark, "__dm_checkpoint_") as view:
+        # with its columns given, Spark reads no footer to learn them, which it does for each mention of parquet.`path`
+        spark.sql(
+            f"CREATE TEMPORARY VIEW {view} (add {ADD}, sidecar {SIDECAR}) USING parquet OPTIONS (path {string(place)})"
+        )
         actions = f"(SELECT struct(add, CAST(NULL AS {REMOVE}) AS remove) AS a, sidecar FROM {view})"
         query = (
             f"SELECT {_columns('a.add.path', with_stats, base)}, sidecar.path AS sidecar FROM {actions} "
             "WHERE a.add IS NOT NULL OR sidecar IS NOT NULL"
         )
         rows = spark.sql(query).toArrow()
-    finally:
-        spark.sql(f"DROP VIEW {view}")
     sidecars = [str(path) for path in rows["sidecar"].to_pylist() if path is not None]
     adds = [file for file in _log_files(rows) if file.path is not None]
     if any(file.physical_rows is None for file in adds):

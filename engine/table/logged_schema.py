@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from engine.model.errors import EngineError
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
-from engine.table.delta_log import LogSegment, all_of, log_segment
+from engine.table.delta_log import ListedLog, LogSegment, all_of, is_among, listed_log
 from engine.table.log_file import BY_COLUMN, LogFile
 
 if TYPE_CHECKING:
@@ -85,8 +85,8 @@ def _column(field: Mapping[str, Any]) -> LoggedColumn:
 def _newest(spark: SparkSession, path: str, version: int, action: str) -> dict[str, Any]:
     """The newest action of that name (metaData, protocol) up to ``version``. Raises EngineError."""
     try:
-        segment = log_segment(spark, path, version)
-        metadata = json.loads(_newest_text(spark, segment, action))
+        with listed_log(spark, path) as log:
+            metadata = json.loads(_newest_text(spark, log, log.segment(version), action))
     except EngineError:
         raise
     except Exception as error:
@@ -94,11 +94,10 @@ def _newest(spark: SparkSession, path: str, version: int, action: str) -> dict[s
     return dict(metadata[action])
 
 
-def _newest_text(spark: SparkSession, segment: LogSegment, action: str) -> str:
+def _newest_text(spark: SparkSession, log: ListedLog, segment: LogSegment, action: str) -> str:
     like = f"value LIKE '{{\"{action}\"%'"
     if segment.commits:
-        place = quote(all_of(segment.directory, segment.commits))
-        query = f"SELECT max_by(value, _metadata.file_name) FROM text.{place} WHERE {like}"
+        query = f"SELECT max_by(value, name) FROM {log.view} WHERE {is_among(segment.commits)} AND {like}"
         newest = spark.sql(query).collect()[0][0]
         if newest is not None:
             return str(newest)
