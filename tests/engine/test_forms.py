@@ -19,6 +19,7 @@ from engine.expect.read_expectations import read_expectations
 from engine.model.plan import Plan
 from engine.plan_statement import plan
 from tests.conftest import own_schema
+from tests.engine.some import some
 
 Key = tuple[int, int | None]
 Row = tuple[Any, ...]
@@ -139,6 +140,7 @@ class Case(NamedTuple):
     options: Mapping[str, Any]
 
 
+FEED = "`case` INT, `the-id` INT, `from` STRING, seq INT, op STRING, state STRING"
 CASES = {
     "cdc": Case(
         "`case` INT, `the-id` INT, `from` STRING, seq INT, deleted BOOLEAN",
@@ -167,36 +169,34 @@ def shop(spark: Any) -> Iterator[Any]:
         yield spark
 
 
-@pytest.mark.parametrize(
-    ("name", "count"), [*((name, 60) for name in FORMS), pytest.param("all", 400, marks=pytest.mark.thorough)]
-)
-def test_a_form_does_what_it_means(shop: Any, name: str, count: int) -> None:
-    first, second = drawn(count, derandomize=name != "all")
-    fill(
-        shop,
-        "feed",
-        "`case` INT, `the-id` INT, `from` STRING, seq INT, op STRING, state STRING",
-        ((*one.key, *one[1:]) for one in second),
-    )
-    for form in FORMS if name == "all" else (name,):
-        case = CASES[form]
-        before = case.after(set(), first)
-        fill(shop, form, case.columns, before)
-        filled = Form(form, "feed", KEY, **case.options)
-        check(shop, form, filled, before, case.after(before, second))
+@pytest.mark.parametrize("name", some(FORMS, always=("cdc", "scd2")))
+def test_a_form_does_what_it_means(shop: Any, name: str) -> None:
+    check(shop, name, drawn(60, derandomize=True))
 
 
-def check(spark: Any, form: str, filled: Form, before: set[Row], after: set[Row]) -> None:
-    """The plan warns of nothing, and what it promises and expects comes true. A second time nothing is left to do."""
-    sql, expected = FORMS[form][2](filled), tuple(read_expectations(expectations(form, filled)))
-    found = plan(spark, sql, rows=0, expectations=expected)
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", FORMS)
+def test_a_form_does_so_for_many_feeds(shop: Any, name: str) -> None:
+    check(shop, name, drawn(500, derandomize=False))
+
+
+def check(spark: Any, name: str, feeds: Sequence[Feed]) -> None:
+    """The plan of the second feed warns of nothing, and what it promises and expects comes true."""
+    case, (first, second) = CASES[name], feeds
+    before = case.after(set(), first)
+    after = case.after(before, second)
+    fill(spark, "feed", FEED, ((*one.key, *one[1:]) for one in second))
+    fill(spark, name, case.columns, before)
+    form = Form(name, "feed", KEY, **case.options)
+    expected = tuple(read_expectations(expectations(name, form)))
+    found = plan(spark, FORMS[name][2](form), rows=0, expectations=expected)
     assert isinstance(found, Plan)
     assert (found.refused, found.warnings) == (None, ())
     assert [one.status for one in found.expectations] == ["pass", "pass"]
     assert found.promise["numTargetRowsInserted"] == len(after) - len(before)
     outcome = apply(spark, found)
     assert (outcome.kept, outcome.deviations) == (True, ())
-    rows = {tuple(row) for row in spark.table(form).collect()}
+    rows = {tuple(row) for row in spark.table(name).collect()}
     assert (rows - after, after - rows) == (set(), set())
 
 
