@@ -82,6 +82,28 @@ def verify(
     return verified
 
 
+def verify_or_say(
+    spark: SparkSession,
+    plan: Plan,
+    outcome: Outcome,
+    declared: Sequence[Declared],
+    *,
+    history: History | None = None,
+    private: bool = False,
+    tag: str | None = None,
+    on_progress: OnProgress | None = None,
+) -> Outcome:
+    """As ``verify``; if nothing can be checked, such as after a cancel, each expectation says why. The commit is there
+    all the same."""
+    try:
+        return verify(
+            spark, plan, outcome, declared, history=history, private=private, tag=tag, on_progress=on_progress
+        )
+    except EngineError as error:
+        why = f"It is committed, and not verified: {error.condition}."
+        return outcome.model_copy(update={"expectations": results_for(expected_of(declared, plan), "error", why)})
+
+
 def check_versions(
     spark: SparkSession,
     plan: Plan,
@@ -95,6 +117,8 @@ def check_versions(
     after it: SQL to be read in a FROM. ``no_source`` says why the source cannot be read."""
     before, after = versions
     declared = expected_of(declared, plan)
+    if not declared:
+        return ()
     try:
         old, new = (schema_of(spark, f"SELECT * FROM {one}") for one in (before, after))
         with _changes(spark, (before, old), (after, new)) as (changes, missing):
