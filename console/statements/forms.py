@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from console.statements.templates import Sides, commented, quoted, wrapped
+from console.statements.templates import TIMES, Sides, commented, quoted, wrapped
 
-_SEQUENCES = ("seq", "sequence", "lsn", "scn", "version", "commit_ts")
+_SEQUENCES = ("seq", "sequence", "lsn", "scn", "version", "commit_ts", *TIMES)
 _DELETED = ("deleted", "is_deleted", "_deleted", "tombstone", "is_tombstone")
 _OPERATIONS = dict.fromkeys(("op", "_op", "operation", "op_type"), "D") | {"_change_type": "delete"}
 _SINCE = ("valid_from", "valid_since", "effective_from", "start_at", "start_date", "from_date")
@@ -60,13 +60,15 @@ def form_of(known: Sides) -> Form:
     mark = _first(_DELETED, of_source)
     delete = quoted(mark) if mark else f"{quoted(operation)} = '{_OPERATIONS[operation.lower()]}'" if operation else ""
     since = _first(_SINCE, of_target)
+    sequences = (since.lower(), *_SEQUENCES)
     return Form(
         target=known.target,
         source=known.source or "changes",
         key=(known.key or "id",),
         columns=known.common,
         compared=known.comparable,
-        sequence=_first((since.lower(), *_SEQUENCES), of_source) or known.newest_by or "",
+        # in both tables it tells of a row of the target, too, whether a change of it is late
+        sequence=_first(sequences, known.common) or _first(sequences, known.extra),
         delete=delete,
         deleted=deleted,
         since=since or _SINCE[0],
@@ -83,7 +85,8 @@ def _first(names: Iterable[str], columns: Sequence[str]) -> str:
 def cdc(of: Form) -> str:
     """The last change of each key, if it is later than what the target has. A deletion marks the row and keeps it: else
     a late change would insert it again."""
-    sequence = quoted(of.sequence or "seq")
+    ordering = of.sequence or "seq"
+    sequence = quoted(ordering)
     columns = [name for name in of.columns if name != of.deleted or not of.delete]
     items = [*map(quoted, columns)] or ["*"]
     if of.deleted and of.delete:
@@ -98,8 +101,14 @@ def cdc(of: Form) -> str:
         f"  QUALIFY row_number() OVER (PARTITION BY {_listed(of.key)} ORDER BY {sequence} DESC) = 1",
         ")",
     )
+    missing = []
+    if of.columns and ordering not in of.columns:
+        missing.append(commented(f"{of.target} needs {ordering}: without it a late change is not known"))
+    if of.delete and not of.deleted:
+        missing.append(commented(f"{of.target} needs a column for {of.delete}: without it a deletion is an update"))
     return _lines(
         *_head(of, source),
+        *missing,
         f"WHEN MATCHED AND s.{sequence} > t.{sequence}",
         f"  THEN {_update([name for name in columns if name not in of.key])}",
         f"WHEN NOT MATCHED THEN {_insert(columns)}",

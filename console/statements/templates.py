@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from engine.model.browse import Column
 
 _KEY_NAMES = ("id", "key", "pk", "uuid", "guid")
-_TIMES = ("updated_at", "modified_at", "last_modified", "event_time", "timestamp", "ts", "created_at", "date")
+TIMES = ("updated_at", "modified_at", "last_modified", "event_time", "timestamp", "ts", "created_at", "date")
 # as the bare name of a column Spark reads these as something else
 _NO_NAMES = ("current_path", "false", "not", "null", "true")
 # Spark compares no values of these
@@ -73,7 +73,7 @@ def sides(target: str, columns: Sequence[Column], source: str | None, of_source:
             for column in common
             if known and column.name != key and not any(word in column.type.lower() for word in _NOT_COMPARABLE)
         ),
-        newest_by=next((there[name].name for name in _TIMES if name in there), None),
+        newest_by=next((there[name].name for name in TIMES if name in there), None),
     )
 
 

@@ -48,6 +48,11 @@ async def test_t_makes_another_kind_of_merge_of_the_same_tables(backend: FakeBac
         await operator.sees("What should the merge into sales.orders do?")
         await operator.press(*"sync", "enter")
         await operator.sees("WHEN NOT MATCHED BY SOURCE THEN DELETE")
+        await operator.press("ctrl+l")
+        await operator.sees("What should the merge into sales.orders do?", "CDC apply")
+        await operator.press(*"cdc", "enter")
+        await operator.sees("the last change of each key", "sales.orders needs updated_at")
+        assert "-- sales.orders:\n-- - unique: [order_id]\n" in operator.merge.editor.text
         # what nobody edited is not kept
         assert not list((backend.home / "drafts").glob("*.before-*"))
 

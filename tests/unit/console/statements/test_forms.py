@@ -65,6 +65,12 @@ def test_a_deletion_marks_the_row_if_the_target_has_a_mark() -> None:
     assert "unique: [id]\n- not_null: [id, seq]" in expectations("cdc", Form("t", "feed", sequence="seq"))
 
 
+def test_a_column_that_the_target_lacks_is_told() -> None:
+    assert "-- t needs at: without it" in FORMS["cdc"][2](Form("t", "feed", columns=("id",), sequence="at"))
+    assert "-- t needs a column for op = 'D'" in FORMS["cdc"][2](Form("t", "feed", sequence="at", delete="op = 'D'"))
+    assert "needs" not in FORMS["cdc"][2](FULL)
+
+
 def test_what_cannot_be_compared_is_told() -> None:
     of = Form("t", "feed", columns=("id", "v", "m"), compared=("v",), sequence="at")
     assert "-- m cannot be compared: what differs there alone is not updated" in FORMS["scd1"][2](of)
@@ -84,6 +90,8 @@ def test_the_names_of_the_columns_say_what_they_are() -> None:
     assert (found.key, found.columns, found.sequence) == (("id",), ("id", "v"), "LSN")
     assert (found.delete, found.deleted) == ("op = 'D'", "deleted")
     assert (found.since, found.until, found.current) == ("effective_from", "end_date", "current")
+    in_both = form_of(sides("t", columns("id", "updated_at"), "f", columns("id", "seq", "updated_at")))
+    assert in_both.sequence == "updated_at"
     of_delta = form_of(sides("t", columns("id"), "f", columns("id", "_change_type", "_commit_version")))
     assert (of_delta.delete, of_delta.deleted) == ("_change_type = 'delete'", "")
     marked = form_of(sides("t", columns("id", "deleted"), "f", columns("id", "deleted")))
