@@ -78,23 +78,25 @@ def fill(
     Raises UsageError for a column that is not there, and for one that the form needs and nobody named.
     """
     in_target, in_source = ({one.name.lower(): one.name for one in columns} for columns in (of_target, of_source))
-    in_both = {name: in_target[name] for name in in_target.keys() & in_source.keys()}
+    in_both = {name: column for name, column in in_target.items() if name in in_source}
 
     def named(option: str, value: str | None, columns: dict[str, str], where: str, *, needed: bool = True) -> str:
         if value and value.lower() in columns:
             return columns[value.lower()]
         if not value and not needed:
             return ""
-        told = f"--{option} {value}: {where} has no such column" if value else f"--{option} is missing"
+        told = f"--{option} {value} is no column of {where}" if value else f"--{option} is missing"
         raise click.UsageError(f"{told} ({', '.join(columns.values())}).")
 
-    keys = tuple(named("key", one, in_both, "one of the two") for one in key or proposed.key)
+    keys = tuple(named("key", one, in_both, "both tables") for one in key or proposed.key)
     delete = given["delete"] or proposed.delete
-    own, own_columns = ("the target and the source", in_both) if kind == "cdc" else ("the source", in_source)
+    own, own_columns = ("both tables", in_both) if kind == "cdc" else ("the source", in_source)
     result = replace(
         proposed,
         key=keys,
-        compared=tuple(name for name in (*proposed.compared, *proposed.key) if name not in keys),
+        compared=tuple(
+            name for name in (*proposed.compared, *proposed.key) if name in proposed.columns and name not in keys
+        ),
         sequence=named(
             "sequence", given["sequence"] or proposed.sequence, own_columns, own, needed=kind in ("cdc", "scd2")
         ),
