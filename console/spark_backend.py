@@ -17,6 +17,7 @@ from engine.commit.policy import Policy
 from engine.model.checks import Checks
 
 if TYPE_CHECKING:
+    from engine.expect.read_expectations import Declared
     from engine.explore.find_key import FoundKey
     from engine.model.browse import Validation
     from engine.model.changes import Changes
@@ -162,13 +163,10 @@ class SparkBackend(SparkTables):
     ) -> AnyPlan:
         from engine.commit.policy import with_verdicts
         from engine.commit.source_shrank import with_source_shrank
-        from engine.expect.read_expectations import FOLDER, read_files
         from engine.model.errors import EngineError
         from engine.plan_statement import plan
 
-        # read for each plan: whoever corrects the file plans again
-        folder = self.home / FOLDER
-        expectations = read_files([folder]) if folder.is_dir() else ()
+        expectations = self._expectations()
         session = self._session().new_session(self._confs)
         done = False
         try:
@@ -202,6 +200,13 @@ class SparkBackend(SparkTables):
             # the plan is what was asked for; committing it needs the ledger, and then says so
             logging.getLogger("deltamerge.console").exception("the plan is not in the history")
         return result
+
+    def _expectations(self) -> tuple[Declared, ...]:
+        """What the files say now: whoever corrects one plans again."""
+        from engine.expect.read_expectations import FOLDER, read_files
+
+        folder = self.home / FOLDER
+        return read_files([folder]) if folder.is_dir() else ()
 
     def find_key(self, plan: Plan, typed: str, *, operation_id: str) -> FoundKey:
         from engine.explore.find_key import find_key
@@ -242,32 +247,41 @@ class SparkBackend(SparkTables):
 
     def apply(self, plan: AnyPlan, *, accept: tuple[str, ...], operation_id: str, on_progress: OnProgress) -> Outcome:
         from engine.commit.apply_plan import apply
+        from engine.commit.verify import verify_or_say
 
         running = self._session_to_run(plan, operation_id)
-        return self._watched(
-            running,
-            operation_id,
-            on_progress,
-            lambda say: apply(
-                running.spark,
-                plan,
-                history=self._ledger(),
-                accept=accept,
-                tag=operation_id,
-                on_progress=say,
-                policy=self.policy,
-            ),
-        )
+        # a file that is broken is told before anything is written
+        expected = self._expectations() if self.policy.verify else ()
+
+        def work(say: OnProgress) -> Outcome:
+            spark, ledger, tag = running.spark, self._ledger(), operation_id
+            outcome = apply(spark, plan, history=ledger, accept=accept, tag=tag, on_progress=say, policy=self.policy)
+            if not expected or plan.kind == "create_table":
+                return outcome
+            return verify_or_say(
+                spark, plan, outcome, expected, history=ledger, private=self._private, tag=tag, on_progress=say
+            )
+
+        return self._watched(running, operation_id, on_progress, work)
 
     def rehearse(self, plan: Plan, *, operation_id: str, on_progress: OnProgress) -> Rehearsal:
         from engine.commit.rehearse import rehearse
 
+        expected = self._expectations()
         running = self._session_to_run(plan, operation_id)
         return self._watched(
             running,
             operation_id,
             on_progress,
-            lambda say: rehearse(running.spark, plan, tag=operation_id, on_progress=say, policy=self.policy),
+            lambda say: rehearse(
+                running.spark,
+                plan,
+                tag=operation_id,
+                on_progress=say,
+                policy=self.policy,
+                expectations=expected,
+                private=self._private,
+            ),
         )
 
     def _session_to_run(self, plan: AnyPlan, operation_id: str) -> Session:

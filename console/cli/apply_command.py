@@ -51,14 +51,14 @@ def apply(
         # who would answer is the one who hands it in
         need_person(events, file)
     given = read_plan_or_script(file)
-    verifies = verify or undo_on_failure
+    verifies = verify or undo_on_failure or invocation.policy.verify
     if not isinstance(given, Given) and params:
         raise click.UsageError("--param belongs to a FILE.sql: the values are in the plan already.")
     if not isinstance(given, Given) and expected and not verifies:
         raise click.UsageError("--expect belongs to a FILE.sql, or to --verify: the plan has been checked already.")
     checks_rows = verifies or isinstance(given, Given)
     expectations = read_expectations(expected, file, invocation.place) if checks_rows else ()
-    wanted = Verification(expectations, verifies, undo_on_failure)
+    wanted = Verification(expectations, verifies, undo_on_failure, is_typed=verify or undo_on_failure)
     if isinstance(given, Given):
         plan, outcome = _apply_script(invocation, given, yes, accept, params, wanted, events)
     else:

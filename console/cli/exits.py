@@ -80,10 +80,15 @@ def outcome_code(outcome: Outcome) -> int:
 
 
 def rehearsal_code(rehearsal: Rehearsal) -> int:
-    """The exit code for a rehearsal: a MERGE that Delta refuses, as the plan says, is no success either."""
+    """The exit code for a rehearsal: a MERGE that Delta refuses, as the plan says, is no success either, nor is an
+    expectation that fails on the clone."""
+    from engine.model.expectation import failing
+
     if not rehearsal.kept:
         return DEVIATED
-    return FAILED if rehearsal.refused else DONE
+    if rehearsal.refused:
+        return FAILED
+    return REFUSED if failing(rehearsal.expectations) else DONE
 
 
 class CrashError(Exception):

@@ -25,6 +25,7 @@ from console.cli import (
     rehearse_command,
     schema_command,
     server_command,
+    template_command,
     undo_command,
 )
 from console.cli.exits import MEANINGS, CrashError, PipeClosedError, told_codes
@@ -188,5 +189,6 @@ for command in (
     server_command.server,
     doctor_command.doctor,
     schema_command.schema,
+    template_command.template,
 ):
     cli.add_command(command)

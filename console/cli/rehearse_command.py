@@ -2,49 +2,62 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from console.cli.apply_command import attach
 from console.cli.exits import WRITING, rehearsal_code, told_codes
-from console.cli.inputs import Given, pairs, read_plan_or_script, script_in
+from console.cli.inputs import Given, pairs, read_expectations, read_plan_or_script, script_in
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import Narrator, narrator
-from console.cli.plan_command import Wanted, make_plan, planning_options
+from console.cli.plan_command import Wanted, expect_option, make_plan, planning_options
 from console.cli.streams import glyphs, print_json, show
 
 if TYPE_CHECKING:
+    from engine.expect.read_expectations import Declared
     from engine.model.operation import Rehearsal
     from engine.model.plans import AnyPlan
     from engine.session.connect import Session
 
 
+@dataclass(frozen=True)
+class OnClone:
+    """The ``schema`` of the clone (None: ours), and what is checked on it."""
+
+    schema: str | None = None
+    expectations: tuple[Declared, ...] = ()
+
+
 @click.command(epilog=told_codes(WRITING))
 @click.argument("file", metavar="P.json|FILE.sql|-")
 @click.option("--clone-schema", metavar="SCHEMA", help="Where the clone is made (default a schema of its own).")
+@expect_option
 @planning_options
 @asked
 def rehearse(
     invocation: Invocation,
     file: str,
     clone_schema: str | None,
+    expected: tuple[str, ...],
     params: tuple[str, ...],
     as_json: bool,
     events: bool,
 ) -> int:
     """Run the MERGE of P.json or FILE.sql on a shallow clone of its target, compare it with the plan, and drop the
-    clone. It costs one MERGE."""
+    clone. It costs one MERGE. Expectations are checked on the clone."""
     from engine.commit.policy import check_writable
 
     given = read_plan_or_script(file)
     check_writable(invocation.policy)
     if not isinstance(given, Given) and params:
         raise click.UsageError("--param belongs to a FILE.sql: the values are in the plan already.")
+    wanted = OnClone(clone_schema, read_expectations(expected, file, invocation.place))
     rehearsal = (
-        _rehearse_script(invocation, given, clone_schema, params, events)
+        _rehearse_script(invocation, given, wanted, params, events)
         if isinstance(given, Given)
-        else _rehearse_plan(invocation, given, clone_schema, events)
+        else _rehearse_plan(invocation, given, wanted, events)
     )
     if as_json:
         print_json(rehearsal.model_dump(mode="json"))
@@ -55,27 +68,27 @@ def rehearse(
     return rehearsal_code(rehearsal)
 
 
-def _rehearse_plan(invocation: Invocation, plan: AnyPlan, schema: str | None, events: bool) -> Rehearsal:
+def _rehearse_plan(invocation: Invocation, plan: AnyPlan, wanted: OnClone, events: bool) -> Rehearsal:
     with narrator(events) as told:
         told.planned(plan)
         session = attach(invocation, plan, told)
         try:
-            return _run(invocation, session, told, plan, schema)
+            return _run(invocation, session, told, plan, wanted)
         finally:
             # its frozen source is merged when the plan is applied
             session.close(keep=session.resumed)
 
 
 def _rehearse_script(
-    invocation: Invocation, given: Given, schema: str | None, params: tuple[str, ...], events: bool
+    invocation: Invocation, given: Given, wanted: OnClone, params: tuple[str, ...], events: bool
 ) -> Rehearsal:
     script = script_in(given, pairs(params, "--param"))
     with narrator(events) as told, invocation.connect(told.say) as session:
         plan = make_plan(invocation, session, told, script, Wanted(rows=0))
-        return _run(invocation, session, told, plan, schema)
+        return _run(invocation, session, told, plan, wanted)
 
 
-def _run(invocation: Invocation, session: Session, told: Narrator, plan: AnyPlan, schema: str | None) -> Rehearsal:
+def _run(invocation: Invocation, session: Session, told: Narrator, plan: AnyPlan, wanted: OnClone) -> Rehearsal:
     """Rehearse in ``session``, where ctrl-c reaches it."""
     from console.cli.interruptible import Interruptible
     from engine.commit.rehearse import COST
@@ -86,7 +99,14 @@ def _run(invocation: Invocation, session: Session, told: Narrator, plan: AnyPlan
         session,
         told,
         lambda tag, say: rehearse_plan(
-            session.spark, plan, clone_schema=schema, tag=tag, on_progress=say, policy=invocation.policy
+            session.spark,
+            plan,
+            clone_schema=wanted.schema,
+            tag=tag,
+            on_progress=say,
+            policy=invocation.policy,
+            expectations=wanted.expectations,
+            private=invocation.private,
         ),
     ).run()
     told.rehearsed(rehearsal)

@@ -21,15 +21,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Verification:
-    """What is expected, whether that is checked after the commit, and whether a failure is taken back."""
+    """What is expected, whether that is checked after the commit, and whether a failure is taken back. ``is_typed``: it
+    was asked for by an option, and not by the policy alone."""
 
     expectations: tuple[Declared, ...]
     verifies: bool = False
     undoes: bool = False
+    is_typed: bool = False
 
     def check(self, plan: AnyPlan) -> None:
         """Raise UsageError if there is nothing to verify: before anything is written."""
-        if not self.verifies:
+        if not self.is_typed:
             return
         if plan.kind == "create_table":
             raise click.UsageError("--verify is for a MERGE.")

@@ -38,12 +38,7 @@ def page(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs) -> RenderableType:
         if plan.kind == "create_table" and plan.changes_something:
             return Text(f"{glyphs.ok} {visible(plan.target.name)} is in the catalog; nothing was committed.")
         return Text("Nothing to commit: the plan changes nothing.")
-    parts: list[RenderableType] = []
-    if outcome.expectations:
-        worst = worst_sign(outcome.expectations, glyphs)
-        parts.append(Text.assemble((f"{worst[0]} ", worst[1]), expectation_sentences.summary(outcome.expectations)))
-        parts += [Padding(one, (0, 0, 0, 2)) for one in expectations(outcome.expectations, glyphs)]
-        parts.append("")
+    parts = expected(outcome, glyphs)
     parts += [verdict(outcome, sentences.outcome(outcome, plan, glyphs.dot), glyphs)]
     parts += ["", promise_and_actual(outcome, plan.promise, glyphs), ""]
     if outcome.verdict == "disjoint":
@@ -67,12 +62,24 @@ def undo_page(looked: UndoPlan, outcome: Outcome, glyphs: Glyphs) -> RenderableT
 
 def rehearsal_page(rehearsal: Rehearsal, glyphs: Glyphs) -> RenderableType:
     """What Delta's MERGE did on a clone, beside the plan."""
-    parts = [verdict(rehearsal, sentences.rehearsal(rehearsal), glyphs)]
+    parts = [*expected(rehearsal, glyphs), verdict(rehearsal, sentences.rehearsal(rehearsal), glyphs)]
     if rehearsal.refused is None or rehearsal.deviations:
         promise = {} if rehearsal.refused else rehearsal.promise
         parts += ["", promise_and_actual(rehearsal, promise, glyphs)]
     parts.append(Text(sentences.clone_is_dropped(rehearsal), QUIET))
     return Group(*parts)
+
+
+def expected(outcome: Outcome | Rehearsal, glyphs: Glyphs) -> list[RenderableType]:
+    """What the expectations came to, first of all: nothing if none was checked."""
+    if not outcome.expectations:
+        return []
+    worst = worst_sign(outcome.expectations, glyphs)
+    return [
+        Text.assemble((f"{worst[0]} ", worst[1]), expectation_sentences.summary(outcome.expectations)),
+        *(Padding(one, (0, 0, 0, 2)) for one in expectations(outcome.expectations, glyphs)),
+        "",
+    ]
 
 
 def verdict(outcome: Outcome | Rehearsal, told: str, glyphs: Glyphs) -> RenderableType:

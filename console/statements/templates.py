@@ -8,20 +8,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from console.words.visible import visible
+from engine.sql.names import quote, quoted_if_needed
 
 if TYPE_CHECKING:
     from engine.model.browse import Column
 
-_PLAIN_NAME = re.compile(r"[A-Za-z_]\w*")
 _KEY_NAMES = ("id", "key", "pk", "uuid", "guid")
-_TIMES = ("updated_at", "modified_at", "last_modified", "event_time", "timestamp", "ts", "created_at", "date")
+TIMES = ("updated_at", "modified_at", "last_modified", "event_time", "timestamp", "ts", "created_at", "date")
+# as the bare name of a column Spark reads these as something else
+_NO_NAMES = ("current_path", "false", "not", "null", "true")
 # Spark compares no values of these
 _NOT_COMPARABLE = ("map<", "variant", "interval")
 
 
 def quoted(name: str) -> str:
-    """A column's name as Spark wants it."""
-    return name if _PLAIN_NAME.fullmatch(name) else f"`{name.replace('`', '``')}`"
+    """A column's name as Spark wants it, wherever in a statement it stands."""
+    return quote(name) if name.lower() in _NO_NAMES else quoted_if_needed(name)
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Sides:
     """The columns that both have."""
     missing: tuple[str, ...] = ()
     """Columns of the target that the source lacks."""
+    extra: tuple[str, ...] = ()
+    """Columns of the source that the target lacks."""
     comparable: tuple[str, ...] = ()
     """The common columns whose values can be compared, the key left out."""
     newest_by: str | None = None
@@ -54,7 +58,7 @@ def sides(target: str, columns: Sequence[Column], source: str | None, of_source:
         key=lambda column: (_key_rank(column.name, target), column.nullable),
     )
     key = keys[0].name if keys else common[0].name if common else None
-    known = source is not None
+    known, names = source is not None, {column.name.lower() for column in columns}
     return Sides(
         target=target,
         source=source,
@@ -63,12 +67,13 @@ def sides(target: str, columns: Sequence[Column], source: str | None, of_source:
         partitions=tuple(column.name for column in common if column.is_partition and column.name != key),
         common=tuple(column.name for column in common) if known else (),
         missing=tuple(column.name for column in columns if column not in common),
+        extra=tuple(column.name for column in of_source if column.name.lower() not in names),
         comparable=tuple(
             column.name
             for column in common
             if known and column.name != key and not any(word in column.type.lower() for word in _NOT_COMPARABLE)
         ),
-        newest_by=next((there[name].name for name in _TIMES if name in there), None),
+        newest_by=next((there[name].name for name in TIMES if name in there), None),
     )
 
 
@@ -86,27 +91,8 @@ def upsert(of: Sides) -> str:
     return f"{_start(of)}WHEN MATCHED THEN {_update(of)}\nWHEN NOT MATCHED THEN {_insert(of)}\n"
 
 
-def scd_type_1(of: Sides) -> str:
-    changed = " OR ".join(f"t.{quoted(name)} IS DISTINCT FROM s.{quoted(name)}" for name in of.comparable)
-    return (
-        f"{_start(of)}WHEN MATCHED AND ({_wrapped(changed) or 't.value IS DISTINCT FROM s.value'})\n"
-        f"  THEN {_update(of)}\nWHEN NOT MATCHED THEN {_insert(of)}\n"
-    )
-
-
 def sync(of: Sides) -> str:
     return f"{upsert(of)}-- every row of the target that the source lacks\nWHEN NOT MATCHED BY SOURCE THEN DELETE\n"
-
-
-def dedupe_insert(of: Sides) -> str:
-    key = quoted(of.key or "id")
-    order = f"{quoted(of.newest_by)} DESC" if of.newest_by else key
-    which = "the newest row of each key" if of.newest_by else "any one row of each key: ORDER BY says which"
-    source = (
-        f"(SELECT * FROM {of.source or 'changes'}  -- {which}\n"
-        f"       QUALIFY row_number() OVER (PARTITION BY {key} ORDER BY {order}) = 1)"
-    )
-    return f"{_start(of, source)}WHEN NOT MATCHED THEN {_insert(of)}\n"
 
 
 def insert_only(of: Sides) -> str:
@@ -115,9 +101,7 @@ def insert_only(of: Sides) -> str:
 
 TEMPLATES: dict[str, tuple[str, str, Callable[[Sides], str]]] = {
     "upsert": ("Upsert", "update what is there, insert what is new", upsert),
-    "scd1": ("SCD type 1", "the same, but only rows that differ are updated", scd_type_1),
     "sync": ("Delete and sync", "the target becomes the source, deletions too", sync),
-    "dedupe": ("Deduplicate and insert", "one row of each new key, the newest one", dedupe_insert),
     "insert": ("Insert only", "add what is new, change nothing", insert_only),
 }
 
@@ -148,13 +132,13 @@ def _start(of: Sides, source: str = "") -> str:
         lines.append("USING changes AS s  -- a table, or (SELECT ...), with the changes")
     lines.append(f"  ON t.{key} = s.{key}")
     if of.other_keys:
-        lines.append(_comment(f"called like keys too: {_listed(of.other_keys)}"))
+        lines.append(commented(f"called like keys too: {_listed(of.other_keys)}"))
     lines += [
-        _comment(f"AND t.{quoted(name)} = s.{quoted(name)} skips files, where a row never moves to another {name}")
+        commented(f"AND t.{quoted(name)} = s.{quoted(name)} skips files, where a row never moves to another {name}")
         for name in of.partitions
     ]
     if of.missing and of.source:
-        lines.append(_comment(f"{of.source} has no {_listed(of.missing)}"))
+        lines.append(commented(f"{of.source} has no {_listed(of.missing)}"))
     return "\n".join(lines) + "\n"
 
 
@@ -163,7 +147,8 @@ def _listed(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def _comment(text: str) -> str:
+def commented(text: str) -> str:
+    """A comment below ON."""
     # a name with a line break in it would end the comment
     return f"  -- {visible(text)}"
 
@@ -172,25 +157,29 @@ def _update(of: Sides) -> str:
     names = [name for name in of.common if name != of.key]
     if not of.missing or not names:
         return "UPDATE SET *"
-    return "UPDATE SET " + _wrapped(", ".join(f"{quoted(name)} = s.{quoted(name)}" for name in names))
+    return "UPDATE SET " + wrapped([f"{quoted(name)} = s.{quoted(name)}" for name in names])
 
 
 def _insert(of: Sides) -> str:
     if not of.missing or not of.common:
         return "INSERT *"
-    names = ", ".join(map(quoted, of.common))
-    values = ", ".join(f"s.{quoted(name)}" for name in of.common)
-    return f"INSERT ({_wrapped(names)})\n  VALUES ({_wrapped(values)})"
+    names = [quoted(name) for name in of.common]
+    values = [f"s.{name}" for name in names]
+    return f"INSERT ({wrapped(names)})\n  VALUES ({wrapped(values)})"
 
 
-def _wrapped(listed: str, width: int = 66) -> str:
-    """A long list on several lines, cut between its items."""
-    if len(listed) <= width:
-        return listed
+def wrapped(parts: Sequence[str], *, by: str = ",", width: int = 66) -> str:
+    """A list of ``parts`` between commas, or between ORs; on several lines if it is long."""
+    if by == ",":
+        items = [f"{part}," for part in parts[:-1]] + [*parts[-1:]]
+    else:
+        items = [*parts[:1], *(f"{by} {part}" for part in parts[1:])]
+    if len(" ".join(items)) <= width:
+        return " ".join(items)
     lines, line = [], ""
-    for part in re.split(r"(?<=,) |(?= OR )", listed):
-        if line and len(line) + len(part) >= width:
+    for item in items:
+        if line and len(line) + len(item) >= width:
             lines.append(line)
             line = ""
-        line = f"{line} {part.strip()}".strip()
+        line = f"{line} {item}".strip()
     return "\n    ".join([*lines, line])

@@ -23,7 +23,8 @@ class Policy:
     ``typed_confirmation`` (the table's name is to be typed, so nobody confirms unseen) and ``typed_above`` (the same,
     where more than that share of the files or rows is rewritten, or of the rows deleted) are asked by whoever talks
     with a person. ``reviewed_plans``: only a plan that was saved and then looked at with ``show``.
-    ``require_undo``: only a plan whose commit can be taken back.
+    ``require_undo``: only a plan whose commit can be taken back. ``verify``: what is expected of the table is checked
+    on the committed version, too; it refuses no plan.
     """
 
     read_only: bool = False
@@ -35,6 +36,7 @@ class Policy:
     forbid_unconditional_deletes: bool = False
     reviewed_plans: bool = False
     require_undo: bool = False
+    verify: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def _verdicts(policy: Policy, plan: AnyPlan) -> Iterator[PolicyVerdict]:
     known = [value for value in shares.values() if value is not None]
     shares["typed_above"] = max(known) if len(known) == len(shares) else None
     for rule, setting in asdict(policy).items():
-        if setting is None or setting is False:
+        if setting is None or setting is False or rule == "verify":
             continue
         limit = None if setting is True else float(setting)
         verdict: Literal["allowed", "asks", "refused"] = "refused"

@@ -6,6 +6,8 @@ It costs one MERGE, and for a small table its rows once more. The table itself i
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.commit.apply_plan import REWRITING, check_derived, check_staged, run_confs
@@ -25,6 +27,7 @@ from engine.commit.prepare_again import (
 from engine.commit.promise_check import deviations
 from engine.commit.rehearsed_rows import can_compare_rows, count_deviations, row_deviations
 from engine.commit.state_changes import session_changed
+from engine.commit.verify import VERIFYING, check_versions, expected_of
 from engine.merge.analyze import analyze
 from engine.merge.cloned_target import check_retargeted, retargeted
 from engine.merge.run_with_source_lost_retries import Attempt, run_with_source_lost_retries
@@ -45,6 +48,9 @@ from engine.table.transaction import refuse_operator_txn
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from engine.expect.read_expectations import Declared
+
+NO_SOURCE = "A rehearsal checks what the MERGE left: a plan reads the source."
 COST = "A rehearsal costs one MERGE: Delta runs it on a clone of the planned version, which is dropped again."
 
 
@@ -56,12 +62,15 @@ def rehearse(
     tag: str | None = None,
     on_progress: OnProgress | None = None,
     policy: Policy | None = None,
+    expectations: Sequence[Declared] = (),
+    private: bool = False,
 ) -> Rehearsal:
     """Run the MERGE of ``plan`` on a SHALLOW CLONE of the planned version, and compare what it did with the promise.
 
     The clone is a managed table in ``clone_schema`` (a dotted name, by default a schema of ours). It is dropped at the
     end, also after a failure. The table may have moved since the plan: the version that was planned is cloned. If the
     plan says that Delta refuses the MERGE, that is rehearsed. The frozen source stays, so the plan can be applied.
+    ``expectations``, those for the target, are checked on the clone; ``private`` leaves the values of rows out.
 
     Raises RefusedError if ``policy`` allows no writing, StalePlanError if the table or the source is another,
     STATEMENT_NOT_UNDERSTOOD if the statement cannot be moved to the clone, else Spark's or Delta's error.
@@ -74,15 +83,29 @@ def rehearse(
         check_writable(policy)
     with tagged(spark, tag):
         try:
-            return _rehearse(spark, plan, statement, clone_schema, on_progress or (lambda _: None))
+            expected = Expected(expected_of(expectations, plan), private)
+            return _rehearse(spark, plan, statement, clone_schema, expected, on_progress or (lambda _: None))
         except EngineError:
             raise
         except Exception as error:
             raise translate(error) from error
 
 
+@dataclass(frozen=True)
+class Expected:
+    """What is ``declared`` of the target; ``private``: its failing rows are not shown."""
+
+    declared: tuple[Declared, ...] = ()
+    private: bool = False
+
+
 def _rehearse(
-    spark: SparkSession, plan: Plan, statement: MergeStatement, schema: str | None, say: OnProgress
+    spark: SparkSession,
+    plan: Plan,
+    statement: MergeStatement,
+    schema: str | None,
+    expected: Expected,
+    say: OnProgress,
 ) -> Rehearsal:
     say(Progress(phase="check that nothing moved"))
     is_own, changed = resume_session(spark, plan, statement)
@@ -100,7 +123,20 @@ def _rehearse(
         drop_left_over(spark, place_of_clone(spark, plan, schema))
         say(Progress(phase="clone the target"))
         with cloned(spark, plan, schema) as clone:
-            return _merge_into(spark, plan, statement, clone, say)
+            rehearsal = _merge_into(spark, plan, statement, clone, say)
+            return with_expectations(spark, plan, rehearsal, expected, say)
+
+
+def with_expectations(
+    spark: SparkSession, plan: Plan, rehearsal: Rehearsal, expected: Expected, say: OnProgress
+) -> Rehearsal:
+    """The rehearsal with what holds of its clone, unless Delta refused the MERGE."""
+    if not expected.declared or rehearsal.refused:
+        return rehearsal
+    say(Progress(phase=VERIFYING, stage="writing"))
+    versions = f"{plan.target.name} VERSION AS OF {rehearsal.version}", rehearsal.clone
+    results = check_versions(spark, plan, versions, expected.declared, NO_SOURCE, private=expected.private)
+    return rehearsal.model_copy(update={"expectations": results})
 
 
 def _merge_into(spark: SparkSession, plan: Plan, statement: MergeStatement, clone: str, say: OnProgress) -> Rehearsal:

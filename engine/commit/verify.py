@@ -72,19 +72,53 @@ def verify(
         return outcome
     (on_progress or (lambda _: None))(Progress(phase=VERIFYING))
     with tagged(spark, tag):
-        results = _checked(spark, plan, outcome, expected_of(declared, plan), private)
+        name = plan.target.name
+        read = plan.target.version if outcome.read_version is None else outcome.read_version
+        versions = f"{name} VERSION AS OF {read}", f"{name} VERSION AS OF {outcome.version}"
+        results = check_versions(spark, plan, versions, declared, NO_SOURCE, private=private)
     verified = outcome.model_copy(update={"expectations": results})
     if history is not None and outcome.op_id:
         history.applied(outcome.op_id, verified)
     return verified
 
 
-def _checked(
-    spark: SparkSession, plan: Plan, outcome: Outcome, declared: Sequence[Declared], private: bool
+def verify_or_say(
+    spark: SparkSession,
+    plan: Plan,
+    outcome: Outcome,
+    declared: Sequence[Declared],
+    *,
+    history: History | None = None,
+    private: bool = False,
+    tag: str | None = None,
+    on_progress: OnProgress | None = None,
+) -> Outcome:
+    """As ``verify``; if nothing can be checked, such as after a cancel, each expectation says why. The commit is there
+    all the same."""
+    try:
+        return verify(
+            spark, plan, outcome, declared, history=history, private=private, tag=tag, on_progress=on_progress
+        )
+    except EngineError as error:
+        why = f"It is committed, and not verified: {error.condition}."
+        return outcome.model_copy(update={"expectations": results_for(expected_of(declared, plan), "error", why)})
+
+
+def check_versions(
+    spark: SparkSession,
+    plan: Plan,
+    versions: tuple[str, str],
+    declared: Sequence[Declared],
+    no_source: str,
+    *,
+    private: bool,
 ) -> tuple[ExpectationResult, ...]:
-    name = plan.target.name
-    read = plan.target.version if outcome.read_version is None else outcome.read_version
-    before, after = f"{name} VERSION AS OF {read}", f"{name} VERSION AS OF {outcome.version}"
+    """The expectations (those for the target of ``plan``) on two ``versions``, the one before the MERGE and the one
+    after it: SQL to be read in a FROM. ``no_source`` says why the source cannot be read."""
+    before, after = versions
+    declared = expected_of(declared, plan)
+    if not declared:
+        return ()
     try:
         old, new = (schema_of(spark, f"SELECT * FROM {one}") for one in (before, after))
         with _changes(spark, (before, old), (after, new)) as (changes, missing):
@@ -93,7 +127,7 @@ def _checked(
                 columns={field.name.lower(): (field.name, ddl(field.dataType)) for field in new.fields},
                 had=frozenset(field.name.lower() for field in old.fields),
             )
-            relations = Relations(before, after, changes, missing={"source": NO_SOURCE, **missing})
+            relations = Relations(before, after, changes, missing={"source": no_source, **missing})
             return evaluate(spark, declared, table, relations, private=private)
     except EngineError as error:
         if error.condition in ENDS_ALL:

@@ -1,4 +1,4 @@
-"""The SQL of the demo: how its tables are made, and the five merges that it offers."""
+"""The SQL of the demo: how its tables are made, and the merges that it offers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from engine.sql.names import quote, string
 
 #: Raise it when the tables change: demos built before are then built anew.
-FORMAT = 1
+FORMAT = 2
 
 SEED = 20261121
 DAYS = 40
@@ -99,6 +99,7 @@ def tables(schema: str, scale: Scale) -> tuple[Table, ...]:
         sql.corrections(),
         sql.customer_snapshot(),
         sql.late_orders(),
+        sql.nightly_feed(),
     )
 
 
@@ -285,6 +286,28 @@ class _Writer:
             f" WHERE order_date = DATE'2026-11-20' AND channel = 'store' AND {again}",
         )
 
+    def nightly_feed(self) -> Table:
+        # What Delta takes without a complaint. Of the orders that are there: changed ones, some of a day that the merge
+        # leaves out; then such as they are already; then older ones. New ones, some twice, some without a day.
+        start, fresh = (DAYS + 2) * self.scale.per_day, self.scale.rows(2_000)
+        new = self.new_orders(f"range({start}, {start + fresh}, 1, 1)")
+        again = self.new_orders(f"range({start}, {start + self.scale.rows(100)}, 1, 1)")
+        without = self.new_orders(f"range({start + fresh}, {start + fresh + self.scale.rows(50)}, 1, 1)")
+        day = f"date_add(DATE'{FIRST_DAY}', day) AS order_date"
+        today, never = "DATE'2026-11-21' AS order_date", "CAST(NULL AS DATE) AS order_date"
+        return self.filled(
+            "orders_nightly",
+            "Changes of a night, as a careless producer sends them",
+            f"""SELECT order_id, customer_id, order_date, IF(n < 10, 'delivered', status) AS status, amount, currency,
+                items, channel, city, coupon, shipped_at, updated_at + CASE WHEN n < 10 THEN INTERVAL 3 HOURS
+                  WHEN n < 15 THEN INTERVAL 0 HOURS ELSE INTERVAL -2 HOURS END AS updated_at
+              FROM (SELECT *, {self.draw("night", 1000, "order_id")} AS n FROM {self.schema}.orders
+                WHERE order_date >= DATE'2026-11-18' OR order_date = DATE'2026-11-10')
+              WHERE n < IF(order_date = DATE'2026-11-10', 10, 20)
+              UNION ALL {new.replace(day, today)} UNION ALL {again.replace(day, today)}
+              UNION ALL {without.replace(day, never)}""",
+        )
+
 
 STATEMENTS = {
     "1-daily-upsert.sql": """\
@@ -327,6 +350,15 @@ WHEN NOT MATCHED BY SOURCE THEN DELETE
 MERGE INTO {schema}.orders AS t
 USING {schema}.orders_late AS s
 ON t.order_id = s.order_id AND t.order_date = s.order_date
+WHEN NOT MATCHED THEN INSERT *
+""",
+    "6-silent-faults.sql": """\
+-- A night's changes. Delta would not complain: the plan warns of keys that are NULL, or come twice, or exist already,
+-- of updates that change nothing, and of some that set rows back.
+MERGE INTO {schema}.orders AS t
+USING {schema}.orders_nightly AS s
+ON t.order_id = s.order_id AND t.order_date = s.order_date AND t.order_date >= DATE'2026-11-18'
+WHEN MATCHED THEN UPDATE SET *
 WHEN NOT MATCHED THEN INSERT *
 """,
 }

@@ -56,7 +56,8 @@ class Rehearsal(Value):
 
     ``sql`` is the statement that ran, ``clone`` the table in it, ``version`` the one that was cloned. ``refused`` is
     the class of the error that Delta raised as the plan said it would. ``rows_compared``: whether the rows that it left
-    were compared one for one, and not by their number alone. ``duration_ms`` is the time of the MERGE.
+    were compared one for one, and not by their number alone. ``duration_ms`` is the time of the MERGE. ``expectations``
+    are what was checked of those rows.
     """
 
     plan_id: str
@@ -71,6 +72,7 @@ class Rehearsal(Value):
     refused: str | None = None
     rows_compared: bool = False
     duration_ms: int = 0
+    expectations: tuple[ExpectationResult, ...] = Field(default=(), exclude_if=lambda value: not value)
 
 
 class UndoPlan(Value):

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from unittest import mock
 
+import click
 import pytest
 
+from console.cli.verification import Verification
 from engine.model.expectation import ExpectationResult
 from engine.model.plan_file import write_plan
 from tests.cli.running import Shell
@@ -63,6 +65,14 @@ def test_what_is_verified_must_be_expected(shell: Shell, tmp_path: Path) -> None
         ran = shell("apply", tmp_path / file, "--yes", *options)
         assert ran.code == 64
         assert message in ran.err
+
+
+def test_a_policy_that_verifies_asks_for_no_expectations() -> None:
+    found = Verification((), verifies=True)
+    found.check(make_plan())
+    found.check(make_create_plan())
+    with pytest.raises(click.UsageError):
+        Verification((), verifies=True, is_typed=True).check(make_plan())
 
 
 def test_a_failing_one_is_shown_and_keeps_the_plan_from_being_applied(shell: Shell, tmp_path: Path) -> None:

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from console.cli.exits import DEVIATED, DONE, FAILED, rehearsal_code
+from console.cli.exits import DEVIATED, DONE, FAILED, REFUSED, rehearsal_code
 from console.cli.view_outcome import rehearsal_page
 from console.words.glyphs import UNICODE
 from engine.commit.rehearse import refusal_deviations
 from engine.model.errors import EngineError
+from engine.model.expectation import ExpectationResult
 from engine.model.operation import Deviation
 from engine.model.plan import Refused
 from engine.model.plan_file import write_plan
@@ -23,11 +24,19 @@ from tests.engine.plans import make_plan, make_rehearsal
 DEVIATING = Deviation(metric="rows", promised=6, actual=5)
 
 
+FAILING = ExpectationResult(
+    name="unique_id", kind="unique", severity="error", status="fail", value="1", sentence="Two."
+)
+
+
 def test_the_exit_code_of_a_rehearsal() -> None:
     kept = make_rehearsal()
     assert rehearsal_code(kept) == DONE
     assert rehearsal_code(make_rehearsal(kept=False)) == DEVIATED
     assert rehearsal_code(make_rehearsal(refused="DELTA_X")) == FAILED
+    assert rehearsal_code(make_rehearsal(expectations=(FAILING,))) == REFUSED
+    assert rehearsal_code(make_rehearsal(expectations=(FAILING,), kept=False)) == DEVIATED
+    assert rehearsal_code(make_rehearsal(expectations=(FAILING.model_copy(update={"severity": "warn"}),))) == DONE
 
 
 def page(**changes: object) -> str:
@@ -39,6 +48,9 @@ def page(**changes: object) -> str:
 def test_what_it_says() -> None:
     assert "✔ measured: 12.3 s on a clone, all 3 metrics as promised, and every row\n" in page()
     assert "the clone of its v7 is dropped" in page()
+    failing = page(expectations=(FAILING,)).splitlines()
+    assert "1 of 1 expectation fails: unique_id" in failing[0]
+    assert "unique_id fails (error): Two." in failing[1]
     broken = page(kept=False, deviations=(DEVIATING,))
     assert "✖ measured: 12.3 s on a clone, DEVIATED in 1 number" in broken
     assert ["rows", "6", "5", "✖", "deviates"] in [line.split() for line in broken.splitlines()]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from engine.model.errors import EngineError
+from engine.model.expectation import ExpectationResult
 from tests.console import samples
 from tests.console.drive import Operator, console
 from tests.console.fake_backend import FakeBackend
@@ -36,6 +39,18 @@ async def test_a_deviation_is_said_first(backend: FakeBackend) -> None:
         await operator.plan(MERGE_SQL)
         await rehearse(operator)
         await operator.sees("measured: 12.3 s on a clone, DEVIATED in 1 number", "✖ DEVIATED")
+
+
+async def test_an_expectation_that_fails_on_the_clone_is_said_first(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fails = ExpectationResult(name="unique_id", kind="unique", status="fail", sentence="2 keys.")
+    rehearsal = samples.a_rehearsal(samples.a_plan()).model_copy(update={"expectations": (fails,)})
+    monkeypatch.setattr(samples, "a_rehearsal", lambda *_, **__: rehearsal)
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        await rehearse(operator)
+        await operator.sees("unique_id fails (error): 2 keys.", "metrics as promised")
 
 
 async def test_it_can_be_declined_and_cancelled_and_may_fail(backend: FakeBackend) -> None:

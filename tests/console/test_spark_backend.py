@@ -8,8 +8,12 @@ from typing import Any
 import pytest
 
 from console.spark_backend import KEPT_PLANS, SparkBackend
+from engine.commit.policy import Policy
 from engine.model.browse import TableRef
+from engine.model.errors import CancelledError, UsageError
+from engine.model.operation import Outcome
 from tests.conftest import TEST_CONFS
+from tests.console.samples import a_plan, an_outcome
 
 
 def test_tables_are_remembered_by_endpoint(tmp_path: Path) -> None:
@@ -101,3 +105,35 @@ def test_the_session_shows_no_conf_that_is_named_like_a_secret(keeper: Any, monk
     facts = keeper.describe_session()
     assert facts["spark.sql.catalog.unity.token"] == "***"
     assert facts["spark.sql.ansi.enabled"] == "true"
+
+
+def test_a_policy_verifies_each_commit(keeper: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What cannot be checked is told, for the commit is there all the same."""
+    plan, outcome = a_plan(), an_outcome(a_plan())
+    monkeypatch.setattr("engine.commit.apply_plan.apply", lambda *_, **__: outcome)
+    verified: list[str] = []
+
+    def cancelled(*_: Any, **__: Any) -> None:
+        verified.append("asked")
+        raise CancelledError("CANCELLED", "", "")
+
+    monkeypatch.setattr("engine.commit.verify.verify", cancelled)
+    keeper._keep(plan.plan_id, Kept())
+    (keeper.home / "expect").mkdir()
+    (keeper.home / "expect" / "a.yml").write_text(
+        f"{plan.target.name}: [{{unique: [id]}}]\nother.t: [{{rows: {{min: 1}}}}]"
+    )
+
+    def apply() -> Outcome:
+        return keeper.apply(plan, accept=(), operation_id="1", on_progress=lambda _: None)
+
+    assert apply() == outcome
+    assert not verified
+    keeper.policy = Policy(verify=True)
+    (found,) = apply().expectations
+    assert (found.name, found.status) == ("unique_id", "error")
+    assert found.sentence == "It is committed, and not verified: CANCELLED."
+    (keeper.home / "expect" / "a.yml").write_text("other.t: [{uniqe: [id]}]")
+    with pytest.raises(UsageError, match="an expectation has one kind"):
+        apply()
+    assert verified == ["asked"]

@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from engine import apply, plan, rehearse
 from engine.commit import rehearse as rehearse_module
 from engine.commit.clone import OWNER, SCHEMA, drop_left_over
+from engine.expect.read_expectations import read_expectations
 from engine.model.errors import EngineError
 from engine.preflight.advice import MUST_ACCEPT
 from engine.processes import start_time
@@ -70,7 +71,13 @@ def check_nothing_left(spark: Any, schema: str) -> None:
 def test_a_promise_that_is_not_kept_shows(spark: Any, shop: str) -> None:
     foreseen = plan(spark, merge(shop, "(SELECT 0L AS id, 5D AS v, DATE'2026-01-02' AS day)"))
     wrong = {"numTargetRowsInserted": 2, "numTargetRowsUpdated": 3}
-    rehearsal = rehearse(spark, foreseen.model_copy(update={"promise": {**foreseen.promise, **wrong}}))
+    rehearsal = rehearse(
+        spark,
+        foreseen.model_copy(update={"promise": {**foreseen.promise, **wrong}}),
+        expectations=tuple(read_expectations("{tgt: [{unique: [id]}, {not_null: [v]}], other: [{unique: [id]}]}")),
+    )
+    # the clause for rows that the source lacks writes a NULL
+    assert [(one.status, one.value) for one in rehearsal.expectations] == [("pass", "0"), ("fail", "1")]
     assert not rehearsal.kept
     assert {one.metric: (one.promised, one.actual) for one in rehearsal.deviations} == {
         "numTargetRowsInserted": (2, 0),

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from engine.commit.check_allowed import refuse
+from engine.expect.read_expectations import read_expectations
 from engine.model.checks import SILENT_FAULTS, Checks
 from engine.model.errors import RefusedError
 from engine.model.plan import Plan, Remark
@@ -239,6 +240,8 @@ def test_a_profile_turns_codes_off_and_sets_limits(shop: Any) -> None:
     assert counts(planned(shop, absent, Checks(deletes_share=0.1))) == {"DELETES_BY_ABSENCE": 1}
     outside = using("(3, 'c', 31, 9, true)", INSERT, on="t.id = s.id AND t.current")
     assert counts(planned(shop, outside, Checks(history=True))) == {}
+    history = tuple(read_expectations("t: [{history: {key: [id], current: current}}]"))
+    assert counts(planned(shop, outside, expectations=history)) == {}
     unknown = faults(planned(shop, outside, Checks(max_bytes=10)))["KEY_EXISTS_OUTSIDE_ON"]
     assert (unknown.count, unknown.exactness) == (None, "unknown")
     assert not faults(planned(shop, using(rows), None))

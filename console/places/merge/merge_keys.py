@@ -20,7 +20,7 @@ KEYS: list[BindingType] = [
     Binding("d", "remove_clause", "remove", id="merge.remove_clause", tooltip="Remove the clause under the cursor"),
     *to_order_its_parts("merge", "clause"),
     Binding("ctrl+l,t,m", "template", "template", id="merge.template",
-            tooltip="Start from a template: upsert, SCD type 1, delete and sync, deduplicate, insert only"),
+            tooltip="Start from a template: upsert, CDC, SCD types 1 and 2, sync, deduplicate, insert only"),
     *to_look_at_it("merge"),
     Binding("slash", "find_key", "find key", id="merge.find_key",
             tooltip="Find a key: what this plan does to its row, by which clause, and why"),

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, cast
 
 from console.dialogs.pick import Choice, PickDialog
+from console.statements.forms import FORMS, proposed
 from console.statements.templates import TEMPLATES, Sides, sides
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def propose_merge(place: Place) -> None:
 
 def propose_template(place: StatementPlace, known: Sides) -> None:
     """Another kind of merge between the tables that were proposed last."""
-    kinds = [Choice(name, label, told) for name, (label, told, _) in TEMPLATES.items()]
+    kinds = [Choice(name, label, what) for name, (label, what, _) in (*TEMPLATES.items(), *FORMS.items())]
     dialog = PickDialog("Template", f"What should the merge into {known.target} do?", kinds, last=_OTHER_TABLES)
     place.app.push_screen(dialog, partial(_kind_chosen, place, known))
 
@@ -70,7 +71,7 @@ def _kind_chosen(place: StatementPlace, known: Sides, kind: str | None) -> None:
     if kind == _OTHER_TABLES.key:
         propose_merge(place)
     elif kind is not None:
-        place.use_text(TEMPLATES[kind][2](known))
+        place.use_text(TEMPLATES[kind][2](known) if kind in TEMPLATES else proposed(kind, known))
 
 
 def _source_chosen(place: Place, target: str, source: str | None) -> None:

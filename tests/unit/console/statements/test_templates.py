@@ -13,7 +13,18 @@ def column(name: str, type_: str = "string", *, nullable: bool = True, partition
     return Column(name=name, type=type_, nullable=nullable, is_partition=partition)
 
 
-@pytest.mark.parametrize(("name", "sql"), [("a_1", "a_1"), ("1a", "`1a`"), ("a b", "`a b`"), ("a`b", "`a``b`")])
+@pytest.mark.parametrize(
+    ("name", "sql"),
+    [
+        ("a_1", "a_1"),
+        ("1a", "`1a`"),
+        ("a b", "`a b`"),
+        ("a`b", "`a``b`"),
+        ("Null", "`Null`"),
+        ("on", "`on`"),
+        ("tür", "`tür`"),
+    ],
+)
 def test_a_name_is_quoted_where_spark_wants_it(name: str, sql: str) -> None:
     assert quoted(name) == sql
 
@@ -79,24 +90,9 @@ def test_the_clauses_of_each_template() -> None:
     both = ["matched update", "not_matched insert"]
     assert kinds == {
         "upsert": both,
-        "scd1": both,
         "sync": [*both, "not_matched_by_source delete"],
-        "dedupe": ["not_matched insert"],
         "insert": ["not_matched insert"],
     }
-
-
-def test_scd_type_1_updates_only_rows_that_differ() -> None:
-    (clause, _) = parse_merge(TEMPLATES["scd1"][2](FULL)).clauses
-    assert clause.condition == (
-        "(t.b_id IS DISTINCT FROM s.b_id OR t.day IS DISTINCT FROM s.day\n    OR t.v IS DISTINCT FROM s.v)"
-    )
-    assert "t.value IS DISTINCT FROM s.value" in TEMPLATES["scd1"][2](BARE)
-
-
-def test_the_newest_row_of_a_key_is_kept_where_a_time_tells_it() -> None:
-    assert "ORDER BY at DESC" in TEMPLATES["dedupe"][2](FULL)
-    assert "any one row of each key: ORDER BY says which" in TEMPLATES["dedupe"][2](BARE)
 
 
 def test_comments_say_what_there_is_to_think_about() -> None:

@@ -43,6 +43,11 @@ def test_the_tables_name_is_typed_above_a_share(above: float | None, asked: bool
     assert to_be_typed(Policy(typed_above=0.99), a_plan(num_rows=None)) is not None
 
 
+def test_to_verify_refuses_no_plan_and_says_nothing_of_it() -> None:
+    assert broken(Policy(verify=True), a_plan()) == []
+    assert with_verdicts(Policy(verify=True), a_plan()).policy == ()
+
+
 def test_read_only() -> None:
     assert broken(Policy(read_only=True), a_plan()) == ["read_only"]
     with pytest.raises(RefusedError, match="nothing may be written"):

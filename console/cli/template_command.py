@@ -1,0 +1,127 @@
+"""``template``: a merge that people build by hand, as SQL, and what must hold after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli.exits import DONE, ON_SPARK, told_codes
+from console.cli.invocation import Invocation, asked
+from console.cli.narrator import narrator
+from console.statements.forms import FORMS, Form, as_comment, expectations, form_of
+from console.statements.templates import sides
+from console.words.visible import visible
+
+if TYPE_CHECKING:
+    from engine.model.browse import Column
+
+
+@click.command(epilog=told_codes(ON_SPARK))
+@click.argument("form", type=click.Choice(list(FORMS)))
+@click.option("--table", required=True, metavar="T", help="Merge into it: a name or a path.")
+@click.option("--source", required=True, metavar="S", help="Merge from it: a name or a path.")
+@click.option("--key", metavar="COLUMN", multiple=True, help="A column of the key. May be repeated.")
+@click.option("--sequence", metavar="COLUMN", help="The source's column that orders the changes of a row.")
+@click.option("--delete", metavar="CONDITION", help="What a deletion fulfils, such as \"op = 'D'\".")
+@click.option("--deleted", metavar="COLUMN", help="cdc: the target's column that marks a deleted row.")
+@click.option("--from", "since", metavar="COLUMN", help="scd2: the target's column for the beginning of a version.")
+@click.option("--to", "until", metavar="COLUMN", help="scd2: the target's column for its end.")
+@click.option("--current", metavar="COLUMN", help="scd2: the target's column that marks the current version.")
+@click.option("-o", "output", type=click.Path(path_type=Path), metavar="F.sql", help="Write F.sql and expect/F.yml.")
+@asked
+def template(
+    invocation: Invocation,
+    /,
+    form: str,
+    table: str,
+    source: str,
+    output: Path | None,
+    key: tuple[str, ...],
+    **columns: str | None,
+) -> int:
+    """Print a MERGE that applies changes (cdc), keeps a history (scd2), updates what differs (scd1), or adds each row
+    once (dedupe), and what must hold after it. The names of the columns say what no option says."""
+    from engine.table.tables import table_columns, table_sql
+
+    names = table_sql(table), table_sql(source)  # a name that is none is told before Spark is asked
+    files = () if output is None else (output, output.parent / "expect" / f"{output.stem}.yml")
+    there = [str(file) for file in files if file.exists()]
+    if there:
+        raise click.UsageError(f"{there[0]} is there already: name another file.")
+    with narrator() as told, invocation.connect(told.say) as session:
+        told.say("read the columns of both")
+        of_target, of_source = (table_columns(session.spark, name) for name in names)
+    filled = fill(form, form_of(sides(names[0], of_target, names[1], of_source)), key, columns, of_target, of_source)
+    texts = FORMS[form][2](filled), expectations(form, filled)
+    if not files:
+        click.echo(visible(f"{texts[0]}\n{as_comment(texts[1])}", lines=True), nl=False)
+        return DONE
+    for file, text in zip(files, texts, strict=True):
+        _write(file, text)
+    return DONE
+
+
+def fill(
+    kind: str,
+    proposed: Form,
+    key: Sequence[str],
+    given: dict[str, str | None],
+    of_target: Sequence[Column],
+    of_source: Sequence[Column],
+) -> Form:
+    """The form with what was typed, each name as its table has it. Pure.
+
+    Raises UsageError for a column that is not there, and for one that the form needs and nobody named.
+    """
+    in_target, in_source = ({one.name.lower(): one.name for one in columns} for columns in (of_target, of_source))
+    in_both = {name: column for name, column in in_target.items() if name in in_source}
+
+    def named(option: str, value: str | None, columns: dict[str, str], where: str, *, needed: bool = True) -> str:
+        if value and value.lower() in columns:
+            return columns[value.lower()]
+        if not value and not needed:
+            return ""
+        told = f"--{option} {value} is no column of {where}" if value else f"--{option} is missing"
+        raise click.UsageError(f"{told} ({', '.join(columns.values())}).")
+
+    keys = tuple(named("key", one, in_both, "both tables") for one in key or proposed.key)
+    delete = given["delete"] or proposed.delete
+    own, own_columns = ("both tables", in_both) if kind == "cdc" else ("the source", in_source)
+    result = replace(
+        proposed,
+        key=keys,
+        compared=tuple(
+            name for name in (*proposed.compared, *proposed.key) if name in proposed.columns and name not in keys
+        ),
+        sequence=named(
+            "sequence", given["sequence"] or proposed.sequence, own_columns, own, needed=kind in ("cdc", "scd2")
+        ),
+        delete=delete,
+    )
+    if kind == "cdc":
+        deleted = given["deleted"] or proposed.deleted
+        return replace(result, deleted=named("deleted", deleted, in_target, "the target", needed=bool(delete)))
+    if kind == "scd2":
+        since, until, current = (
+            named(option, given[field] or getattr(proposed, field), in_target, "the target")
+            for option, field in (("from", "since"), ("to", "until"), ("current", "current"))
+        )
+        return replace(result, since=since, until=until, current=current)
+    return result
+
+
+def _write(file: Path, text: str) -> None:
+    from engine.model.errors import EngineError
+
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("x", encoding="utf-8") as opened:
+            opened.write(text)
+    except OSError as error:
+        raise EngineError(
+            "FILE_NOT_WRITTEN", f"{file} cannot be written: {error.strerror or error}.", "Name another place with -o."
+        ) from error
