@@ -123,7 +123,7 @@ class SparkApp(App[None], Asking):
         self.screen.refresh_bindings()
 
     def _check_alive(self) -> None:
-        if self.status.spark != "warm" or self.is_asking("alive"):
+        if self.status.spark == "starting" or self.is_asking("alive"):
             return
         self.ask("alive", self.backend.is_alive, self._heartbeat)
 
@@ -132,3 +132,7 @@ class SparkApp(App[None], Asking):
             failure = Failure("", "the driver does not answer any more", unreachable=True)
             self.record(f"Spark is lost: {failure.message}.", "error")
             self.spark_is_lost(failure)
+        # another console or a command has started the server again; what still runs has a session of its own
+        if alive and self.status.spark == "lost" and not self.status.work:
+            self.record("Spark answers again.")
+            self._start_spark(restart=False)

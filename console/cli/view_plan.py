@@ -45,7 +45,7 @@ def page(plan: Plan, glyphs: Glyphs, width: int) -> RenderableType:
         ("Changes", [*_changes(plan, glyphs)]),
         ("Expectations", [*expectations(plan.expectations, glyphs)]),
         ("Warnings", [*_remarks(plan.warnings, glyphs.warning, WARNING)]),
-        ("Advice", [*_remarks(plan.advice, glyphs.points_to, POINTER)]),
+        ("Advice", [*_remarks(sentences.advice(plan), glyphs.points_to, POINTER)]),
     ):
         if body:
             parts += [Text(""), Text(title, BOLD), *(Padding(one, (0, 0, 0, 2)) for one in body)]
@@ -65,7 +65,8 @@ def _verdict(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
         if plan.refused is not None and plan.refused.hint:
             yield _more(plan.refused.hint)
     else:
-        yield signed(glyphs.ok, OK, sentences.counts(plan, glyphs.dot))
+        effect = (glyphs.ok, OK) if plan.changes_something else (glyphs.points_to, POINTER)
+        yield signed(*effect, sentences.counts(plan, glyphs.dot))
         loud = (glyphs.warning, WARNING) if sentences.rewrites_all(plan) else (glyphs.points_to, POINTER)
         yield signed(*loud, sentences.rewrite(plan))
     sign, style = (glyphs.warning, WARNING) if decided.materialize else (glyphs.ok, OK)

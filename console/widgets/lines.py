@@ -84,7 +84,19 @@ class TabLine(OneLine):
         line = self.separator.join(self._tab(name, label) for name, label in self.tabs)
         if line.cell_length <= self.size.width:
             return line
-        return self.separator.join(self._tab(name, label, after="") for name, label in self.tabs)
+        narrow = [self._tab(name, label, after="") for name, label in self.tabs]
+        return self.separator.join(self._around_chosen(narrow))
+
+    def _around_chosen(self, tabs: list[Content]) -> list[Content]:
+        """Without the first ones, if the chosen one would be beyond the edge."""
+        names = [name for name, _ in self.tabs]
+        last = names.index(self.chosen) + 1 if self.chosen in names else 0
+        left_out = Content.styled(f" {self.console_app.glyphs.ellipsis}", "$foreground-muted")
+        for first in range(last):
+            shown = [left_out, *tabs[first:]] if first else tabs
+            if self.separator.join(shown[: len(shown) - len(tabs) + last]).cell_length <= self.size.width:
+                return shown
+        return tabs
 
     def _tab(self, name: str, label: str, after: str = " ") -> Content:
         style = "bold underline $text-primary" if name == self.chosen else "$foreground-muted"

@@ -38,7 +38,7 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield from _verdict(plan)
     yield from _promise_lines(plan.promise, plan.estimates, is_refused=plan.refused is not None)
     yield from _remarks("Warnings", plan.warnings)
-    yield from _remarks("Advice", plan.advice)
+    yield from _remarks("Advice", sentences.advice(plan))
     yield from _expectations(plan)
     yield from _files(plan)
     yield from _samples(plan)
@@ -56,7 +56,7 @@ def _verdict(plan: Plan) -> Iterator[str]:
             yield f"  {plain(plan.refused.hint)}"
         yield from _conflicts(plan)
     else:
-        yield f"- ✅ **{sentences.counts(plan)}**"
+        yield f"- {'✅ ' if plan.changes_something else ''}**{sentences.counts(plan)}**"
         loud = "⚠️ " if sentences.rewrites_all(plan) else ""
         yield f"- {loud}{plain(sentences.rewrite(plan))}"
     sign = "⚠️ " if plan.decision.materialize else ""

@@ -23,6 +23,8 @@ DELETED = "numTargetRowsDeleted"
 COPIED = "numTargetRowsCopied"
 FILES_REMOVED = "numTargetFilesRemoved"
 WRITTEN = "numOutputRows"
+NO_VERSION = -1
+"""What the first commit of a table reads."""
 
 
 def one_line(sql: str) -> str:
@@ -205,7 +207,8 @@ def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
     parts = [
         kept,
         f"{visible(plan.target.name)} is at v{'?' if result.version is None else result.version}",
-        read(result.read_version),
+        # the commit that makes a table reads none, and Delta then reports no version
+        read(NO_VERSION if result.version == 0 and result.read_version is None else result.read_version),
         duration(result.duration_ms),
     ]
     return f" {dot} ".join(parts)
@@ -263,6 +266,11 @@ def policy(plan: AnyPlan) -> list[tuple[bool, str]]:
     ]
 
 
+def advice(plan: Plan) -> tuple[Remark, ...]:
+    """What a plan advises. How to write less helps no one whose merge is refused."""
+    return plan.advice if plan.refused is None else ()
+
+
 def read(version: int | None) -> str:
     """Which version a commit read; the one that makes a table reads none."""
     if version is None:
@@ -302,7 +310,7 @@ def as_text(plan: AnyPlan, glyphs: Glyphs) -> str:
         lines.append(f"warning [{visible(one.code)}] {visible(one.sentence)}")
         lines += [f"  {visible(line, lines=True)}" for line in remark_details(one)]
     lines += [f"expectation {expectation_sentences.sentence(one)}" for one in plan.expectations]
-    lines += [f"advice [{visible(one.code)}] {visible(one.sentence)}" for one in plan.advice]
+    lines += [f"advice [{visible(one.code)}] {visible(one.sentence)}" for one in advice(plan)]
     if found := plan.find_touched_files.conflicts.dedupe:
         lines += ["", *(f"-- {told}" for told in dedupe(plan)), visible(found.sql, lines=True)]
     return "\n".join([*lines, "", plan.statement.sql])

@@ -101,12 +101,14 @@ def page(looked: UndoPlan) -> list[str]:
         return [f"{table} goes, which this operation made and nobody committed to since; {stay}"]
     promise = looked.promise
     rows = f"{number(looked.rows_now)} rows now, {number(looked.rows_after)} afterwards"
-    back, gone = count(promise["numRestoredFiles"], "file"), count(promise["numRemovedFiles"], "file")
+    restored, removed = promise["numRestoredFiles"], promise["numRemovedFiles"]
+    back = f"{count(restored, 'file')} {'comes' if restored == 1 else 'come'}"
+    gone = f"{count(removed, 'file')} {'goes' if removed == 1 else 'go'}"
     becomes = looked.version + 1 + bool(looked.raise_retention)
     returning, going = size(promise["restoredFilesSize"]), size(promise["removedFilesSize"])
     told = [
         f"v{looked.to_version} of {table} comes back, as v{becomes}: {rows}",
-        f"{back} come back ({returning}), none is missing; {gone} go ({going})",
+        f"{back} back ({returning}), none is missing; {gone} ({going})",
     ]
     if looked.raise_retention:
         told += raising(looked)

@@ -64,7 +64,8 @@ def check_staleness(
 
 def commit_line(commit: Commit) -> str:
     """A commit in one line, for people."""
-    return f"v{commit.version} {commit.operation} {commit.timestamp}"
+    at = re.sub(r"\.\d+", "", commit.timestamp)
+    return f"v{commit.version} {commit.operation} {at}"
 
 
 def collision(

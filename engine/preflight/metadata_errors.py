@@ -69,9 +69,10 @@ def ambiguity(statement: MergeStatement, conflicts: Conflicts) -> Refused | None
     """MergeIntoCommandBase.throwErrorOnMultipleMatches: several source rows for one target row."""
     if not conflicts.count or statement.only_one_unconditional_delete:
         return None
+    matched = "1 target row is" if conflicts.count == 1 else f"{conflicts.count:,} target rows are"
     return Refused(
         condition=AMBIGUOUS,
-        message=f"{conflicts.count:,} target rows are matched by more than one source row.",
+        message=f"{matched} matched by more than one source row.",
         rows=tuple({**key.key, "source rows": str(key.source_rows)} for key in conflicts.keys),
         hint="Keep one source row for each key"
         + (": the plan's conflicts hold a source that does, to paste after USING." if conflicts.dedupe else "."),

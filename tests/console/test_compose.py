@@ -100,6 +100,18 @@ async def test_markers_get_an_input_each_and_their_values_go_to_spark(backend: F
         )
 
 
+async def test_a_marker_without_a_value_is_named_and_a_value_takes_the_error_away(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write(MERGE_SQL.replace("orders_feed", "nowhere") + " AND t.day = :day")
+        await operator.sees("⚠ :day has no value: alt+v goes there", "TABLE_OR_VIEW_NOT_FOUND", "F8")
+        operator.app.screen.query_one("Parameters Input").focus()
+        backend.hold("validate")
+        await operator.press("2")
+        await operator.until(lambda: operator.merge.pane.error_at is None)
+        backend.release("validate")
+
+
 async def test_a_plan_that_spark_refuses_leaves_the_text_and_says_why(backend: FakeBackend) -> None:
     backend.errors["plan"] = EngineError("DELTA_MERGE_UNRESOLVED", "no such column", "Look at it.", line=3, column=6)
     async with console(backend) as operator:

@@ -273,3 +273,14 @@ async def test_p_does_not_plan_a_text_that_a_secret_was_left_out_of(
         await operator.sees("A secret was left out of the history")
         assert operator.merge.editor.text == redacted
         assert not backend.called("plan")
+
+
+async def test_a_table_is_one_group_whether_its_catalog_is_named_or_not(backend: FakeBackend) -> None:
+    backend.ledger[1] = backend.ledger[1].model_copy(update={"table": "spark_catalog.sales.orders"})
+    async with console(backend, size=(110, 36)) as operator:
+        await operator.press("3")
+        await operator.sees("DEVIATED")
+        await operator.press("b")
+        await operator.sees("Grouped by table.", "▸ ")
+        lines = [line.split() for line in operator.screen.splitlines()]
+        assert ["▸", "sales.orders", "1", "of", "2", "applied"] in lines

@@ -62,3 +62,16 @@ async def test_a_driver_that_dies_unnoticed_is_found_by_the_heartbeat(backend: F
         backend.die()
         operator.app._check_alive()
         await operator.sees("Spark is lost")
+
+
+async def test_a_spark_that_answers_again_is_warm_without_a_restart(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        backend.die()
+        operator.app._check_alive()
+        await operator.sees("Spark is lost")
+        backend.dead = False
+        operator.app._check_alive()
+        await operator.misses("Spark is lost")
+        await operator.sees("warm · idle")
+        assert not backend.called("restart")

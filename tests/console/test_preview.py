@@ -7,6 +7,7 @@ from textual.widgets import Input
 
 from console.widgets.editor import SqlView
 from engine.commit.policy import Policy, with_verdicts
+from engine.model.changes import Changes
 from engine.model.errors import EngineError
 from engine.model.plan_file import read_plan_file
 from tests.console import samples
@@ -172,7 +173,7 @@ async def test_a_plan_without_effect_offers_nothing_to_commit(backend: FakeBacke
     backend.plans = [samples.a_plan(promise=nothing, find_touched_files=touched)]
     async with console(backend) as operator:
         await operator.plan(MERGE_SQL)
-        await operator.sees("changes no row", "nothing would be committed", "c why not commit")
+        await operator.sees("▸ changes no row", "nothing would be committed", "c why not commit")
         await operator.press("c")
         await operator.sees("It changes nothing, so there is nothing to commit.")
 
@@ -197,6 +198,9 @@ async def test_a_refused_plan_shows_the_keys_and_cannot_be_committed(backend: Fa
         operator.merge.preview.turn_to("promise")
         await operator.sees("Nothing is promised: this cannot be committed.")
         assert "compared with the commit" not in operator.screen
+        operator.merge.preview.turn_to("advice")
+        await operator.sees("nothing to advise")
+        assert "REWRITE_AMPLIFICATION" not in operator.screen
 
 
 async def test_s_saves_the_plan_as_a_file_and_never_overwrites_unasked(backend: FakeBackend) -> None:
@@ -248,3 +252,28 @@ async def test_what_the_policy_has_against_it_stands_in_the_verdict(backend: Fak
         await operator.plan(MERGE_SQL)
         await operator.sees("the policy refuses it (max_files_rewritten): 2 of 40 files would be rewritten")
         await operator.sees("the policy asks for more (typed_confirmation)")
+
+
+async def test_the_chosen_view_is_in_the_line_of_views_however_narrow_it_is(backend: FakeBackend) -> None:
+    async with console(backend, size=(50, 24)) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.sees("Files Rows Changes")
+        assert "Spark" not in _line_of_views(operator.screen)
+        operator.merge.preview.turn_to("spark")
+        await operator.until(lambda: "Spark" in _line_of_views(operator.screen))
+        assert _line_of_views(operator.screen).startswith(" … ")
+        operator.merge.preview.turn_to("files")
+        await operator.until(lambda: _line_of_views(operator.screen).startswith(" Files Rows"))
+
+
+def _line_of_views(screen: str) -> str:
+    return next(line for line in screen.splitlines() if "Promise" in line or "Decision" in line)
+
+
+async def test_changes_of_a_merge_that_updates_nothing_do_not_speak_of_updated_rows(backend: FakeBackend) -> None:
+    nothing = Changes(rows_before=8, inserted=0, updated=0, updated_same=0, deleted=0)
+    backend.plans = [samples.a_plan().model_copy(update={"changes": nothing})]
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        operator.merge.preview.turn_to("changes")
+        await operator.sees("No row is updated.")

@@ -65,12 +65,17 @@ def grouped(operations: Sequence[Operation], by: str) -> list[Operation | Group]
         return list(operations)
     groups: dict[str, list[Operation]] = {}
     for one in operations:
-        name = one.table if by == "table" else local_time(one.started_at)[:10]
+        name = table(one) if by == "table" else local_time(one.started_at)[:10]
         groups.setdefault(name, []).append(one)
     listed: list[Operation | Group] = []
     for name, found in groups.items():
         listed += [Group(name, tuple(found)), *found]
     return listed
+
+
+def table(one: Operation) -> str:
+    """A CREATE names the catalog, and a MERGE into the same table need not: both are shown under one name."""
+    return one.table.removeprefix("spark_catalog.")
 
 
 def list_page(listed: Listed, outcomes: Mapping[str, Outcome], total: int, glyphs: Glyphs, by: str = "") -> Page:
@@ -113,7 +118,7 @@ def _operation_row(one: Operation, outcome: Outcome | None, glyphs: Glyphs, *, m
     started = local_time(one.started_at, seconds=False)
     return (
         f"  {started}" if member else started,
-        visible(one.table),
+        visible(table(one)),
         sentences.kind(one.kind, one.sql),
         _status(one, glyphs),
         "" if one.version is None else f"v{one.version}",

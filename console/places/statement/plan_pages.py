@@ -84,7 +84,8 @@ def changes_page(changes: Changes, glyphs: Glyphs) -> Page:
     columns = [Column(name, align="right" if name in change_rows.NUMBERS else "left") for name in change_rows.HEADERS]
     head = tuple(sentence(told) for told in change_rows.sentences(changes))
     rows: list[Row] = [tuple(row) for row in change_rows.rows(changes, glyphs)]
-    return Page(head, Table(columns, rows, "No updated row gets another value."))
+    empty = "No updated row gets another value." if changes.updated else "No row is updated."
+    return Page(head, Table(columns, rows, empty))
 
 
 def _changes_of(plan: Plan, glyphs: Glyphs) -> Page:
@@ -203,7 +204,7 @@ def promise_page(plan: Plan, glyphs: Glyphs) -> Page:
 
 
 def advice_page(plan: Plan, glyphs: Glyphs) -> Page:
-    return Page(remarks(plan.warnings, plan.advice, glyphs))
+    return Page(remarks(plan.warnings, sentences.advice(plan), glyphs))
 
 
 def expectations_page(results: Sequence[ExpectationResult], glyphs: Glyphs) -> Page:

@@ -90,7 +90,8 @@ def _of_merge(plan: Plan, glyphs: Glyphs) -> Head:
     counted = f"{sentences.counts(plan, glyphs.dot)}  ({glyphs.exact} exact)"
     everything = sentences.rewrites_all(plan)
     loud = (glyphs.warning, "$text-warning") if everything else (glyphs.points_to, "$text-primary")
-    lines = [line(*good, counted, "bold"), line(*loud, sentences.rewrite(plan))]
+    effect = good if plan.changes_something else (glyphs.points_to, "$text-primary")
+    lines = [line(*effect, counted, "bold"), line(*loud, sentences.rewrite(plan))]
     if plan.refused is not None:
         lines = [stopped]
     lines.append(line(*(mind if plan.decision.materialize else good), sentences.decision(plan.decision)))

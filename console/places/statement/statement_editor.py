@@ -220,12 +220,16 @@ class ComposePane(Vertical, Asking):
     @on(Parameters.Changed)
     def _parameter_typed(self, event: Parameters.Changed) -> None:
         event.stop()
+        self._forget_error()
         self._later()
         self.post_message(self.Edited())
 
-    def _text_changed(self) -> None:
+    def _forget_error(self) -> None:
         self.error_at = None
         self.editor.mark_error(None, None)
+
+    def _text_changed(self) -> None:
+        self._forget_error()
         names = markers_of(self.text)
         if names is not None:
             self.query_one(Parameters).set_names(names)
@@ -358,8 +362,17 @@ class ComposePane(Vertical, Asking):
             goes = self.place.told("{merge.error} goes there")
             place = f"line {failure.line}{column}: {goes}"
             told.append(signed(" ", "", place, "$foreground-muted"))
-        self.say(*told)
+        self.say(*self._without_value(), *told)
         self.post_message(self.Checked())
+
+    def _without_value(self) -> list[Paragraph]:
+        """The empty values: Spark speaks of ''."""
+        empty = [f":{visible(name)}" for name, value in self.params.items() if not value]
+        if not empty:
+            return []
+        verb = "has no value" if len(empty) == 1 else "have no values"
+        goes = self.place.told("{merge.parameters} goes there")
+        return [signed(self.console_app.glyphs.warning, "$text-warning", f"{', '.join(empty)} {verb}: {goes}")]
 
     def go_to_error(self) -> None:
         if self.error_at is not None:

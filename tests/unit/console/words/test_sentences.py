@@ -165,6 +165,10 @@ def test_a_summary_is_one_line() -> None:
              "deviations": (Deviation(metric="m", promised=1, actual=2),)},
             f"DEVIATED in 1 number · {NAME} is at v? · read v? · 0 ms",
         ),
+        (
+            {"kept": True, "version": 0, "read_version": None},
+            f"kept its promise · {NAME} is at v0 · read no version: the table is new · 0 ms",
+        ),
         ({"already_applied": True, "version": None}, "was applied already: nothing changed now"),
         ({"already_applied": True, "kept": True}, "was committed already, as v8: nothing changed now"),
         (

@@ -134,7 +134,7 @@ def test_a_commit_over_another_than_the_judged_version_is_looked_at_anew() -> No
 def test_what_an_undo_brings_back() -> None:
     assert words.page(undo_plan(until=UNTIL)) == [
         "v7 of a.b comes back, as v9: 10 rows now, ? afterwards",
-        "1 file come back (1 kB), none is missing; 2 files go (2 kB)",
+        "1 file comes back (1 kB), none is missing; 2 files go (2 kB)",
         "possible until 2026-11-28 10:00: kept a week",
     ]
     assert len(words.page(undo_plan())) == 2

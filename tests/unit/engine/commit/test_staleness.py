@@ -69,7 +69,8 @@ def test_a_commit_is_one_line() -> None:
         read_version=7,
         user_metadata=None,
     )
-    assert commit_line(commit) == "v8 WRITE 2026-11-21T10:00:00.000Z"
+    assert commit_line(commit) == "v8 WRITE 2026-11-21T10:00:00Z"
+    assert commit_line(replace(commit, timestamp="2026-11-21 10:00:00.257000")) == "v8 WRITE 2026-11-21 10:00:00"
 
 
 @pytest.mark.parametrize(
