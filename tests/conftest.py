@@ -22,6 +22,10 @@ LONGEST = (
     "test_should_materialize_source.py",
     "test_metadata_errors.py",
     "test_fidelity.py",
+    "test_metamorphic.py",
+    "test_undo_possible.py",
+    "test_store_s3.py",
+    "test_log_store.py",
 )
 # The demo, the command line and the terminal are tested with the confs that users get.
 TEST_CONFS = {

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import grpc
-from pyspark.sql.connect.client import DefaultChannelBuilder, SparkConnectClient
+from pyspark.sql.connect.client import DefaultChannelBuilder
 from pyspark.sql.connect.client.retries import DefaultPolicy
 from pyspark.sql.connect.proto.base_pb2 import GetStatusResponse
 from pyspark.sql.connect.session import SparkSession
@@ -159,12 +159,6 @@ def forget(spark: SparkSession) -> None:
         SparkSession._default_session = None
     if getattr(SparkSession._active_session, "session", None) is spark:
         SparkSession._active_session.session = None
-
-
-def client_of(spark: Any) -> SparkConnectClient:
-    """The client of any Connect session."""
-    client: SparkConnectClient = spark.client
-    return client
 
 
 def set_confs(spark: Any, confs: Mapping[str, str]) -> None:

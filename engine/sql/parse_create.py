@@ -92,11 +92,6 @@ class ParsedCreate:
         """The path of ``delta.`…` ``; None for a name."""
         return self.parts[1] if len(self.parts) == 2 and self.parts[0].lower() == "delta" else None
 
-    @property
-    def all_constraints(self) -> tuple[str, ...]:
-        """Those of the columns, then those beside them."""
-        return (*(one for column in self.columns or () for one in column.constraints), *self.constraints)
-
 
 Fields = dict[str, object]
 

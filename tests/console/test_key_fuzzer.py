@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -140,30 +140,43 @@ class Totals:
     too_soon: int = 0
 
 
+async def random_moves(
+    witness: Witness, chance: random.Random, keys: int, pressed: list[str], before_key: Callable[[], Awaitable[None]]
+) -> AsyncIterator[tuple[str, ...]]:
+    """Press random keys until the console is left or ``keys`` are ``pressed``; the moves, as they are made."""
+    operator, table = witness.operator, keys_of_help()
+    while len(pressed) < keys and operator.app.is_running:
+        move = chance.choice(TOWARDS_WRITING) if chance.random() < 0.3 else (chance.choice(table),)
+        for key in move:
+            await before_key()
+            witness.look()
+            witness.clock.seconds += chance.choice(SECONDS)
+            pressed.append(key)
+            witness.presses(key)
+            await operator.press(key)
+            witness.check()
+        yield move
+
+
 async def fuzz(seed: int, keys: int, home: Path, totals: Totals, pressed: list[str]) -> None:
     """One console, until it is left or ``keys`` are pressed."""
     chance = random.Random(seed)
     backend = FuzzedBackend(home, chance)
-    table = keys_of_help()
     size = chance.choice(((80, 24), (120, 36)))
     async with console(backend, size=size, open_sql=samples.MERGE_SQL) as operator:
         clock = operator.app.clock
         assert isinstance(clock, Clock)
         clock.stands = True
         witness = Witness(operator, backend, clock)
-        while len(pressed) < keys and operator.app.is_running:
-            move = chance.choice(TOWARDS_WRITING) if chance.random() < 0.3 else (chance.choice(table),)
-            for key in move:
-                while backend.waiting and chance.random() < 0.5:
-                    backend.answer(chance.randrange(10))
-                    await asyncio.sleep(0.001)
-                witness.look()
-                clock.seconds += chance.choice(SECONDS)
-                pressed.append(key)
-                witness.presses(key)
-                await operator.press(key)
-                witness.check()
-                check(operator)
+
+        async def answer_some() -> None:
+            check(operator)
+            while backend.waiting and chance.random() < 0.5:
+                backend.answer(chance.randrange(10))
+                await asyncio.sleep(0.001)
+
+        async for _ in random_moves(witness, chance, keys, pressed, answer_some):
+            check(operator)
         totals.keys += len(pressed)
         while backend.waiting:
             backend.answer(0)

@@ -20,7 +20,7 @@ from engine.model.progress import Progress
 from tests.conftest import TEST_CONFS, own_schema
 from tests.console import drive
 from tests.console.drive import Clock, Operator
-from tests.console.test_key_fuzzer import KEYS_OF_A_CONSOLE, SECONDS, TOWARDS_WRITING, Totals, Witness, keys_of_help
+from tests.console.test_key_fuzzer import KEYS_OF_A_CONSOLE, Totals, Witness, random_moves
 
 # most keys meet work that runs, some meet its answer
 REAL_SECONDS = (0.0, 0.0, 0.0, 0.05, 0.3)
@@ -80,17 +80,11 @@ async def fuzz(seed: int, keys: int, home: Path, schema: str, totals: Totals, pr
         await pilot.pause()
         create.use_text(f"CREATE OR REPLACE TABLE {schema}.made AS SELECT 1 AS x")
         clock.stands = True
-        table = keys_of_help()
-        while len(pressed) < keys and app.is_running:
-            move = chance.choice(TOWARDS_WRITING) if chance.random() < 0.3 else (chance.choice(table),)
-            for key in move:
-                await asyncio.sleep(chance.choice(REAL_SECONDS))
-                witness.look()
-                clock.seconds += chance.choice(SECONDS)
-                pressed.append(key)
-                witness.presses(key)
-                await operator.press(key)
-                witness.check()
+
+        async def linger() -> None:
+            await asyncio.sleep(chance.choice(REAL_SECONDS))
+
+        async for move in random_moves(witness, chance, keys, pressed, linger):
             if move[-1] in ("ctrl+r", "u") and chance.random() < ANSWERED:
                 await answered(operator)
         totals.keys += len(pressed)

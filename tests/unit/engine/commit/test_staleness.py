@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from engine.commit.staleness import REPLACING, changed_metadata, commit_line, some
+from engine.commit import staleness
+from engine.commit.staleness import (
+    REPLACING,
+    Staleness,
+    any_match,
+    changed_metadata,
+    check_staleness,
+    commit_line,
+    some,
+)
+from engine.model.errors import EngineError, UnreachableError
+from engine.model.plan import Clause, Plan
 from engine.table.commits import Commit
+from engine.table.log_file import LogFile
 from engine.table.logged_schema import LoggedMetadata
+from tests.engine.plans import make_plan
+from tests.unit.explained import Confs
 
 
 def test_many_files_are_named_by_the_first_few() -> None:
@@ -87,3 +102,149 @@ def test_a_commit_is_one_line() -> None:
 )
 def test_what_puts_another_table_in_its_place(operation: str, replaces: bool) -> None:
     assert bool(REPLACING.match(operation)) is replaces
+
+
+PLAN = make_plan()
+(TOUCHED,) = PLAN.find_touched_files.files
+OTHER = "day=2026-11-19/other.parquet"
+
+
+def file(path: str, vector: str = "", file_hash: int = 1) -> LogFile:
+    return LogFile(path, 10, {}, 5, 1 if vector else 0, vector, file_hash)
+
+
+def commit_of(operation: str, version: int = 8) -> Commit:
+    return Commit(version=version, timestamp="now", operation=operation, metrics={}, read_version=7, user_metadata=None)
+
+
+@dataclass
+class Table:
+    """A table as its log says, before and after the commits since the plan."""
+
+    before: tuple[LogFile, ...] = (file(TOUCHED.path), file(OTHER))
+    now: tuple[LogFile, ...] = (file(TOUCHED.path), file(OTHER))
+    metadata: LoggedMetadata = METADATA
+    matches: bool = False
+    table_id: str = PLAN.target.table_id
+    asked: list[list[int]] = field(default_factory=list)
+    prepared: int = 0
+
+    def sql(self, text: str) -> Table:
+        if "gone" in self.table_id:
+            raise EngineError("TABLE_OR_VIEW_NOT_FOUND", text)
+        return self
+
+    def collect(self) -> list[dict[str, str]]:
+        return [{"id": self.table_id}]
+
+    def any_match(self, hashes: list[int]) -> bool:
+        self.asked.append(hashes)
+        return self.matches
+
+    def prepare(self) -> None:
+        self.prepared += 1
+
+
+def judged(
+    table: Table, monkeypatch: pytest.MonkeyPatch, *commits: Commit, plan: Plan = PLAN, version: int = 8
+) -> Staleness:
+    def of(version: int, then: Any, now: Any) -> Any:
+        return then if version == PLAN.target.version else now
+
+    monkeypatch.setattr(staleness, "list_files", lambda *asked: of(asked[2], table.before, table.now))
+    monkeypatch.setattr(staleness, "logged_metadata", lambda *asked: of(asked[2], METADATA, table.metadata))
+    monkeypatch.setattr(staleness, "any_match", lambda *asked: table.any_match(asked[3]))
+    return check_staleness(table, plan, version, commits, table.prepare)  # type: ignore[arg-type]
+
+
+def test_a_table_at_the_planned_version_is_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert judged(Table(), monkeypatch, version=7) == Staleness("fresh", 7)
+
+
+@pytest.mark.parametrize(("table_id", "version", "why"), [("t-2", 7, "another table"), ("t-1", 6, "begin anew")])
+def test_another_table_of_the_same_name_is_stale(
+    monkeypatch: pytest.MonkeyPatch, table_id: str, version: int, why: str
+) -> None:
+    found = judged(Table(table_id=table_id), monkeypatch, version=version)
+    assert (found.verdict, found.version) == ("stale", version)
+    assert why in found.collides
+
+
+def test_a_table_that_is_gone_raises_what_spark_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(EngineError) as caught:
+        judged(Table(table_id="gone"), monkeypatch)
+    assert caught.value.condition == "TABLE_OR_VIEW_NOT_FOUND"
+
+
+@pytest.mark.parametrize(
+    ("table", "operation", "why"),
+    [
+        (Table(), "RESTORE", "v8 (RESTORE) put other rows in its place"),
+        (Table(metadata=replace(METADATA, partition_columns=())), "WRITE", "the table itself changed: it is part"),
+        (Table(now=(file(OTHER),)), "DELETE", "1 of the files it would touch changed: day=2026-11-20/part-00000"),
+        (Table(now=(file(TOUCHED.path, "dv"), file(OTHER))), "DELETE", "1 of the files it would touch changed: day="),
+        (Table(now=(file(TOUCHED.path),)), "OPTIMIZE", f"files were rewritten: {OTHER}"),
+        (Table(now=(file(TOUCHED.path), file(OTHER, "dv"))), "DELETE", f"files were rewritten: {OTHER}"),
+    ],
+)
+def test_what_could_change_the_outcome_is_stale(
+    monkeypatch: pytest.MonkeyPatch, table: Table, operation: str, why: str
+) -> None:
+    found = judged(table, monkeypatch, commit_of(operation))
+    assert (found.verdict, found.moved_by) == ("stale", (f"v8 {operation} now",))
+    assert found.collides.startswith(why)
+    assert (table.prepared, table.asked) == (0, []), "no row is read for what the log says"
+
+
+def test_with_not_matched_by_source_any_commit_is_stale(monkeypatch: pytest.MonkeyPatch) -> None:
+    clause = Clause(kind="not_matched_by_source", condition=None, action="DELETE", action_kind="delete")
+    plan = PLAN.model_copy(update={"statement": PLAN.statement.model_copy(update={"clauses": (clause,)})})
+    assert "every row of the table matters" in judged(Table(), monkeypatch, commit_of("WRITE"), plan=plan).collides
+
+
+def test_new_files_are_asked_whether_they_match(monkeypatch: pytest.MonkeyPatch) -> None:
+    new = (file("new.parquet", file_hash=7), file("newer.parquet", file_hash=8))
+    table = Table(now=(*Table().now, *new))
+    assert judged(table, monkeypatch, commit_of("WRITE")).verdict == "disjoint"
+    assert (table.prepared, table.asked) == (1, [[7, 8]])
+    table.matches = True
+    found = judged(table, monkeypatch, commit_of("WRITE"))
+    assert (found.verdict, found.collides) == (
+        "stale",
+        "rows in 2 new files match the source: new.parquet, newer.parquet",
+    )
+
+
+def test_a_commit_that_moved_nothing_is_disjoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Table()
+    assert judged(table, monkeypatch, commit_of("SET TBLPROPERTIES")).verdict == "disjoint"
+    assert table.prepared == 0
+
+
+class Joined:
+    """A session in which the new files have these rows in common with the source."""
+
+    def __init__(self, *rows: int) -> None:
+        self.rows, self.queries, self.conf = rows, list[str](), Confs({})
+
+    def sql(self, text: str) -> Joined:
+        self.queries.append(text)
+        if self.rows and self.rows[0] < 0:
+            raise OSError("failed to connect")
+        return self
+
+    def collect(self) -> tuple[int, ...]:
+        return self.rows
+
+
+def test_new_files_are_joined_with_the_source_on_the_plans_condition(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed = SimpleNamespace(target=SimpleNamespace(reference="t"), before_select="", condition="t.key = s.key")
+    merge = SimpleNamespace(statement=parsed, source_sql="feed AS s", target_name="orders", file_path="_file")
+    monkeypatch.setattr(staleness, "analyze", lambda *_: merge)
+    session = Joined(1)
+    assert any_match(session, PLAN, 9, [7, -8])  # type: ignore[arg-type]
+    assert "orders VERSION AS OF 9 AS t WHERE xxhash64(_file) IN (7L, -8L)" in session.queries[-1]
+    assert "ON t.key = s.key" in session.queries[-1]
+    assert not any_match(Joined(), PLAN, 9, [7])  # type: ignore[arg-type]
+    with pytest.raises(UnreachableError):
+        any_match(Joined(-1), PLAN, 9, [7])  # type: ignore[arg-type]

@@ -109,6 +109,7 @@ def test_a_folder_is_read_by_its_endings_and_a_name_stands_for_one(tmp_path: Pat
 @pytest.mark.parametrize(
     ("data", "condition"),
     [(b"\xff\xfe", "NOT_UTF8"), (b" " * (1 << 20) + b" ", "FILE_TOO_BIG"), (None, "FILE_NOT_READ")],
+    ids=["not UTF-8", "too big", "not there"],
 )
 def test_a_file_that_cannot_be_read(tmp_path: Path, data: bytes | None, condition: str) -> None:
     file = tmp_path / "x.yml"

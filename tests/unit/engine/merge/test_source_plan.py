@@ -10,17 +10,20 @@ from engine.merge.source_plan import (
     NON_DETERMINISTIC_LATERAL,
     SourcePlan,
     delta_scan_ids,
+    explain_scans,
     hints,
     inlined,
+    is_delta,
     is_deterministic,
     leaves,
     quoted,
     root_hint,
     uses,
 )
-from engine.model.errors import EngineError
+from engine.model.errors import CancelledError, EngineError, UnreachableError
+from engine.spark.confs import STATS_SKIPPING
 from engine.spark.explain import Node, tree
-from tests.unit.explained import Confs, Recorded
+from tests.unit.explained import Answer, Confs, Recorded
 from tests.unit.explained.cases import SOURCES, sources
 
 
@@ -96,6 +99,42 @@ class Refusing:
 @pytest.mark.parametrize(("condition", "deterministic"), [(NON_DETERMINISTIC_LATERAL, False), ("ANOTHER", None)])
 def test_what_spark_refuses_tells_whether_it_is_deterministic(condition: str, deterministic: bool | None) -> None:
     assert is_deterministic(Refusing(condition), plan_of("Project")) is deterministic  # type: ignore[arg-type]
+
+
+class Accepting(Refusing):
+    def sql(self, _: str) -> Any:
+        return Answer([["== Parsed Logical Plan =="]], {})
+
+
+def test_a_source_that_may_stand_in_a_lateral_subquery_is_deterministic() -> None:
+    assert is_deterministic(Accepting(""), plan_of("Project")) is True  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("condition", "times"), [("ANOTHER", 2), (None, 1)])
+def test_where_delta_plans_no_read_without_data_skipping_it_is_explained_with_it(
+    condition: str | None, times: int
+) -> None:
+    skipping: list[str | None] = []
+
+    class Some(Refusing):
+        def sql(self, text: str) -> Any:
+            skipping.append(self.conf.get(STATS_SKIPPING))
+            if condition and len(skipping) == 1:
+                raise EngineError(condition, text)
+            return Answer([["== Parsed Logical Plan =="]], {})
+
+    explain_scans(Some(""), plan_of("Project"))  # type: ignore[arg-type]
+    assert skipping == ["false", "true"][:times]
+
+
+@pytest.mark.parametrize("error", [CancelledError("CANCELLED", "x"), UnreachableError("SERVER_DOWN", "x")])
+def test_a_cancel_and_a_lost_spark_are_not_asked_again(error: EngineError) -> None:
+    class Failing(Refusing):
+        def sql(self, _: str) -> Any:
+            raise error
+
+    with pytest.raises(type(error)):
+        explain_scans(Failing(""), plan_of("Project"))  # type: ignore[arg-type]
 
 
 WITH = """WithCTE
@@ -176,3 +215,26 @@ def test_an_index_of_delta_lists_the_files_of_a_scan() -> None:
         "FileScan parquet c[] Location: InMemoryFileIndex(1 paths)[x]"
     )
     assert delta_scan_ids(physical) == {1: True, 3: False, 5: True}
+
+
+@pytest.mark.parametrize(
+    ("leaf", "parent", "delta"),
+    [
+        ("Range (0, 3)", None, False),
+        ("Relation [id#1L] csv", None, False),
+        ("Relation [id#9L] parquet", "SubqueryAlias delta.`/data/t`", True),
+        # no name says it: the index of the scan that reads its first column does
+        ("Relation [id#1L,v#2] parquet", "SubqueryAlias a", True),
+        ("Relation [id#3L] parquet", None, False),
+        ("Relation [id#4L] parquet", None, False),
+        ("Relation [] parquet", None, False),
+    ],
+)
+def test_a_table_without_a_name_is_known_by_its_path_or_its_scan(leaf: str, parent: str | None, delta: bool) -> None:
+    class Scanning(Refusing):
+        def sql(self, _: str) -> Any:
+            scans = "FileScan parquet [id#1L] Location: TahoeFileIndex[x]\nFileScan parquet [id#3L] Location: Other[x]"
+            return Answer([[f"== Physical Plan ==\n{scans}"]], {})
+
+    above = Node(parent) if parent else None
+    assert is_delta(Scanning(""), plan_of("Project"), Node(leaf), above) is delta  # type: ignore[arg-type]

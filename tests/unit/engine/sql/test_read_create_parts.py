@@ -116,8 +116,9 @@ def test_constraints_stand_beside_the_columns(constraint: str) -> None:
 @pytest.mark.parametrize("constraint", ["UNIQUE", "PRIMARY KEY", "REFERENCES o (id)", "CONSTRAINT c CHECK (a > 0)"])
 def test_constraints_stand_at_a_column(constraint: str) -> None:
     found = parse_create(f"CREATE TABLE t (a INT {constraint} NOT NULL)")
-    assert found.all_constraints == (constraint,)
-    assert not (found.columns or ())[0].nullable
+    (column,) = found.columns or ()
+    assert column.constraints == (constraint,)
+    assert not column.nullable
 
 
 @pytest.mark.parametrize(
