@@ -7,13 +7,14 @@ the pairs are kept (row ids and the clause that takes them, no data), so that ev
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.prepare_delta_scan import DeltaScan
 from engine.merge.prepare_source import FIELD_BYTES, ROW_BYTES, PreparedSource, pairs_view
+from engine.model.errors import EngineError
 from engine.spark.checkpoint import checkpoint
 from engine.spark.confs import confs_set, for_rows
 from engine.spark.spark_errors import collected, translate
@@ -122,6 +123,7 @@ def find_touched_files(
         raise translate(error) from error
     # the row without a file counts source rows
     rows = {int(row["file"]): row for row in by_file if row["file"] is not None}
+    hold_to_log(rows, scan.before)
     num_seen = sum(int(row["matched"]) for row in by_file if row["file"] is None)
     seen = SeenRows(view, sum(int(row["pairs"]) for row in rows.values()))
     kept = {file.file_hash for file in scan.after}
@@ -291,6 +293,17 @@ def by_file_sql(merge: AnalyzedMerge, view: str, flags: Sequence[str]) -> str:
         f"UNION ALL SELECT NULL, count(*), 0, FALSE, 0, 0, 0, 0{nothing} "
         f"FROM (SELECT DISTINCT {SOURCE_ROW} FROM {view} WHERE {SOURCE_ROW} IS NOT NULL)"
     )
+
+
+def hold_to_log(hashes: Iterable[int], files: Sequence[LogFile]) -> None:
+    """Raise an EngineError if Spark read rows of a file that is none of ``files``: its rows would be lost here."""
+    unknown = set(hashes) - {file.file_hash for file in files}
+    if unknown:
+        raise EngineError(
+            "FILES_NOT_UNDERSTOOD",
+            f"{len(unknown):,} of the files with matches are not in the table's log under the paths that Spark reads.",
+            "Nothing is promised. This is a fault of ours: please report it, with the names of files in the log.",
+        )
 
 
 def _file_matches(

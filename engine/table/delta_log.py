@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from unicodedata import category
 
 from engine.model.errors import EngineError
 from engine.spark.input_files import files_of_query
@@ -320,10 +321,18 @@ def partitions_of(files: Iterable[LogFile]) -> int:
 
 
 def _encoded(path: str) -> str:
+    """As ``java.net.URI`` prints a path: letters that are not ASCII stay as they are."""
     from urllib.parse import quote
 
-    scheme, separator, rest = path.partition(":")
-    return f"{scheme}{separator}{quote(rest, safe=SAFE)}" if separator else quote(path, safe=SAFE)
+    # ":" is safe, and so are all characters of a scheme
+    return "".join(one if _is_plain(one) else quote(one, safe=SAFE) for one in path)
+
+
+def _is_plain(character: str) -> bool:
+    """Whether a character is not ASCII, and no space or control character either."""
+    return ord(character) >= FIRST_PRINTABLE and not category(character).startswith("Z")
 
 
 SAFE = "/:@!$&'()*+,;=~-._"
+FIRST_PRINTABLE = 0xA0
+"""The first behind ASCII and its control characters."""
