@@ -1,4 +1,4 @@
-"""Why Delta kept or skipped a file: asked of a plan when somebody wants to know, never stored for every file.
+"""Why Delta kept or skipped a file: computed when it is asked for, never stored for every file.
 
 The verdicts are Delta's own: each predicate is asked for its files by itself, so strings are compared as far as the log
 keeps them, timestamps with their millisecond, and a file without a statistic is kept. What is shown beside a verdict is
@@ -10,20 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
-from engine.merge.analyze import Expression, analyze_again
-from engine.merge.prepare_delta_scan import files_for_scan, where
+from engine.merge.analyze import Expression
 from engine.model.browse import Column
-from engine.model.plan import Plan
-from engine.spark.session_state import run_setup
-from engine.sql.resolve import resolve
-from engine.table.delta_log import list_files
 from engine.table.log_file import LogFile, statistics_of
-from engine.table.logged_schema import logged_schema
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 INDEXED_BY = ("delta.dataSkippingStatsColumns", "delta.dataSkippingNumIndexedCols")
 STRING_PREFIX = 32  # delta.dataSkippingStringPrefixLength, unless a table sets another
@@ -94,33 +85,6 @@ class Evident(Sequence[FileEvidence]):
         if isinstance(at, slice):
             return Evident(self._files[at], self._evidence)
         return self._evidence(self._files[at])
-
-
-def why_kept(spark: SparkSession, plan: Plan, paths: Collection[str] | None = None) -> Sequence[FileEvidence]:
-    """Why each file of the planned version (those with ``paths`` as in the log, or all) was kept or skipped.
-
-    Reads the log's statistics and asks Delta once for each predicate; no data is read. Raises what
-    Spark raises, as an EngineError.
-    """
-    run_setup(spark, plan.statement.setup, again=True)
-    merge = analyze_again(spark, plan)
-    files = list_files(spark, plan.target.path, plan.target.version, with_stats=True)
-    if paths is not None:
-        files = tuple(file for file in files if file.path in set(paths))
-    detail = spark.sql(f"DESCRIBE DETAIL {plan.target.name}").collect()[0]
-    _, target = merge.sides
-    expressions = []
-    for typed in plan.scan.predicates:
-        resolution = resolve(typed, [target])
-        expressions.append(Expression(resolution.text, resolution.target_columns, (), typed))
-
-    def kept(predicates: Sequence[str]) -> Sequence[LogFile]:
-        return files_for_scan(spark, merge, files, where(merge, predicates), as_merge=True) if predicates else files
-
-    after = kept([part.text for part in expressions])
-    logged = logged_schema(spark, str(detail["location"]), merge.version)
-    physical = {column.name: column.physical_name for column in logged}
-    return file_evidence(physical, detail, files, after, expressions, merge.target_schema, kept)
 
 
 def file_evidence(

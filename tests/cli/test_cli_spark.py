@@ -23,8 +23,8 @@ OPTIONS = ("--master", "local[2]", *(word for conf in TEST_CONFS.items() for wor
 
 # about a minute of work that a task notices the end of between two rows
 SLOW = "(SELECT id % 10 AS k, CAST(max(hash(id)) AS BIGINT) AS v FROM range(200000000000) GROUP BY 1)"
-# slow to write, and nothing that a plan would have to try: none of it can fail
-SLOW_VALUE = "length(concat(" + ", ".join(f"md5(concat(s.v, '{n}'))" for n in range(1000)) + "))"
+# slow to write if there are many rows, and nothing that a plan would have to try: none of it can fail
+SLOW_VALUE = "length(concat(" + ", ".join(f"md5(concat(s.v, '{n}'))" for n in range(200)) + "))"
 
 
 @pytest.fixture
@@ -37,8 +37,7 @@ def shell(capsys: pytest.CaptureFixture[str], session: Any, spark_home: Path) ->
 def target(spark: Any, schema: str) -> str:
     spark.sql("CREATE TABLE t (k BIGINT, v BIGINT) USING delta")
     spark.sql("INSERT INTO t SELECT /*+ COALESCE(1) */ id, 0 FROM range(100)")
-    spark.sql("CREATE TABLE s (k BIGINT, v BIGINT) USING delta")
-    spark.sql("INSERT INTO s VALUES (1, 10), (2, 20), (200, 2000)")
+    spark.sql("CREATE TABLE s USING delta AS SELECT * FROM VALUES (1L, 10L), (2L, 20L), (200L, 2000L) AS s(k, v)")
     return schema
 
 
@@ -326,7 +325,7 @@ def test_ctrl_c_while_planning(shell: Shell, spark: Any, target: str, tmp_path: 
 
 
 def test_ctrl_c_while_applying(shell: Shell, spark: Any, target: str, tmp_path: Path) -> None:
-    spark.sql(f"INSERT INTO {target}.s SELECT id, id FROM range(1000, 40000)")
+    spark.sql(f"INSERT INTO {target}.s SELECT id, id FROM range(1000, 200000)")
     file = tmp_path / "m.sql"
     file.write_text(
         f"MERGE INTO {target}.t AS t USING {target}.s AS s ON t.k = s.k\n"

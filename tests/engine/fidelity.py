@@ -52,13 +52,14 @@ def check_merge(
     With ``values`` the rows that the merge leaves are computed first, and compared one for one. ``elsewhere`` applies
     the plan where this session is not known.
     """
-    before_plan = footprint(spark, table)
+    location = location_of(spark, table)
+    before_plan = footprint(spark, table, location)
     try:
         looked = plan(spark, script, rows=rows)
     except EngineError as error:
-        assert footprint(spark, table) == before_plan, "planning writes nothing"
+        assert footprint(spark, table, location) == before_plan, "planning writes nothing"
         return same_refusal(spark, script, error)
-    assert footprint(spark, table) == before_plan, "planning writes nothing"
+    assert footprint(spark, table, location) == before_plan, "planning writes nothing"
     if looked.refused:
         return same_refusal(spark, script, looked.refused)
     failed = [warning.evidence for warning in looked.warnings if warning.code == "CHECK_FAILED"]
@@ -91,10 +92,16 @@ def check_merge(
     return "committed"
 
 
-def footprint(spark: Any, table: str) -> tuple[frozenset[tuple[str, int, int]], frozenset[str]]:
-    """What lies in the table's directory, its log included (path, size, time of change), and the schema's tables."""
+def location_of(spark: Any, table: str) -> Path:
     location = str(spark.sql(f"DESCRIBE DETAIL {table}").collect()[0]["location"])
-    files = [one for one in Path(unquote(location.removeprefix("file:"))).rglob("*") if one.is_file()]
+    return Path(unquote(location.removeprefix("file:")))
+
+
+def footprint(
+    spark: Any, table: str, location: Path | None = None
+) -> tuple[frozenset[tuple[str, int, int]], frozenset[str]]:
+    """What lies in the table's directory, its log included (path, size, time of change), and the schema's tables."""
+    files = [one for one in (location or location_of(spark, table)).rglob("*") if one.is_file()]
     schema = table.rpartition(".")[0]
     tables = spark.sql(f"SHOW TABLES{f' IN {schema}' if schema and not schema.startswith('delta') else ''}").collect()
     return (

@@ -284,7 +284,8 @@ def an_upsert_planned_again_updates_each_row_to_what_it_is(planned: Planned) -> 
     return True
 
 
-RELATIONS: tuple[Callable[[Planned], bool], ...] = (
+Relation = Callable[[Planned], bool]
+RELATIONS: tuple[Relation, ...] = (
     a_clause_that_is_split_promises_the_same,
     the_counts_are_those_of_a_full_outer_join,
     a_shuffled_source_changes_nothing,

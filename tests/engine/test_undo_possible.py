@@ -50,9 +50,13 @@ def history(tmp_path: Path) -> History:
 
 
 @pytest.fixture
-def tables(spark: Any, schema: str) -> None:
-    spark.sql("CREATE TABLE t USING delta AS SELECT id, 'old' AS v FROM range(0, 10, 1, 2)")
+def source(spark: Any, schema: str) -> None:
     spark.sql("CREATE TABLE s USING delta AS SELECT * FROM VALUES (1L, 'new'), (20L, 'new') AS s(id, v)")
+
+
+@pytest.fixture
+def tables(spark: Any, source: None) -> None:
+    spark.sql("CREATE TABLE t USING delta AS SELECT id, 'old' AS v FROM range(0, 10, 1, 2)")
 
 
 def directory(spark: Any, table: str) -> Path:
@@ -83,14 +87,13 @@ def properties(spark: Any, table: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(("days", "raised"), [(10, (RETENTION,)), (45, (RETENTION, LOG_RETENTION))])
 def test_an_old_table_is_taken_back_after_its_property_is_raised(
-    spark: Any, schema: str, history: History, days: int, raised: tuple[str, ...]
+    spark: Any, source: None, history: History, days: int, raised: tuple[str, ...]
 ) -> None:
     # what raises the property is a checkpoint: the log is cleaned up by the property as it is raised
     spark.sql(
         f"CREATE TABLE t USING delta TBLPROPERTIES ('{CHECKPOINT_INTERVAL}' = '2') AS "
         "SELECT id, 'old' AS v FROM range(0, 10, 1, 2)"
     )
-    spark.sql("CREATE TABLE s USING delta AS SELECT * FROM VALUES (1L, 'new'), (20L, 'new') AS s(id, v)")
     make_old(spark, "t", days)
     looked, outcome = merged(spark, history)
     assert looked.undo is not None
@@ -185,9 +188,8 @@ def test_after_vacuum_it_is_not_possible(spark: Any, tables: None, history: Hist
 
 
 def test_a_deletion_vector_that_vacuum_deleted_is_missed_before_the_table_is_broken(
-    spark: Any, schema: str, tables: None, history: History
+    spark: Any, source: None, history: History
 ) -> None:
-    spark.sql("DROP TABLE t")
     spark.sql(
         "CREATE TABLE t USING delta TBLPROPERTIES ('delta.enableDeletionVectors' = 'true') AS "
         "SELECT id, 'old' AS v FROM range(0, 10, 1, 1)"
@@ -247,7 +249,7 @@ def created(spark: Any, history: History, sql: str) -> tuple[CreatePlan, Outcome
     "form",
     ["n (id BIGINT) USING delta", "n USING delta AS SELECT id FROM s", "n LIKE s USING delta", "n SHALLOW CLONE s"],
 )
-def test_a_table_that_was_created_is_dropped(spark: Any, tables: None, history: History, form: str) -> None:
+def test_a_table_that_was_created_is_dropped(spark: Any, source: None, history: History, form: str) -> None:
     looked, outcome = created(spark, history, f"CREATE TABLE {form}")
     assert looked.undo is not None
     assert looked.undo.possible
@@ -263,7 +265,7 @@ def test_a_table_that_was_created_is_dropped(spark: Any, tables: None, history: 
         plan_undo(spark, history.get(outcome.op_id))
 
 
-def test_the_files_of_an_external_table_stay(spark: Any, tables: None, history: History, tmp_path: Path) -> None:
+def test_the_files_of_an_external_table_stay(spark: Any, schema: str, history: History, tmp_path: Path) -> None:
     place = tmp_path / "place"
     looked, outcome = created(spark, history, f"CREATE TABLE n USING delta LOCATION '{place}' AS SELECT 1 AS a")
     assert looked.undo is not None
@@ -275,7 +277,7 @@ def test_the_files_of_an_external_table_stay(spark: Any, tables: None, history: 
     assert list(place.glob("*.parquet"))
 
 
-def test_a_table_by_path_is_not_dropped(spark: Any, tables: None, history: History, tmp_path: Path) -> None:
+def test_a_table_by_path_is_not_dropped(spark: Any, schema: str, history: History, tmp_path: Path) -> None:
     looked, outcome = created(spark, history, f"CREATE TABLE delta.`{tmp_path}/p` USING delta AS SELECT 1 AS a")
     assert looked.undo is not None
     assert looked.undo.possible is False
@@ -283,7 +285,7 @@ def test_a_table_by_path_is_not_dropped(spark: Any, tables: None, history: Histo
         plan_undo(spark, history.get(outcome.op_id))
 
 
-def test_what_was_committed_since_is_not_dropped(spark: Any, tables: None, history: History) -> None:
+def test_what_was_committed_since_is_not_dropped(spark: Any, schema: str, history: History) -> None:
     _, outcome = created(spark, history, "CREATE TABLE n USING delta AS SELECT 1 AS a")
     found = plan_undo(spark, history.get(outcome.op_id))
     spark.sql("INSERT INTO n VALUES (2)")
@@ -295,7 +297,7 @@ def test_what_was_committed_since_is_not_dropped(spark: Any, tables: None, histo
     assert spark.sql("SELECT count(*) FROM n").collect()[0][0] == 2
 
 
-def test_a_table_that_is_not_ours_is_not_dropped(spark: Any, tables: None, history: History) -> None:
+def test_a_table_that_is_not_ours_is_not_dropped(spark: Any, schema: str, history: History) -> None:
     _, outcome = created(spark, history, "CREATE TABLE n USING delta AS SELECT 1 AS a")
     found = plan_undo(spark, history.get(outcome.op_id))
     spark.sql("DROP TABLE n")
@@ -310,7 +312,7 @@ def test_a_table_that_is_not_ours_is_not_dropped(spark: Any, tables: None, histo
 
 
 def test_a_catalog_entry_over_a_table_that_was_there_is_not_dropped(
-    spark: Any, tables: None, history: History, tmp_path: Path
+    spark: Any, schema: str, history: History, tmp_path: Path
 ) -> None:
     place = tmp_path / uuid.uuid4().hex
     spark.sql(f"CREATE TABLE delta.`{place}` USING delta AS SELECT 1 AS a")
@@ -325,8 +327,7 @@ def test_a_catalog_entry_over_a_table_that_was_there_is_not_dropped(
 REPLACING = ("REPLACE TABLE t (a INT) USING delta", "CREATE OR REPLACE TABLE t USING delta AS SELECT 'x' AS a")
 
 
-@pytest.mark.parametrize("days", [0, 10])
-@pytest.mark.parametrize("sql", REPLACING)
+@pytest.mark.parametrize(("sql", "days"), [(REPLACING[0], 0), (REPLACING[1], 10)])
 def test_a_table_that_was_replaced_is_restored(spark: Any, tables: None, history: History, sql: str, days: int) -> None:
     make_old(spark, "t", days)
     looked, outcome = created(spark, history, sql)

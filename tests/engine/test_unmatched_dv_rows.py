@@ -23,22 +23,40 @@ BY_SOURCE = "WHEN NOT MATCHED BY SOURCE AND t.k > 5 THEN DELETE"
 OFF = "SET spark.databricks.delta.merge.deletionVectors.persistent = false; "
 
 
+DELETION_VECTORS = "'delta.enableDeletionVectors' = 'true'"
+
+
 @pytest.fixture(scope="module")
 def shop(spark: Any) -> Iterator[Any]:
+    """The session in a schema with ``ids_of_target`` (0 to 4) and ``ids_of_source`` (3 to 7), k 1 in both, and
+    two more of these ``_with_null``, which have a row more: its id is NULL, its k 2."""
     with own_schema(spark):
+        for name, low in (("ids_of_target", 0), ("ids_of_source", 3)):
+            create(spark, name, low)
+            create(spark, f"{name}_with_null", low, null=True)
         yield spark
 
 
-def tables(spark: Any, null_in: str, properties: str = "'delta.enableDeletionVectors' = 'true'") -> tuple[str, str]:
-    """(target, source): ids 0 to 4 and 3 to 7 (k 1), and in one of them a row whose id is NULL (k 2)."""
-    target, source = (f"{name}_{uuid.uuid4().hex[:8]}" for name in ("target", "source"))
-    for name, low in ((target, 0), (source, 3)):
-        null = "UNION ALL SELECT CAST(NULL AS BIGINT), 2" if name.startswith(null_in) else ""
-        spark.sql(
-            f"CREATE TABLE {name} USING delta TBLPROPERTIES ({properties}) AS"
-            f" SELECT id, 1 AS k FROM range({low}, {low + 5}, 1, 1) {null}"
-        )
-    return target, source
+def create(spark: Any, name: str, low: int, *, null: bool = False, properties: str = DELETION_VECTORS) -> None:
+    spark.sql(
+        f"CREATE TABLE {name} USING delta TBLPROPERTIES ({properties}) AS"
+        f" SELECT id, 1 AS k FROM range({low}, {low + 5}, 1, 1)"
+        f"{' UNION ALL SELECT CAST(NULL AS BIGINT), 2' if null else ''}"
+    )
+
+
+def tables(null_in: str) -> tuple[str, str]:
+    """(target, source), of which one has a row whose id is NULL. Nothing is committed to them."""
+    return (
+        "ids_of_target_with_null" if null_in == "target" else "ids_of_target",
+        "ids_of_source_with_null" if null_in == "source" else "ids_of_source",
+    )
+
+
+def new_target(spark: Any, *, null: bool, properties: str = DELETION_VECTORS) -> str:
+    name = f"target_{uuid.uuid4().hex[:8]}"
+    create(spark, name, 0, null=null, properties=properties)
+    return name
 
 
 @pytest.mark.parametrize(
@@ -54,7 +72,7 @@ def tables(spark: Any, null_in: str, properties: str = "'delta.enableDeletionVec
 def test_a_row_without_a_match_that_passes_for_matched_is_foreseen(
     shop: Any, null_in: str, on: str, clauses: str
 ) -> None:
-    target, source = tables(shop, null_in)
+    target, source = tables(null_in)
     sql = f"MERGE INTO {target} AS t USING {source} AS s ON {on} {clauses}"
     looked = plan(shop, sql)
     assert looked.refused is not None
@@ -66,11 +84,18 @@ def test_a_row_without_a_match_that_passes_for_matched_is_foreseen(
     with pytest.raises(Exception, match="did not match any merge clause") as failed:
         shop.sql(sql).collect()
     assert translate(failed.value).condition == UNEXPECTED
-    assert plan(shop, sql, private=True).refused.rows == ()  # type: ignore[union-attr]
+
+
+def test_in_private_the_plan_shows_no_key(shop: Any) -> None:
+    target, source = tables("source")
+    sql = f"MERGE INTO {target} AS t USING {source} AS s ON {NULL_SAFE} {UPDATE} {SOME_INSERTS}"
+    refused = plan(shop, sql, private=True).refused
+    assert refused is not None
+    assert (refused.condition, refused.rows) == (UNEXPECTED, ())
 
 
 def test_an_on_without_a_column_of_that_side_has_no_keys_to_show(shop: Any) -> None:
-    target, source = tables(shop, "source")
+    target, source = tables("source")
     sql = f"MERGE INTO {target} AS t USING {source} AS s ON t.id IS NULL {DELETE} {SOME_INSERTS} {BY_SOURCE}"
     refused = plan(shop, sql).refused
     assert refused is not None
@@ -100,18 +125,20 @@ def test_an_on_without_a_column_of_that_side_has_no_keys_to_show(shop: Any) -> N
     ],
 )
 def test_and_no_other_is(shop: Any, null_in: str, on: str, clauses: str) -> None:
-    target, source = tables(shop, null_in)
+    target, source = new_target(shop, null=null_in == "target"), tables(null_in)[1]
     looked = plan(shop, f"MERGE INTO {target} AS t USING {source} AS s ON {on} {clauses}")
     assert looked.refused is None
     assert looked.write.deletion_vectors
     assert apply(shop, looked).kept
 
 
-@pytest.mark.parametrize(("properties", "before"), [("'x' = 'y'", ""), ("'delta.enableDeletionVectors' = 'true'", OFF)])
+@pytest.mark.parametrize(("properties", "before"), [("'x' = 'y'", ""), (DELETION_VECTORS, OFF)])
 def test_without_deletion_vectors_there_is_none(shop: Any, properties: str, before: str) -> None:
-    target, source = tables(shop, "target", properties)
+    target = new_target(shop, null=True, properties=properties)
     try:
-        looked = plan(shop, f"{before}MERGE INTO {target} AS t USING {source} AS s ON {NULL_SAFE} {DELETE} {BY_SOURCE}")
+        looked = plan(
+            shop, f"{before}MERGE INTO {target} AS t USING ids_of_source AS s ON {NULL_SAFE} {DELETE} {BY_SOURCE}"
+        )
         assert not looked.write.deletion_vectors
         assert apply(shop, looked).kept
     finally:
