@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
 LEGACY = "a cast under spark.sql.storeAssignmentPolicy LEGACY"
-# functions that need no brackets
+NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+"""How the value NULL of a partition column is written: it, and the empty text, come back as NULL
+(org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils)."""
 Origin = Literal["kept", "given", "default", "generated", "identity"]
 
 
@@ -64,12 +66,17 @@ class Assignment:
 
     @property
     def read_value(self) -> str:
-        """The value as a read shows it: CHAR padded, and NULL of the column's type for what is not known."""
+        """The value as a read shows it: CHAR padded, a text that names no partition NULL, and NULL of the column's type
+        for what is not known."""
+        column = self.column
         if self.value is None:
-            return f"CAST(NULL AS {ddl(self.column.type)})"
-        if self.column.raw_type is None or not self.column.padded or self.origin == "kept":
+            return f"CAST(NULL AS {ddl(column.type)})"
+        if self.origin == "kept":
             return self.value
-        return padded(self.value, self.column.raw_type)
+        value = self.value if column.raw_type is None or not column.padded else padded(self.value, column.raw_type)
+        if not column.partition or column.type.typeName() != "string":
+            return value
+        return f"CASE WHEN {value} NOT IN ('', '{NO_PARTITION}') THEN {value} END"
 
 
 @dataclass(frozen=True)

@@ -20,15 +20,22 @@ from engine.model.plan import Remark
 from engine.model.value import Accuracy, Cells
 from engine.preflight.assignments import ClauseAssignments, never_failing
 from engine.preflight.target_rules import TargetRules
-from engine.preflight.typed_parts import clause_with, matched_with, source_without_duplicates, typed_values
+from engine.preflight.typed_parts import (
+    clause_with,
+    is_last_of_its_kind,
+    matched_with,
+    source_without_duplicates,
+    typed_values,
+)
 from engine.spark.spark_errors import collected
 from engine.sql.literals import within
 from engine.sql.names import quote
-from engine.sql.resolve import TARGET
+from engine.sql.resolve import SOURCE, TARGET
 from engine.table.log_file import LogFile
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructField
 
 SAMPLE_KEYS = 5
 
@@ -115,7 +122,7 @@ def written_keys_faults(spark: SparkSession, inserted: InsertedRows, checks: Che
             count=repeated,
             exactness=exactness,
             keys=_keys(spark, inserted, f"FROM {rows} WHERE {keyed} GROUP BY {keys} HAVING count(*) > 1", "min"),
-            fix=f"USING {source_without_duplicates(inserted.merge)}",
+            fix=_without_duplicates(inserted),
         )
 
 
@@ -152,13 +159,37 @@ def cells(spark: SparkSession, query: str) -> tuple[Cells, ...]:
 
 
 def _not_null(inserted: InsertedRows) -> str:
-    """The INSERT clauses that leave these rows out."""
+    """The INSERT clauses that leave these rows out; "" where a later one would take them."""
     clauses = []
     for one in inserted.clauses:
         values = typed_values(inserted.merge, one)
         known = [f"{values[name]} IS NOT NULL" for name in _columns(inserted.null_matches_nothing) if name in values]
+        if known and not is_last_of_its_kind(inserted.merge, one):
+            return ""
         clauses += [clause_with(inserted.merge, one, " AND ".join(known))] if known else []
     return "\n".join(clauses)
+
+
+def _without_duplicates(inserted: InsertedRows) -> str:
+    """USING with one source row for each key; "" where that may be one that no clause takes, or where keys become equal
+    by a cast."""
+    merge = inserted.merge
+    columns = filter(None, (plain_columns(merge, key) for key in inserted.keys))
+    differ = any(source.dataType != target.dataType for source, target in columns)
+    if differ or any(one.condition for one in merge.statement.not_matched):
+        return ""
+    return f"USING {source_without_duplicates(merge)}"
+
+
+def plain_columns(merge: AnalyzedMerge, key: Key) -> tuple[StructField, StructField] | None:
+    """The columns of the source and of the target that a key compares; None if it compares anything else."""
+    source, target = key.source, key.target
+    if len(source.source_columns) != 1 or len(target.target_columns) != 1:
+        return None
+    one, other = source.source_columns[0], target.target_columns[0]
+    if source.text != f"{SOURCE}.{quote(one)}" or target.text != f"{TARGET}.{quote(other)}":
+        return None
+    return merge.source_type[one], merge.target_type[other]
 
 
 def keys_outside_on(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from engine.merge.analyze import AnalyzedMerge, Key
 from engine.merge.prepare_source import PreparedSource
 from engine.model.plan import Remark
-from engine.preflight.inserted_faults import SAMPLE_KEYS, cells
+from engine.preflight.inserted_faults import SAMPLE_KEYS, cells, plain_columns
 from engine.spark.explain import explain
 from engine.spark.schema import schema_of
 from engine.spark.spark_errors import collected
@@ -116,16 +116,8 @@ def source_casts(spark: SparkSession, merge: AnalyzedMerge) -> dict[Key, str]:
 
 
 def _same_plain_columns(merge: AnalyzedMerge, key: Key) -> bool:
-    source, target = key.source, key.target
-    if len(source.source_columns) != 1 or len(target.target_columns) != 1:
-        return False
-    if (
-        source.text != f"{SOURCE}.{quote(source.source_columns[0])}"
-        or target.text != f"{TARGET}.{quote(target.target_columns[0])}"
-    ):
-        return False
-    one, other = merge.source_type[source.source_columns[0]], merge.target_type[target.target_columns[0]]
-    return one.dataType == other.dataType
+    columns = plain_columns(merge, key)
+    return columns is not None and columns[0].dataType == columns[1].dataType
 
 
 def _keeps_apart(given: str, wanted: str) -> bool:

@@ -36,7 +36,7 @@ class TargetColumn:
     """A column of the target as the MERGE leaves it. ``before`` is its type until then, None for a new column.
 
     ``raw_type`` has the lengths of its CHAR(n) and VARCHAR(n), None where no length is checked; ``padded``: a read
-    fills CHAR up. ``default`` and ``generated_as`` are SQL texts.
+    fills CHAR up. ``default`` and ``generated_as`` are SQL texts. ``partition``: the table is partitioned by it.
     """
 
     name: str
@@ -49,6 +49,7 @@ class TargetColumn:
     generated_as: str | None
     identity: bool
     generation_may_raise: bool = False
+    partition: bool = False
 
 
 ZONED = re.compile(r"timestamp|unix|zone|hour|minute|second|now|current", re.IGNORECASE)
@@ -103,6 +104,7 @@ def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[Log
     keys = (ANSI, POLICY, FOLLOWS_ANSI, PADDING, AS_STRING, BY_NAME, NULL_STRUCTS, NULL_STRUCTS_OF_STAR, AUTO_MERGE)
     confs = read_confs(spark, keys)
     before = {field.name.lower(): field.dataType for field in merge.target_type.fields}
+    partitions = tuple(detail["partitionColumns"] or ())
     columns = []
     for field in merge.type_after.fields:
         metadata = field.metadata or {}
@@ -118,6 +120,7 @@ def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[Log
                 default=metadata.get("CURRENT_DEFAULT"),
                 generated_as=in_log.generated_as if in_log else None,
                 identity=in_log is not None and in_log.identity,
+                partition=field.name in partitions,
             )
         )
     columns = _with_risks(spark, columns)

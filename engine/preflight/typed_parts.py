@@ -26,6 +26,11 @@ def matched_with(merge: AnalyzedMerge, condition: str) -> tuple[str, ...]:
     return tuple(_with_condition(clause, condition) for clause in merge.typed.matched)
 
 
+def is_last_of_its_kind(merge: AnalyzedMerge, one: ClauseAssignments) -> bool:
+    """Whether no later clause takes the rows that a further condition keeps from this one."""
+    return merge.statement.of_kind(one.clause.kind)[-1] is one.clause
+
+
 def _with_condition(typed: MergeClause, condition: str) -> str:
     own = f" AND ({typed.condition})" if typed.condition else ""
     return f"WHEN {WHEN[typed.kind]} AND {condition}{own} THEN {typed.action}"

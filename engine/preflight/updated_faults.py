@@ -28,8 +28,9 @@ from engine.preflight.assignments import ClauseAssignments, kept, never_failing,
 from engine.preflight.row_checks import risky_parts
 from engine.preflight.target_reads import DescribedTarget
 from engine.preflight.target_rules import TargetRules
-from engine.preflight.typed_parts import clause_with, typed_column, typed_values
+from engine.preflight.typed_parts import clause_with, is_last_of_its_kind, typed_column, typed_values
 from engine.sql.names import quote
+from engine.sql.store_types import ddl
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType
@@ -241,19 +242,36 @@ def _idle_files(idle: Sequence[FileMatches], matches: Matches) -> str:
 
 def _differs(merge: AnalyzedMerge, one: ClauseAssignments, compared: ComparedUpdate) -> str:
     """The condition, in the operator's names, that holds where a compared column changes."""
+    values = {name: value for name, value in _values(merge, one).items() if name in compared.compared}
+    old = {name.lower() for name in merge.target_type.names}
     pairs = [
-        f"{typed_column(merge, name)} <=> {value}"
-        for name, value in typed_values(merge, one).items()
-        if name in compared.compared
+        # a column that the MERGE adds has no value yet
+        f"{typed_column(merge, name)} <=> {value}" if name.lower() in old else f"{value} IS NULL"
+        for name, value in values.items()
     ]
     return f"NOT ({' AND '.join(pairs)})" if pairs else ""
 
 
 def _newer(merge: AnalyzedMerge, one: ClauseAssignments, column: str) -> str:
-    value = typed_values(merge, one).get(column)
+    value = _values(merge, one).get(column)
     # a row without a version is no older row
     return f"coalesce({value} >= {typed_column(merge, column)}, TRUE)" if value else ""
 
 
+def _values(merge: AnalyzedMerge, one: ClauseAssignments) -> dict[str, str]:
+    """typed_values in the types of the columns: Spark may compare two types in one that they do not fit."""
+    types = {a.column.name: (a.column.type, a.given) for a in one.columns}
+
+    def written(name: str, value: str) -> str:
+        data_type, given = types[name]
+        return value if given is None or given.type == data_type else f"CAST({value} AS {ddl(data_type)})"
+
+    return {name: written(name, value) for name, value in typed_values(merge, one).items()}
+
+
 def _clauses(merge: AnalyzedMerge, conditions: Iterable[tuple[ClauseAssignments, str]]) -> str:
-    return "\n".join(clause_with(merge, one, text) for one, text in conditions if text)
+    """The clauses with these conditions; "" where a later clause would take the rows that they leave."""
+    found = [(one, text) for one, text in conditions if text]
+    if not all(is_last_of_its_kind(merge, one) for one, _ in found):
+        return ""
+    return "\n".join(clause_with(merge, one, text) for one, text in found)

@@ -12,6 +12,16 @@ from engine.table.commits import current_version
 from engine.table.delta_log import list_files, log_segment
 from tests.engine.some import some
 
+
+@pytest.mark.parametrize("folder", ["pé q%41+", "日本\u3000e\u0301[x]"])
+def test_a_file_is_known_by_the_path_that_spark_reads_it_by(spark: Any, tmp_path: Path, folder: str) -> None:
+    table = f"delta.`{tmp_path / folder}`"
+    spark.sql(f"CREATE TABLE {table} USING delta PARTITIONED BY (p) AS SELECT 1 AS id, 'ü %é' AS p")
+    location = spark.sql(f"DESCRIBE DETAIL {table}").collect()[0]["location"]
+    read = {row[0] for row in spark.sql(f"SELECT xxhash64(_metadata.file_path) FROM {table}").collect()}
+    assert {file.file_hash for file in list_files(spark, location, 0)} == read
+
+
 FORMS = {
     "one Parquet file": "",
     "statistics as a struct alone": "'delta.checkpoint.writeStatsAsJson' = 'false', "

@@ -89,3 +89,21 @@ def test_a_merge_that_only_inserts_shows_rows_without_a_match(shop: Any) -> None
     shop.sql("CREATE TABLE s USING delta AS SELECT id AS k, id AS v FROM range(95, 103)")
     text = "MERGE INTO t USING s ON t.k = s.k WHEN NOT MATCHED AND s.k > 100 THEN INSERT (k, v) VALUES (s.k, s.v)"
     assert shown(plan(shop, text, rows=5)) == {"insert": [("101", None, "101"), ("102", None, "102")]}
+
+
+def test_a_text_that_names_no_partition_is_shown_as_the_null_that_comes_back(shop: Any) -> None:
+    shop.sql("CREATE TABLE texts (k BIGINT, part STRING, v BIGINT) USING delta PARTITIONED BY (part)")
+    shop.sql("INSERT INTO texts VALUES (1, 'a', 10), (2, 'b', 20)")
+    rows = "(1, '', 11), (2, '__HIVE_DEFAULT_PARTITION__', 20), (3, '', 30)"
+    looked = plan(
+        shop,
+        f"MERGE INTO texts USING (SELECT * FROM VALUES {rows} AS s(k, part, v)) AS s ON texts.k = s.k "
+        "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+        rows=9,
+        changes=True,
+    )
+    assert [one.after["part"] for one in looked.samples if one.after] == [None, None, None]
+    assert looked.changes is not None
+    assert {one.name: one.to_null for one in looked.changes.columns}["part"] == 2
+    assert apply(shop, looked).kept
+    assert [row[0] for row in shop.sql("SELECT part FROM texts").collect()] == [None, None, None]

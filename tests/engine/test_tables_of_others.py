@@ -93,4 +93,5 @@ def what_became(spark: Any, table: Path, merge: str) -> str:
 
 
 def rows_of(spark: Any, table: Path) -> Counter[str]:
-    return Counter(str(row) for row in spark.sql(f"SELECT * FROM delta.`{table}`").collect())
+    # as text: Python has no map whose keys are lists
+    return Counter(row[0] for row in spark.sql(f"SELECT CAST(struct(*) AS STRING) FROM delta.`{table}`").collect())
