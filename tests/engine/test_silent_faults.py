@@ -256,7 +256,7 @@ def test_a_fix_compares_in_the_type_of_the_column_and_names_no_column_that_is_no
     assert found.count == 1
     assert "t.v <=> CAST(s.v AS string) AND s.extra IS NULL" in found.fix
     pasted = planned(shop, merge.format(rows, found.fix))
-    assert pasted.promise.metrics["numTargetRowsUpdated"] == 1
+    assert pasted.promise["numTargetRowsUpdated"] == 1
     assert not faults(pasted)
 
 
