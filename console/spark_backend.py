@@ -74,6 +74,9 @@ class SparkBackend(SparkTables):
         from engine.model.progress import Progress
         from engine.session.connect import connect
 
+        # a lost Spark may come back as another one, which knows none of these sessions
+        with contextlib.suppress(Exception):
+            self.close()
         self._main = connect(
             self._target,
             home=self._server_home,

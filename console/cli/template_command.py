@@ -89,7 +89,7 @@ def fill(
         raise click.UsageError(f"{told} ({', '.join(columns.values())}).")
 
     keys = tuple(named("key", one, in_both, "both tables") for one in key or proposed.key)
-    delete = given["delete"] or proposed.delete
+    delete = proposed.delete if given["delete"] is None else given["delete"]
     own, own_columns = ("both tables", in_both) if kind == "cdc" else ("the source", in_source)
     result = replace(
         proposed,

@@ -6,14 +6,16 @@ Each leaves out what Delta would commit without a complaint: rows without a key,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from console.statements.templates import TIMES, Sides, commented, quoted, wrapped
 
 _SEQUENCES = ("seq", "sequence", "lsn", "scn", "version", "commit_ts", *TIMES)
 _DELETED = ("deleted", "is_deleted", "_deleted", "tombstone", "is_tombstone")
-_OPERATIONS = dict.fromkeys(("op", "_op", "operation", "op_type"), "D") | {"_change_type": "delete"}
+CHANGE_TYPE = "_change_type"
+"""The column of Delta's change data feed."""
+_OPERATIONS = dict.fromkeys(("op", "_op", "operation", "op_type"), "D") | {CHANGE_TYPE: "delete"}
 _SINCE = ("valid_from", "valid_since", "effective_from", "start_at", "start_date", "from_date")
 _UNTIL = ("valid_to", "valid_until", "effective_to", "end_at", "end_date", "to_date")
 _CURRENT = ("is_current", "current", "current_flag", "is_active")
@@ -41,6 +43,13 @@ class Form:
     since: str = _SINCE[0]
     until: str = _UNTIL[0]
     current: str = _CURRENT[0]
+
+    @property
+    def changes(self) -> str:
+        """The condition for the rows of the source that are changes: a change feed has what was before, too."""
+        kept = f"{_not_null(self.key)} AND {quoted(self.sequence)} IS NOT NULL"
+        is_feed = CHANGE_TYPE in self.delete.lower()
+        return f"{kept} AND {CHANGE_TYPE} <> 'update_preimage'" if is_feed else kept
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -85,8 +94,8 @@ def _first(names: Iterable[str], columns: Sequence[str]) -> str:
 def cdc(of: Form) -> str:
     """The last change of each key, if it is later than what the target has. A deletion marks the row and keeps it: else
     a late change would insert it again."""
-    ordering = of.sequence or "seq"
-    sequence = quoted(ordering)
+    of = replace(of, sequence=of.sequence or "seq")
+    ordering, sequence = of.sequence, quoted(of.sequence)
     columns = [name for name in of.columns if name != of.deleted or not of.delete]
     items = [*map(quoted, columns)] or ["*"]
     if of.deleted and of.delete:
@@ -97,7 +106,7 @@ def cdc(of: Form) -> str:
         "  -- the last change of each key; what has no key or no sequence is left out",
         f"  SELECT {wrapped(items)}",
         f"  FROM {of.source}",
-        f"  WHERE {_not_null(of.key)} AND {sequence} IS NOT NULL",
+        f"  WHERE {of.changes}",
         f"  QUALIFY row_number() OVER (PARTITION BY {_listed(of.key)} ORDER BY {sequence} DESC) = 1",
         ")",
     )
@@ -109,7 +118,8 @@ def cdc(of: Form) -> str:
     return _lines(
         *_head(of, source),
         *missing,
-        f"WHEN MATCHED AND s.{sequence} > t.{sequence}",
+        # a row from before the column was added has no sequence yet
+        f"WHEN MATCHED AND coalesce(s.{sequence} > t.{sequence}, true)",
         f"  THEN {_update([name for name in columns if name not in of.key])}",
         f"WHEN NOT MATCHED THEN {_insert(columns)}",
     )
@@ -156,10 +166,12 @@ def scd2(of: Form) -> str:
     """A version of a row for each change of its values, from the change on. A change that comes late gets its place
     between those that are there: a version is known by its key and its beginning."""
     since, until, current = quoted(of.since), quoted(of.until), quoted(of.current)
-    sequence = quoted(of.sequence or "changed_at")
+    of = replace(of, sequence=of.sequence or "changed_at")
+    sequence, changes = quoted(of.sequence), of.changes
     marks = (*of.key, of.since, of.until, of.current)
     values = [name for name in of.columns or ("value",) if name not in marks]
-    compared = [name for name in of.compared or values if name in values and name != of.sequence]
+    ordering = of.sequence.lower()
+    compared = [name for name in of.compared or values if name in values and name.lower() != ordering]
     gone, rank = (_unused(name, (*of.columns, *marks)) for name in ("_gone", "_rank"))
     keys, listed = _listed(of.key), _listed((*of.key, *values))
     same_key = " AND ".join(f"v.{quoted(name)} = f.{quoted(name)}" for name in of.key)
@@ -167,6 +179,7 @@ def scd2(of: Form) -> str:
     state, window = f"struct({_listed(compared)})", f"OVER (PARTITION BY {keys} ORDER BY {since})"
     source = _lines(
         "(",
+        commented(f"{of.until} is NULL in the version that is current"),
         "  WITH each_event AS (  -- what is there, and what the source adds: each begins a version, or ends one",
         f"    SELECT {listed},",
         f"      {since}, false AS {gone}, 1 AS {rank}",
@@ -176,7 +189,7 @@ def scd2(of: Form) -> str:
         f"    {versions} WHERE {until} IS NOT NULL",
         f"    UNION ALL SELECT {listed},",
         f"      {sequence}, {f'coalesce({of.delete}, false)' if of.delete else 'false'}, 2",
-        f"    FROM {of.source} WHERE {_not_null(of.key)} AND {sequence} IS NOT NULL",
+        f"    FROM {of.source} WHERE {changes}",
         "  ), each_moment AS (  -- one at a time: what is there stays as it is",
         "    SELECT * FROM each_event",
         f"    QUALIFY row_number() OVER (PARTITION BY {keys}, {since} ORDER BY {rank}, {gone}) = 1",

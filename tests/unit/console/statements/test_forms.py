@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -57,13 +58,25 @@ def test_what_must_hold_is_a_comment_that_ends_nothing(name: str) -> None:
 
 def test_a_deletion_marks_the_row_if_the_target_has_a_mark() -> None:
     (matched, inserted) = parse_merge(FORMS["cdc"][2](FULL)).clauses
-    assert matched.condition == "s.seq > t.seq"
+    assert matched.condition == "coalesce(s.seq > t.seq, true)"
     assert "coalesce(op = 'D', false) AS gone" in FORMS["cdc"][2](FULL)
     assert dict(matched.assignments)["gone"] == "s.gone"
     assert dict(inserted.assignments)["gone"] == "s.gone"
     unmarked = FORMS["cdc"][2](Form("t", "feed", columns=("id", "seq"), sequence="seq"))
-    assert "coalesce" not in unmarked
+    assert "coalesce(op" not in unmarked
     assert "unique: [id]\n- not_null: [id, seq]" in expectations("cdc", Form("t", "feed", sequence="seq"))
+
+
+@pytest.mark.parametrize("name", ["cdc", "scd2"])
+def test_the_values_before_an_update_are_no_change(name: str) -> None:
+    of = replace(FULL, delete="_change_type = 'delete'")
+    assert "AND _change_type <> 'update_preimage'" in FORMS[name][2](of)
+    assert "update_preimage" not in FORMS[name][2](FULL)
+
+
+def test_a_sequence_is_no_value_however_it_is_written() -> None:
+    of = Form("t", "feed", columns=("id", "v", "Seq"), compared=("v", "Seq"), sequence="seq")
+    assert "NOT struct(v)\n" in FORMS["scd2"][2](of)
 
 
 def test_a_column_that_the_target_lacks_is_told() -> None:
@@ -114,6 +127,10 @@ def test_what_is_typed_goes_before_what_the_names_say() -> None:
     assert (form.key, form.sequence, form.delete, form.deleted) == (("Id", "part"), "Seq", "op = 'X'", "gone")
     assert form.compared == ("v", "Seq")
     assert filled("scd1", "part").compared == ("v", "Seq", "Id")
+
+
+def test_a_feed_without_deletions_is_one_whose_condition_is_empty() -> None:
+    assert filled("cdc", delete="").delete == ""
 
 
 @pytest.mark.parametrize(
