@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from engine.expect.evaluate import check_declared
 from engine.merge.analyze import AnalyzedMerge, analyze_with_causes
 from engine.merge.check_reading import check_reading, read_merge
-from engine.merge.find_touched_files import Matches, find_seen_rows, find_touched_files
+from engine.merge.find_touched_files import FILES_NOT_UNDERSTOOD, Matches, find_seen_rows, find_touched_files
 from engine.merge.join_of_match import Join, join_of_match
 from engine.merge.merge_scan import MergeScan, scan_as_typed, scan_with_bounds
 from engine.merge.pinned_target import pinned_target
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
 NOT_REFUSALS = (
     "CANCELLED",
     "SPARK_UNREACHABLE",
+    FILES_NOT_UNDERSTOOD,
     "MATERIALIZE_SOURCE_OUT_OF_DISK",
     "PARSE_SYNTAX_ERROR",
     *WITHOUT_CLASS,
@@ -173,11 +174,10 @@ def _plan(spark: SparkSession, script: Script, params: dict[str, str], options: 
         analysis = analyze_merge(spark, statement, others, confs, clock, target)
         try:
             return _plan_analyzed(spark, script, params, options, clock, analysis)
-        except (CancelledError, UnreachableError):
-            raise
-        except EngineError:
+        except Exception as error:
             # that of a statement that is read wrongly goes first
-            analysis.reading.result()
+            if not isinstance(translate(error), (CancelledError, UnreachableError)):
+                analysis.reading.result()
             raise
 
 

@@ -36,6 +36,7 @@ INSERT_CLAUSE, BY_SOURCE_CLAUSE, CLAUSE, COUNTED, RECORDED = (
 APART = "__dm_apart"
 # NOT MATCHED BY SOURCE clauses are numbered from here, matched ones from 1; 0 is no clause.
 BY_SOURCE = 100
+FILES_NOT_UNDERSTOOD = "FILES_NOT_UNDERSTOOD"
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,8 @@ def find_touched_files(
     num_seen = sum(int(row["matched"]) for row in by_file if row["file"] is None)
     seen = SeenRows(view, sum(int(row["pairs"]) for row in rows.values()))
     kept = {file.file_hash for file in scan.after}
-    live = rows_by_file(spark, merge, scan.before if every_row else [f for f in scan.before if f.file_hash in rows])
+    counted = scan.before if every_row else [file for file in scan.before if file.file_hash in rows]
+    live = rows_by_file(spark, merge, counted, scan.before)
     files = tuple(
         _file_matches(merge, file, rows.get(file.file_hash), live, tuple(flags))
         for file in scan.before
@@ -300,8 +302,8 @@ def hold_to_log(hashes: Iterable[int], files: Sequence[LogFile]) -> None:
     unknown = set(hashes) - {file.file_hash for file in files}
     if unknown:
         raise EngineError(
-            "FILES_NOT_UNDERSTOOD",
-            f"{len(unknown):,} of the files with matches are not in the table's log under the paths that Spark reads.",
+            FILES_NOT_UNDERSTOOD,
+            f"{len(unknown):,} of the files that were read stand under another path in the table's log.",
             "Nothing is promised. This is a fault of ours: please report it, with the names of files in the log.",
         )
 
@@ -331,12 +333,16 @@ def _file_matches(
     )
 
 
-def rows_by_file(spark: SparkSession, merge: AnalyzedMerge, files: Sequence[LogFile]) -> dict[int, int]:
-    """Rows by file hash: from the log's statistics, or counted where a file has none."""
+def rows_by_file(
+    spark: SparkSession, merge: AnalyzedMerge, files: Sequence[LogFile], every_file: Sequence[LogFile]
+) -> dict[int, int]:
+    """Rows of ``files`` by file hash: from the log's statistics, or counted where one has none. ``every_file`` are
+    those of the table."""
     known = {file.file_hash: file.rows for file in files}
     if any(rows is None for rows in known.values()):
         query = f"SELECT xxhash64({merge.file_path}) AS file, count(*) AS n FROM {merge.target_sql} GROUP BY 1"
         counted = {int(row["file"]): int(row["n"]) for row in spark.sql(query).collect()}
+        hold_to_log(counted, every_file)
         known = {h: counted.get(h, 0) if rows is None else rows for h, rows in known.items()}
     return {h: rows or 0 for h, rows in known.items()}
 

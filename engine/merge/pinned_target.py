@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from engine.model.errors import CancelledError, EngineError, UnreachableError
+from engine.model.errors import CancelledError, UnreachableError
 from engine.spark.confs import confs_set
-from engine.spark.spark_errors import collected
+from engine.spark.spark_errors import collected, translate
 from engine.spark.temporary_view import temporary_view
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ def pin(spark: SparkSession, table: str, view: str) -> bool:
     try:
         with confs_set(spark, {KEEPS_PLAN: "true"}):
             collected(spark, f"CREATE TEMPORARY VIEW {view} AS {query}")
-    except (CancelledError, UnreachableError):
-        raise
-    except EngineError:
+    except Exception as error:
+        if isinstance(translate(error), (CancelledError, UnreachableError)):
+            raise
         # the table itself is read then, and Spark says of it what it has to say
         return False
     return True

@@ -21,6 +21,7 @@ from engine.model.value import Accuracy, Cells
 from engine.preflight.assignments import ClauseAssignments, never_failing
 from engine.preflight.target_rules import TargetRules
 from engine.preflight.typed_parts import (
+    as_stored,
     clause_with,
     is_last_of_its_kind,
     matched_with,
@@ -163,7 +164,12 @@ def _not_null(inserted: InsertedRows) -> str:
     clauses = []
     for one in inserted.clauses:
         values = typed_values(inserted.merge, one)
-        known = [f"{values[name]} IS NOT NULL" for name in _columns(inserted.null_matches_nothing) if name in values]
+        columns = {a.column.name: a.column for a in one.columns}
+        known = [
+            f"{as_stored(columns[name], values[name])} IS NOT NULL"
+            for name in _columns(inserted.null_matches_nothing)
+            if name in values
+        ]
         if known and not is_last_of_its_kind(inserted.merge, one):
             return ""
         clauses += [clause_with(inserted.merge, one, " AND ".join(known))] if known else []
@@ -171,12 +177,13 @@ def _not_null(inserted: InsertedRows) -> str:
 
 
 def _without_duplicates(inserted: InsertedRows) -> str:
-    """USING with one source row for each key; "" where that may be one that no clause takes, or where keys become equal
-    by a cast."""
+    """USING with one source row for each key; "" where conditions may take another one, or keys become equal by a
+    cast."""
     merge = inserted.merge
-    columns = filter(None, (plain_columns(merge, key) for key in inserted.keys))
-    differ = any(source.dataType != target.dataType for source, target in columns)
-    if differ or any(one.condition for one in merge.statement.not_matched):
+    pairs = [plain_columns(merge, key) for key in inserted.keys]
+    same = all(pair is not None and pair[0].dataType == pair[1].dataType for pair in pairs)
+    conditions = any(one.condition for one in merge.statement.clauses) or len(merge.on) > len(merge.keys)
+    if conditions or not same:
         return ""
     return f"USING {source_without_duplicates(merge)}"
 

@@ -104,7 +104,7 @@ def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[Log
     keys = (ANSI, POLICY, FOLLOWS_ANSI, PADDING, AS_STRING, BY_NAME, NULL_STRUCTS, NULL_STRUCTS_OF_STAR, AUTO_MERGE)
     confs = read_confs(spark, keys)
     before = {field.name.lower(): field.dataType for field in merge.target_type.fields}
-    partitions = tuple(detail["partitionColumns"] or ())
+    partitions = {name.lower() for name in detail["partitionColumns"] or ()}
     columns = []
     for field in merge.type_after.fields:
         metadata = field.metadata or {}
@@ -120,7 +120,7 @@ def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[Log
                 default=metadata.get("CURRENT_DEFAULT"),
                 generated_as=in_log.generated_as if in_log else None,
                 identity=in_log is not None and in_log.identity,
-                partition=field.name in partitions,
+                partition=field.name.lower() in partitions,
             )
         )
     columns = _with_risks(spark, columns)

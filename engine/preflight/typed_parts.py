@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.merge.analyze import AnalyzedMerge, aliased
 from engine.preflight.assignments import ClauseAssignments
 from engine.preflight.duplicate_keys import order_columns, partition_keys
+from engine.preflight.target_rules import TargetColumn
 from engine.sql.names import quoted_if_needed
 from engine.sql.parse import MergeClause, Relation
 
@@ -17,7 +18,7 @@ def typed_column(merge: AnalyzedMerge, name: str) -> str:
 
 
 def clause_with(merge: AnalyzedMerge, one: ClauseAssignments, condition: str) -> str:
-    """The clause, to which ``condition`` is added."""
+    """The clause, to which ``condition`` is added behind its own: it may fail for rows that the clause leaves out."""
     return _with_condition(merge.typed.clauses[merge.statement.clauses.index(one.clause)], condition)
 
 
@@ -26,14 +27,19 @@ def matched_with(merge: AnalyzedMerge, condition: str) -> tuple[str, ...]:
     return tuple(_with_condition(clause, condition) for clause in merge.typed.matched)
 
 
+def as_stored(column: TargetColumn, value: str) -> str:
+    """The value as it comes back: an empty text of a partition as NULL."""
+    return f"nullif({value}, '')" if column.partition and column.type.typeName() == "string" else value
+
+
 def is_last_of_its_kind(merge: AnalyzedMerge, one: ClauseAssignments) -> bool:
     """Whether no later clause takes the rows that a further condition keeps from this one."""
     return merge.statement.of_kind(one.clause.kind)[-1] is one.clause
 
 
 def _with_condition(typed: MergeClause, condition: str) -> str:
-    own = f" AND ({typed.condition})" if typed.condition else ""
-    return f"WHEN {WHEN[typed.kind]} AND {condition}{own} THEN {typed.action}"
+    own = f"({typed.condition}) AND " if typed.condition else ""
+    return f"WHEN {WHEN[typed.kind]} AND {own}{condition} THEN {typed.action}"
 
 
 def _prefix(relation: Relation) -> str:

@@ -24,11 +24,11 @@ from engine.merge.merge_scan import MergeScan
 from engine.merge.prepare_source import PreparedSource
 from engine.model.checks import Checks
 from engine.model.plan import Remark
-from engine.preflight.assignments import ClauseAssignments, kept, never_failing, volatile
+from engine.preflight.assignments import Assignment, ClauseAssignments, kept, never_failing, volatile
 from engine.preflight.row_checks import risky_parts
 from engine.preflight.target_reads import DescribedTarget
 from engine.preflight.target_rules import TargetRules
-from engine.preflight.typed_parts import clause_with, is_last_of_its_kind, typed_column, typed_values
+from engine.preflight.typed_parts import as_stored, clause_with, is_last_of_its_kind, typed_column, typed_values
 from engine.sql.names import quote
 from engine.sql.store_types import ddl
 
@@ -243,6 +243,8 @@ def _idle_files(idle: Sequence[FileMatches], matches: Matches) -> str:
 def _differs(merge: AnalyzedMerge, one: ClauseAssignments, compared: ComparedUpdate) -> str:
     """The condition, in the operator's names, that holds where a compared column changes."""
     values = {name: value for name, value in _values(merge, one).items() if name in compared.compared}
+    if any(a.column.name in values and _differs_by_field(a) for a in one.columns):
+        return ""
     old = {name.lower() for name in merge.target_type.names}
     pairs = [
         # a column that the MERGE adds has no value yet
@@ -250,6 +252,11 @@ def _differs(merge: AnalyzedMerge, one: ClauseAssignments, compared: ComparedUpd
         for name, value in values.items()
     ]
     return f"NOT ({' AND '.join(pairs)})" if pairs else ""
+
+
+def _differs_by_field(a: Assignment) -> bool:
+    """Whether a struct gets one of another type: MERGE stores it by the names of its fields, a cast by their places."""
+    return "struct<" in a.column.type.simpleString() and (a.given is None or a.given.type != a.column.type)
 
 
 def _newer(merge: AnalyzedMerge, one: ClauseAssignments, column: str) -> str:
@@ -260,11 +267,12 @@ def _newer(merge: AnalyzedMerge, one: ClauseAssignments, column: str) -> str:
 
 def _values(merge: AnalyzedMerge, one: ClauseAssignments) -> dict[str, str]:
     """typed_values in the types of the columns: Spark may compare two types in one that they do not fit."""
-    types = {a.column.name: (a.column.type, a.given) for a in one.columns}
+    types = {a.column.name: (a.column, a.given) for a in one.columns}
 
     def written(name: str, value: str) -> str:
-        data_type, given = types[name]
-        return value if given is None or given.type == data_type else f"CAST({value} AS {ddl(data_type)})"
+        column, given = types[name]
+        stored = as_stored(column, value)
+        return stored if given is None or given.type == column.type else f"CAST({stored} AS {ddl(column.type)})"
 
     return {name: written(name, value) for name, value in typed_values(merge, one).items()}
 

@@ -8,6 +8,9 @@ from urllib.parse import unquote
 
 import pytest
 
+from engine import plan
+from engine.model.errors import EngineError
+from engine.table import delta_log
 from engine.table.commits import current_version
 from engine.table.delta_log import list_files, log_segment
 from tests.engine.some import some
@@ -20,6 +23,16 @@ def test_a_file_is_known_by_the_path_that_spark_reads_it_by(spark: Any, tmp_path
     location = spark.sql(f"DESCRIBE DETAIL {table}").collect()[0]["location"]
     read = {row[0] for row in spark.sql(f"SELECT xxhash64(_metadata.file_path) FROM {table}").collect()}
     assert {file.file_hash for file in list_files(spark, location, 0)} == read
+
+
+def test_a_plan_over_files_that_the_log_names_otherwise_is_an_error_and_no_promise(
+    spark: Any, schema: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delta_log, "_encoded", lambda path: f"{path}-elsewhere")
+    spark.sql("CREATE TABLE t USING delta AS SELECT 1 AS id, 'a' AS v")
+    with pytest.raises(EngineError) as raised:
+        plan(spark, "MERGE INTO t USING (SELECT 1 AS id) AS s ON t.id = s.id WHEN MATCHED THEN DELETE")
+    assert raised.value.condition == "FILES_NOT_UNDERSTOOD"
 
 
 FORMS = {

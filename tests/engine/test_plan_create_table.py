@@ -73,7 +73,7 @@ def check(spark: Any, case: Case, directory: Path) -> None:
     assert spark.sql(f"SELECT * FROM {name}").columns == [column.name for column in found.after.columns]
 
 
-@pytest.mark.parametrize("case", every_nth({one.name: one for one in EVERY if one.quick}, 3))
+@pytest.mark.parametrize("case", every_nth({one.name: one for one in EVERY if one.quick}, 6))
 def test_a_plan_equals_what_delta_does(spark: Any, schema: str, tmp_path: Path, case: Case) -> None:
     check(spark, case, tmp_path)
 

@@ -8,6 +8,7 @@ import pytest
 
 from engine import plan
 from engine.spark.spark_errors import translate
+from tests.engine.some import some
 
 UPDATE = "MERGE INTO {t} t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET "
 INSERT = "MERGE INTO {t} t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id, qty, f) VALUES (s.id, 0, s.f)"
@@ -63,7 +64,7 @@ CASES: tuple[tuple[str, tuple[str, ...], dict[str, tuple[str, str | None]]], ...
 )
 
 
-@pytest.fixture(params=["spark", "classic"])
+@pytest.fixture(params=some(("spark", "classic"), ("spark",)))
 def shop(request: pytest.FixtureRequest) -> Any:
     spark = request.getfixturevalue(request.param)
     request.getfixturevalue("schema" if request.param == "spark" else "classic_schema")

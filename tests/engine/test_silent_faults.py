@@ -217,6 +217,13 @@ def test_what_is_told_of_a_fault_can_be_pasted(shop: Any) -> None:
         assert found.keys() - faults(planned(shop, sql)).keys() == {code}, sql
 
 
+def test_no_fix_is_written_that_would_compare_the_fields_of_a_struct_by_their_places(shop: Any) -> None:
+    shop.sql("CREATE TABLE structs USING DELTA AS SELECT 1 AS id, 'x' AS v, named_struct('a', 1, 'b', 2) AS st")
+    source = "(SELECT 1 AS id, 'x' AS v, named_struct('b', 2S, 'a', 1S) AS st) AS s"
+    merge = f"MERGE INTO structs AS t USING {source} ON t.id = s.id WHEN MATCHED THEN UPDATE SET *"
+    assert faults(planned(shop, merge))["UPDATES_CHANGE_NOTHING"].fix == ""
+
+
 LATER = "(1, 'a', 10, 5, true), (2, 'b', 20, 4, true)"
 
 
@@ -239,6 +246,8 @@ def test_no_fix_is_written_that_gives_the_rows_to_a_later_clause(shop: Any, sql:
     ("sql"),
     [
         using("(7, 'x', 1, 1, true), (7, 'y', 1, 2, true)", "WHEN NOT MATCHED AND s.seq > 0 THEN INSERT *"),
+        using("(7, 'x', 1, 1, true), (7, 'y', 1, 2, true)", f"WHEN MATCHED AND s.n = 1 THEN DELETE {INSERT}"),
+        using("(7, 'x', 1, 1, true), (7, 'y', 1, 2, true)", INSERT, on="t.id = s.id AND s.n = 1"),
         "MERGE INTO t USING (SELECT * FROM VALUES ('7', 1), ('07', 1) AS x(id, n)) AS s ON t.id = s.id "
         "WHEN NOT MATCHED THEN INSERT (id, n) VALUES (CAST(s.id AS INT), s.n)",
     ],
