@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from engine.expect.evaluate import check_declared
 from engine.merge.analyze import AnalyzedMerge, analyze_with_causes
 from engine.merge.check_reading import check_reading, read_merge
-from engine.merge.find_touched_files import FILES_NOT_UNDERSTOOD, Matches, find_seen_rows, find_touched_files
+from engine.merge.find_touched_files import Matches, find_seen_rows, find_touched_files
 from engine.merge.join_of_match import Join, join_of_match
 from engine.merge.merge_scan import MergeScan, scan_as_typed, scan_with_bounds
 from engine.merge.pinned_target import pinned_target
@@ -55,7 +55,7 @@ from engine.spark.session_state import KEPT_CONFS, PLANNED, kept_confs, run_setu
 from engine.spark.spark_errors import WITHOUT_CLASS, translate
 from engine.sql.parse import MergeStatement, Script, filled_script
 from engine.table.delta_log import live_rows
-from engine.table.log_file import LogFile
+from engine.table.log_file import FILES_NOT_UNDERSTOOD, LogFile
 from engine.table.transaction import refuse_operator_txn
 from engine.table.version_times import undo_of_merge
 

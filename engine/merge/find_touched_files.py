@@ -7,20 +7,19 @@ the pairs are kept (row ids and the clause that takes them, no data), so that ev
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.prepare_delta_scan import DeltaScan
 from engine.merge.prepare_source import FIELD_BYTES, ROW_BYTES, PreparedSource, pairs_view
-from engine.model.errors import EngineError
 from engine.spark.checkpoint import checkpoint
 from engine.spark.confs import confs_set, for_rows
 from engine.spark.spark_errors import collected, translate
 from engine.sql.parse import MergeClause, MergeStatement
 from engine.table.delta_log import live_rows
-from engine.table.log_file import LogFile
+from engine.table.log_file import LogFile, hold_to_log
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,7 +35,6 @@ INSERT_CLAUSE, BY_SOURCE_CLAUSE, CLAUSE, COUNTED, RECORDED = (
 APART = "__dm_apart"
 # NOT MATCHED BY SOURCE clauses are numbered from here, matched ones from 1; 0 is no clause.
 BY_SOURCE = 100
-FILES_NOT_UNDERSTOOD = "FILES_NOT_UNDERSTOOD"
 
 
 @dataclass(frozen=True)
@@ -295,17 +293,6 @@ def by_file_sql(merge: AnalyzedMerge, view: str, flags: Sequence[str]) -> str:
         f"UNION ALL SELECT NULL, count(*), 0, FALSE, 0, 0, 0, 0{nothing} "
         f"FROM (SELECT DISTINCT {SOURCE_ROW} FROM {view} WHERE {SOURCE_ROW} IS NOT NULL)"
     )
-
-
-def hold_to_log(hashes: Iterable[int], files: Sequence[LogFile]) -> None:
-    """Raise an EngineError if Spark read rows of a file that is none of ``files``: its rows would be lost here."""
-    unknown = set(hashes) - {file.file_hash for file in files}
-    if unknown:
-        raise EngineError(
-            FILES_NOT_UNDERSTOOD,
-            f"{len(unknown):,} of the files that were read stand under another path in the table's log.",
-            "Nothing is promised. This is a fault of ours: please report it, with the names of files in the log.",
-        )
 
 
 def _file_matches(

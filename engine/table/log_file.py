@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from engine.model.browse import DataFile
+from engine.model.errors import EngineError
 from engine.model.value import Cells
 
+FILES_NOT_UNDERSTOOD = "FILES_NOT_UNDERSTOOD"
 BY_COLUMN = ("minValues", "maxValues", "nullCount")
 
 
@@ -81,3 +84,14 @@ def _flat(values: dict[str, Any], prefix: str = "") -> Cells:
         else:
             flat[f"{prefix}{name}"] = None if value is None else str(value)
     return flat
+
+
+def hold_to_log(hashes: Iterable[int], files: Sequence[LogFile]) -> None:
+    """Raise an EngineError if Spark read rows of a file that is none of ``files``: its rows would be lost here."""
+    unknown = set(hashes) - {file.file_hash for file in files}
+    if unknown:
+        raise EngineError(
+            FILES_NOT_UNDERSTOOD,
+            f"{len(unknown):,} of the files that were read stand under another path in the table's log.",
+            "Nothing is promised. This is a fault of ours: please report it, with the names of files in the log.",
+        )

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from engine.table.log_file import LogFile, statistics_of
+from engine.model.errors import EngineError
+from engine.table.log_file import LogFile, hold_to_log, statistics_of
 
 STATS = (
     '{"numRecords": 5, "minValues": {"a": 1.10, "s": {"x": null}}, "maxValues": {"a": 2}, '
@@ -49,3 +50,10 @@ def test_what_is_no_map_by_column_is_left_out() -> None:
         "numRecords": 2,
         "maxValues": {},
     }
+
+
+def test_rows_of_a_file_that_the_log_does_not_list_are_no_promise() -> None:
+    hold_to_log([77], [file(file_hash=77)])
+    with pytest.raises(EngineError) as raised:
+        hold_to_log([77, 78], [file(file_hash=77)])
+    assert raised.value.condition == "FILES_NOT_UNDERSTOOD"
