@@ -14,6 +14,7 @@ from engine.merge.should_materialize_source import should_materialize_source
 from engine.plan_merge import plan
 from engine.spark.confs import confs_set
 from engine.sql.parse import parse_merge
+from engine.table.delta_log import list_files
 
 UPSERT = (
     "MERGE INTO tgt t USING wide s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT *"
@@ -59,7 +60,8 @@ def test_what_the_join_needs_of_the_source_is_broadcast_where_that_is_small(
 @pytest.mark.parametrize(("rows", "is_hinted"), [(20, True), (21, False)])
 def test_rows_that_have_a_match_are_broadcast_where_they_are_few(shop: Any, rows: int, is_hinted: bool) -> None:
     merge, source = prepared(shop, UPSERT, 20 * 16)
-    find_touched_files(shop, merge, source, DeltaScan((), (), ()))
+    files = list_files(shop, merge.path, merge.version)
+    find_touched_files(shop, merge, source, DeltaScan((), files, files))
     seen = SeenRows(pairs_view(source.view), rows)
     query = f"SELECT {merge.source_reference}.* FROM {unmatched_source(merge, source, seen)}"
     assert sorted(row["id"] for row in shop.sql(query).collect()) == list(range(10, 25))
