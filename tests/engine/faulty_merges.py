@@ -256,10 +256,11 @@ def outcome(merge: FaultyMerge) -> Outcome | None:
     alone = 0
     matched = of_kind["MATCHED"]
     deletes_all = len(matched) == 1 and matched[0].action == "delete" and matched[0].condition is None
+    inserts_alone = all(one.kind == "NOT MATCHED" for one in merge.clauses)
     for t in merge.target:
         pairs = [s for s in merge.source if matches(s, t)]
         taken = [(s, clause) for s in pairs if (clause := taking(matched, s, t))]
-        if len(pairs) > 1 and matched and not deletes_all:
+        if len(pairs) > 1 and not deletes_all and not inserts_alone:
             return None
         updated += [(s, t, clause) for s, clause in taken if clause.action == "update"]
         if not pairs and (clause := taking(of_kind["NOT MATCHED BY SOURCE"], NO_ROW, t)):
