@@ -250,7 +250,8 @@ class SparkBackend(SparkTables):
 
     def apply(self, plan: AnyPlan, *, accept: tuple[str, ...], operation_id: str, on_progress: OnProgress) -> Outcome:
         from engine.commit.apply_plan import apply
-        from engine.commit.verify import verify_or_say
+        from engine.commit.verify import not_verified, verify
+        from engine.model.errors import EngineError
 
         running = self._session_to_run(plan, operation_id)
         # a file that is broken is told before anything is written
@@ -261,9 +262,12 @@ class SparkBackend(SparkTables):
             outcome = apply(spark, plan, history=ledger, accept=accept, tag=tag, on_progress=say, policy=self.policy)
             if not expected or plan.kind == "create_table":
                 return outcome
-            return verify_or_say(
-                spark, plan, outcome, expected, history=ledger, private=self._private, tag=tag, on_progress=say
-            )
+            try:
+                return verify(
+                    spark, plan, outcome, expected, history=ledger, private=self._private, tag=tag, on_progress=say
+                )
+            except EngineError as error:
+                return not_verified(plan, outcome, expected, error)
 
         return self._watched(running, operation_id, on_progress, work)
 

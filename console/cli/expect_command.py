@@ -9,6 +9,7 @@ import click
 from console.cli.exits import DONE, ON_SPARK, told_codes
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import narrator
+from console.cli.new_file import write_new
 from console.words.visible import visible
 
 
@@ -30,13 +31,5 @@ def expect(invocation: Invocation, table: str, output: Path | None) -> int:
     if output is None:
         click.echo(visible(text, lines=True), nl=False)
         return DONE
-    from engine.model.errors import EngineError
-
-    try:
-        with output.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise EngineError(
-            "FILE_NOT_WRITTEN", f"{output} cannot be written: {error.strerror or error}.", "Name another place with -o."
-        ) from error
+    write_new(output, text)
     return DONE

@@ -12,6 +12,7 @@ import click
 from console.cli.exits import DONE, ON_SPARK, told_codes
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import narrator
+from console.cli.new_file import write_new
 from console.statements.forms import FORMS, Form, as_comment, expectations, form_of
 from console.statements.templates import sides
 from console.words.visible import visible
@@ -61,7 +62,7 @@ def template(
         click.echo(visible(f"{texts[0]}\n{as_comment(texts[1])}", lines=True), nl=False)
         return DONE
     for file, text in zip(files, texts, strict=True):
-        _write(file, text)
+        write_new(file, text, with_folders=True)
     return DONE
 
 
@@ -112,16 +113,3 @@ def fill(
         )
         return replace(result, since=since, until=until, current=current)
     return result
-
-
-def _write(file: Path, text: str) -> None:
-    from engine.model.errors import EngineError
-
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("x", encoding="utf-8") as opened:
-            opened.write(text)
-    except OSError as error:
-        raise EngineError(
-            "FILE_NOT_WRITTEN", f"{file} cannot be written: {error.strerror or error}.", "Name another place with -o."
-        ) from error

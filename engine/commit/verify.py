@@ -82,26 +82,11 @@ def verify(
     return verified
 
 
-def verify_or_say(
-    spark: SparkSession,
-    plan: Plan,
-    outcome: Outcome,
-    declared: Sequence[Declared],
-    *,
-    history: History | None = None,
-    private: bool = False,
-    tag: str | None = None,
-    on_progress: OnProgress | None = None,
-) -> Outcome:
-    """As ``verify``; if nothing can be checked, such as after a cancel, each expectation says why. The commit is there
-    all the same."""
-    try:
-        return verify(
-            spark, plan, outcome, declared, history=history, private=private, tag=tag, on_progress=on_progress
-        )
-    except EngineError as error:
-        why = f"It is committed, and not verified: {error.condition}."
-        return outcome.model_copy(update={"expectations": results_for(expected_of(declared, plan), "error", why)})
+def not_verified(plan: Plan, outcome: Outcome, declared: Sequence[Declared], error: EngineError) -> Outcome:
+    """The outcome if ``verify`` raised, such as after a cancel: each expectation says why. The commit is there all the
+    same."""
+    why = f"It is committed, and not verified: {error.condition}."
+    return outcome.model_copy(update={"expectations": results_for(expected_of(declared, plan), "error", why)})
 
 
 def check_versions(

@@ -74,9 +74,12 @@ class Assignment:
         if self.origin == "kept":
             return self.value
         value = self.value if column.raw_type is None or not column.padded else padded(self.value, column.raw_type)
-        if not column.partition or column.type.typeName() != "string":
-            return value
-        return f"CASE WHEN {value} NOT IN ('', '{NO_PARTITION}') THEN {value} END"
+        return as_partition(value) if column.is_text_partition else value
+
+
+def as_partition(text: str) -> str:
+    """A text as a partition column gives it back."""
+    return f"CASE WHEN {text} NOT IN ('', '{NO_PARTITION}') THEN {text} END"
 
 
 @dataclass(frozen=True)

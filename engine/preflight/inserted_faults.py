@@ -164,7 +164,7 @@ def _not_null(inserted: InsertedRows) -> str:
     clauses = []
     for one in inserted.clauses:
         values = typed_values(inserted.merge, one)
-        columns = {a.column.name: a.column for a in one.columns}
+        columns = {a.column.name: a for a in one.columns}
         known = [
             f"{as_stored(columns[name], values[name])} IS NOT NULL"
             for name in _columns(inserted.null_matches_nothing)

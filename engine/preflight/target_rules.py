@@ -51,6 +51,10 @@ class TargetColumn:
     generation_may_raise: bool = False
     partition: bool = False
 
+    @property
+    def is_text_partition(self) -> bool:
+        return self.partition and self.type.typeName() == "string"
+
 
 ZONED = re.compile(r"timestamp|unix|zone|hour|minute|second|now|current", re.IGNORECASE)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from engine.merge.analyze import AnalyzedMerge, aliased
-from engine.preflight.assignments import ClauseAssignments
+from engine.preflight.assignments import Assignment, ClauseAssignments, as_partition
 from engine.preflight.duplicate_keys import order_columns, partition_keys
-from engine.preflight.target_rules import TargetColumn
 from engine.sql.names import quoted_if_needed
 from engine.sql.parse import MergeClause, Relation
 
@@ -27,9 +26,10 @@ def matched_with(merge: AnalyzedMerge, condition: str) -> tuple[str, ...]:
     return tuple(_with_condition(clause, condition) for clause in merge.typed.matched)
 
 
-def as_stored(column: TargetColumn, value: str) -> str:
-    """The value as it comes back: an empty text of a partition as NULL."""
-    return f"nullif({value}, '')" if column.partition and column.type.typeName() == "string" else value
+def as_stored(a: Assignment, value: str) -> str:
+    """The value that is typed for ``a`` as it comes back. A value of another type always names a partition."""
+    is_text = a.given is None or a.given.type.typeName() == "string"
+    return as_partition(value) if a.column.is_text_partition and is_text else value
 
 
 def is_last_of_its_kind(merge: AnalyzedMerge, one: ClauseAssignments) -> bool:

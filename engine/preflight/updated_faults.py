@@ -267,14 +267,13 @@ def _newer(merge: AnalyzedMerge, one: ClauseAssignments, column: str) -> str:
 
 def _values(merge: AnalyzedMerge, one: ClauseAssignments) -> dict[str, str]:
     """typed_values in the types of the columns: Spark may compare two types in one that they do not fit."""
-    types = {a.column.name: (a.column, a.given) for a in one.columns}
+    columns = {a.column.name: a for a in one.columns}
 
-    def written(name: str, value: str) -> str:
-        column, given = types[name]
-        stored = as_stored(column, value)
-        return stored if given is None or given.type == column.type else f"CAST({stored} AS {ddl(column.type)})"
+    def written(a: Assignment, value: str) -> str:
+        stored = as_stored(a, value)
+        return stored if a.given is None or a.given.type == a.column.type else f"CAST({stored} AS {ddl(a.column.type)})"
 
-    return {name: written(name, value) for name, value in typed_values(merge, one).items()}
+    return {name: written(columns[name], value) for name, value in typed_values(merge, one).items()}
 
 
 def _clauses(merge: AnalyzedMerge, conditions: Iterable[tuple[ClauseAssignments, str]]) -> str:

@@ -64,12 +64,6 @@ def list_files(spark: SparkSession, path: str, version: int, *, with_stats: bool
         raise translate(error) from error
 
 
-def log_segment(spark: SparkSession, path: str, version: int) -> LogSegment:
-    """List ``_delta_log`` and choose the newest complete checkpoint at or before ``version``, and the commits since."""
-    with listed_log(spark, path) as log:
-        return log.segment(version)
-
-
 @dataclass(frozen=True)
 class ListedLog:
     """The ``names`` in the ``_delta_log`` of the table at ``path`` when it was listed, and a temporary ``view`` of
@@ -80,7 +74,8 @@ class ListedLog:
     view: str
 
     def segment(self, version: int) -> LogSegment:
-        """Raises EngineError where the log has not what makes up ``version``."""
+        """The newest complete checkpoint at or before ``version``, and the commits since. Raises EngineError where the
+        log has not what makes it up."""
         return _segment(self.path, self.names, version)
 
 

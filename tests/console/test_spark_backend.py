@@ -137,3 +137,15 @@ def test_a_policy_verifies_each_commit(keeper: Any, monkeypatch: pytest.MonkeyPa
     with pytest.raises(UsageError, match="an expectation has one kind"):
         apply()
     assert verified == ["asked"]
+
+
+def test_a_new_connection_closes_the_sessions_of_the_one_before(keeper: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lost Spark that answers again may be another one, which knows none of them."""
+    monkeypatch.setattr("engine.session.connect.connect", lambda *_, **__: Kept())
+    monkeypatch.setattr(keeper, "_recover", lambda *_: ())
+    keeper.connect(lambda _: None)
+    first, of_plan = keeper._main, Kept()
+    keeper._keep("p", of_plan)
+    keeper.connect(lambda _: None)
+    assert (first.closed, of_plan.closed, keeper._main.closed) == (True, True, False)
+    assert not keeper._plans

@@ -8,7 +8,7 @@ import pytest
 
 from engine.commit.apply_plan import apply
 from engine.plan_merge import plan
-from engine.table.delta_log import log_segment
+from engine.table.delta_log import listed_log
 from engine.table.logged_schema import logged_schema
 from tests.engine.test_rows_after import check
 
@@ -138,7 +138,8 @@ def test_generation_expressions_are_read_from_a_checkpoint_too(spark: Any, schem
     )
     spark.sql("INSERT INTO tgt (id) VALUES (1)")
     path = spark.sql("DESCRIBE DETAIL tgt").collect()[0]["location"]
-    assert not log_segment(spark, path, 1).commits
+    with listed_log(spark, path) as log:
+        assert not log.segment(1).commits
     assert [column.generated_as for column in logged_schema(spark, path, 1)] == [None, "id + 1"]
 
 

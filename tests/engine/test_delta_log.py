@@ -12,7 +12,7 @@ from engine import plan
 from engine.model.errors import EngineError
 from engine.table import delta_log
 from engine.table.commits import current_version
-from engine.table.delta_log import list_files, log_segment
+from engine.table.delta_log import list_files, listed_log
 from tests.engine.some import some
 
 
@@ -53,7 +53,8 @@ def test_a_checkpoint_and_the_commits_after_it_make_up_the_files(spark: Any, sch
         spark.sql(f"INSERT INTO t SELECT /*+ REPARTITION(1) */ id, 'a b' FROM range({low}, {low + 10})")
     spark.sql("DELETE FROM t WHERE id IN (3, 25)")
     location, version = spark.sql("DESCRIBE DETAIL t").collect()[0]["location"], current_version(spark, f"{schema}.t")
-    segment = log_segment(spark, location, version)
+    with listed_log(spark, location) as log:
+        segment = log.segment(version)
     assert segment.checkpoint_files, "there is one to be read"
     assert segment.commits, "and commits after it"
 

@@ -9,7 +9,7 @@ import pytest
 
 from engine.merge.prepare_delta_scan import input_files, input_names
 from engine.table import log_cache
-from engine.table.delta_log import list_files, log_segment, log_state
+from engine.table.delta_log import list_files, listed_log, log_state
 from engine.table.log_cache import LogState, Stamp
 from engine.table.log_file import LogFile
 
@@ -61,7 +61,8 @@ def test_what_is_known_of_a_log_is_its_longest_beginning(spark: Any, schema: str
         spark.sql(f"INSERT INTO t VALUES ({at})")
     location = spark.sql("DESCRIBE DETAIL t").collect()[0]["location"]
     assert listed(spark, location, 1) == (first := listed(spark, location, 1))
-    state = log_state(spark, log_segment(spark, location, 2), True)
+    with listed_log(spark, location) as log:
+        state = log_state(spark, log.segment(2), True)
     assert log_cache.find(state) == (first, 2)
     assert listed(spark, location, 2) != first
     assert log_cache.find(state) == (listed(spark, location, 2), 3)
@@ -70,7 +71,8 @@ def test_what_is_known_of_a_log_is_its_longest_beginning(spark: Any, schema: str
 def test_of_a_small_table_nothing_is_kept(spark: Any, schema: str, monkeypatch: pytest.MonkeyPatch) -> None:
     spark.sql("CREATE TABLE t USING delta AS SELECT 1 AS id")
     location = spark.sql("DESCRIBE DETAIL t").collect()[0]["location"]
-    state = log_state(spark, log_segment(spark, location, 0), True)
+    with listed_log(spark, location) as log:
+        state = log_state(spark, log.segment(0), True)
     monkeypatch.setattr(log_cache, "LARGE", 2)
     for _ in range(2):
         listed(spark, location, 0)

@@ -224,6 +224,25 @@ def test_no_fix_is_written_that_would_compare_the_fields_of_a_struct_by_their_pl
     assert faults(planned(shop, merge))["UPDATES_CHANGE_NOTHING"].fix == ""
 
 
+def test_a_fix_of_a_key_that_is_a_partition_fits_what_the_source_has(shop: Any) -> None:
+    """An empty text is the NULL of a text partition; a number is no text, and is not compared with one."""
+    shop.sql("CREATE TABLE parts (p STRING, n INT) USING DELTA PARTITIONED BY (p)")
+    shop.sql("INSERT INTO parts VALUES ('5', 1)")
+    for rows in ("(5, 1), (7, 2), (NULL, 3)", "('5', 1), ('7', 2), ('', 3)"):
+        source = f"(SELECT * FROM VALUES {rows} AS x(p, n)) AS s"
+        merge = f"MERGE INTO parts AS t USING {source} ON t.p = s.p "
+        found = faults(planned(shop, f"{merge} {UPSERT}"))
+        assert {code: one.count for code, one in found.items()} == {
+            "NULL_KEYS_INSERTED": 1,
+            "UPDATES_CHANGE_NOTHING": 1,
+        }
+        update, insert = (found[code].fix for code in ("UPDATES_CHANGE_NOTHING", "NULL_KEYS_INSERTED"))
+        pasted = planned(shop, f"{merge} {update} {insert}")
+        assert not faults(pasted)
+        metrics = pasted.promise
+        assert (metrics["numTargetRowsUpdated"], metrics["numTargetRowsInserted"]) == (0, 1)
+
+
 LATER = "(1, 'a', 10, 5, true), (2, 'b', 20, 4, true)"
 
 

@@ -1,0 +1,20 @@
+"""A file that a command writes, and none that is there already."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def write_new(file: Path, text: str, *, with_folders: bool = False) -> None:
+    """Write ``text``. Raises EngineError (``FILE_NOT_WRITTEN``) if the file is there, or cannot be written."""
+    from engine.model.errors import EngineError
+
+    try:
+        if with_folders:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("x", encoding="utf-8") as opened:
+            opened.write(text)
+    except OSError as error:
+        raise EngineError(
+            "FILE_NOT_WRITTEN", f"{file} cannot be written: {error.strerror or error}.", "Name another place with -o."
+        ) from error
