@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from console.backend import OnProgress
+from console.plan_sessions import PlanSessions
 from console.spark_tables import SparkTables
 from engine.commit.policy import Policy
 from engine.model.checks import Checks
@@ -24,12 +23,8 @@ if TYPE_CHECKING:
     from engine.model.operation import Operation, Outcome, Rehearsal, UndoPlan
     from engine.model.plan import Plan
     from engine.model.plans import AnyPlan, OperationDetail
-    from engine.session.connect import Session, TaskProgress
+    from engine.session.connect import Session
     from engine.spark.explain import Explained
-
-T = TypeVar("T")
-KEPT_PLANS = 4
-"""Sessions of older plans are closed; applying such a plan prepares its source again and compares it."""
 
 
 class SparkBackend(SparkTables):
@@ -55,12 +50,7 @@ class SparkBackend(SparkTables):
         self._silent_faults = checks
         self.policy = policy
         self._checks: Session | None = None
-        self._plans: OrderedDict[str, Session] = OrderedDict()
-        self._dropped: list[tuple[str, Session]] = []
-        self._saved: set[str] = set()
-        self._running: dict[str, Session] = {}
-        self._cancelled: set[str] = set()
-        self._committed: set[str] = set()
+        self._sessions = PlanSessions()
         self._lock = threading.Lock()
 
     @property
@@ -98,15 +88,12 @@ class SparkBackend(SparkTables):
 
     def close(self) -> None:
         with self._lock:
-            plans = [*self._plans.items(), *self._dropped]
-            keep = [session for plan_id, session in plans if plan_id in self._saved]
-            sessions = [*self._running.values(), *(session for _, session in plans), self._checks, self._main]
-            self._plans.clear()
-            self._dropped.clear()
-            self._running.clear()
+            own = (self._checks, self._main)
             self._checks = self._main = None
-        for session in dict.fromkeys(s for s in sessions if s is not None):
-            session.close(keep=session in keep)
+        self._sessions.close()
+        for session in own:
+            if session is not None:
+                session.close()
 
     def is_alive(self) -> bool:
         return self._main is not None and self._main.is_alive()
@@ -173,7 +160,7 @@ class SparkBackend(SparkTables):
         session = self._session().new_session(self._confs)
         done = False
         try:
-            result = self._watched(
+            result = self._sessions.run(
                 session,
                 operation_id,
                 on_progress,
@@ -194,7 +181,7 @@ class SparkBackend(SparkTables):
             if not done:
                 session.close()
         result = with_verdicts(self.policy, result)
-        self._keep(result.plan_id, session)
+        self._sessions.keep(result.plan_id, session)
         try:
             ledger = self._ledger()
             result = with_source_shrank(ledger, result, self._silent_faults)
@@ -215,7 +202,7 @@ class SparkBackend(SparkTables):
         from engine.explore.find_key import find_key
 
         session = self._session_of(plan)
-        return self._watched(
+        return self._sessions.run(
             session,
             operation_id,
             lambda _: None,
@@ -226,7 +213,7 @@ class SparkBackend(SparkTables):
         from engine.explore.changes import changes
 
         session = self._session_of(plan)
-        return self._watched(
+        return self._sessions.run(
             session,
             operation_id,
             lambda _: None,
@@ -243,7 +230,7 @@ class SparkBackend(SparkTables):
         """The session that planned, which holds the frozen source."""
         from engine.explore.reopen_plan import source_gone
 
-        session = self._plans.get(plan.plan_id)
+        session = self._sessions.get(plan.plan_id)
         if session is None:
             raise source_gone()
         return session
@@ -269,14 +256,14 @@ class SparkBackend(SparkTables):
             except EngineError as error:
                 return not_verified(plan, outcome, expected, error)
 
-        return self._watched(running, operation_id, on_progress, work)
+        return self._sessions.run(running, operation_id, on_progress, work)
 
     def rehearse(self, plan: Plan, *, operation_id: str, on_progress: OnProgress) -> Rehearsal:
         from engine.commit.rehearse import rehearse
 
         expected = self._expectations()
         running = self._session_to_run(plan, operation_id)
-        return self._watched(
+        return self._sessions.run(
             running,
             operation_id,
             on_progress,
@@ -293,41 +280,20 @@ class SparkBackend(SparkTables):
 
     def _session_to_run(self, plan: AnyPlan, operation_id: str) -> Session:
         """The session that planned, or a new one if that is closed."""
-        with self._lock:  # another plan may be kept at the same time, and drop this one
-            session = self._plans.get(plan.plan_id)
-            if session is not None:
-                self._running[operation_id] = session
+        session = self._sessions.take(plan.plan_id, operation_id)
         if session is None:
             session = self._session().new_session(self._confs)
-            self._keep(plan.plan_id, session)
+            self._sessions.keep(plan.plan_id, session)
         return session
 
     def save_plan(self, plan: AnyPlan, path: Path) -> None:
         from engine.model.plan_file import write_plan
 
         write_plan(path, plan)
-        with self._lock:
-            self._saved.add(plan.plan_id)
-            session = self._plans.get(plan.plan_id)
-        if session is not None:
-            session.keep()
+        self._sessions.save(plan.plan_id)
 
     def cancel(self, operation_id: str) -> None:
-        with self._lock:
-            self._cancelled.add(operation_id)
-        threading.Thread(target=self._interrupt, args=(operation_id,), name="cancel", daemon=True).start()
-
-    def _interrupt(self, operation_id: str) -> None:
-        """Again and again until it hits: a cancel between two queries finds nothing to interrupt."""
-        while True:
-            with self._lock:
-                session = self._running.get(operation_id)
-                if session is None or operation_id in self._committed:
-                    return
-                with contextlib.suppress(Exception):  # a Spark that is gone ends the work by itself
-                    if session.interrupt_tag(operation_id):
-                        return
-            time.sleep(0.2)
+        self._sessions.cancel(operation_id)
 
     # History
 
@@ -352,7 +318,7 @@ class SparkBackend(SparkTables):
         from engine.recovery.undo import LATER_COMMITS, RAISE_RETENTION, undo
 
         with self._session().new_session(self._confs) as session:
-            return self._watched(
+            return self._sessions.run(
                 session,
                 operation_id,
                 on_progress,
@@ -365,65 +331,3 @@ class SparkBackend(SparkTables):
                     on_progress=say,
                 ),
             )
-
-    def _keep(self, plan_id: str, session: Session) -> None:
-        with self._lock:
-            old = self._plans.pop(plan_id, None)
-            self._plans[plan_id] = session
-            if old is not None and old is not session:
-                self._dropped.append((plan_id, old))
-        self._close_old()
-
-    def _close_old(self) -> None:
-        """Close what was replaced, and the oldest above the limit; never one in which something runs."""
-        from engine.merge.prepare_source import free_sources
-
-        with self._lock:
-            busy = set(self._running.values())
-            # the newest is about to be looked at
-            idle = [plan_id for plan_id, session in list(self._plans.items())[:-1] if session not in busy]
-            for plan_id in idle[: max(0, len(self._plans) - KEPT_PLANS)]:
-                self._dropped.append((plan_id, self._plans.pop(plan_id)))
-            gone = [one for one in self._dropped if one[1] not in busy]
-            self._dropped = [one for one in self._dropped if one[1] in busy]
-        for plan_id, session in gone:
-            keep = plan_id in self._saved
-            if not keep:
-                free_sources(session.spark)
-            session.close(keep=keep)
-
-    def _watched(
-        self, session: Session, operation_id: str, on_progress: OnProgress, work: Callable[[OnProgress], T]
-    ) -> T:
-        """Run ``work`` with Spark's task counts joined to its phases, cancellable under ``operation_id``."""
-        from engine.model.errors import CancelledError
-        from engine.model.progress import Progress
-
-        phase = Progress(phase="")
-
-        def say(progress: Progress) -> None:
-            nonlocal phase
-            if progress.stage == "committed":
-                with self._lock:  # an interrupt on its way goes before the queries of this phase
-                    self._committed.add(operation_id)
-            elif operation_id in self._cancelled:
-                raise CancelledError("CANCELLED", "The work was cancelled.", "Nothing of it goes on in Spark.")
-            phase = progress
-            on_progress(progress)
-
-        def tasks(told: TaskProgress) -> None:
-            on_progress(Progress(phase=phase.phase, done=told.tasks_done, total=told.tasks, bytes_read=told.bytes_read))
-
-        with self._lock:
-            self._running[operation_id] = session
-        stop = session.on_progress(tasks)
-        try:
-            return work(say)
-        finally:
-            stop()
-            with self._lock:
-                self._running.pop(operation_id, None)
-                self._cancelled.discard(operation_id)
-                self._committed.discard(operation_id)
-            with contextlib.suppress(Exception):  # what the work came to is not lost over it
-                self._close_old()

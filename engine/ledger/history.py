@@ -11,17 +11,17 @@ Every method may raise EngineError ``LEDGER_LOCKED``, ``LEDGER_NEWER``, ``LEDGER
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from engine.ledger import browse_cache
+from engine.ledger import abandoned, browse_cache
 from engine.ledger import history_rows as rows
+from engine.ledger.abandoned import Abandoned
 from engine.ledger.history_store import Store, now
 from engine.model.browse import TableRef, TableVersion
 from engine.model.errors import EngineError
@@ -37,26 +37,10 @@ if TYPE_CHECKING:
 FailedStatus = Literal["failed", "cancelled", "not_committed", "lost"]
 
 
-@dataclass(frozen=True)
-class Abandoned:
-    """An operation whose process is gone, or may be gone if it began ``elsewhere``, under another host name.
-    ``checked`` is the table's version that apply checked before it ran."""
-
-    op_id: str
-    plan_id: str
-    kind: str
-    table: str
-    table_path: str
-    where: Whereabouts
-    checked: int | None
-    undoes: str | None
-    elsewhere: bool
-
+OTHER_MERGES = 10
+"""Applied merges into a table that are read for each one that is wanted."""
 
 # ``History.list`` hides the built-in of that name inside the class.
-# applied merges into a table that are looked at for each one that is wanted
-OTHER_MERGES = 10
-
 Operations = list[Operation]
 Details = list[OperationDetail]
 Versions = list[TableVersion]
@@ -291,23 +275,16 @@ class History:
 
     def unsettled(self) -> Abandonments:
         """Those, and the ones of :meth:`running` under another host name, whose process may live."""
-        return self._store.run(_unsettled, reading=True) if self.path.exists() else []
+        return self._store.run(abandoned.unsettled, reading=True) if self.path.exists() else []
 
     def take_over(self, op_id: str) -> bool:
         """Make this process the owner of an abandoned operation, so that no other settles it too.
         False if another was faster."""
-
-        def work(db: DuckDBPyConnection) -> bool:
-            if op_id not in (one.op_id for one in _unsettled(db) if not one.elsewhere):
-                return False
-            rows.update(db, op_id, rows.owner())
-            return True
-
-        return self._store.run(work)
+        return self._store.run(lambda db: abandoned.take_over(db, op_id))
 
     def give_up(self, op_id: str) -> None:
         """Its fate is unknown: the operation is abandoned again."""
-        self._store.run(lambda db: rows.update(db, op_id, {"pid": 0}))
+        self._store.run(lambda db: abandoned.give_up(db, op_id))
 
     # After a ledger was damaged
 
@@ -378,21 +355,6 @@ def _run(db: DuckDBPyConnection, op_id: str, where: Whereabouts, checked: int | 
     changes = {"status": "running", "started_at": now(), "checked": checked, **asdict(where), **rows.owner()}
     rows.update(db, op_id, changes)
     db.execute(f"UPDATE operation SET seq = {rows.NEXT_SEQ} WHERE op_id = ?", [op_id])
-
-
-def _unsettled(db: DuckDBPyConnection) -> Abandonments:
-    from engine.processes import is_running
-
-    running = db.execute(
-        "SELECT op_id, plan_id, kind, table_name, table_path, endpoint, session_id, user_id, checked, undoes,"
-        " host <> ?, pid, process FROM operation WHERE status = 'running' AND host IS NOT NULL ORDER BY seq",
-        [socket.gethostname()],
-    ).fetchall()
-    return [
-        Abandoned(op_id, plan_id, kind, table, path, Whereabouts(*where), checked, undoes, elsewhere)
-        for op_id, plan_id, kind, table, path, *where, checked, undoes, elsewhere, pid, process in running
-        if elsewhere or not is_running(int(pid), process)
-    ]
 
 
 def _read_plan(body: str | None) -> AnyPlan | None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from console.spark_backend import KEPT_PLANS, SparkBackend
+from console.plan_sessions import KEPT_PLANS
+from console.spark_backend import SparkBackend
 from engine.commit.policy import Policy
 from engine.model.browse import TableRef
 from engine.model.errors import CancelledError, UsageError
@@ -59,39 +60,39 @@ def keeper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_a_session_in_which_a_commit_runs_is_not_closed_for_a_newer_plan(keeper: Any) -> None:
     sessions = [Kept() for _ in range(KEPT_PLANS + 1)]
     for number, session in enumerate(sessions[:-1]):
-        keeper._keep(str(number), session)
+        keeper._sessions.keep(str(number), session)
 
     def commit(_: object) -> None:
-        keeper._keep("newest", sessions[-1])
+        keeper._sessions.keep("newest", sessions[-1])
         assert [session.closed for session in sessions] == [False, True, False, False, False]
 
-    keeper._watched(sessions[0], "commit", lambda _: None, commit)
+    keeper._sessions.run(sessions[0], "commit", lambda _: None, commit)
     assert not sessions[0].closed
 
 
 def test_more_plans_are_kept_while_all_of_them_run_and_no_more_once_one_ends(keeper: Any) -> None:
     sessions = [Kept() for _ in range(KEPT_PLANS + 1)]
     for number, session in enumerate(sessions[:-1]):
-        keeper._keep(str(number), session)
-        keeper._running[str(number)] = session
+        keeper._sessions.keep(str(number), session)
+        keeper._sessions._running[str(number)] = session
 
     def commit(_: object) -> None:
-        keeper._keep("newest", sessions[-1])
+        keeper._sessions.keep("newest", sessions[-1])
         assert not any(session.closed for session in sessions)
 
-    keeper._watched(sessions[0], "0", lambda _: None, commit)
+    keeper._sessions.run(sessions[0], "0", lambda _: None, commit)
     assert [session.closed for session in sessions] == [True, False, False, False, False]
 
 
 def test_a_plan_made_again_closes_the_session_of_the_commit_only_when_that_has_ended(keeper: Any) -> None:
     first, again = Kept(), Kept()
-    keeper._keep("same", first)
+    keeper._sessions.keep("same", first)
 
     def commit(_: object) -> None:
-        keeper._keep("same", again)
+        keeper._sessions.keep("same", again)
         assert not first.closed
 
-    keeper._watched(first, "commit", lambda _: None, commit)
+    keeper._sessions.run(first, "commit", lambda _: None, commit)
     assert first.closed
     assert not again.closed
 
@@ -118,7 +119,7 @@ def test_a_policy_verifies_each_commit(keeper: Any, monkeypatch: pytest.MonkeyPa
         raise CancelledError("CANCELLED", "", "")
 
     monkeypatch.setattr("engine.commit.verify.verify", cancelled)
-    keeper._keep(plan.plan_id, Kept())
+    keeper._sessions.keep(plan.plan_id, Kept())
     (keeper.home / "expect").mkdir()
     (keeper.home / "expect" / "a.yml").write_text(
         f"{plan.target.name}: [{{unique: [id]}}]\nother.t: [{{rows: {{min: 1}}}}]"
@@ -145,7 +146,7 @@ def test_a_new_connection_closes_the_sessions_of_the_one_before(keeper: Any, mon
     monkeypatch.setattr(keeper, "_recover", lambda *_: ())
     keeper.connect(lambda _: None)
     first, of_plan = keeper._main, Kept()
-    keeper._keep("p", of_plan)
+    keeper._sessions.keep("p", of_plan)
     keeper.connect(lambda _: None)
     assert (first.closed, of_plan.closed, keeper._main.closed) == (True, True, False)
-    assert not keeper._plans
+    assert keeper._sessions.get("p") is None

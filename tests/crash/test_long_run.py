@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from console.spark_backend import KEPT_PLANS, SparkBackend
+from console.plan_sessions import KEPT_PLANS
+from console.spark_backend import SparkBackend
 from engine.session.java import find_java
 from engine.session.leases import _open as open_sessions
 from engine.session.server import find_server, stop_server
@@ -90,7 +91,9 @@ def test_memory_sessions_and_files_stay_level(backend: SparkBackend, request: py
 
 
 def views(backend: SparkBackend, plan_id: str) -> list[str]:
-    spark = backend._plans[plan_id].spark
+    session = backend._sessions.get(plan_id)
+    assert session is not None
+    spark = session.spark
     return [str(row["viewName"]) for row in spark.sql("SHOW VIEWS").collect() if row["isTemporary"]]
 
 

@@ -1,0 +1,58 @@
+"""What a crash left in the ledger: operations that run by its word, whose process is gone."""
+
+from __future__ import annotations
+
+import socket
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.ledger import history_rows as rows
+from engine.spark.session_state import Whereabouts
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+@dataclass(frozen=True)
+class Abandoned:
+    """An operation whose process is gone, or may be gone if it began ``elsewhere``, under another host name.
+    ``checked`` is the table's version that apply checked before it ran."""
+
+    op_id: str
+    plan_id: str
+    kind: str
+    table: str
+    table_path: str
+    where: Whereabouts
+    checked: int | None
+    undoes: str | None
+    elsewhere: bool
+
+
+def unsettled(db: DuckDBPyConnection) -> list[Abandoned]:
+    """Oldest first, with those of other host names, whose processes may live."""
+    from engine.processes import is_running
+
+    running = db.execute(
+        "SELECT op_id, plan_id, kind, table_name, table_path, endpoint, session_id, user_id, checked, undoes,"
+        " host <> ?, pid, process FROM operation WHERE status = 'running' AND host IS NOT NULL ORDER BY seq",
+        [socket.gethostname()],
+    ).fetchall()
+    return [
+        Abandoned(op_id, plan_id, kind, table, path, Whereabouts(*where), checked, undoes, elsewhere)
+        for op_id, plan_id, kind, table, path, *where, checked, undoes, elsewhere, pid, process in running
+        if elsewhere or not is_running(int(pid), process)
+    ]
+
+
+def take_over(db: DuckDBPyConnection, op_id: str) -> bool:
+    """Make this process the owner; False if another was faster."""
+    if op_id not in (one.op_id for one in unsettled(db) if not one.elsewhere):
+        return False
+    rows.update(db, op_id, rows.owner())
+    return True
+
+
+def give_up(db: DuckDBPyConnection, op_id: str) -> None:
+    """No process owns it any more: it is abandoned again."""
+    rows.update(db, op_id, {"pid": 0})
