@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -294,29 +295,34 @@ def started(home: Path, *arguments: object) -> subprocess.Popen[str]:
     )
 
 
-def interrupted_at(process: subprocess.Popen[str], phase: str) -> tuple[int, str, str]:
+def interrupted(process: subprocess.Popen[str], under_way: Callable[[str], bool]) -> tuple[int, str, str]:
+    """Its exit code, stdout and stderr, interrupted at the first line of stderr that shows a query under way."""
     assert process.stderr is not None
-    watchdog = threading.Timer(60, process.kill)  # a phase that never comes must not hang the suite
+    watchdog = threading.Timer(60, process.kill)  # a line that never comes must not hang the suite
     watchdog.start()
-    told = ""
+    lines = []
     for line in process.stderr:
-        told += line
-        if phase in line:
+        lines.append(line)
+        if under_way(line):
             break
-    time.sleep(2.0)  # the query is on its way
-    assert process.poll() is None, told
+    assert process.poll() is None, lines
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
     watchdog.cancel()
-    return process.returncode, out, told + err
+    return process.returncode, out, "".join(lines) + err
 
 
 def test_ctrl_c_while_planning(shell: Shell, spark: Any, target: str, tmp_path: Path) -> None:
     file = tmp_path / "m.sql"
     file.write_text(f"MERGE INTO {target}.t AS t USING {SLOW} AS s ON t.k = s.k WHEN MATCHED THEN UPDATE SET v = s.v")
-    code, out, err = interrupted_at(started(shell.home, "plan", file), "materialize source")
+
+    def has_tasks(line: str) -> bool:
+        event = json.loads(line)
+        return event.get("phase") == "materialize source" and event["total"] > 0
+
+    code, out, err = interrupted(started(shell.home, "plan", file, "--events"), has_tasks)
     assert (code, out) == (130, ""), err
-    assert "cancelled" in err.splitlines()
+    assert json.loads(err.splitlines()[-1])["event"] == "cancelled"
     assert "Traceback" not in err
     # nothing of it goes on: what comes next is not queued behind it
     began = time.monotonic()
@@ -333,8 +339,18 @@ def test_ctrl_c_while_applying(shell: Shell, spark: Any, target: str, tmp_path: 
     )
     ran = shell("plan", file, "-o", tmp_path / "p.json", "--rows", "0")
     assert ran.code == 0, ran.err
+    folder = Path(spark.sql(f"DESCRIBE DETAIL {target}.t").collect()[0]["location"].removeprefix("file:"))
+    before = set(folder.glob("*.parquet"))
+
+    def writes(line: str) -> bool:
+        if "MERGE operation - Rewriting" not in line:
+            return False
+        while process.poll() is None and set(folder.glob("*.parquet")) == before:
+            time.sleep(0.05)
+        return True
+
     process = started(shell.home, "apply", tmp_path / "p.json", "--yes")
-    code, out, err = interrupted_at(process, "MERGE operation - Rewriting")
+    code, out, err = interrupted(process, writes)
     assert (code, out) == (130, ""), err
     assert "cancelled" in err.splitlines()
     assert latest(spark, target) == 1

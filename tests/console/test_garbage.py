@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 from collections.abc import Iterator
 
 import pytest
 
 from console import app, garbage
+from console.app import DeltaMergeApp
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend
 
@@ -72,12 +72,21 @@ async def test_none_is_made_by_the_console_just_after_a_key(
     backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[str] = []
+    rests: list[int] = []
+    rest = DeltaMergeApp._collect_garbage
+
+    def counted(self: DeltaMergeApp) -> None:
+        rest(self)
+        rests.append(len(made))
+
     monkeypatch.setattr(garbage, "collect_if_due", lambda: made.append("a full one"))
+    monkeypatch.setattr(DeltaMergeApp, "_collect_garbage", counted)
     monkeypatch.setattr(app, "REST_SECONDS", 0.05)
     async with console(backend) as operator:
         await operator.until(lambda: bool(made))
         monkeypatch.setattr(app, "REST_SECONDS", 3600)
-        made.clear()
         await operator.press("down")
-        await asyncio.sleep(0.2)
+        made.clear()
+        rests.clear()
+        await operator.until(lambda: len(rests) >= 3)
         assert not made

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,23 +99,33 @@ def views(backend: SparkBackend, plan_id: str) -> list[str]:
 def kept(home: Path) -> Kept:
     info = find_server(home)
     assert info is not None
-    # a collection lets Spark's cleaner see what was dropped (broadcasts, 64 MB each); it frees it after
-    histogram(info.pid)
-    time.sleep(2)
-    live = histogram(info.pid)
+    live = settled(info.pid)
     holders = re.search(rf"^\s*\d+:\s+(\d+)\s+\d+\s+{re.escape(SESSION)}\s", live, re.MULTILINE)
-    total = re.search(r"^Total\s+\d+\s+(\d+)", live, re.MULTILINE)
-    assert total, live[-500:]
     status = Path("/proc/self/status").read_text()
     resident = next(line for line in status.splitlines() if line.startswith("VmRSS"))
     files = [path for path in home.rglob("*") if path.is_file() and "warehouse" not in path.parts]
     return Kept(
-        server=int(total[1]) / MIB,
+        server=live_bytes(live) / MIB,
         process=int(resident.split()[1]) / 1024,
         sessions=len(open_sessions.get(home, ())),
         server_sessions=int(holders[1]) if holders else 0,
         files=len(files),
     )
+
+
+def settled(pid: int) -> str:
+    """The live objects once Spark's cleaner is done: a collection shows it what was dropped (broadcasts, 64 MB each),
+    and it frees that after."""
+    before, live = histogram(pid), histogram(pid)
+    while live_bytes(live) < live_bytes(before) - MIB:
+        before, live = live, histogram(pid)
+    return live
+
+
+def live_bytes(live: str) -> int:
+    total = re.search(r"^Total\s+\d+\s+(\d+)", live, re.MULTILINE)
+    assert total, live[-500:]
+    return int(total[1])
 
 
 def histogram(pid: int) -> str:

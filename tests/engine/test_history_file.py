@@ -100,7 +100,7 @@ def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path: Path) -> N
         assert process.stdout is not None
         for _ in range(3 + kill):
             acknowledged.append(json.loads(process.stdout.readline())[0])
-        time.sleep(0.003 * kill)
+        time.sleep(0.003 * kill)  # the next row is killed at another point each time
         process.send_signal(signal.SIGKILL)
         acknowledged += [json.loads(line)[0] for line in process.stdout if line.endswith("\n")]
         process.wait()

@@ -10,7 +10,9 @@ from pyspark.sql.types import DataType, DateType, LongType, StringType, StructFi
 from engine.create import provided_metadata
 from engine.create.provided_metadata import KNOWN_PROPERTIES, Provided, normal_key, session_defaults, unknown_property
 from engine.model.create_values import StateColumn, TableState
+from engine.model.errors import UsageError
 from engine.sql.parse_create import parse_create
+from engine.table.logged_schema import LoggedMetadata
 from tests.unit.engine.create.test_metadata_after import BEFORE, Session
 
 
@@ -128,3 +130,135 @@ def test_like_copies_a_delta_table_and_a_clone_its_size_too(monkeypatch: pytest.
 def test_a_version_is_read_from_the_text(monkeypatch: pytest.MonkeyPatch, at: str) -> None:
     monkeypatch.setattr(provided_metadata, "schema_of", lambda *_: None)
     assert provided_metadata.traveled_version(Session(), "s", at) == 3  # type: ignore[arg-type]
+
+
+class Answers(Session):
+    """A session that answers each statement by how it begins."""
+
+    def __init__(self, **answers: list[tuple[object, ...]]) -> None:
+        super().__init__()
+        self.answers = answers
+        self.asked: list[str] = []
+
+    def sql(self, text: str) -> Answers:
+        self.asked.append(text)
+        return self
+
+    def where(self, condition: str) -> Answers:
+        self.asked.append(condition)
+        return self
+
+    def selectExpr(self, _: str) -> Answers:
+        return self
+
+    def collect(self) -> list[tuple[object, ...]]:
+        return next(rows for key, rows in self.answers.items() if key in " ".join(self.asked[-2:]))
+
+
+def of_other_format(
+    monkeypatch: pytest.MonkeyPatch, sql: str, session: Answers, kind: str = "MANAGED", location: str = "/w/p"
+) -> Provided:
+    """What ``sql`` provides where its source is no Delta table; the catalog has it unless ``kind`` is ""."""
+    entry = SimpleNamespace(kind=kind, location=location) if kind else None
+    monkeypatch.setattr(provided_metadata, "delta_table_now", lambda *_: None)
+    monkeypatch.setattr(provided_metadata, "catalog_entry", lambda *_: entry)
+    fields = StructType([StructField("a", LongType(), False)])
+    monkeypatch.setattr(provided_metadata, "schema_of", lambda *_: fields)
+    return provided_metadata.provided_metadata(session, parse_create(sql))  # type: ignore[arg-type]
+
+
+DESCRIBED = [
+    ("a", "bigint", ""),
+    ("p", "int", ""),
+    ("# Partition Information", "", ""),
+    ("# col_name", "data_type", "comment"),
+    ("p", "int", ""),
+    ("", "", ""),
+    ("Comment", "of p", ""),
+]
+PROPERTIES = [("transient_lastDdlTime", "1"), ("x", "2")]
+
+
+def test_like_copies_what_the_catalog_says_of_another_format(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Answers(TBLPROPERTIES=PROPERTIES, DESCRIBE=DESCRIBED)
+    like = of_other_format(monkeypatch, "CREATE TABLE t LIKE p USING delta", session)
+    assert [(one.name, one.type, one.nullable) for one in like.columns] == [("a", "bigint", False)]
+    assert (like.partition_columns, like.comment, like.configuration) == (("p",), "of p", {"x": "2"})
+
+
+def test_like_a_view_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match="is a view"):
+        of_other_format(monkeypatch, "CREATE TABLE t LIKE v USING delta", Answers(), kind="VIEW")
+
+
+def test_a_clone_of_another_format_counts_its_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Answers(binaryFile=[(4, 40)], TBLPROPERTIES=PROPERTIES, DESCRIBE=DESCRIBED)
+    clone = of_other_format(monkeypatch, "CREATE TABLE t SHALLOW CLONE p", session)
+    assert session.asked[-1].endswith("binaryFile.`/w/p`")
+    assert (clone.num_files, clone.num_bytes, clone.comment) == (4, 40, None)
+    assert clone.columns[0].nullable
+    # a path is in no catalog, and an empty folder has no size
+    session = Answers(binaryFile=[(0, None)])
+    clone = of_other_format(monkeypatch, "CREATE TABLE t SHALLOW CLONE parquet.`/d`", session, kind="")
+    assert session.asked[-1].endswith("binaryFile.`/d`")
+    assert (clone.num_files, clone.num_bytes, clone.partition_columns) == (0, 0, ())
+
+
+def test_a_time_is_the_last_version_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(provided_metadata, "schema_of", lambda *_: None)
+    session = Answers(timestamp=[(2,)])
+    at = "TIMESTAMP AS OF '2026-01-01'"
+    assert provided_metadata.traveled_version(session, "s", at) == 2  # type: ignore[arg-type]
+    assert session.asked == ["DESCRIBE HISTORY s", "timestamp <= CAST(('2026-01-01') AS TIMESTAMP)"]
+
+
+@pytest.mark.parametrize(
+    ("named", "features"), [(("deletionVectors",), ("deletionVectors",)), ((), ("appendOnly", "invariants"))]
+)
+def test_a_clone_of_an_older_version_has_its_state(
+    monkeypatch: pytest.MonkeyPatch, named: tuple[str, ...], features: tuple[str, ...]
+) -> None:
+    logged = LoggedMetadata(
+        table_id="t",
+        description="then",
+        fields={"a": "long"},
+        partition_columns=(),
+        configuration={"old": "1"},
+        min_reader_version=1,
+        min_writer_version=2,
+        features=named,
+    )
+    monkeypatch.setattr(provided_metadata, "logged_metadata", lambda *_: logged)
+    monkeypatch.setattr(provided_metadata, "list_files", lambda *_: [SimpleNamespace(bytes=7)] * 2)
+    monkeypatch.setattr(provided_metadata, "with_log", lambda _, columns, *__: tuple(columns))
+    now = BEFORE.model_copy(update={"properties": {"new": "1"}, "num_files": 9})
+    clone = provided_by(monkeypatch, "CREATE TABLE t SHALLOW CLONE s VERSION AS OF 3", LongType(), source=now)
+    assert clone.source_version == 3
+    assert (clone.configuration, clone.num_files, clone.num_bytes) == ({"old": "1"}, 2, 14)
+    state = provided_metadata.state_at(Session(), "s", now, 3)  # type: ignore[arg-type]
+    assert (state.comment, state.features, state.location) == ("then", features, now.location)
+
+
+@pytest.mark.parametrize(("partitions", "items"), [("", ()), ("PARTITIONED BY (A)", ("`a`",))])
+def test_a_query_is_counted_with_its_partitions(
+    monkeypatch: pytest.MonkeyPatch, partitions: str, items: tuple[str, ...]
+) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def fingerprint(_: object, query: str, columns: object, name: str, items: tuple[str, ...]) -> object:
+        asked.append(items)
+        return 12, "12:34", ("5",) * len(items)
+
+    sql = f"CREATE TABLE t USING delta {partitions} AS SELECT a FROM s"
+    found = provided_by(monkeypatch, sql, LongType())
+    monkeypatch.setattr(provided_metadata, "query_plan", lambda *_: SimpleNamespace(analyzed="Project"))
+    monkeypatch.setattr(provided_metadata, "delta_tables", lambda *_: ["s"])
+    monkeypatch.setattr(provided_metadata, "current_version", lambda *_: 8)
+    monkeypatch.setattr(provided_metadata, "source_fingerprint", fingerprint)
+    monkeypatch.setattr(provided_metadata, "volatile_behind", lambda *_: ())
+    monkeypatch.setattr(provided_metadata, "user_functions", lambda *_: ())
+    source = provided_metadata.with_counted_source(Session(), parse_create(sql), found).source  # type: ignore[arg-type]
+    assert source is not None
+    assert (source.num_rows, source.fingerprint, source.pinned_versions) == (12, "12:34", {"s": 8})
+    assert source.num_partitions == (5 if items else None)
+    assert all(name in item for name, item in zip(items, asked[0], strict=True))
