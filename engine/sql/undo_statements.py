@@ -14,9 +14,7 @@ def undo_statement(undo: UndoPlan) -> str:
 
 
 def raise_retention_statement(undo: UndoPlan) -> str:
-    """The statement that runs before it and raises the properties of retention, "" if none is raised."""
-    if not undo.raise_retention:
-        return ""
+    """The statement that runs before it and raises the properties of retention, if there are any."""
     properties = ", ".join(f"{string(one.name)} = {string(one.after)}" for one in undo.raise_retention)
     return f"ALTER TABLE {undo.table} SET TBLPROPERTIES ({properties})"
 

@@ -8,8 +8,9 @@ import pytest
 
 from engine.commit.apply_plan import apply
 from engine.commit.check_plan import check_plan
+from engine.merge.stage_source import staged_of, version_of
 from engine.model.errors import EngineError, UsageError
-from engine.model.plan import Plan, SessionRef, Splice
+from engine.model.plan import Plan, PlanningState, SessionRef, Splice
 from engine.model.scan import DerivedConjunct
 from engine.sql.parse import parse_script
 from tests.engine.plans import make_plan
@@ -84,7 +85,38 @@ def test_a_bound_of_a_partition_column_passes() -> None:
     check_plan(plan.model_copy(update={"target": plan.target.model_copy(update={"partition_columns": ("day",)})}))
 
 
+STAGED = f"`spark_catalog`.`default`.`{staged_of(VIEW)}`"
+
+
+def staged(**changes: Any) -> Plan:
+    """A plan whose source is kept in a table of ours, with 1,000 rows."""
+    plan = honest(f"(SELECT * FROM {STAGED} VERSION AS OF {version_of(1000)}) AS s")
+    update = {
+        "session": SessionRef(source_view=VIEW, staged=STAGED),
+        "source": plan.source.model_copy(update={"pinned_id": "id"}),
+    }
+    return plan.model_copy(update={**update, **changes})
+
+
+def test_a_plan_whose_source_is_staged_passes() -> None:
+    check_plan(staged())
+
+
+def named(**state: Any) -> Plan:
+    return honest(state=PlanningState(**state))
+
+
+def test_the_names_of_the_state_of_the_session_pass() -> None:
+    check_plan(named(names=("demo.orders", "`a b`"), views={"v": "SELECT 1"}))
+
+
 DISHONEST = {
+    "a table to be dropped": staged(session=SessionRef(source_view=VIEW, staged="prod.customers")),
+    "a table to be dropped, without a view": staged(session=SessionRef(staged=STAGED)),
+    "a table that is not merged": staged(splices=()),
+    "a table that is not pinned": staged(source=honest().source),
+    "another version of the table": staged(splices=honest(f"(SELECT * FROM {STAGED}) AS s").splices),
+    "a state that names SQL": named(views={"v; DROP TABLE x": "SELECT 1"}),
     "another version than it says": pinned(8),
     "a bound that is no bound": bounded("t.key >= (SELECT max(key) FROM other) AND t.key <= 7"),
     "a bound that ends the condition": bounded("t.key = 1 WHEN MATCHED THEN DELETE"),

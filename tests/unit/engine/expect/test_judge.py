@@ -22,6 +22,8 @@ from engine.expect.read_expectations import read_expectations
         ("sum: {a: {change: 5%}}", ["-95.00", "-100.00"], "pass", "-100.00 -> -95.00"),
         ("sum: {a: {change: 5%}}", ["-94.99", "-100.00"], "fail", "-100.00 -> -94.99"),
         ("sum: {a: {max: 1}}", ["NaN", None], "fail", "NULL"),
+        ("sum: {a: {max: 1}}", ["Infinity", None], "fail", "NULL"),
+        ("sum: {a: {max: 1}}", ["no number", None], "fail", "NULL"),
         ("sum: {a: {change: 5%}}", [None, "3"], "fail", "3 -> NULL"),
         ("sum: {a: {max: 1}, b: {max: 1}}", ["1", None, "2", None], "fail", "1; 2"),
         ("sum: {a: {max: 1}}", ["1E+2", None], "fail", "100"),

@@ -29,6 +29,16 @@ def sql_of(entry: str) -> tuple[str, str]:
         ("references: {id: demo.customers.key}", "changes", ["FROM `demo`.`customers` AS r WHERE r.`key` = c.`id`"]),
         ("references: {id: demo.orders.new}", "table", ["FROM after AS r WHERE r.`new` = c.`id`", "FROM after AS c"]),
         ("history: {key: [id], current: new}", "changes", ["PARTITION BY a.`id`", "__dm_current > 1"]),
+        (
+            "history: {key: [id], current: new, from: a`b, to: ID}",
+            "changes",
+            [
+                "ORDER BY a.`a``b` NULLS FIRST, a.`id` NULLS LAST) AS __dm_next",
+                "(__dm_next < `id`) OR (`id` IS NULL AND __dm_next IS NOT NULL) OR (`id` < `a``b`)",
+                "SELECT `id`, `new`, `a``b` FROM (SELECT a.`id`, a.`new`, a.`a``b`, ",
+            ],
+        ),
+        ("rows: {min: 1}", "table", ["(SELECT count(*) FROM after)", "(SELECT count(*) FROM before)"]),
         ("sum: {new: {change: 5%}}", "table", ["sum(`new`)", "CAST(NULL AS STRING) AS b0 FROM before"]),
         ("freshness: {new: 2h}", "table", ["timestampadd(SECOND, -7200, current_timestamp())"]),
         ("{name: x, sql: 'SELECT {a} FROM after; '}", "table", ["SELECT * FROM (SELECT {a} FROM after\n)"]),

@@ -80,6 +80,8 @@ def test_each_kind_has_a_name_and_is_read_as_it_is_typed() -> None:
         ("a:\n  - name: two words\n    unique: [x]", 2, 5, "name: "),
         ("a:\n  - sql: SELECT 1", 2, 5, "an expectation in SQL needs a name"),
         ("? [a]\n: b", 1, 3, "a key is a text"),
+        ("a:\n  - unique: [x, [y]]", 2, 17, "unique.1: "),
+        ("a:\n  - accepted: {x: [[1]]}", 2, 20, "accepted.x.0: "),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(text: str, line: int, column: int, message: str) -> None:
@@ -89,6 +91,11 @@ def test_what_is_wrong_is_told_with_its_place(text: str, line: int, column: int,
     assert (error.condition, error.line, error.column) == ("BAD_EXPECTATIONS", line, column)
     assert error.message.startswith(f"f.yml, line {line}, column {column}: ")
     assert message in error.message
+
+
+@pytest.mark.parametrize("text", ["", "# nothing yet"])
+def test_an_empty_file_expects_nothing(text: str) -> None:
+    assert read(text) == []
 
 
 def test_an_alias_without_end_is_an_error() -> None:

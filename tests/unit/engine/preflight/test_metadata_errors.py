@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
+from pyspark.sql.types import ArrayType, IntegerType, LongType, MapType, StructField, StructType
 
 from engine.model.conflicts import Conflicts
-from engine.preflight.metadata_errors import ambiguity
+from engine.preflight.metadata_errors import (
+    AMBIGUOUS_NAME,
+    INVALID_PROTOCOL,
+    MISSING,
+    REPARTITION,
+    UNSUPPORTED_FEATURES,
+    ambiguity,
+    append_only,
+    changed_types,
+    dotted_partitions,
+    not_boolean,
+    reads_input_file,
+    reserved_names,
+    unwritable,
+)
 from engine.sql.parse import parse_merge
+from engine.table.table_features import WRITER_FEATURES
 
 
 @pytest.mark.parametrize(("rows", "matched"), [(1, "1 target row is"), (1_200, "1,200 target rows are")])
@@ -15,3 +34,139 @@ def test_target_rows_matched_twice_are_counted_in_english(rows: int, matched: st
     refused = ambiguity(merge, Conflicts(count=rows, true_count=rows))
     assert refused is not None
     assert refused.message == f"{matched} matched by more than one source row."
+
+
+def analyzed(clauses: str, **changes: Any) -> Any:
+    """What the rules read of an analyzed MERGE."""
+    statement = parse_merge(f"MERGE INTO t USING s ON t.id = s.id {clauses}")
+    columns = {"target": ("id", "v"), "source": ("id", "v"), "used": ("id", "v"), "not_boolean": {}, **changes}
+    return SimpleNamespace(
+        statement=statement,
+        not_boolean=columns["not_boolean"],
+        target_schema=[SimpleNamespace(name=name) for name in columns["target"]],
+        source_schema=[SimpleNamespace(name=name) for name in columns["source"]],
+        columns_used=columns["used"],
+    )
+
+
+UPDATE = "WHEN MATCHED THEN UPDATE SET v = s.v"
+
+
+def test_a_condition_must_be_boolean() -> None:
+    assert not_boolean(analyzed(UPDATE)) is None
+    refused = not_boolean(analyzed(UPDATE, not_boolean={"t.v": "int"}))
+    assert refused is not None
+    assert "t.v is of type INT" in refused.message
+
+
+def test_values_of_both_sides_have_no_input_file() -> None:
+    assert reads_input_file(analyzed(UPDATE)) is None
+    refused = reads_input_file(analyzed("WHEN MATCHED THEN UPDATE SET v = upper(INPUT_FILE_NAME())"))
+    assert refused is not None
+    assert refused.message.startswith("input_file_name()")
+    in_condition = "WHEN MATCHED AND input_file_name() = 'a' THEN DELETE"
+    assert reads_input_file(analyzed(in_condition)) is None
+
+
+def test_several_matches_are_no_error_where_the_one_clause_deletes() -> None:
+    delete = parse_merge("MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN DELETE")
+    assert ambiguity(delete, Conflicts(count=1, true_count=1)) is None
+
+
+@pytest.mark.parametrize(
+    ("version", "features", "condition"),
+    [
+        (7, ("deletionVectors",), None),
+        (WRITER_FEATURES + 1, (), INVALID_PROTOCOL),
+        (7, ("deletionVectors", "newest"), UNSUPPORTED_FEATURES),
+    ],
+)
+def test_a_protocol_of_a_newer_delta_is_not_written(
+    version: int, features: tuple[str, ...], condition: str | None
+) -> None:
+    refused = unwritable(version, features)
+    assert (refused and refused.condition) == condition
+
+
+@pytest.mark.parametrize(("removed", "vectors", "is_refused"), [(0, 0, False), (1, 0, True), (0, 1, True)])
+def test_appends_only_lets_no_file_and_no_row_go(removed: int, vectors: int, is_refused: bool) -> None:
+    metrics = {"numTargetFilesRemoved": removed, "numTargetDeletionVectorsAdded": vectors}
+    assert bool(append_only(metrics)) is is_refused
+
+
+def reserved(join: str = "rightOuter", touched: bool = True, pruned: bool = False, **columns: Any) -> str | None:
+    matches: Any = SimpleNamespace(touched=["a file"] if touched else [])
+    write: Any = SimpleNamespace(join_type=join)
+    refused = reserved_names(analyzed(UPDATE, **columns), pruned, matches, write)
+    return refused and refused.condition
+
+
+def test_names_that_delta_needs_while_it_runs_are_refused() -> None:
+    assert reserved() is None
+    in_source, in_target = {"source": ("id", "_ROW_ID_")}, {"target": ("id", "_row_dropped_")}
+    assert reserved(**in_source) == AMBIGUOUS_NAME
+    assert reserved(pruned=True, **in_source) is None, "a source that is materialized has its used columns only"
+    assert reserved(join="leftanti", **in_source) is None, "an insert-only MERGE adds no column"
+    assert reserved(target=("_row_id_",)) is None
+    assert reserved(**in_target) == AMBIGUOUS_NAME
+    assert reserved(touched=False, **in_target) is None, "nothing is written"
+    assert reserved(source=("_target_row_present_",)) == AMBIGUOUS_NAME
+    assert reserved(used=("_source_row_present_",)) == MISSING
+    assert reserved(target=("_target_row_present_",)) == MISSING
+    assert reserved(join="inner", target=("_target_row_present_",)) is None
+
+
+def rules(before: Any, after: Any, checks: dict[str, str], generated_as: str | None = None) -> Any:
+    columns = [SimpleNamespace(name="c", before=before, type=after, generated_as=None)]
+    if generated_as:
+        columns.append(SimpleNamespace(name="g", before=None, type=None, generated_as=generated_as))
+    return SimpleNamespace(columns=columns, checks=checks)
+
+
+def struct(inner: Any) -> StructType:
+    return StructType([StructField("a", inner)])
+
+
+INT, LONG = IntegerType(), LongType()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "check", "is_refused"),
+    [
+        (INT, LONG, "C > 0", True),
+        (INT, LONG, "d > 0", False),
+        (INT, INT, "c > 0", False),
+        (struct(INT), struct(LONG), "c.a > 0", True),
+        (struct(INT), struct(LONG), "c IS NOT NULL", True),
+        (struct(INT), struct(LONG), "c.b > 0", False),
+        (ArrayType(INT), ArrayType(LONG), "size(c) > 0", True),
+        (MapType(INT, INT), MapType(INT, LONG), "size(c) > 0", True),
+        (MapType(INT, INT), MapType(INT, INT), "size(c) > 0", False),
+    ],
+)
+def test_a_type_is_not_widened_under_a_check(before: Any, after: Any, check: str, is_refused: bool) -> None:
+    refused = changed_types(rules(before, after, {"k": check}))
+    assert (refused is not None) is is_refused
+    assert refused is None or refused.condition == "DELTA_CONSTRAINT_DATA_TYPE_MISMATCH"
+
+
+def test_a_type_is_not_widened_under_a_generated_column() -> None:
+    refused = changed_types(rules(INT, LONG, {}, generated_as="c + 1"))
+    assert refused is not None
+    assert refused.condition == "DELTA_GENERATED_COLUMNS_DATA_TYPE_MISMATCH"
+    assert "g (c + 1)" in refused.message
+
+
+def dotted(*partitions: str, touched: bool = True, properties: Any = None, shuffle: str = "true") -> bool:
+    matches: Any = SimpleNamespace(touched=["a file"] if touched else [])
+    detail = {"properties": properties, "partitionColumns": list(partitions)}
+    return dotted_partitions(analyzed(UPDATE, target=("id", "s")), matches, detail, {REPARTITION: shuffle}) is not None
+
+
+def test_rows_are_not_shuffled_by_a_name_with_a_dot() -> None:
+    assert dotted("a.b")
+    assert not dotted("a")
+    assert not dotted("s.b"), "the first part may be a struct that has the field"
+    assert not dotted("a.b", touched=False), "nothing is written"
+    assert not dotted("a.b", properties={"delta.autoOptimize.optimizeWrite": "true"}), "it shuffles by itself"
+    assert not dotted("a.b", shuffle="false")

@@ -1,0 +1,158 @@
+"""The warnings and the advice of a plan, from what was found."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from engine.model.conflicts import Conflicts
+from engine.preflight.advice import MUST_ACCEPT, advice_of, warnings_of
+from engine.sql.parse import parse_merge
+
+DELETE = "WHEN MATCHED THEN DELETE"
+UPDATE = "WHEN MATCHED AND s.v > 0 THEN UPDATE SET *"
+INSERT = "WHEN NOT MATCHED THEN INSERT *"
+METRICS = ("Inserted", "Updated", "Deleted", "Copied")
+
+
+def findings(clauses: str = UPDATE, **changes: Any) -> Any:
+    """What a plan found: ``changes`` name what is special."""
+    wanted = {
+        "conflicts": Conflicts(),
+        "null_conflicts": 0,
+        "vectors": False,
+        "feed": False,
+        "copies": True,
+        "metrics": {},
+        "rows": 0,
+        "volatile": (),
+        "condition": "t.id = s.id",
+        "assigned": {},
+        "not_compared": "",
+        "avoid": "",
+        "properties": {},
+        "confs": {},
+        **changes,
+    }
+    metrics = {f"numTargetRows{name}": 0 for name in METRICS} | {
+        f"numTargetRows{name}": value for name, value in wanted["metrics"].items()
+    }
+    columns = [
+        SimpleNamespace(column=SimpleNamespace(name=name), unknown=why) for name, why in wanted["assigned"].items()
+    ]
+    return SimpleNamespace(
+        basis=SimpleNamespace(
+            merge=SimpleNamespace(
+                statement=parse_merge(f"MERGE INTO t USING s ON {wanted['condition']} {clauses}"),
+                plan=SimpleNamespace(analyzed="'MergeIntoTable (now() = at)"),
+            ),
+            target=SimpleNamespace(assigned=[SimpleNamespace(columns=columns)], properties=wanted["properties"]),
+            decision=SimpleNamespace(
+                materialize=bool(wanted["avoid"]), avoid=wanted["avoid"], reason="WHY", because="…"
+            ),
+            confs=wanted["confs"],
+        ),
+        source=SimpleNamespace(volatile=wanted["volatile"]),
+        matches=SimpleNamespace(touched=[SimpleNamespace(null_conflicts=wanted["null_conflicts"])]),
+        conflicts=wanted["conflicts"],
+        promise=SimpleNamespace(
+            metrics=metrics,
+            files=[SimpleNamespace(rows=wanted["rows"])],
+            write=SimpleNamespace(
+                deletion_vectors=wanted["vectors"],
+                change_data_feed=wanted["feed"],
+                unmodified_rows_written=wanted["copies"],
+            ),
+        ),
+        not_compared=wanted["not_compared"],
+    )
+
+
+def warned(clauses: str = UPDATE, **changes: Any) -> list[str]:
+    return [one.code for one in warnings_of(findings(clauses, **changes))]
+
+
+def advised(clauses: str = UPDATE, **changes: Any) -> list[str]:
+    return [one.code for one in advice_of(findings(clauses, **changes))]
+
+
+def test_a_plain_merge_has_none() -> None:
+    assert (warned(), advised()) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("clauses", "vectors", "found"),
+    [(UPDATE, False, True), (UPDATE, True, False), (f"{UPDATE} {INSERT}", False, False)],
+)
+def test_a_condition_that_is_null_hides_a_second_match(clauses: str, vectors: bool, found: bool) -> None:
+    assert warned(clauses, null_conflicts=2, vectors=vectors) == ["NULL_CONDITION_WRONG_RESULT"] * found
+
+
+TWICE = Conflicts(count=2, true_count=2)
+
+
+@pytest.mark.parametrize(
+    ("clauses", "feed", "copies", "inserted", "lost"),
+    [
+        (f"{DELETE} {INSERT}", True, True, 3, "the 3 inserted rows and of the 5 rows that are copied as they are"),
+        (f"{DELETE} {INSERT}", True, True, 0, "the 5 rows that are copied"),
+        (f"{DELETE} {INSERT}", True, False, 3, "the 3 inserted rows,"),
+        (f"{DELETE} {INSERT}", False, True, 3, ""),
+        (DELETE, True, True, 0, ""),
+    ],
+)
+def test_a_feed_may_lose_rows_beside_duplicate_deletes(
+    clauses: str, feed: bool, copies: bool, inserted: int, lost: str
+) -> None:
+    remarks = list(
+        warnings_of(
+            findings(clauses, conflicts=TWICE, feed=feed, copies=copies, metrics={"Inserted": inserted, "Copied": 5})
+        )
+    )
+    assert [one.code for one in remarks] == ["FEED_LOSES_INSERTED_ROWS"] * bool(lost) + [
+        "SEVERAL_SOURCE_ROWS_DELETE_ONE"
+    ]
+    assert lost in remarks[0].sentence
+
+
+def test_several_matches_are_an_error_of_their_own_for_other_clauses() -> None:
+    assert warned(UPDATE, conflicts=TWICE, feed=True, metrics={"Inserted": 3}) == []
+
+
+def test_what_only_the_commit_knows_is_told() -> None:
+    assert warned(volatile=("rand()",)) == ["VOLATILE_SOURCE"]
+    assert warned(condition="t.id = s.id AND t.at < now()") == ["CLOCK_IN_CONDITION"]
+    assert warned("WHEN MATCHED AND t.at < now() THEN DELETE") == ["CLOCK_IN_CONDITION"]
+    (remark,) = warnings_of(findings(assigned={"a": "rand()", "b": ""}))
+    assert (remark.code, remark.evidence) == ("VALUES_UNKNOWN", "a: rand()")
+
+
+def test_what_must_be_accepted_are_results_that_are_wrong() -> None:
+    assert {"NULL_CONDITION_WRONG_RESULT", "FEED_LOSES_INSERTED_ROWS"} == MUST_ACCEPT
+
+
+@pytest.mark.parametrize(
+    ("rows", "copied", "found"), [(10_000, 9_001, True), (10_000, 9_000, False), (1_100, 1_000, False), (0, 0, False)]
+)
+def test_much_that_is_written_again_for_little_is_told(rows: int, copied: int, found: bool) -> None:
+    assert advised(rows=rows, metrics={"Copied": copied, "Updated": 1}) == ["REWRITE_AMPLIFICATION"] * found
+
+
+def test_what_makes_a_merge_dear_is_told() -> None:
+    by_source = f"{UPDATE} WHEN NOT MATCHED BY SOURCE THEN DELETE"
+    assert advised(by_source) == ["NOT_MATCHED_BY_SOURCE_READS_EVERYTHING"]
+    assert advised(avoid="Write it to a table.") == ["WHY"]
+
+
+def test_updates_that_are_not_compared_are_told_if_there_are_any() -> None:
+    assert advised(not_compared="too large", metrics={"Updated": 1}) == ["UPDATES_NOT_COMPARED"]
+    assert advised(not_compared="too large") == []
+
+
+@pytest.mark.parametrize("name", ["optimizeWrite", "autoCompact"])
+def test_how_many_files_are_added_is_unknown_where_delta_joins_them(name: str) -> None:
+    assert advised(properties={f"delta.autoOptimize.{name}": "true"}) == ["FILES_ADDED_UNKNOWN"]
+    assert advised(confs={f"spark.databricks.delta.{name}.enabled": "true"}) == ["FILES_ADDED_UNKNOWN"]
+    assert advised(confs={f"spark.databricks.delta.{name}.enabled": "false"}) == []

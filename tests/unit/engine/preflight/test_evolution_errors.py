@@ -1,0 +1,106 @@
+"""Which new columns a table does not take, beside what Delta itself says (tests/engine/test_evolution_errors.py)."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    DateType,
+    DayTimeIntervalType,
+    IntegerType,
+    LongType,
+    MapType,
+    NullType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+)
+
+from engine.preflight.evolution_errors import new_columns
+
+MAPPED = {"delta.columnMapping.mode": "name"}
+ICEBERG = {**MAPPED, "delta.enableIcebergCompatV1": "true"}
+NO_ZONE = TimestampNTZType()
+
+
+def struct(**fields: DataType) -> StructType:
+    return StructType([StructField(name, type_) for name, type_ in fields.items()])
+
+
+BEFORE = struct(id=LongType(), day=DateType(), s=struct(a=IntegerType()))
+
+
+def refused(
+    after: StructType, properties: dict[str, str] | None = None, *features: str, feed: bool = False
+) -> str | None:
+    target: Any = SimpleNamespace(
+        properties=properties or {}, features=features, traits=SimpleNamespace(change_data_feed=feed)
+    )
+    found = new_columns(BEFORE, after, target)
+    return found.condition if found else None
+
+
+def evolved(type_: DataType, name: str = "n") -> StructType:
+    return StructType([*BEFORE.fields, StructField(name, type_)])
+
+
+@pytest.mark.parametrize(
+    ("type_", "properties", "condition"),
+    [
+        (IntegerType(), {}, None),
+        (NullType(), {}, None),
+        (DayTimeIntervalType(), {}, "DELTA_UNSUPPORTED_DATA_TYPES"),
+        (ArrayType(DayTimeIntervalType()), {}, "DELTA_UNSUPPORTED_DATA_TYPES"),
+        (NO_ZONE, {}, "DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT"),
+        (MapType(StringType(), NO_ZONE), {}, "DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT"),
+        (struct(a=IntegerType(), at=NO_ZONE), {}, "DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT"),
+        (ArrayType(IntegerType()), ICEBERG, "DELTA_ICEBERG_COMPAT_VIOLATION"),
+        (NullType(), ICEBERG, "DELTA_ICEBERG_COMPAT_VIOLATION"),
+        (ArrayType(IntegerType()), MAPPED, None),
+        (ArrayType(NullType()), {}, "DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE"),
+        (MapType(StringType(), struct(a=NullType())), {}, "DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE"),
+        (struct(a=NullType()), {}, "DELTA_CANNOT_WRITE_EMPTY_SCHEMA"),
+        (struct(a=NullType(), b=IntegerType()), {}, None),
+        # what a field is called says nothing of its type
+        (struct(interval=IntegerType()), {}, None),
+    ],
+)
+def test_a_type_that_the_table_does_not_take(
+    type_: DataType, properties: dict[str, str], condition: str | None
+) -> None:
+    assert refused(evolved(type_), properties) == condition
+
+
+def test_a_feature_lets_the_type_in() -> None:
+    assert refused(evolved(NO_ZONE), {}, "timestampNtz") is None
+
+
+@pytest.mark.parametrize(
+    ("properties", "condition"), [({}, "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES"), (MAPPED, None)]
+)
+def test_signs_in_a_name_need_column_mapping(properties: dict[str, str], condition: str | None) -> None:
+    assert refused(evolved(IntegerType(), "a b"), properties) == condition
+    inside = StructType([StructField("a b", IntegerType())])
+    assert refused(evolved(ArrayType(inside)), properties) == condition
+
+
+def test_the_feed_keeps_its_names_for_itself() -> None:
+    assert refused(evolved(StringType(), "_change_type"), feed=True) == "RESERVED_CDC_COLUMNS_ON_WRITE"
+    assert refused(evolved(StringType(), "_change_type")) is None
+    assert refused(evolved(struct(_change_type=StringType())), feed=True) is None, "a field is none of the table's"
+
+
+def test_only_what_is_new_or_of_another_type_is_judged() -> None:
+    old = struct(id=LongType(), at=NO_ZONE)
+    target: Any = SimpleNamespace(properties={}, features=(), traits=SimpleNamespace(change_data_feed=False))
+    assert new_columns(old, StructType([*old.fields, StructField("n", IntegerType())]), target) is None
+    assert refused(struct(id=LongType(), DAY=DateType(), s=struct(A=IntegerType()))) is None
+    widened = struct(id=LongType(), day=NO_ZONE, s=struct(a=IntegerType()))
+    assert refused(widened) == "DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT"
+    inside = struct(id=LongType(), day=DateType(), s=struct(a=IntegerType(), b=NO_ZONE))
+    assert refused(inside) == "DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT"
