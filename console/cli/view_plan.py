@@ -12,7 +12,7 @@ from rich.text import Text
 
 from console.words import change_rows, expectation_sentences, sentences, undo_sentences
 from console.words.format import count, duration, elide_end, elide_file, local_time, number, short_id, size
-from console.words.glyphs import Glyphs
+from console.words.glyphs import Glyphs, accuracy_mark
 from console.words.plan_rows import MAX_FILES, MAX_SAMPLES, cell, estimated, sample_text
 from console.words.visible import visible
 
@@ -147,7 +147,7 @@ def table(*headers: str, right: tuple[str, ...] = ()) -> Table:
 
 def _files(plan: Plan, glyphs: Glyphs, width: int) -> Iterator[RenderableType]:
     scan, files = plan.scan, plan.find_touched_files.files
-    yield Text(f"{sentences.skipping(scan)} {_mark(scan.accuracy, glyphs)}")
+    yield Text(f"{sentences.skipping(scan)} {accuracy_mark(scan.accuracy, glyphs)}")
     for predicate in scan.predicates:
         yield Text(f"by {sentences.one_line(predicate)}")
     if more := sentences.scan(plan):
@@ -214,9 +214,9 @@ def _promise(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
     found = table("metric", "promised", "how sure", right=("promised",))
     for metric, value in plan.promise.items():
         if value or metric in ALWAYS_TOLD:
-            found.add_row(visible(metric), number(value), _mark("exact", glyphs))
+            found.add_row(visible(metric), number(value), accuracy_mark("exact", glyphs))
     for metric, estimate in plan.estimates.items():
-        found.add_row(visible(metric), estimated(estimate), _mark("estimated", glyphs))
+        found.add_row(visible(metric), estimated(estimate), accuracy_mark("estimated", glyphs))
     yield found
     if zeros := sum(not value and metric not in ALWAYS_TOLD for metric, value in plan.promise.items()):
         yield Text(others_are_zero(zeros, glyphs), QUIET)
@@ -225,11 +225,6 @@ def _promise(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
 def others_are_zero(zeros: int, glyphs: Glyphs) -> str:
     """What stands for the rows that only say 0."""
     return f"{glyphs.ellipsis} and {number(zeros)} more that {'is' if zeros == 1 else 'are'} 0"
-
-
-def _mark(accuracy: str, glyphs: Glyphs) -> str:
-    sign = {"exact": glyphs.exact, "estimated": glyphs.estimated}.get(accuracy, glyphs.unknown)
-    return f"{sign} {accuracy}"
 
 
 def _samples(plan: Plan, glyphs: Glyphs, width: int) -> Iterator[RenderableType]:

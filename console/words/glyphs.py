@@ -75,3 +75,9 @@ def locale_speaks_utf8() -> bool:
     if named in ("C", "POSIX"):
         return False
     return "utf" in (locale.getlocale()[1] or locale.getpreferredencoding(False)).lower()
+
+
+def accuracy_mark(accuracy: str, glyphs: Glyphs) -> str:
+    """How sure a number is, in a sign and a word."""
+    sign = {"exact": glyphs.exact, "estimated": glyphs.estimated}.get(accuracy, glyphs.unknown)
+    return f"{sign} {accuracy}"

@@ -77,7 +77,7 @@ class Provided:
     """What the statement gives. ``configuration`` holds the protocol's properties as well, keys as Delta writes them.
 
     ``features`` are those that come with a table that is copied; ``num_files`` and ``num_bytes`` what a clone refers
-    to, ``source_version`` the version it was taken at (-1 where the source has none).
+    to.
     """
 
     columns: tuple[StateColumn, ...]
@@ -88,7 +88,6 @@ class Provided:
     features: frozenset[str] = frozenset()
     nested_not_null: bool = False
     source: CreateSource | None = None
-    source_version: int = -1
     num_files: int = 0
     num_bytes: int = 0
 
@@ -200,7 +199,6 @@ def _like(spark: SparkSession, create: ParsedCreate) -> Provided:
         comment=state.comment or None,
         features=known_features(state.features),
         source=CreateSource(sql=name, pinned_versions={name: table.version}),
-        source_version=table.version,
     )
 
 
@@ -227,7 +225,6 @@ def _cloned(spark: SparkSession, create: ParsedCreate) -> Provided:
         configuration=_copied(state.properties),
         features=known_features(state.features),
         source=CreateSource(sql=f"{name} {create.source_at}".strip(), pinned_versions={name: version}),
-        source_version=version,
         num_files=state.num_files or 0,
         num_bytes=state.num_bytes or 0,
     )

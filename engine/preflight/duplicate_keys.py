@@ -19,7 +19,8 @@ from engine.model.conflicts import ConflictKey, Conflicts, Dedupe
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.model.value import Cells
 from engine.spark.spark_errors import translate
-from engine.sql.names import quote
+from engine.sql.names import quote, quoted_if_needed
+from engine.sql.parse import Relation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -124,22 +125,14 @@ def dedupe(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, vi
     keys = partition_keys(merge)
     if not keys:
         return None
-    written = merge.typed.source
-    prefix = f"{written.reference}." if written.reference else ""
     frozen = {column.name for column in source.columns}
     rest = [c.name for c in source.columns if not UNORDERABLE.search(c.type)]
-    by, typed_by = (", ".join(getattr(key, name) for key in keys) for name in ("text", "typed"))
+    by = ", ".join(key.text for key in keys)
     ranked = order_columns(merge.source_schema, {name for e in merge.on for name in e.source_columns})
     latest = _deciding(spark, ranked, frozen, by, f"{numbered(source)} AS {merge.source_reference}")
     order = [f"{quote(latest.name)} DESC"] if latest else [quote(name) for name in rest]
-    window, typed_window = (
-        f"PARTITION BY {keyed} ORDER BY {', '.join(start + one for one in order) or keyed}"
-        for keyed, start in ((by, ""), (typed_by, prefix))
-    )
-    unkeyed, typed_unkeyed = (
-        " OR ".join(f"{getattr(key, name)} IS NULL" for key in keys if not key.null_safe) or "FALSE"
-        for name in ("text", "typed")
-    )
+    window = f"PARTITION BY {by} ORDER BY {', '.join(order) or by}"
+    unkeyed = " OR ".join(f"{key.text} IS NULL" for key in keys if not key.null_safe) or "FALSE"
     judged = (
         f"(SELECT {SOURCE_ROW}, row_number() OVER w AS place, rank() OVER w AS level, ({unkeyed}) AS unkeyed FROM "
         f"{numbered(source)} AS {merge.source_reference} WINDOW w AS "
@@ -154,10 +147,7 @@ def dedupe(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, vi
         f"FROM {view} AS p LEFT JOIN (SELECT * FROM {judged} WHERE place = 1 OR unkeyed) AS s "
         f"ON s.{SOURCE_ROW} = p.{SOURCE_ROW} WHERE p.{SOURCE_ROW} IS NOT NULL GROUP BY p.{FILE}, p.{TARGET_ROW})"
     ).collect()[0]
-    # rows that match nothing are no duplicates of one another
-    keep = f" OR {typed_unkeyed}" if counts["unkeyed"] else ""
-    alias = f" AS {written.reference}" if written.reference else ""
-    sql = f"(SELECT * FROM {aliased(written)} QUALIFY row_number() OVER ({typed_window}) = 1{keep}){alias}"
+    sql = one_row_a_key(merge, order, keep_unkeyed=bool(counts["unkeyed"]))
     if not _analyzes(spark, f"{merge.statement.before_select}SELECT * FROM {sql}"):
         return None
     return Dedupe(
@@ -169,6 +159,24 @@ def dedupe(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, vi
         matches_lost=int(after["unmatched"]),
         choice=_choice(latest, latest is not None and latest.name in frozen, int(counts["ties"]), bool(rest)),
     )
+
+
+def one_row_a_key(merge: AnalyzedMerge, order: Sequence[str], *, keep_unkeyed: bool) -> str:
+    """The source as it is typed, with the first row of each key of ON by ``order``, to be pasted after USING.
+    ``keep_unkeyed``: rows that have no key, and so are no duplicates of one another, stay."""
+    written, keys = merge.typed.source, partition_keys(merge)
+    prefix = prefix_of(written)
+    by = ", ".join(key.typed for key in keys)
+    window = f"PARTITION BY {by} ORDER BY {', '.join(prefix + one for one in order) or by}"
+    unkeyed = "".join(f" OR {key.typed} IS NULL" for key in keys if keep_unkeyed and not key.null_safe)
+    alias = f" AS {prefix[:-1]}" if prefix else ""
+    return f"(SELECT * FROM {aliased(written)} QUALIFY row_number() OVER ({window}) = 1{unkeyed}){alias}"
+
+
+def prefix_of(relation: Relation) -> str:
+    """What is typed before the name of a column, "" for a query without an alias."""
+    name = relation.alias or (quoted_if_needed(relation.parts[-1]) if relation.parts else "")
+    return f"{name}." if name else ""
 
 
 def _choice(latest: Column | None, counted: bool, ties: int, ordered: bool) -> str:

@@ -21,7 +21,7 @@ from engine.merge.find_touched_files import (
 )
 from engine.merge.prepare_source import PreparedSource
 from engine.model.browse import Column
-from engine.model.plan import Sample
+from engine.model.plan import ClauseKind, Sample
 from engine.model.value import Cells
 from engine.preflight.assignments import Assignment, ClauseAssignments
 from engine.preflight.rows_after import clause_rows
@@ -60,10 +60,10 @@ def sample_rows(
     few, every = for_rows(source.num_rows), for_rows(source.num_rows, target_rows)
     with confs_set(spark, few):
         picked = _pick(spark, merge, source, matches, limit)
-        inserted = _inserted(spark, merge, source, matches, writes, limit)
+        inserted = _unmatched(spark, merge, source, matches, writes, "not_matched", limit)
     with confs_set(spark, every):
         matched = _matched(spark, merge, source, picked, writes, look_apart=not every)
-        by_source = _by_source(spark, merge, source, matches, writes, limit)
+        by_source = _unmatched(spark, merge, source, matches, writes, "not_matched_by_source", limit)
     return (*matched, *by_source, *inserted)
 
 
@@ -131,37 +131,23 @@ def _matched(
     return samples
 
 
-def _by_source(
+def _unmatched(
     spark: SparkSession,
     merge: AnalyzedMerge,
     source: PreparedSource,
     matches: Matches,
     writes: Writes,
+    kind: ClauseKind,
     limit: int,
 ) -> list[Sample]:
-    before = struct_of(merge.target_schema, merge.statement.target.reference)
+    """What the clauses of that kind do to the rows of the one side that they take."""
+    of_target = struct_of(merge.target_schema, merge.statement.target.reference)
+    before = of_target if kind == "not_matched_by_source" else "NULL"
     samples: list[Sample] = []
-    for clause in merge.statement.not_matched_by_source:
-        if takes_rows(merge.statement, matches, clause):
-            after, rows = struct_after(writes.get(clause)), clause_rows(merge, source, clause)
-            query = f"SELECT {before} AS __dm_before, {after} AS __dm_after FROM {rows} LIMIT {limit}"
-            samples += _rows(spark, merge, clause, query, writes)
-    return samples
-
-
-def _inserted(
-    spark: SparkSession,
-    merge: AnalyzedMerge,
-    source: PreparedSource,
-    matches: Matches,
-    writes: Writes,
-    limit: int,
-) -> list[Sample]:
-    samples: list[Sample] = []
-    for clause in merge.statement.not_matched:
+    for clause in merge.statement.of_kind(kind):
         if takes_rows(merge.statement, matches, clause):
             after, rows = struct_after(writes.get(clause)), clause_rows(merge, source, clause, matches.seen)
-            query = f"SELECT NULL AS __dm_before, {after} AS __dm_after FROM {rows} LIMIT {limit}"
+            query = f"SELECT {before} AS __dm_before, {after} AS __dm_after FROM {rows} LIMIT {limit}"
             samples += _rows(spark, merge, clause, query, writes)
     return samples
 

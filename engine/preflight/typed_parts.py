@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from engine.merge.analyze import AnalyzedMerge, aliased
+from engine.merge.analyze import AnalyzedMerge
 from engine.preflight.assignments import Assignment, ClauseAssignments, as_partition
-from engine.preflight.duplicate_keys import order_columns, partition_keys
+from engine.preflight.duplicate_keys import one_row_a_key, order_columns, prefix_of
 from engine.sql.names import quoted_if_needed
-from engine.sql.parse import MergeClause, Relation
+from engine.sql.parse import MergeClause
 
 WHEN = {"matched": "MATCHED", "not_matched": "NOT MATCHED", "not_matched_by_source": "NOT MATCHED BY SOURCE"}
 
 
 def typed_column(merge: AnalyzedMerge, name: str) -> str:
     """A column of the target."""
-    return f"{_prefix(merge.typed.target)}{quoted_if_needed(name)}"
+    return f"{prefix_of(merge.typed.target)}{quoted_if_needed(name)}"
 
 
 def clause_with(merge: AnalyzedMerge, one: ClauseAssignments, condition: str) -> str:
@@ -42,17 +42,11 @@ def _with_condition(typed: MergeClause, condition: str) -> str:
     return f"WHEN {WHEN[typed.kind]} AND {own}{condition} THEN {typed.action}"
 
 
-def _prefix(relation: Relation) -> str:
-    """What stands before the name of a column, "" for a query without an alias."""
-    name = relation.alias or (quoted_if_needed(relation.parts[-1]) if relation.parts else "")
-    return f"{name}." if name else ""
-
-
 def typed_values(merge: AnalyzedMerge, one: ClauseAssignments) -> dict[str, str]:
     """Column of the target → what it gets; a star as what it expands to, if the source has a name to write it by."""
     typed = merge.typed.clauses[merge.statement.clauses.index(one.clause)]
     if typed.star:
-        source = _prefix(merge.typed.source)
+        source = prefix_of(merge.typed.source)
         given = [a.column.name for a in one.columns if source and a.origin == "given"]
         return {name: f"{source}{quoted_if_needed(name)}" for name in given}
     names = {a.column.name.lower(): a.column.name for a in one.columns}
@@ -63,12 +57,5 @@ def typed_values(merge: AnalyzedMerge, one: ClauseAssignments) -> dict[str, str]
 def source_without_duplicates(merge: AnalyzedMerge) -> str:
     """The source with one row for each key of ON, the latest by the column that looks most like a version or a time.
     Rows that have no key stay."""
-    written, keys = merge.typed.source, partition_keys(merge)
-    prefix = _prefix(written)
     ranked = order_columns(merge.source_schema, {name for e in merge.on for name in e.source_columns})
-    by = ", ".join(key.typed for key in keys)
-    order = f"{prefix}{quoted_if_needed(ranked[0].name)} DESC" if ranked else by
-    unkeyed = "".join(f" OR {key.typed} IS NULL" for key in keys if not key.null_safe)
-    alias = f" AS {prefix[:-1]}" if prefix else ""
-    window = f"PARTITION BY {by} ORDER BY {order}"
-    return f"(SELECT * FROM {aliased(written)} QUALIFY row_number() OVER ({window}) = 1{unkeyed}){alias}"
+    return one_row_a_key(merge, [f"{quoted_if_needed(one.name)} DESC" for one in ranked[:1]], keep_unkeyed=True)

@@ -16,14 +16,6 @@ _SESSION_GONE = (
     "INVALID_HANDLE.SESSION_CLOSED",
     "NO_ACTIVE_SESSION",
 )
-_LOST_TEXTS = (
-    "incorrect server side session identifier",
-    "Cannot invoke RPC on closed channel",
-    "Channel closed!",
-    "SparkContext was shut down",
-    "Cannot call methods on a stopped SparkContext",
-)
-_LOST_CLASSES = ("Py4JNetworkError", "ConnectionRefusedError", "ConnectionResetError", "BrokenPipeError")
 
 
 def grpc_status(error: BaseException) -> str:
@@ -54,27 +46,6 @@ def first_line(error: BaseException) -> str:
     text = str(getter() if callable(getter) else error).strip()
     line = text.splitlines()[0] if text else type(error).__name__
     return re.sub(r"^(?:\([\w.$]+\) )?(?:\[[A-Z0-9_.]+\] )?", "", line)
-
-
-def is_driver_lost(error: BaseException) -> bool:
-    """Whether ``error`` (or its cause) says that the driver, or our session on it, is gone.
-
-    True for gRPC UNAVAILABLE, a session that the server does not know any more, a closed channel, and a
-    classic session whose JVM died. The work may or may not have been done: look before trying again.
-    """
-    link: BaseException | None = error
-    while link is not None:
-        if isinstance(link, UnreachableError):
-            return True
-        if grpc_status(link) == "UNAVAILABLE" or condition_of(link) in _SESSION_GONE:
-            return True
-        if type(link).__name__ in _LOST_CLASSES:
-            return True
-        text = str(link)
-        if any(part in text for part in _LOST_TEXTS) or any(f"[{name}]" in text for name in _SESSION_GONE):
-            return True
-        link = link.__cause__ or link.__context__
-    return False
 
 
 def connect_error(error: BaseException, endpoint: str, hint: str) -> EngineError:

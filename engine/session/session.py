@@ -30,16 +30,11 @@ _DOWN_HINT = "Run `deltamerge-console server start`, or look into its log."
 
 @dataclass(frozen=True)
 class TaskProgress:
-    """How far one query is: tasks and stages (done, in all), tasks running, bytes read so far."""
+    """How far one query is: tasks (done, in all), bytes read so far."""
 
-    operation_id: str
     tasks_done: int
     tasks: int
-    running: int
-    stages_done: int
-    stages: int
     bytes_read: int
-    done: bool
 
 
 class Opener:
@@ -205,18 +200,13 @@ class Session:
         if not self.is_connect:
             return lambda: None
 
-        def listen(stages: Any, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
+        def listen(stages: Any, *_: object) -> None:
             parts = list(stages or ())
             handler(
                 TaskProgress(
-                    operation_id=operation_id or "",
                     tasks_done=sum(stage.num_completed_tasks for stage in parts),
                     tasks=sum(stage.num_tasks for stage in parts),
-                    running=inflight_tasks,
-                    stages_done=sum(1 for stage in parts if stage.done),
-                    stages=len(parts),
                     bytes_read=sum(stage.num_bytes_read for stage in parts),
-                    done=done,
                 )
             )
 

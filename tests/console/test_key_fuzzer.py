@@ -139,6 +139,13 @@ class Totals:
     writes: int = 0
     too_soon: int = 0
 
+    def count(self, pressed: list[str], witness: Witness) -> None:
+        """One console more."""
+        self.keys += len(pressed)
+        self.consoles += 1
+        self.writes += witness.writes().total()
+        self.too_soon += witness.too_soon
+
 
 async def random_moves(
     witness: Witness, chance: random.Random, keys: int, pressed: list[str], before_key: Callable[[], Awaitable[None]]
@@ -177,31 +184,39 @@ async def fuzz(seed: int, keys: int, home: Path, totals: Totals, pressed: list[s
 
         async for _ in random_moves(witness, chance, keys, pressed, answer_some):
             check(operator)
-        totals.keys += len(pressed)
         while backend.waiting:
             backend.answer(0)
         await operator.pilot.pause()
         witness.check()
-    totals.consoles += 1
-    totals.writes += witness.writes().total()
-    totals.too_soon += witness.too_soon
+    totals.count(pressed, witness)
 
 
-def test_random_keys_crash_nothing_and_write_nothing_that_nobody_confirmed(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("VISUAL", "true")
-    wanted, first = request.config.getoption("--keys"), request.config.getoption("--keys-from")
-    totals, seed = Totals(), first
+async def fuzz_consoles(
+    request: pytest.FixtureRequest, fuzz_one: Callable[[int, int, Totals, list[str]], Awaitable[None]]
+) -> Totals:
+    """One console after the other, each from its seed, until all keys that were asked for are pressed."""
+    wanted, seed = request.config.getoption("--keys"), request.config.getoption("--keys-from")
+    totals = Totals()
     while totals.keys < wanted:
-        home = tmp_path / str(seed)
-        home.mkdir()
         pressed: list[str] = []
         try:
-            asyncio.run(fuzz(seed, min(KEYS_OF_A_CONSOLE, wanted - totals.keys), home, totals, pressed))
+            await fuzz_one(seed, min(KEYS_OF_A_CONSOLE, wanted - totals.keys), totals, pressed)
         except BaseException:
             print(f"--keys-from {seed}, after: {' '.join(pressed)}")
             raise
         seed += 1
-    print(totals)
+    return totals
+
+
+async def test_random_keys_crash_nothing_and_write_nothing_that_nobody_confirmed(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("VISUAL", "true")
+
+    async def fuzz_one(seed: int, keys: int, totals: Totals, pressed: list[str]) -> None:
+        home = tmp_path / str(seed)
+        home.mkdir()
+        await fuzz(seed, keys, home, totals, pressed)
+
+    print(await fuzz_consoles(request, fuzz_one))

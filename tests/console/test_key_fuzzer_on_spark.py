@@ -20,7 +20,7 @@ from engine.model.progress import Progress
 from tests.conftest import TEST_CONFS, own_schema
 from tests.console import drive
 from tests.console.drive import Clock, Operator
-from tests.console.test_key_fuzzer import KEYS_OF_A_CONSOLE, Totals, Witness, random_moves
+from tests.console.test_key_fuzzer import Totals, Witness, fuzz_consoles, random_moves
 
 # most keys meet work that runs, some meet its answer
 REAL_SECONDS = (0.0, 0.0, 0.0, 0.05, 0.3)
@@ -87,14 +87,11 @@ async def fuzz(seed: int, keys: int, home: Path, schema: str, totals: Totals, pr
         async for move in random_moves(witness, chance, keys, pressed, linger):
             if move[-1] in ("ctrl+r", "u") and chance.random() < ANSWERED:
                 await answered(operator)
-        totals.keys += len(pressed)
         if app.is_running:
             await answered(operator)
         witness.check()
     await asyncio.to_thread(backend.close)
-    totals.consoles += 1
-    totals.writes += witness.writes().total()
-    totals.too_soon += witness.too_soon
+    totals.count(pressed, witness)
     return witness
 
 
@@ -105,20 +102,16 @@ async def test_random_keys_write_nothing_to_real_tables_that_nobody_confirmed(
     monkeypatch.setattr(drive, "PATIENCE_SECONDS", 120.0)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("VISUAL", "true")
-    wanted, seed = request.config.getoption("--keys"), request.config.getoption("--keys-from")
-    totals, confirmed = Totals(), 0
+    confirmed = 0
     with own_schema(spark) as schema:
         spark.sql(f"CREATE TABLE {schema}.t USING delta AS SELECT id AS k, id AS v FROM range(5)").collect()
-        while totals.keys < wanted:
-            pressed: list[str] = []
-            try:
-                keys = min(KEYS_OF_A_CONSOLE, wanted - totals.keys)
-                witness = await fuzz(seed, keys, spark_home, schema, totals, pressed)
-            except BaseException:
-                print(f"--keys-from {seed}, after: {' '.join(pressed)}")
-                raise
+
+        async def fuzz_one(seed: int, keys: int, totals: Totals, pressed: list[str]) -> None:
+            nonlocal confirmed
+            witness = await fuzz(seed, keys, spark_home, schema, totals, pressed)
             confirmed += witness.confirmed.total()
-            seed += 1
+
+        totals = await fuzz_consoles(request, fuzz_one)
         # the table itself says the same
         commits = spark.sql(f"DESCRIBE HISTORY {schema}.t").count() - 1
     print(totals, f"{commits} commits")

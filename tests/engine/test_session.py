@@ -18,11 +18,11 @@ import pytest
 from engine import processes
 from engine.model.errors import EngineError, UnreachableError, UsageError
 from engine.session.connect import Session, TaskProgress, connect
-from engine.session.failures import is_driver_lost
 from engine.session.home import jars_directory
 from engine.session.leases import live_leases
 from engine.session.server import server_status, stop_server
 from engine.session.state import read_state
+from engine.spark.spark_errors import translate
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOW = "SELECT sum(hash(a.id, b.id)) FROM range(100000) a CROSS JOIN range(200000) b"
@@ -188,7 +188,7 @@ def test_browsing_does_not_queue_behind_a_merge_and_a_tag_cancels_it(session: Se
         thread.join(120)
         assert not thread.is_alive()
         assert "CANCEL" in str(errors[0]).upper()
-        assert not is_driver_lost(errors[0])
+        assert not isinstance(translate(errors[0]), UnreachableError)
         assert not other.interrupt_tag("long")
 
 
@@ -302,7 +302,7 @@ def test_a_driver_that_dies_under_work_is_recognised_soon_and_the_next_connect_w
         os.kill(victim.server.pid, 9)
         thread.join(15)
         assert not thread.is_alive()
-        assert is_driver_lost(errors[0])
+        assert isinstance(translate(errors[0]), UnreachableError)
         assert not victim.is_alive()
     with connect("local[2]", home=home) as again:
         # Tables by name survived the crash, too.

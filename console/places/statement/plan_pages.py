@@ -11,7 +11,7 @@ from console.places.statement.file_classes import by_share, by_size, by_touch
 from console.widgets.page import Column, FileMap, Head, Page, Paragraph, Row, Table, facts, sentence, signed
 from console.words import change_rows, expectation_sentences, sentences
 from console.words.format import count, duration, number, share, size
-from console.words.glyphs import Glyphs
+from console.words.glyphs import Glyphs, accuracy_mark
 from console.words.visible import visible
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ BAR_WIDTH = 30
 def files_page(plan: Plan, glyphs: Glyphs) -> Page:
     files = plan.find_touched_files.files
     scan = plan.scan
-    mark = _mark(scan.accuracy, glyphs)
+    mark = accuracy_mark(scan.accuracy, glyphs)
     skipped = scan.files_before - scan.files_after
     head = [
         Paragraph(_file_bar(plan, glyphs)),
@@ -112,7 +112,7 @@ def decision_page(plan: Plan, glyphs: Glyphs) -> Page:
         known.append(("storage level", f"{decided.storage_level or '?'} (attempt {decided.attempt})"))
     known += [
         ("source", sentences.one_line(source.sql)),
-        ("rows", f"{number(source.num_rows)} {_mark('exact', glyphs)}"),
+        ("rows", f"{number(source.num_rows)} {accuracy_mark('exact', glyphs)}"),
         ("columns used", ", ".join(source.columns_used)),
         ("fingerprint", source.fingerprint),
     ]
@@ -131,7 +131,7 @@ def conflicts_page(plan: Plan, glyphs: Glyphs) -> Page:
         head += refusal(refused, glyphs)
     if conflicts.true_count:
         rows_matched = count(conflicts.true_count, "target row")
-        told = f"{rows_matched} matched by more than one source row {_mark('exact', glyphs)}; some of the keys:"
+        told = f"{rows_matched} matched by more than one source row {accuracy_mark('exact', glyphs)}; some of the keys:"
         head.append(sentence(told))
         if conflicts.count != conflicts.true_count:
             head.append(sentence(f"Delta itself counts {number(conflicts.count)}.", "$foreground-muted"))
@@ -340,11 +340,6 @@ def _change(before: Cells | None, after: Cells | None, name: str, glyphs: Glyphs
 
 def _cell(value: str | None) -> str | None:
     return None if value is None else visible(value)
-
-
-def _mark(accuracy: str, glyphs: Glyphs) -> str:
-    sign = {"exact": glyphs.exact, "estimated": glyphs.estimated}.get(accuracy, glyphs.unknown)
-    return f"{sign} {accuracy}"
 
 
 def refusal(refused: Refused, glyphs: Glyphs, indent: str = "") -> Head:
