@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import pytest
 
@@ -23,6 +24,22 @@ def test_a_file_is_known_by_the_path_that_spark_reads_it_by(spark: Any, tmp_path
     location = spark.sql(f"DESCRIBE DETAIL {table}").collect()[0]["location"]
     read = {row[0] for row in spark.sql(f"SELECT xxhash64(_metadata.file_path) FROM {table}").collect()}
     assert {file.file_hash for file in list_files(spark, location, 0)} == read
+
+
+@pytest.mark.parametrize("value", ["ü %é", "日\u3000本 😀+", "a=b:c#?[x]~'q'", "plain"])
+def test_a_file_is_known_however_its_writer_encodes_its_path(spark: Any, tmp_path: Path, value: str) -> None:
+    table = f"delta.`{tmp_path}/t`"
+    spark.sql(f"CREATE TABLE {table} USING delta PARTITIONED BY (p) AS SELECT 1 AS id, :value AS p", {"value": value})
+    log = tmp_path / "t" / "_delta_log" / f"{0:020}.json"
+    actions = [json.loads(line) for line in log.read_text().splitlines()]
+    for one in actions:
+        if "add" in one:
+            one["add"]["path"] = quote(unquote(one["add"]["path"]), safe="/").replace("%C3", "%c3")
+    log.write_text("".join(f"{json.dumps(one)}\n" for one in actions))
+    log.with_name(f".{log.name}.crc").unlink(missing_ok=True)
+    spark.sql(f"REFRESH TABLE {table}")
+    read = {row[0] for row in spark.sql(f"SELECT xxhash64(_metadata.file_path) FROM {table}").collect()}
+    assert {file.file_hash for file in list_files(spark, str(tmp_path / "t"), 0)} == read
 
 
 def test_a_plan_over_files_that_the_log_names_otherwise_is_an_error_and_no_promise(
