@@ -11,6 +11,7 @@ import pytest
 
 from engine import plan
 from engine.model.errors import EngineError
+from engine.sql.names import string
 from engine.table import delta_log
 from engine.table.commits import current_version
 from engine.table.delta_log import list_files, listed_log
@@ -29,7 +30,7 @@ def test_a_file_is_known_by_the_path_that_spark_reads_it_by(spark: Any, tmp_path
 @pytest.mark.parametrize("value", ["ü %é", "日\u3000本 😀+", "a=b:c#?[x]~'q'", "plain"])
 def test_a_file_is_known_however_its_writer_encodes_its_path(spark: Any, tmp_path: Path, value: str) -> None:
     table = f"delta.`{tmp_path}/t`"
-    spark.sql(f"CREATE TABLE {table} USING delta PARTITIONED BY (p) AS SELECT 1 AS id, :value AS p", {"value": value})
+    spark.sql(f"CREATE TABLE {table} USING delta PARTITIONED BY (p) AS SELECT 1 AS id, {string(value)} AS p")
     log = tmp_path / "t" / "_delta_log" / f"{0:020}.json"
     actions = [json.loads(line) for line in log.read_text().splitlines()]
     for one in actions:
