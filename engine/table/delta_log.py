@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 CHECKPOINT = re.compile(r"(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10}))?(?:\.[0-9a-f-]{36})?\.(parquet|json)$")
 COMMIT = re.compile(r"(\d{20})\.json$")
-DV = "STRUCT<storageType: STRING, pathOrInlineDv: STRING, offset: INT, sizeInBytes: INT, cardinality: BIGINT>"
+# offset is a reserved word in a session that enforces those of ANSI
+DV = "STRUCT<storageType: STRING, pathOrInlineDv: STRING, `offset`: INT, sizeInBytes: INT, cardinality: BIGINT>"
 ADD = (
     "STRUCT<path: STRING, partitionValues: MAP<STRING, STRING>, size: BIGINT, modificationTime: BIGINT, "
     f"stats: STRING, deletionVector: {DV}>"
@@ -229,7 +230,7 @@ def _columns(path: str, with_stats: bool, base: str) -> str:
         f"{path} AS path, a.add.size AS bytes, a.add.partitionValues AS partition, "
         "from_json(a.add.stats, 'numRecords BIGINT').numRecords AS physical_rows, "
         f"coalesce({dv}.cardinality, 0L) AS deleted_rows, coalesce(concat({dv}.storageType, {dv}.pathOrInlineDv, '@', "
-        f"coalesce(CAST({dv}.offset AS STRING), '')), '') AS vector, xxhash64({absolute}) AS file_hash, "
+        f"coalesce(CAST({dv}.`offset` AS STRING), '')), '') AS vector, xxhash64({absolute}) AS file_hash, "
         "coalesce(a.add.modificationTime, 0L) AS modified_at, "
         f"{'a.add.stats' if with_stats else 'CAST(NULL AS STRING)'} AS stats"
     )

@@ -9,8 +9,10 @@ from urllib.parse import quote, unquote
 
 import pytest
 
-from engine import plan
+from engine import apply, plan
+from engine.explore.find_key import find_key
 from engine.model.errors import EngineError
+from engine.spark.confs import confs_set
 from engine.sql.names import string
 from engine.table import delta_log
 from engine.table.commits import current_version
@@ -40,7 +42,7 @@ def test_a_file_is_known_however_its_writer_encodes_its_path(spark: Any, tmp_pat
     log.with_name(f".{log.name}.crc").unlink(missing_ok=True)
     spark.sql(f"REFRESH TABLE {table}")
     read = {row[0] for row in spark.sql(f"SELECT xxhash64(_metadata.file_path) FROM {table}").collect()}
-    assert {file.file_hash for file in list_files(spark, str(tmp_path / "t"), 0)} == read
+    assert {file.file_hash for file in list_files(spark, f"file:{tmp_path}/t", 0)} == read
 
 
 def test_a_plan_over_files_that_the_log_names_otherwise_is_an_error_and_no_promise(
@@ -84,3 +86,16 @@ def test_a_checkpoint_and_the_commits_after_it_make_up_the_files(spark: Any, sch
     assert any(file.deleted_rows for file in files) == (form == "deletion vectors")
     left = [row.viewName for row in spark.sql("SHOW VIEWS").collect()]
     assert not [name for name in left if name.startswith("__dm_checkpoint")]
+
+
+def test_a_session_that_enforces_reserved_words_reads_the_log_too(spark: Any, schema: str) -> None:
+    vectors = "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
+    spark.sql(f"CREATE TABLE t USING delta {vectors} AS SELECT id FROM range(9)")
+    spark.sql("DELETE FROM t WHERE id = 3")
+    spark.sql("CREATE TABLE s USING delta AS SELECT id FROM range(5, 12)")
+    merge = "MERGE INTO t AS t USING s AS s ON t.id = s.id WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT *"
+    with confs_set(spark, {"spark.sql.ansi.enforceReservedKeywords": "true"}):
+        looked = plan(spark, merge, changes=True)
+        assert (looked.promise["numTargetRowsDeleted"], looked.promise["numTargetRowsInserted"]) == (4, 3)
+        assert find_key(spark, looked, "5").rows
+        assert apply(spark, looked).kept
