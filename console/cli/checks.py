@@ -46,17 +46,44 @@ def check_all(home: Path) -> list[Check]:
     return checks
 
 
-def check_session(connect: Callable[[], AbstractContextManager[Session]]) -> list[Check]:
-    """What ``engine.explore.check_spark`` finds at the Spark that is meant, or why it cannot be asked."""
+@dataclass(frozen=True)
+class Place:
+    """A folder to look at: its path, or that of a schema. ``writes``: by writing there, too."""
+
+    path: str | None
+    schema: str | None
+    writes: bool
+
+
+def check_session(connect: Callable[[], AbstractContextManager[Session]], place: Place | None = None) -> list[Check]:
+    """What ``engine.explore`` finds at the Spark that is meant and at ``place``, or why it cannot be asked."""
     from engine.explore.check_spark import check_spark
     from engine.model.errors import EngineError
 
     try:
         with connect() as session:
             found = check_spark(session.spark)
+            of_place = _check_place(session, place) if place else []
     except EngineError as error:
         return [Check("spark", "fail", str(error), error.hint)]
-    return [Check(f"spark {one.name}", one.verdict, one.found, one.hint) for one in found]
+    return [Check(f"spark {one.name}", one.verdict, one.found, one.hint) for one in found] + of_place
+
+
+def _check_place(session: Session, place: Place) -> list[Check]:
+    from engine.explore.check_place import check_place, place_of_schema
+    from engine.model.errors import EngineError
+
+    folders = [place.path] if place.path else []
+    checks: list[Check] = []
+    if place.schema:
+        try:
+            folders.append(place_of_schema(session.spark, place.schema))
+        except EngineError as error:
+            checks.append(Check(f"schema {place.schema}", "fail", str(error), error.hint))
+    for folder in folders:
+        found = check_place(session.spark, folder, writes=place.writes)
+        checks += [Check(f"{one.name} {folder}", one.verdict, one.found, one.hint) for one in found]
+    return checks
 
 
 Found = tuple[Verdict, str] | tuple[Verdict, str, str]

@@ -21,15 +21,28 @@ if TYPE_CHECKING:
 @click.command(epilog=told_codes(WITHOUT_SPARK))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--spark", "with_spark", is_flag=True, help="Look at the Spark of --remote, --master or --profile too.")
+@click.option("--path", metavar="PATH", help="And at a folder, a table's or any other, such as s3a://lake/orders.")
+@click.option("--schema", metavar="NAME", help="And at the folder in which a schema keeps its tables.")
+@click.option("--write", "writes", is_flag=True, help="Make a small table in that folder, read it and delete it again.")
 @asked
-def doctor(invocation: Invocation, as_json: bool, with_spark: bool) -> int:
+def doctor(
+    invocation: Invocation, as_json: bool, with_spark: bool, path: str | None, schema: str | None, writes: bool
+) -> int:
     """Check Java, packages, jars, home, history, server and terminal. Exit 1 if something must be mended."""
-    from console.cli.checks import check_all, check_session
+    from console.cli.checks import Place, check_all, check_session
+    from engine.commit.policy import check_writable
+    from engine.sql.store_paths import refuse_credentials
 
+    place = Place(path, schema, writes) if path or schema else None
+    refuse_credentials(path or "")
+    if writes and place is None:
+        raise click.UsageError("--write needs the folder: --path PATH, or --schema NAME.")
+    if writes:
+        check_writable(invocation.policy)
     checks = check_all(invocation.place)
-    if with_spark:
+    if with_spark or place:
         with narrator() as told:
-            checks += check_session(lambda: invocation.connect(told.say))
+            checks += check_session(lambda: invocation.connect(told.say), place)
     if as_json:
         print_json([asdict(check) for check in checks])
     else:

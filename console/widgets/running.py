@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 BAR_WIDTH = 24
 MINIMUM_BAR_WIDTH = 8
 TICK_SECONDS = 0.2
+SILENT_SECONDS = 5
 
 
 class Running(OneLine):
@@ -35,6 +36,7 @@ class Running(OneLine):
         self._what = ""
         self._projected: int | None = None
         self._started = 0.0
+        self._heard = 0.0
         self._progress: Progress | None = None
         self._cancelling = False
         self._timer: Timer | None = None
@@ -43,7 +45,7 @@ class Running(OneLine):
         """Work begins: ``planning`` or ``committing``; ``projected`` are the milliseconds that it may take."""
         self._what = what
         self._projected = projected
-        self._started = monotonic()
+        self._started = self._heard = monotonic()
         self._progress = None
         self._cancelling = False
         self.add_class("-on")
@@ -53,6 +55,8 @@ class Running(OneLine):
         self.refresh()
 
     def advance(self, progress: Progress) -> None:
+        if progress != self._progress:
+            self._heard = monotonic()
         self._progress = progress
         self.refresh()
 
@@ -91,6 +95,9 @@ class Running(OneLine):
             if progress.bytes_read and with_bytes:
                 parts.append(f"{size(progress.bytes_read)} read")
         parts.append(self._time())
+        if (silent := int(monotonic() - self._heard)) >= SILENT_SECONDS:
+            # a store that does not answer looks like this, and so does a job that waits for a core
+            parts.append(f"nothing new for {silent} s")
         # in a text, x is a letter
         typing = isinstance(self.screen.focused, Input | TextArea)
         stop = "{editor.leave}, {merge.cancel} cancels" if typing else "{merge.cancel} cancels"

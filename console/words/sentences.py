@@ -60,7 +60,10 @@ def rewrite(plan: Plan) -> str:
     touched = sum(file.bytes for file in files)
     where = f"{number(len(files))} of {count(plan.target.num_files, 'file')}"
     bulk = f"{size(touched)} of {size(plan.target.num_bytes)}"
-    copied = plan.promise.get(COPIED, 0)
+    copied = plan.promise.get(COPIED)
+    if copied is None:
+        # nothing is promised of files on a Spark that was not tested
+        return f"rewrites about {where}: {bulk}"
     if plan.write.deletion_vectors and not copied:
         return f"marks rows in {where} ({bulk}), copying none: deletion vectors"
     return f"rewrites {where}: {bulk}, copying {count(copied, 'row')}"

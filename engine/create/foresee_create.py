@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from engine.create.clustering_statistics import clustering_statistics
 from engine.create.provided_metadata import Provided, normal_key, unknown_property
 from engine.create.situation import Situation, effect_of, exists
 from engine.model.create_values import StateColumn
@@ -20,8 +21,6 @@ from engine.table.table_features import BY_LOWER_NAME, FEATURE_PREFIX, is_protoc
 from engine.table.table_state import plain
 
 NO_PARTITION = re.compile(r"^(array|map|struct|variant|void)")
-# types whose minimum and maximum Delta keeps (SkippingEligibleDataType)
-SKIPPING_TYPES = re.compile(r"^(tinyint|smallint|int|bigint|float|double|decimal|date|timestamp|string|char|varchar)")
 MAX_CLUSTERING_COLUMNS = 4
 NO_SUCH_COLUMN = "_LEGACY_ERROR_TEMP_3060"  # Delta's SchemaUtils.findColumnPosition has no better name
 MAPPING = ("delta.columnMapping.mode", "delta.columnMapping.maxColumnId")
@@ -40,7 +39,9 @@ def foresee_create(create: ParsedCreate, around: Situation, provided: Provided) 
         _layout,
         _properties,
         _location,
+        _not_null,
         _columns,
+        clustering_statistics,
         verify_table_metadata,
     )
     return next((refused for rule in rules for refused in rule(create, around, provided)), None)
@@ -171,14 +172,6 @@ def _layout(create: ParsedCreate, around: Situation, provided: Provided) -> Iter
             f"{create.name} is clustered: it cannot be replaced by a partitioned table.",
             "Use CLUSTER BY, or drop the table and create it anew.",
         )
-    for name in provided.clustering_columns if create.form != "clone" else ():
-        key = by_name.get(name.lower())
-        if key is not None and not SKIPPING_TYPES.match(key.type):
-            yield _refused(
-                "DELTA_CLUSTERING_COLUMNS_DATATYPE_NOT_SUPPORTED",
-                f"{key.name} is {key.type}, of which Delta keeps no minimum and maximum to cluster by.",
-                "Cluster by a column of a number, string, date or time.",
-            )
 
 
 def _properties(create: ParsedCreate, around: Situation, _: Provided) -> Iterator[Refused]:
@@ -279,6 +272,16 @@ def _left_over(around: Situation) -> bool:
 
 def _no_schema() -> Refused:
     return _refused("DELTA_SCHEMA_NOT_PROVIDED", "A replaced table needs its columns.", "Write them, or AS SELECT.")
+
+
+def _not_null(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:
+    """SchemaUtils.removeUnenforceableNotNullConstraints."""
+    if provided.unenforceable and not around.unenforced_not_null and effect_of(create, around) != "adopt":
+        yield _refused(
+            "DELTA_NESTED_NOT_NULL_CONSTRAINT",
+            f"{provided.unenforceable} has a NOT NULL inside of an array or a map, which Delta cannot enforce.",
+            "Leave that NOT NULL out.",
+        )
 
 
 def _columns(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:

@@ -25,11 +25,11 @@ from engine.table.column_rules import CHECK
 from engine.table.commits import current_version
 from engine.table.delta_log import list_files
 from engine.table.logged_schema import logged_metadata
+from engine.table.nested_types import has_not_null, has_unenforceable, leaves_of
 from engine.table.table_features import FEATURE_PREFIX, implied_by, known_features
 from engine.table.table_state import (
     catalog_entry,
     delta_table_now,
-    has_not_null,
     state_columns,
     with_log,
 )
@@ -77,7 +77,8 @@ class Provided:
     """What the statement gives. ``configuration`` holds the protocol's properties as well, keys as Delta writes them.
 
     ``features`` are those that come with a table that is copied; ``num_files`` and ``num_bytes`` what a clone refers
-    to.
+    to. ``leaves`` are the types by name of the fields without fields of their own, ``s.x`` in small letters, in the order
+    of the columns; ``unenforceable`` is the first column with a NOT NULL inside of an array or a map.
     """
 
     columns: tuple[StateColumn, ...]
@@ -87,6 +88,8 @@ class Provided:
     comment: str | None = None
     features: frozenset[str] = frozenset()
     nested_not_null: bool = False
+    unenforceable: str | None = None
+    leaves: dict[str, str] = field(default_factory=dict)
     source: CreateSource | None = None
     num_files: int = 0
     num_bytes: int = 0
@@ -144,25 +147,28 @@ def _defined(spark: SparkSession, create: ParsedCreate) -> Provided:
                 identity=column.identity,
             )
         )
+    types = [(column.name, known.dataType) for column, known in zip(columns, schema.fields, strict=True)]
     return Provided(
         columns=tuple(columns),
         partition_columns=_as_in_schema(create.partition_by, columns),
         clustering_columns=_as_in_schema(create.cluster_by, columns),
         comment=create.comment,
         nested_not_null=any(has_not_null(known.dataType) for known in schema.fields),
+        unenforceable=next((name for name, type_ in types if has_unenforceable(type_)), None),
+        leaves={name: leaf for one in types for name, leaf in leaves_of(*one)},
     )
 
 
 def _selected(spark: SparkSession, create: ParsedCreate) -> Provided:
     # Delta writes what a query gives as nullable (asNullable)
-    columns = [
-        column.model_copy(update={"nullable": True}) for column in state_columns(schema_of(spark, create.query or ""))
-    ]
+    schema = schema_of(spark, create.query or "")
+    columns = [column.model_copy(update={"nullable": True}) for column in state_columns(schema)]
     return Provided(
         columns=tuple(columns),
         partition_columns=_as_in_schema(create.partition_by, columns),
         clustering_columns=_as_in_schema(create.cluster_by, columns),
         comment=create.comment,
+        leaves={name: leaf for one in schema.fields for name, leaf in leaves_of(one.name, one.dataType)},
     )
 
 

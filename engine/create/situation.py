@@ -12,7 +12,8 @@ from engine.table.table_state import CatalogEntry
 @dataclass(frozen=True)
 class Situation:
     """``before`` is the Delta table at ``location``, with or without the catalog ``entry``; ``holds_data``: files are
-    there; ``has_log_directory``: a ``_delta_log`` is, which may be empty. ``catalog_managed`` is the session's default.
+    there; ``has_log_directory``: a ``_delta_log`` is, which may be empty. ``catalog_managed`` is the session's default,
+    and so is ``indexed_columns``, of the property that says how many columns get statistics.
     """
 
     entry: CatalogEntry | None
@@ -23,6 +24,8 @@ class Situation:
     has_log_directory: bool
     catalog_managed: bool = False
     arbitrary_properties: bool = False
+    unenforced_not_null: bool = False
+    indexed_columns: str = "32"
 
     @property
     def exists(self) -> bool:

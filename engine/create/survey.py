@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engine.create.data_frame_write import replace_metadata_if_necessary
 from engine.create.foresee_create import CATALOG_MANAGED_DEFAULT, foresee_create
 from engine.create.metadata_after import state_after
-from engine.create.provided_metadata import Provided, provided_metadata, with_counted_source
+from engine.create.provided_metadata import DEFAULTS, Provided, provided_metadata, with_counted_source
 from engine.create.situation import Situation, effect_of
 from engine.model.create_values import Effect, TableState
 from engine.model.errors import UsageError
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 DEFAULT_SOURCE = "spark.sql.sources.default"
 ARBITRARY = "spark.databricks.delta.allowArbitraryProperties.enabled"
+UNENFORCED = "spark.databricks.delta.constraints.allowUnenforcedNotNull.enabled"
+INDEXED_DEFAULT = f"{DEFAULTS}dataSkippingNumIndexedCols"
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def survey_table(
     named = name if entry and entry.provider == "delta" else f"delta.{quote(location)}"
     table = delta_table_now(spark, named) if location and (entry is None or entry.provider == "delta") else None
     managed = entry.kind == "MANAGED" if entry else create.path is None and create.location is None
-    confs = read_confs(spark, (ARBITRARY, CATALOG_MANAGED_DEFAULT))
+    confs = read_confs(spark, (ARBITRARY, CATALOG_MANAGED_DEFAULT, UNENFORCED, INDEXED_DEFAULT))
     around = Situation(
         entry=entry,
         location=location,
@@ -71,6 +73,8 @@ def survey_table(
         has_log_directory=table is not None or (entry is None and has_log_directory(spark, location)),
         catalog_managed=confs.get(CATALOG_MANAGED_DEFAULT, "").lower() == "supported",
         arbitrary_properties=is_on(confs, ARBITRARY, "false"),
+        unenforced_not_null=is_on(confs, UNENFORCED, "false"),
+        indexed_columns=confs.get(INDEXED_DEFAULT) or "32",
     )
     effect = effect_of(create, around)
     check_provider(spark, create, effect)

@@ -54,10 +54,11 @@ def check_spark(spark: SparkSession, job_seconds: float = JOB_SECONDS) -> tuple[
         ("job", lambda: _job(spark, job_seconds)),
         ("clock", lambda: _clock(spark)),
     )
-    return (*(_finding(name, look) for name, look in looks), *_log_store(spark))
+    return (*(finding(name, look) for name, look in looks), *_log_store(spark))
 
 
-def _finding(name: str, look: Callable[[], SparkFinding]) -> SparkFinding:
+def finding(name: str, look: Callable[[], SparkFinding]) -> SparkFinding:
+    """What ``look`` finds; a failed one where it raises."""
     try:
         return look()
     except Exception as error:
@@ -146,8 +147,13 @@ def _clock(spark: SparkSession) -> SparkFinding:
     before = time.time()
     theirs = int(spark.sql("SELECT unix_millis(current_timestamp())").collect()[0][0]) / 1000
     after = time.time()
-    off = theirs - after if theirs > after else min(0.0, theirs - before)
+    off = seconds_off(before, theirs, after)
     if abs(off) <= CLOCK_SECONDS:
         return SparkFinding("clock", "ok", "the clocks agree")
     hint = "Set both by a time server: the history and TIMESTAMP AS OF go by them."
     return SparkFinding("clock", "warn", f"Spark's clock is {off:+.0f} s off this machine's", hint)
+
+
+def seconds_off(before: float, theirs: float, after: float) -> float:
+    """By how much a clock that showed ``theirs`` between the two is ahead at least, or behind (below 0)."""
+    return theirs - after if theirs > after else min(0.0, theirs - before)

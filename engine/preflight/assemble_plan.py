@@ -14,6 +14,7 @@ from engine.preflight.advice import advice_of, warnings_of
 from engine.preflight.findings import Findings
 from engine.preflight.generated_column_advice import generated_predicate
 from engine.preflight.log_store_warning import log_store_warnings
+from engine.preflight.untested_spark import is_tested, rows_alone, untested_spark
 from engine.spark.clock import Clock
 from engine.spark.explain import explain
 from engine.spark.session_state import session_ref
@@ -38,11 +39,14 @@ def assemble_plan(
     statement = statement_value(merge.typed, script, params)
     table = target_value(merge, target.detail, findings.scan.scan)
     frozen = source_value(merge, source)
+    versions = engines(spark)
+    if not is_tested(versions):
+        promise = rows_alone(promise)
     implied = generated_predicate(spark, merge, findings.scan.as_typed, matches, target.columns)
     return Plan(
         plan_id=plan_id(statement, table, frozen, basis.confs, basis.state),
         created_at=datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        engines=engines(spark),
+        engines=versions,
         statement=statement,
         target=table,
         source=frozen,
@@ -60,7 +64,12 @@ def assemble_plan(
         promise=promise.metrics,
         estimates=promise.estimates,
         refused=findings.refused,
-        warnings=(*warnings_of(findings), *log_store_warnings(spark, table.path), *findings.faults),
+        warnings=(
+            *untested_spark(versions),
+            *warnings_of(findings),
+            *log_store_warnings(spark, table.path),
+            *findings.faults,
+        ),
         advice=(*advice_of(findings), *((implied,) if implied else ())),
         expectations=findings.expectations,
         samples=findings.samples,

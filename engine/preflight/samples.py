@@ -79,9 +79,16 @@ def _pick(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, mat
     clauses = [clause for clause in statement.matched if takes_rows(statement, matches, clause)]
     if not clauses:
         return []
+    pairs = matches.view
+    if statement.only_one_unconditional_delete:
+        # a row that several source rows delete is one row
+        pairs = (
+            f"(SELECT min({SOURCE_ROW}) AS {SOURCE_ROW}, {TARGET_ROW}, {CLAUSE} FROM {pairs} "
+            f"GROUP BY {TARGET_ROW}, {CLAUSE})"
+        )
     # the first ones as the target was read: a LIMIT that looks for them has read enough when it has come to them
     wanted = " UNION ALL ".join(
-        f"(SELECT {SOURCE_ROW}, {TARGET_ROW}, {CLAUSE} FROM {matches.view} "
+        f"(SELECT {SOURCE_ROW}, {TARGET_ROW}, {CLAUSE} FROM {pairs} "
         f"WHERE {CLAUSE} = {clause_number(statement, clause)} ORDER BY {TARGET_ROW} LIMIT {limit})"
         for clause in clauses
     )
@@ -105,6 +112,7 @@ def _matched(
     statement = merge.statement
     matched = matched_clause(merge)
     before = struct_of(merge.target_schema, statement.target.reference)
+    deletes_once = statement.only_one_unconditional_delete
     samples: list[Sample] = []
     for clause in statement.matched:
         number = clause_number(statement, clause)
@@ -115,9 +123,8 @@ def _matched(
         # the operator's names resolve one level down, where both sides are in scope
         query = (
             f"SELECT __dm_before, __dm_after FROM (SELECT /*+ BROADCAST({merge.source_reference}) */ "
-            f"{matched} AS {CLAUSE}, {before} AS __dm_before, {struct_after(writes.get(clause))} AS __dm_after "
-            f"FROM {source_relation(merge, source)} INNER JOIN {target_relation(merge)} "
-            f"ON {statement.condition}\nWHERE {SOURCE_ROW} IN ({ids})"
+            f"{number if deletes_once else matched} AS {CLAUSE}, {before} AS __dm_before, "
+            f"{struct_after(writes.get(clause))} AS __dm_after FROM {_joined(merge, source, ids)}"
         )
         end = f") WHERE {CLAUSE} = {number} LIMIT {len(these)}"
         bounds = "".join(f" AND {bound}" for bound in _bounds(merge, these))
@@ -129,6 +136,16 @@ def _matched(
                     raise
                 samples += _rows(spark, merge, clause, f"{query}{end}", writes)
     return samples
+
+
+def _joined(merge: AnalyzedMerge, source: PreparedSource, ids: str) -> str:
+    """What follows FROM: the target rows that these source rows match; a row that several may delete, once."""
+    on = merge.statement.condition
+    if merge.statement.only_one_unconditional_delete:
+        matched = f"{target_relation(merge)} LEFT SEMI JOIN {source_relation(merge, source)}"
+        return f"{matched} ON ({on}\n) AND {SOURCE_ROW} IN ({ids}) WHERE TRUE"
+    matched = f"{source_relation(merge, source)} INNER JOIN {target_relation(merge)}"
+    return f"{matched} ON {on}\nWHERE {SOURCE_ROW} IN ({ids})"
 
 
 def _unmatched(

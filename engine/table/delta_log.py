@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 CHECKPOINT = re.compile(r"(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10}))?(?:\.[0-9a-f-]{36})?\.(parquet|json)$")
 COMMIT = re.compile(r"(\d{20})\.json$")
-DV = "STRUCT<storageType: STRING, pathOrInlineDv: STRING, offset: INT, sizeInBytes: INT, cardinality: BIGINT>"
+# offset is a reserved word in a session that enforces those of ANSI
+DV = "STRUCT<storageType: STRING, pathOrInlineDv: STRING, `offset`: INT, sizeInBytes: INT, cardinality: BIGINT>"
 ADD = (
     "STRUCT<path: STRING, partitionValues: MAP<STRING, STRING>, size: BIGINT, modificationTime: BIGINT, "
     f"stats: STRING, deletionVector: {DV}>"
@@ -223,12 +224,13 @@ def _columns(path: str, with_stats: bool, base: str) -> str:
         f"CASE WHEN {path} RLIKE '^[a-zA-Z][a-zA-Z0-9+.-]*:' THEN regexp_replace({path}, '^file:/+', 'file:/') "
         f"ELSE concat({string(_encoded(root) + '/')}, {path}) END"
     )
+    absolute = f"CASE WHEN {path} RLIKE '{OTHERWISE_ENCODED}' THEN {_encoded_again(absolute)} ELSE {absolute} END"
     dv = "coalesce(a.add.deletionVector, a.remove.deletionVector)"
     return (
         f"{path} AS path, a.add.size AS bytes, a.add.partitionValues AS partition, "
         "from_json(a.add.stats, 'numRecords BIGINT').numRecords AS physical_rows, "
         f"coalesce({dv}.cardinality, 0L) AS deleted_rows, coalesce(concat({dv}.storageType, {dv}.pathOrInlineDv, '@', "
-        f"coalesce(CAST({dv}.offset AS STRING), '')), '') AS vector, xxhash64({absolute}) AS file_hash, "
+        f"coalesce(CAST({dv}.`offset` AS STRING), '')), '') AS vector, xxhash64({absolute}) AS file_hash, "
         "coalesce(a.add.modificationTime, 0L) AS modified_at, "
         f"{'a.add.stats' if with_stats else 'CAST(NULL AS STRING)'} AS stats"
     )
@@ -323,11 +325,24 @@ def _encoded(path: str) -> str:
     return "".join(one if _is_plain(one) else quote(one, safe=SAFE) for one in path)
 
 
+def _encoded_again(path: str) -> str:
+    """The SQL expression ``path``, encoded as ``java.net.URI`` does, however its writer did."""
+    safe = string(f"^[A-Za-z0-9{SAFE}]$")
+    plain = f"c RLIKE {safe} OR (ascii(c) >= {FIRST_PRINTABLE} AND NOT c RLIKE '[{SPACES}]')"
+    sign = f"IF({plain}, c, replace(url_encode(c), '+', '%20'))"
+    # the two functions mean a space by +
+    decoded = f"try_url_decode(replace({path}, '+', '%2B'))"
+    return f"coalesce(array_join(transform(split({decoded}, ''), c -> {sign}), ''), {path})"
+
+
 def _is_plain(character: str) -> bool:
     """Whether a character is not ASCII, and no space or control character either."""
     return ord(character) >= FIRST_PRINTABLE and not category(character).startswith("Z")
 
 
-SAFE = "/:@!$&'()*+,;=~-._"
+SAFE = "/:@!$&'()*+,;=~._-"
+OTHERWISE_ENCODED = "%(?!2[0235]|3[CEF]|5[BCDE]|60|7[BCDF]|[01][0-9A-F])"
+"""A sign that java.net.URI does not encode, or in small letters: other writers do."""
+SPACES = "\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 FIRST_PRINTABLE = 0xA0
 """The first behind ASCII and its control characters."""

@@ -19,7 +19,7 @@ from engine.table.logged_schema import logged_metadata, logged_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-    from pyspark.sql.types import DataType, StructType
+    from pyspark.sql.types import StructType
 
 VIEW = "EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE"
 MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "PATH_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE")
@@ -124,12 +124,6 @@ def state_columns(schema: StructType) -> tuple[StateColumn, ...]:
         )
         for field in schema.fields
     )
-
-
-def has_not_null(type_: DataType) -> bool:
-    """Whether a struct inside ``type_`` has a field that may not be NULL; in arrays and maps Delta enforces none."""
-    fields = getattr(type_, "fields", ())
-    return any(not field.nullable or has_not_null(field.dataType) for field in fields)
 
 
 def table_id(spark: SparkSession, name: str, since: tuple[str, int] | None = None) -> str:

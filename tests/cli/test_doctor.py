@@ -79,3 +79,21 @@ def test_a_spark_that_cannot_be_reached_is_a_finding(shell: Shell) -> None:
     spark = by_name(ran.json)["spark"]
     assert spark["verdict"] == "fail"
     assert spark["hint"]
+
+
+def test_writing_needs_a_folder_and_a_profile_that_may_write(shell: Shell) -> None:
+    ran = shell("doctor", "--write")
+    assert ran.code == 64
+    assert "--path PATH" in ran.err
+    shell.home.mkdir(mode=0o700)
+    (shell.home / "settings.toml").write_text("[profiles.careful.policy]\nread_only = true\n")
+    ran = shell("--profile", "careful", "doctor", "--path", "/lake", "--write")
+    assert ran.code == 6
+    assert "POLICY_READ_ONLY" in ran.err
+
+
+def test_a_folder_with_credentials_is_refused(shell: Shell) -> None:
+    ran = shell("doctor", "--path", "s3a://KEY:secret@lake/orders")
+    assert ran.code == 64
+    assert "CREDENTIALS_IN_URL" in ran.err
+    assert "secret" not in ran.err

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+
+import pytest
 from textual.geometry import Region
 from textual.widgets import Input
 
@@ -89,6 +92,22 @@ async def test_the_phases_are_told_while_spark_plans(backend: FakeBackend) -> No
         await operator.press("ctrl+r", "escape")
         await operator.sees("planning", "5 of 10 tasks", "5 MB read", "x cancels")
         assert "planning" in operator.first_line
+        backend.release("plan")
+        await operator.sees("updates 1,204")
+
+
+async def test_a_step_that_brings_nothing_new_says_since_when(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend.hold("plan")
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.write(MERGE_SQL)
+        await operator.press("ctrl+r", "escape")
+        await operator.sees("5 of 10 tasks")
+        assert "nothing new" not in operator.screen
+        monkeypatch.setattr("console.widgets.running.monotonic", lambda: time.monotonic() + 20)
+        await operator.sees("nothing new for 2")
         backend.release("plan")
         await operator.sees("updates 1,204")
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import pytest
 
-from engine import plan
+from engine import apply, plan
+from engine.explore.find_key import find_key
 from engine.model.errors import EngineError
+from engine.spark.confs import confs_set
+from engine.sql.names import string
 from engine.table import delta_log
 from engine.table.commits import current_version
 from engine.table.delta_log import list_files, listed_log
@@ -23,6 +27,22 @@ def test_a_file_is_known_by_the_path_that_spark_reads_it_by(spark: Any, tmp_path
     location = spark.sql(f"DESCRIBE DETAIL {table}").collect()[0]["location"]
     read = {row[0] for row in spark.sql(f"SELECT xxhash64(_metadata.file_path) FROM {table}").collect()}
     assert {file.file_hash for file in list_files(spark, location, 0)} == read
+
+
+@pytest.mark.parametrize("value", ["ü %é", "日\u3000本 😀+", "a=b:c#?[x]~'q'", "plain"])
+def test_a_file_is_known_however_its_writer_encodes_its_path(spark: Any, tmp_path: Path, value: str) -> None:
+    table = f"delta.`{tmp_path}/t`"
+    spark.sql(f"CREATE TABLE {table} USING delta PARTITIONED BY (p) AS SELECT 1 AS id, {string(value)} AS p")
+    log = tmp_path / "t" / "_delta_log" / f"{0:020}.json"
+    actions = [json.loads(line) for line in log.read_text().splitlines()]
+    for one in actions:
+        if "add" in one:
+            one["add"]["path"] = quote(unquote(one["add"]["path"]), safe="/").replace("%C3", "%c3")
+    log.write_text("".join(f"{json.dumps(one)}\n" for one in actions))
+    log.with_name(f".{log.name}.crc").unlink(missing_ok=True)
+    spark.sql(f"REFRESH TABLE {table}")
+    read = {row[0] for row in spark.sql(f"SELECT xxhash64(_metadata.file_path) FROM {table}").collect()}
+    assert {file.file_hash for file in list_files(spark, f"file:{tmp_path}/t", 0)} == read
 
 
 def test_a_plan_over_files_that_the_log_names_otherwise_is_an_error_and_no_promise(
@@ -66,3 +86,16 @@ def test_a_checkpoint_and_the_commits_after_it_make_up_the_files(spark: Any, sch
     assert any(file.deleted_rows for file in files) == (form == "deletion vectors")
     left = [row.viewName for row in spark.sql("SHOW VIEWS").collect()]
     assert not [name for name in left if name.startswith("__dm_checkpoint")]
+
+
+def test_a_session_that_enforces_reserved_words_reads_the_log_too(spark: Any, schema: str) -> None:
+    vectors = "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
+    spark.sql(f"CREATE TABLE t USING delta {vectors} AS SELECT id FROM range(9)")
+    spark.sql("DELETE FROM t WHERE id = 3")
+    spark.sql("CREATE TABLE s USING delta AS SELECT id FROM range(5, 12)")
+    merge = "MERGE INTO t AS t USING s AS s ON t.id = s.id WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT *"
+    with confs_set(spark, {"spark.sql.ansi.enforceReservedKeywords": "true"}):
+        looked = plan(spark, merge, changes=True)
+        assert (looked.promise["numTargetRowsDeleted"], looked.promise["numTargetRowsInserted"]) == (4, 3)
+        assert find_key(spark, looked, "5").rows
+        assert apply(spark, looked).kept

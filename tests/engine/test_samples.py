@@ -107,3 +107,11 @@ def test_a_text_that_names_no_partition_is_shown_as_the_null_that_comes_back(sho
     assert {one.name: one.to_null for one in looked.changes.columns}["part"] == 2
     assert apply(shop, looked).kept
     assert [row[0] for row in shop.sql("SELECT part FROM texts").collect()] == [None, None, None]
+
+
+@pytest.mark.parametrize("on", ["t.k = s.k", "t.k <= s.k -- by a range"])
+def test_a_row_that_several_source_rows_delete_is_shown_once(shop: Any, on: str) -> None:
+    shop.sql("CREATE TABLE s USING delta AS SELECT explode(array(2, 2, 3, 900)) AS k")
+    looked = plan(shop, f"MERGE INTO t USING s ON {on}\nWHEN MATCHED THEN DELETE", rows=200)
+    deleted = [key for key, _, _ in shown(looked)["delete"]]
+    assert len(deleted) == len(set(deleted)) == looked.promise["numTargetRowsDeleted"]

@@ -135,7 +135,8 @@ LIST, STRUCT = StateColumn(name="l", type="array<int>"), StateColumn(name="s", t
         (Provided((ID, DAY), (), ("id", "day", "a", "b", "c")), "DELTA_CLUSTER_BY_INVALID_NUM_COLUMNS"),
         (Provided((ID, DAY), (), ("id", "id")), "DELTA_DUPLICATE_COLUMNS_FOUND.CLUSTER_BY"),
         (Provided((ID, LIST), (), ("L",)), "DELTA_CLUSTERING_COLUMNS_DATATYPE_NOT_SUPPORTED"),
-        (Provided((ID, DAY), (), ("id", "day")), None),
+        (Provided((ID, DAY), (), ("id", "day"), leaves={"id": "bigint", "day": "date"}), None),
+        (Provided((ID, LIST), (), unenforceable="l"), "DELTA_NESTED_NOT_NULL_CONSTRAINT"),
         (Provided((ID, DAY), (), ("nosuch",)), None),
     ],
 )
@@ -297,3 +298,8 @@ def test_the_length_of_a_text_is_no_difference() -> None:
     before = BEFORE.model_copy(update={"columns": (StateColumn(name="a", type="string"),)})
     given: Any = Provided((StateColumn(name="a", type="varchar(3)"),), ())
     assert foreseen(CREATE, replace(LOG_ALONE, before=before), given) is None
+
+
+def test_a_not_null_that_is_not_enforced_is_let_pass_where_the_session_says_so() -> None:
+    around = replace(NOTHING, unenforced_not_null=True)
+    assert foreseen(CREATE, around, Provided((ID, LIST), (), unenforceable="l")) is None

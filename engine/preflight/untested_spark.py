@@ -1,0 +1,45 @@
+"""What is promised on a release of Spark that this program was not tested with: rows, which follow from SQL alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from engine.merge.plan_writes import Promise
+from engine.model.plan import Engines, Remark
+
+TESTED_SPARK: Final = "4.2"
+ROWS = (
+    "numTargetRowsInserted",
+    "numTargetRowsUpdated",
+    "numTargetRowsMatchedUpdated",
+    "numTargetRowsNotMatchedBySourceUpdated",
+    "numTargetRowsDeleted",
+    "numTargetRowsMatchedDeleted",
+    "numTargetRowsNotMatchedBySourceDeleted",
+)
+
+
+def is_tested(engines: Engines) -> bool:
+    """Whether Spark is of the release that promises are tested with. SQL does not tell which Delta it has."""
+    return engines.spark.split(".")[:2] == TESTED_SPARK.split(".")
+
+
+def rows_alone(promise: Promise) -> Promise:
+    """``promise`` without the metrics that go by Delta's code: files, bytes, vectors, and the rows that are copied or
+    read."""
+    return replace(promise, metrics={name: promise.metrics[name] for name in ROWS}, estimates={})
+
+
+def untested_spark(engines: Engines) -> tuple[Remark, ...]:
+    """The warning of it; none where Spark is tested."""
+    if is_tested(engines):
+        return ()
+    return (
+        Remark(
+            code="UNTESTED_SPARK",
+            sentence=f"Spark is {engines.spark}, and the promises are tested with Spark {TESTED_SPARK} alone: the "
+            "numbers of rows are promised, those of files are not.",
+            evidence=f"The files shown are those that Delta {engines.delta} on Spark {TESTED_SPARK} would touch.",
+        ),
+    )

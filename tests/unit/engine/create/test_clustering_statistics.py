@@ -1,0 +1,61 @@
+"""Delta clusters by columns that get statistics alone: by their type, their place, or a property."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.create.clustering_statistics import clustering_statistics
+from engine.create.provided_metadata import Provided
+from engine.create.situation import Situation
+from engine.model.create_values import StateColumn
+from engine.sql.parse_create import parse_create
+
+AROUND = Situation(None, "/w/t", True, None, False, False)
+CREATE = parse_create("CREATE TABLE t (a INT) USING delta CLUSTER BY (a)")
+LEAVES = {"a": "int", "s.x": "int", "s.b": "boolean", "l": "array<int>", "z": "string"}
+COLUMNS = tuple(
+    StateColumn(name=name, type=type_)
+    for name, type_ in (("a", "int"), ("S", "struct<x:int,b:boolean>"), ("l", "array<int>"), ("z", "string"))
+)
+TYPE, STATISTICS = "DELTA_CLUSTERING_COLUMNS_DATATYPE_NOT_SUPPORTED", "DELTA_CLUSTERING_COLUMN_MISSING_STATS"
+NAMES, NUMBER = "delta.dataSkippingStatsColumns", "delta.dataSkippingNumIndexedCols"
+
+
+@pytest.mark.parametrize(
+    ("keys", "properties", "condition"),
+    [
+        (("a", "S.x", "z"), {}, None),
+        (("S",), {}, TYPE),
+        (("s.b",), {}, TYPE),
+        (("l",), {}, TYPE),
+        (("nosuch",), {}, None),
+        (("S.x",), {NUMBER: "2"}, None),
+        (("z",), {NUMBER: "4"}, STATISTICS),
+        (("z",), {NUMBER: "-1"}, None),
+        (("a",), {NUMBER: "0"}, STATISTICS),
+        (("z",), {NUMBER: "many"}, None),
+        (("s.x", "z"), {NAMES: "`s`, Z"}, None),
+        (("s.x",), {NAMES: "s.x"}, None),
+        (("a",), {NAMES: "z", NUMBER: "-1"}, STATISTICS),
+        # the type is looked at first, whichever key lacks what
+        (("z", "l"), {NUMBER: "1"}, TYPE),
+    ],
+)
+def test_a_key_without_statistics_is_refused(
+    keys: tuple[str, ...], properties: dict[str, str], condition: str | None
+) -> None:
+    provided = Provided(COLUMNS, (), keys, configuration=properties, leaves=LEAVES)
+    found = next(clustering_statistics(CREATE, AROUND, provided), None)
+    assert (found.condition if found else None) == condition
+
+
+def test_the_session_may_set_how_many_columns_get_them() -> None:
+    provided = Provided(COLUMNS, (), ("z",), leaves=LEAVES)
+    assert next(clustering_statistics(CREATE, replace(AROUND, indexed_columns="1"), provided)).condition == STATISTICS
+
+
+def test_a_clone_brings_the_keys_of_its_source() -> None:
+    clone = parse_create("CREATE TABLE t SHALLOW CLONE s")
+    assert not [*clustering_statistics(clone, AROUND, Provided(COLUMNS, (), ("l",), leaves=LEAVES))]

@@ -1,0 +1,50 @@
+"""NOT NULL inside of a type, and its leaves, as Delta reads them."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql.types import ArrayType, DataType, IntegerType, MapType, StringType, StructField, StructType
+
+from engine.table.nested_types import has_not_null, has_unenforceable, leaves_of
+
+INT = IntegerType()
+
+
+def struct(type_: DataType = INT, *, nullable: bool = True) -> StructType:
+    return StructType([StructField("X", type_, nullable)])
+
+
+STRICT = struct(nullable=False)
+
+
+@pytest.mark.parametrize(
+    ("type_", "enforced", "unenforceable"),
+    [
+        (INT, False, False),
+        (struct(), False, False),
+        (STRICT, True, False),
+        (struct(STRICT), True, False),
+        (ArrayType(INT), False, False),
+        (ArrayType(struct()), False, False),
+        (ArrayType(STRICT), False, True),
+        (ArrayType(struct(STRICT)), False, True),
+        (ArrayType(struct(ArrayType(STRICT))), False, True),
+        (MapType(STRICT, INT), False, True),
+        (MapType(StringType(), STRICT), False, True),
+        (struct(ArrayType(STRICT)), False, True),
+        (ArrayType(MapType(StringType(), STRICT)), False, True),
+        (ArrayType(ArrayType(STRICT)), False, True),
+        # typeAsNullable does not look that deep
+        (ArrayType(ArrayType(ArrayType(STRICT))), False, False),
+        (ArrayType(ArrayType(ArrayType(struct(MapType(INT, STRICT))))), False, True),
+    ],
+)
+def test_where_a_not_null_stands_decides_whether_delta_enforces_or_refuses_it(
+    type_: DataType, enforced: bool, unenforceable: bool
+) -> None:
+    assert (has_not_null(type_), has_unenforceable(type_)) == (enforced, unenforceable)
+
+
+def test_an_array_is_one_leaf_and_a_struct_has_those_of_its_fields() -> None:
+    assert leaves_of("A", ArrayType(struct())) == [("a", "array<struct<X:int>>")]
+    assert leaves_of("S", struct(struct())) == [("s.x.x", "int")]
