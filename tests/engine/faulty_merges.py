@@ -164,6 +164,7 @@ SETS = (
     ("part = s.part, seq = s.seq", (("part", of_source("part")), ("seq", of_source("seq")))),
     ("active = false", (("active", lambda _s, _t: False),)),
     ("n = t.seq, seq = s.seq", (("n", lambda _s, t: t["seq"]), ("seq", of_source("seq")))),
+    ("n = s.seq * 2", (("n", lambda s, _t: None if s["seq"] is None else s["seq"] * 2),)),
 )
 INSERTS = (
     ("*", STAR),
