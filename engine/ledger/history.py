@@ -11,9 +11,8 @@ Every method may raise EngineError ``LEDGER_LOCKED``, ``LEDGER_NEWER``, ``LEDGER
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -25,7 +24,7 @@ from engine.ledger import history_rows as rows
 from engine.ledger.history_store import Store, now
 from engine.model.browse import TableRef, TableVersion
 from engine.model.errors import EngineError
-from engine.model.operation import Operation, Outcome, UndoPlan
+from engine.model.operation import Operation, Outcome, Rehearsal, UndoPlan
 from engine.model.plans import AnyPlan, OperationDetail
 from engine.model.secrets import redact
 from engine.spark.session_state import Whereabouts
@@ -37,22 +36,6 @@ if TYPE_CHECKING:
 FailedStatus = Literal["failed", "cancelled", "not_committed", "lost"]
 
 
-@dataclass(frozen=True)
-class Abandoned:
-    """An operation whose process is gone, or may be gone if it began ``elsewhere``, under another host name.
-    ``checked`` is the table's version that apply checked before it ran."""
-
-    op_id: str
-    plan_id: str
-    kind: str
-    table: str
-    table_path: str
-    where: Whereabouts
-    checked: int | None
-    undoes: str | None
-    elsewhere: bool
-
-
 # ``History.list`` hides the built-in of that name inside the class.
 # applied merges into a table that are looked at for each one that is wanted
 OTHER_MERGES = 10
@@ -61,7 +44,7 @@ Operations = list[Operation]
 Details = list[OperationDetail]
 Versions = list[TableVersion]
 Tables = list[TableRef]
-Abandonments = list[Abandoned]
+Abandonments = list[rows.Abandoned]
 
 
 class History:
@@ -97,10 +80,19 @@ class History:
         body = rows.packed(plan)  # before the lock is taken: others wait for it
 
         def work(db: DuckDBPyConnection) -> str:
-            status = "planned" if plan.refused is None else "refused"
-            return rows.planned_row(db, plan.plan_id) or _insert(db, plan, body, status, rows.new_id())
+            return rows.planned_row(db, plan.plan_id) or _insert_planned(db, plan, body)
 
         return self._store.run(work)
+
+    def rehearsed(self, plan: AnyPlan, rehearsal: Rehearsal) -> None:
+        """``plan`` was rehearsed. It is remembered as planned if it is not known."""
+        body, found = rows.packed(plan), rows.packed(rehearsal)
+
+        def work(db: DuckDBPyConnection) -> None:
+            op_id = rows.newest_row(db, plan.plan_id) or _insert_planned(db, plan, body)
+            db.execute("INSERT INTO document VALUES (?, 'rehearsal', ?)", [op_id, found])
+
+        self._store.run(work)
 
     def begin(
         self,
@@ -220,6 +212,7 @@ class History:
                 operation=operations[0],
                 plan=_read_plan(rows.unpacked(bodies.get("plan"))),
                 outcome=rows.read(Outcome, rows.unpacked(bodies.get("outcome"))),
+                rehearsals=tuple(rows.rehearsals(db, [operations[0].plan_id])),
             )
 
         return self._store.run(work, reading=True)
@@ -291,14 +284,14 @@ class History:
 
     def unsettled(self) -> Abandonments:
         """Those, and the ones of :meth:`running` under another host name, whose process may live."""
-        return self._store.run(_unsettled, reading=True) if self.path.exists() else []
+        return self._store.run(rows.unsettled, reading=True) if self.path.exists() else []
 
     def take_over(self, op_id: str) -> bool:
         """Make this process the owner of an abandoned operation, so that no other settles it too.
         False if another was faster."""
 
         def work(db: DuckDBPyConnection) -> bool:
-            if op_id not in (one.op_id for one in _unsettled(db) if not one.elsewhere):
+            if op_id not in (one.op_id for one in rows.unsettled(db) if not one.elsewhere):
                 return False
             rows.update(db, op_id, rows.owner())
             return True
@@ -366,6 +359,10 @@ def _insert(db: DuckDBPyConnection, plan: AnyPlan, body: bytes, status: str, op_
     return op_id
 
 
+def _insert_planned(db: DuckDBPyConnection, plan: AnyPlan, body: bytes) -> str:
+    return _insert(db, plan, body, "planned" if plan.refused is None else "refused", rows.new_id())
+
+
 def _applied(db: DuckDBPyConnection, op_id: str, outcome: Outcome, body: bytes) -> None:
     changes = {"version": outcome.version, "kept": outcome.kept, "finished_at": now(), "error": None}
     if rows.status_of(db, op_id) not in rows.GONE:
@@ -378,21 +375,6 @@ def _run(db: DuckDBPyConnection, op_id: str, where: Whereabouts, checked: int | 
     changes = {"status": "running", "started_at": now(), "checked": checked, **asdict(where), **rows.owner()}
     rows.update(db, op_id, changes)
     db.execute(f"UPDATE operation SET seq = {rows.NEXT_SEQ} WHERE op_id = ?", [op_id])
-
-
-def _unsettled(db: DuckDBPyConnection) -> Abandonments:
-    from engine.processes import is_running
-
-    running = db.execute(
-        "SELECT op_id, plan_id, kind, table_name, table_path, endpoint, session_id, user_id, checked, undoes,"
-        " host <> ?, pid, process FROM operation WHERE status = 'running' AND host IS NOT NULL ORDER BY seq",
-        [socket.gethostname()],
-    ).fetchall()
-    return [
-        Abandoned(op_id, plan_id, kind, table, path, Whereabouts(*where), checked, undoes, elsewhere)
-        for op_id, plan_id, kind, table, path, *where, checked, undoes, elsewhere, pid, process in running
-        if elsewhere or not is_running(int(pid), process)
-    ]
 
 
 def _read_plan(body: str | None) -> AnyPlan | None:

@@ -1,8 +1,8 @@
 """Updates that change nothing, and updates that lower a version.
 
 Both are asked of the pairs as they are joined (engine.merge.find_touched_files): each is a flag of a pair, over the old
-and the new values of what its clause assigns. A value that only the commit knows has no part in it; one that raises makes
-the MERGE fail, and the join, which is run again without the flags.
+and the new values of what its clause assigns. A value that only the commit knows has no part in it; one that raises
+makes the MERGE fail, and the join, which is run again without the flags.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from engine.commit.clone import drop_left_over
 from engine.commit.commit_identity import own_commit
 from engine.commit.promise_check import outcome_of
 from engine.commit.staleness import Staleness, commit_line
-from engine.ledger.history import Abandoned
+from engine.ledger.history_rows import Abandoned
 from engine.merge.prepare_source import free_source
 from engine.merge.should_materialize_source import MODE
 from engine.merge.stage_source import drop_own
