@@ -107,7 +107,7 @@ def fill(
         if not value and not needed:
             return ""
         told = f"--{option} {value} is no column of {where}" if value else f"--{option} is missing"
-        raise click.UsageError(f"{told} ({', '.join(columns.values())}).")
+        raise click.UsageError(f"{told} ({', '.join(columns.values()) or 'there is none'}).")
 
     keys = tuple(named("key", one, in_both, "both tables") for one in key or proposed.key)
     delete = proposed.delete if given["delete"] is None else given["delete"]
