@@ -260,10 +260,11 @@ class SparkBackend(SparkTables):
 
     def rehearse(self, plan: Plan, *, operation_id: str, on_progress: OnProgress) -> Rehearsal:
         from engine.commit.rehearse import rehearse
+        from engine.model.errors import EngineError
 
         expected = self._expectations()
         running = self._session_to_run(plan, operation_id)
-        return self._sessions.run(
+        rehearsal = self._sessions.run(
             running,
             operation_id,
             on_progress,
@@ -277,6 +278,11 @@ class SparkBackend(SparkTables):
                 private=self._private,
             ),
         )
+        try:
+            self._ledger().rehearsed(plan, rehearsal)
+        except EngineError:
+            logging.getLogger("deltamerge.console").exception("the rehearsal is not in the history")
+        return rehearsal
 
     def _session_to_run(self, plan: AnyPlan, operation_id: str) -> Session:
         """The session that planned, or a new one if that is closed."""

@@ -350,7 +350,8 @@ def match(
                     matches = find_seen_rows(spark, merge, source)
             else:
                 flags, not_compared = compared_updates(scan, target, options.checks)
-                matches = find_flagged_files(spark, merge, source, scan, flags)
+                matches, why = find_flagged_files(spark, merge, source, scan, flags)
+                not_compared = why or not_compared
     except EngineError as error:
         if error.condition in NOT_REFUSALS or lost_blocks(error):
             raise
@@ -380,11 +381,13 @@ def match(
 
 def find_flagged_files(
     spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, scan: MergeScan, flags: Mapping[str, str]
-) -> Matches:
-    """A flag must not make the join fail: without the flags it fails as the MERGE does."""
+) -> tuple[Matches, str]:
+    """The matches, and why they have no flags. A flag must not make the join fail: without it the join fails as the
+    MERGE does."""
     try:
-        return find_touched_files(spark, merge, source, scan.scan, flags)
+        return find_touched_files(spark, merge, source, scan.scan, flags), ""
     except EngineError as error:
         if not flags or error.condition in NOT_REFUSALS or lost_blocks(error):
             raise
-        return find_touched_files(spark, merge, source, scan.scan)
+        why = f"A value that an update assigns, or has, cannot be computed for some rows: [{error.condition}]."
+        return find_touched_files(spark, merge, source, scan.scan), why

@@ -11,7 +11,7 @@ from console.cli.exits import DONE, WITHOUT_SPARK, told_codes
 from console.cli.invocation import Invocation, asked
 from console.cli.streams import glyphs, paper, print_json, show
 from console.words.format import local_time, number
-from console.words.sentences import changed_rows, kind, read
+from console.words.sentences import changed_rows, kind, past_rehearsal, read, rehearsed_as
 from console.words.visible import visible
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _list(found: list[Operation], metrics: Mapping[str, Mapping[str, int]], sign
         changed = changed_rows(metrics.get(one.op_id, {}), signs)
         cells = (one.op_id, started, kind(one.kind, one.sql), _status(one, signs), Text(visible(one.table)), version)
         rows.add_row(*cells, *([changed] if wide else []))
-        for more in filter(None, ("" if wide else changed, one.error)):
+        for more in filter(None, ("" if wide else changed, rehearsed_as(one.rehearsed), one.error)):
             rows.add_row("", "", "", "", Text(visible(more), "dim"))
     return rows
 
@@ -125,6 +125,7 @@ def _detail(found: OperationDetail, signs: Glyphs) -> list[RenderableType]:
     parts: list[RenderableType] = [_status(one, signs), facts(known)]
     if one.error:
         parts.append(Text.assemble((f"{signs.error} ", ERROR), visible(one.error, lines=True)))
+    parts += [verdict(each, past_rehearsal(each), signs) for each in found.rehearsals]
     promise = {} if outcome is None else outcome.promise or (plan.promise if plan is not None else {})
     if outcome is not None and outcome.version is not None and (promise or outcome.deviations):
         told = "kept its promise" if outcome.kept else "DEVIATED from its promise"

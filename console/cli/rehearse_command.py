@@ -93,6 +93,7 @@ def _run(invocation: Invocation, session: Session, told: Narrator, plan: AnyPlan
     from console.cli.interruptible import Interruptible
     from engine.commit.rehearse import COST
     from engine.commit.rehearse import rehearse as rehearse_plan
+    from engine.model.errors import EngineError
 
     told.say(COST)
     rehearsal = Interruptible(
@@ -109,5 +110,9 @@ def _run(invocation: Invocation, session: Session, told: Narrator, plan: AnyPlan
             private=invocation.private,
         ),
     ).run()
+    try:
+        invocation.history().rehearsed(plan, rehearsal)
+    except EngineError as error:
+        told.say(f"the rehearsal is not in the history: {error}")
     told.rehearsed(rehearsal)
     return rehearsal

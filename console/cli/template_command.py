@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,12 +13,22 @@ from console.cli.exits import DONE, ON_SPARK, told_codes
 from console.cli.invocation import Invocation, asked
 from console.cli.narrator import narrator
 from console.cli.new_file import write_new
-from console.statements.forms import FORMS, Form, as_comment, expectations, form_of
+from console.statements.forms import FORMS, Form, as_comment, expectations, form_of, is_flag
 from console.statements.templates import sides
 from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.browse import Column
+
+OPTIONS = {
+    "sequence": ("sequence", ("cdc", "scd2", "dedupe")),
+    "delete": ("delete", ("cdc", "scd2")),
+    "deleted": ("deleted", ("cdc",)),
+    "since": ("from", ("scd2",)),
+    "until": ("to", ("scd2",)),
+    "current": ("current", ("scd2",)),
+}
+"""How an option is typed, and the forms that it belongs to."""
 
 
 @click.command(epilog=told_codes(ON_SPARK))
@@ -26,12 +36,12 @@ if TYPE_CHECKING:
 @click.option("--table", required=True, metavar="T", help="Merge into it: a name or a path.")
 @click.option("--source", required=True, metavar="S", help="Merge from it: a name or a path.")
 @click.option("--key", metavar="COLUMN", multiple=True, help="A column of the key. May be repeated.")
-@click.option("--sequence", metavar="COLUMN", help="The source's column that orders the changes of a row.")
-@click.option("--delete", metavar="CONDITION", help="What a deletion fulfils, such as \"op = 'D'\".")
-@click.option("--deleted", metavar="COLUMN", help="cdc: the target's column that marks a deleted row.")
+@click.option("--sequence", metavar="COLUMN", help="cdc, scd2, dedupe: the source's column that orders the changes.")
+@click.option("--delete", metavar="CONDITION", help="cdc, scd2: what a deletion fulfils, such as \"op = 'D'\".")
+@click.option("--deleted", metavar="COLUMN", help="cdc: the target's BOOLEAN column that marks a deleted row.")
 @click.option("--from", "since", metavar="COLUMN", help="scd2: the target's column for the beginning of a version.")
 @click.option("--to", "until", metavar="COLUMN", help="scd2: the target's column for its end.")
-@click.option("--current", metavar="COLUMN", help="scd2: the target's column that marks the current version.")
+@click.option("--current", metavar="COLUMN", help="scd2: the target's BOOLEAN column that marks the current version.")
 @click.option("-o", "output", type=click.Path(path_type=Path), metavar="F.sql", help="Write F.sql and expect/F.yml.")
 @asked
 def template(
@@ -48,6 +58,7 @@ def template(
     once (dedupe), and what must hold after it. The names of the columns say what no option says."""
     from engine.table.tables import table_columns, table_sql
 
+    check_options(form, columns)
     names = table_sql(table), table_sql(source)  # a name that is none is told before Spark is asked
     files = () if output is None else (output, output.parent / "expect" / f"{output.stem}.yml")
     there = [str(file) for file in files if file.exists()]
@@ -64,6 +75,15 @@ def template(
     for file, text in zip(files, texts, strict=True):
         write_new(file, text, with_folders=True)
     return DONE
+
+
+def check_options(kind: str, given: Mapping[str, str | None]) -> None:
+    """Raises UsageError for an option that the form ``kind`` does not know."""
+    for name, (option, forms) in OPTIONS.items():
+        if given[name] is not None and kind not in forms:
+            raise click.UsageError(f"--{option} belongs to {', '.join(forms)} and not to {kind}.")
+    if given["deleted"] and given["delete"] == "":
+        raise click.UsageError("--deleted marks deletions, and --delete '' says that there are none.")
 
 
 def fill(
@@ -87,7 +107,7 @@ def fill(
         if not value and not needed:
             return ""
         told = f"--{option} {value} is no column of {where}" if value else f"--{option} is missing"
-        raise click.UsageError(f"{told} ({', '.join(columns.values())}).")
+        raise click.UsageError(f"{told} ({', '.join(columns.values()) or 'there is none'}).")
 
     keys = tuple(named("key", one, in_both, "both tables") for one in key or proposed.key)
     delete = proposed.delete if given["delete"] is None else given["delete"]
@@ -102,14 +122,16 @@ def fill(
             "sequence", given["sequence"] or proposed.sequence, own_columns, own, needed=kind in ("cdc", "scd2")
         ),
         delete=delete,
+        guessed=proposed.guessed and given["delete"] is None,
     )
+    flags = {one.name.lower(): one.name for one in of_target if is_flag(one.type)}
+    flagged = "the target with the type BOOLEAN"
     if kind == "cdc":
         deleted = given["deleted"] or proposed.deleted
-        return replace(result, deleted=named("deleted", deleted, in_target, "the target", needed=bool(delete)))
+        return replace(result, deleted=named("deleted", deleted, flags, flagged, needed=bool(delete)))
     if kind == "scd2":
-        since, until, current = (
-            named(option, given[field] or getattr(proposed, field), in_target, "the target")
-            for option, field in (("from", "since"), ("to", "until"), ("current", "current"))
-        )
+        since = named("from", given["since"] or proposed.since, in_target, "the target")
+        until = named("to", given["until"] or proposed.until, in_target, "the target")
+        current = named("current", given["current"] or proposed.current, flags, flagged)
         return replace(result, since=since, until=until, current=current)
     return result

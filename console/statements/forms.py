@@ -5,7 +5,7 @@ Each leaves out what Delta would commit without a complaint: rows without a key,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -15,7 +15,10 @@ _SEQUENCES = ("seq", "sequence", "lsn", "scn", "version", "commit_ts", *TIMES)
 _DELETED = ("deleted", "is_deleted", "_deleted", "tombstone", "is_tombstone")
 CHANGE_TYPE = "_change_type"
 """The column of Delta's change data feed."""
-_OPERATIONS = dict.fromkeys(("op", "_op", "operation", "op_type"), "D") | {CHANGE_TYPE: "delete"}
+_GUESS = "upper({}) IN ('D', 'DELETE')"
+_OPERATIONS = dict.fromkeys(("op", "_op", "operation", "op_type"), _GUESS) | {CHANGE_TYPE: "{} = 'delete'"}
+"""What a deletion fulfils, by the column that tells the operation."""
+_FLAG, _TEXT = ("boolean",), ("string", "varchar", "char")
 _SINCE = ("valid_from", "valid_since", "effective_from", "start_at", "start_date", "from_date")
 _UNTIL = ("valid_to", "valid_until", "effective_to", "end_at", "end_date", "to_date")
 _CURRENT = ("is_current", "current", "current_flag", "is_active")
@@ -29,7 +32,7 @@ class Form:
     ``columns`` are those that both have, () if the source is not known; ``compared`` those of them whose values Spark
     can compare, the key left out. ``sequence`` is the source's column by which one change of a row comes after another,
     "" if there is none. ``deleted`` marks a row of the target that was deleted. ``since``, ``until`` and ``current``
-    are the target's columns of a history.
+    are the target's columns of a history. ``guessed``: that ``delete`` is what a deletion fulfils is a guess.
     """
 
     target: str
@@ -43,6 +46,7 @@ class Form:
     since: str = _SINCE[0]
     until: str = _UNTIL[0]
     current: str = _CURRENT[0]
+    guessed: bool = False
 
     @property
     def changes(self) -> str:
@@ -64,10 +68,11 @@ class Form:
 def form_of(known: Sides) -> Form:
     """What the names of the columns say; what they do not say is left to be typed in its place."""
     of_target, of_source = (*known.common, *known.missing), (*known.common, *known.extra)
-    deleted = _first(_DELETED, of_target)
-    operation = _first(_OPERATIONS, of_source)
-    mark = _first(_DELETED, of_source)
-    delete = quoted(mark) if mark else f"{quoted(operation)} = '{_OPERATIONS[operation.lower()]}'" if operation else ""
+    deleted = _first(_DELETED, _of_type(_FLAG, of_target, known.types))
+    operation = _first(_OPERATIONS, _of_type(_TEXT, of_source, known.source_types))
+    mark = _first(_DELETED, _of_type(_FLAG, of_source, known.source_types))
+    told = _OPERATIONS.get(operation.lower(), "")
+    delete = quoted(mark) if mark else told.format(quoted(operation))
     since = _first(_SINCE, of_target)
     sequences = (since.lower(), *_SEQUENCES)
     return Form(
@@ -82,8 +87,19 @@ def form_of(known: Sides) -> Form:
         deleted=deleted,
         since=since or _SINCE[0],
         until=_first(_UNTIL, of_target) or _UNTIL[0],
-        current=_first(_CURRENT, of_target) or _CURRENT[0],
+        current=_first(_CURRENT, _of_type(_FLAG, of_target, known.types)) or _CURRENT[0],
+        guessed=not mark and told == _GUESS,
     )
+
+
+def _of_type(wanted: tuple[str, ...], columns: Sequence[str], types: Mapping[str, str]) -> list[str]:
+    """Those of the columns that have such a type, or one that is not known."""
+    return [name for name in columns if types.get(name.lower(), wanted[0]).startswith(wanted)]
+
+
+def is_flag(type_: str) -> bool:
+    """Whether a column of that type can mark a row as deleted."""
+    return type_.lower().startswith(_FLAG)
 
 
 def _first(names: Iterable[str], columns: Sequence[str]) -> str:
@@ -118,6 +134,7 @@ def cdc(of: Form) -> str:
     return _lines(
         *_head(of, source),
         *missing,
+        *_guess(of),
         # a row from before the column was added has no sequence yet
         f"WHEN MATCHED AND coalesce(s.{sequence} > t.{sequence}, true)",
         f"  THEN {_update([name for name in columns if name not in of.key])}",
@@ -207,6 +224,7 @@ def scd2(of: Form) -> str:
     return _lines(
         *_head(of, source, (*of.key, of.since)),
         *_incomparable(of, "begins no version"),
+        *_guess(of),
         f"WHEN MATCHED AND NOT (t.{until} <=> s.{until})",
         f"  THEN UPDATE SET {until} = s.{until}, {current} = s.{until} IS NULL",
         f"WHEN NOT MATCHED THEN INSERT ({listed},",
@@ -273,6 +291,10 @@ def _incomparable(of: Form, so: str) -> list[str]:
     if not of.incomparable or not of.columns:
         return []
     return [commented(f"{', '.join(of.incomparable)} cannot be compared: what differs there alone {so}")]
+
+
+def _guess(of: Form) -> list[str]:
+    return [commented(f"that {of.delete} is a deletion is a guess: look at the values")] if of.guessed else []
 
 
 def _not_null(names: Sequence[str]) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from console.words.visible import visible
@@ -47,6 +47,9 @@ class Sides:
     """The common columns whose values can be compared, the key left out."""
     newest_by: str | None = None
     """A column of the source that tells which of two rows is newer."""
+    types: Mapping[str, str] = field(default_factory=dict)
+    """Those of the target's columns, by their names in lower case."""
+    source_types: Mapping[str, str] = field(default_factory=dict)
 
 
 def sides(target: str, columns: Sequence[Column], source: str | None, of_source: Sequence[Column] = ()) -> Sides:
@@ -74,6 +77,8 @@ def sides(target: str, columns: Sequence[Column], source: str | None, of_source:
             if known and column.name != key and not any(word in column.type.lower() for word in _NOT_COMPARABLE)
         ),
         newest_by=next((there[name].name for name in TIMES if name in there), None),
+        types={column.name.lower(): column.type.lower() for column in columns},
+        source_types={name: column.type.lower() for name, column in there.items()},
     )
 
 

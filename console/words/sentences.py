@@ -230,6 +230,23 @@ def rehearsal(result: Rehearsal) -> str:
     return f"{measured}, all {count(len(result.promise), 'metric')} as promised{rows}"
 
 
+def past_rehearsal(result: Rehearsal) -> str:
+    """A rehearsal in the history, in one line: when, how it compares with the plan, and what differs."""
+    from console.words.format import local_time, number
+
+    def told(value: int | str | None) -> str:
+        return visible(value) if isinstance(value, str) else number(value)
+
+    line = f"rehearsed {local_time(result.started_at, zone=True)}: {rehearsal(result)}"
+    differing = [f"{visible(one.metric)} {told(one.actual)} for {told(one.promised)}" for one in result.deviations]
+    return f"{line}: {', '.join(differing)}" if differing else line
+
+
+def rehearsed_as(kept: bool | None) -> str:
+    """How the last rehearsal of a plan went, "" if there was none."""
+    return "" if kept is None else "rehearsed as promised" if kept else "rehearsed, DEVIATED"
+
+
 def clone_is_dropped(result: Rehearsal) -> str:
     """What a rehearsal wrote."""
     return f"Nothing was written to {visible(result.table)}; the clone of its v{result.version} is dropped."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.commit.policy import Policy, check_policy
@@ -33,19 +34,27 @@ def refuse(plan: Plan | CreatePlan, accept: Sequence[str]) -> None:
             f"The plan cannot be applied: {plan.refused.message}",
             plan.refused.hint or "Change the statement or its source, and plan again.",
         )
+    if missing := [one for one in to_accept(plan) if one.code not in accept]:
+        raise RefusedError(
+            missing[0].condition,
+            missing[0].sentence,
+            f"If that is what you want, apply with {' '.join(f'--accept {one.code}' for one in missing)}.",
+        )
+
+
+@dataclass(frozen=True)
+class ToAccept:
+    """What a plan must not be applied with unless its ``code`` is accepted."""
+
+    code: str
+    condition: str
+    sentence: str
+
+
+def to_accept(plan: Plan | CreatePlan) -> Iterator[ToAccept]:
     for warning in plan.warnings:
-        must = warning.code in MUST_ACCEPT or warning.severity == "error"
-        if must and warning.code not in accept:
-            raise RefusedError(
-                warning.code,
-                warning.sentence,
-                f"If that is what you want, apply with --accept {warning.code}.",
-            )
+        if warning.code in MUST_ACCEPT or warning.severity == "error":
+            yield ToAccept(warning.code, warning.code, warning.sentence)
     if isinstance(plan, Plan):
         for one in failing(plan.expectations):
-            if one.code not in accept:
-                raise RefusedError(
-                    "EXPECTATION_FAILS",
-                    f"{one.name}: {one.sentence}",
-                    f"If that is what you want, apply with --accept {one.code}.",
-                )
+            yield ToAccept(one.code, "EXPECTATION_FAILS", f"{one.name}: {one.sentence}")

@@ -28,6 +28,7 @@ from engine.commit.promise_check import deviations
 from engine.commit.rehearsed_rows import can_compare_rows, count_deviations, row_deviations
 from engine.commit.state_changes import session_changed
 from engine.commit.verify import VERIFYING, check_versions, expected_of
+from engine.ledger.history_store import now
 from engine.merge.analyze import analyze
 from engine.merge.cloned_target import check_retargeted, retargeted
 from engine.merge.run_with_source_lost_retries import Attempt, run_with_source_lost_retries
@@ -142,7 +143,7 @@ def with_expectations(
 def _merge_into(spark: SparkSession, plan: Plan, statement: MergeStatement, clone: str, say: OnProgress) -> Rehearsal:
     sql = rehearsed_sql(spark, plan, clone)
     say(Progress(phase=f"{REWRITING} {len(plan.find_touched_files.files)} files of the clone", stage="writing"))
-    began = time.monotonic()
+    started_at, began = now(), time.monotonic()
     error = _run(spark, plan, statement, sql)
     duration_ms = round((time.monotonic() - began) * 1000)
     say(Progress(phase=COMPARING, stage="writing"))
@@ -166,6 +167,7 @@ def _merge_into(spark: SparkSession, plan: Plan, statement: MergeStatement, clon
         deviations=found,
         refused=error.condition if error else None,
         rows_compared=compares,
+        started_at=started_at,
         duration_ms=duration_ms,
     )
 

@@ -25,7 +25,7 @@ from engine.ledger.abandoned import Abandoned
 from engine.ledger.history_store import Store, now
 from engine.model.browse import TableRef, TableVersion
 from engine.model.errors import EngineError
-from engine.model.operation import Operation, Outcome, UndoPlan
+from engine.model.operation import Operation, Outcome, Rehearsal, UndoPlan
 from engine.model.plans import AnyPlan, OperationDetail
 from engine.model.secrets import redact
 from engine.spark.session_state import Whereabouts
@@ -81,10 +81,19 @@ class History:
         body = rows.packed(plan)  # before the lock is taken: others wait for it
 
         def work(db: DuckDBPyConnection) -> str:
-            status = "planned" if plan.refused is None else "refused"
-            return rows.planned_row(db, plan.plan_id) or _insert(db, plan, body, status, rows.new_id())
+            return rows.planned_row(db, plan.plan_id) or _insert_planned(db, plan, body)
 
         return self._store.run(work)
+
+    def rehearsed(self, plan: AnyPlan, rehearsal: Rehearsal) -> None:
+        """``plan`` was rehearsed. It is remembered as planned if it is not known."""
+        body, found = rows.packed(plan), rows.packed(rehearsal)
+
+        def work(db: DuckDBPyConnection) -> None:
+            op_id = rows.newest_row(db, plan.plan_id) or _insert_planned(db, plan, body)
+            db.execute("INSERT INTO document VALUES (?, 'rehearsal', ?)", [op_id, found])
+
+        self._store.run(work)
 
     def begin(
         self,
@@ -204,6 +213,7 @@ class History:
                 operation=operations[0],
                 plan=_read_plan(rows.unpacked(bodies.get("plan"))),
                 outcome=rows.read(Outcome, rows.unpacked(bodies.get("outcome"))),
+                rehearsals=tuple(rows.rehearsals(db, [operations[0].plan_id])),
             )
 
         return self._store.run(work, reading=True)
@@ -341,6 +351,10 @@ def _insert(db: DuckDBPyConnection, plan: AnyPlan, body: bytes, status: str, op_
     rows.insert(db, subject, status, op_id)
     rows.store_document(db, op_id, "plan", body)
     return op_id
+
+
+def _insert_planned(db: DuckDBPyConnection, plan: AnyPlan, body: bytes) -> str:
+    return _insert(db, plan, body, "planned" if plan.refused is None else "refused", rows.new_id())
 
 
 def _applied(db: DuckDBPyConnection, op_id: str, outcome: Outcome, body: bytes) -> None:

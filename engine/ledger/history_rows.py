@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from engine.ledger.history_store import now
 from engine.model.errors import EngineError, RefusedError
-from engine.model.operation import Operation
+from engine.model.operation import Operation, Rehearsal
 from engine.model.secrets import redact, redact_document
 from engine.model.value import Value
 
@@ -81,7 +81,20 @@ def update(db: DuckDBPyConnection, op_id: str, changes: Mapping[str, object]) ->
 def operations(db: DuckDBPyConnection, rest: str, values: Sequence[object]) -> list[Operation]:
     rows = db.execute(f"SELECT {_COLUMNS} FROM operation {rest}", values).fetchall()
     names = [name.strip().replace("table_name", "table") for name in _COLUMNS.split(",")]
-    return [Operation.model_validate(dict(zip(names, row, strict=True))) for row in rows]
+    found = [Operation.model_validate(dict(zip(names, row, strict=True))) for row in rows]
+    rehearsed = {one.plan_id: one.kept for one in reversed(rehearsals(db, [one.plan_id for one in found]))}
+    return [one.model_copy(update={"rehearsed": rehearsed.get(one.plan_id)}) for one in found]
+
+
+def rehearsals(db: DuckDBPyConnection, plan_ids: Sequence[str]) -> list[Rehearsal]:
+    """Those of the plans, the newest first."""
+    bodies = db.execute(
+        "SELECT body FROM document JOIN operation USING (op_id)"
+        " WHERE document.kind = 'rehearsal' AND list_contains(?, plan_id)",
+        [plan_ids],
+    ).fetchall()
+    found = [one for (body,) in bodies if (one := read(Rehearsal, unpacked(body)))]
+    return sorted(found, key=lambda one: one.started_at, reverse=True)
 
 
 def of_table(table: str | None) -> tuple[str, list[str]]:
@@ -116,6 +129,12 @@ def planned_row(db: DuckDBPyConnection, plan_id: str, op_id: str | None = None) 
         " AND (?::VARCHAR IS NULL OR op_id = ?) ORDER BY seq DESC LIMIT 1",
         [plan_id, op_id, op_id],
     ).fetchone()
+    return None if row is None else str(row[0])
+
+
+def newest_row(db: DuckDBPyConnection, plan_id: str) -> str | None:
+    query = "SELECT op_id FROM operation WHERE plan_id = ? ORDER BY seq DESC LIMIT 1"
+    row = db.execute(query, [plan_id]).fetchone()
     return None if row is None else str(row[0])
 
 

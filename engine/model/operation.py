@@ -56,8 +56,8 @@ class Rehearsal(Value):
 
     ``sql`` is the statement that ran, ``clone`` the table in it, ``version`` the one that was cloned. ``refused`` is
     the class of the error that Delta raised as the plan said it would. ``rows_compared``: whether the rows that it left
-    were compared one for one, and not by their number alone. ``duration_ms`` is the time of the MERGE. ``expectations``
-    are what was checked of those rows.
+    were compared one for one, and not by their number alone. ``duration_ms`` is the time of the MERGE, which began at
+    ``started_at``. ``expectations`` are what was checked of those rows.
     """
 
     plan_id: str
@@ -71,6 +71,7 @@ class Rehearsal(Value):
     deviations: tuple[Deviation, ...] = ()
     refused: str | None = None
     rows_compared: bool = False
+    started_at: str
     duration_ms: int = 0
     expectations: tuple[ExpectationResult, ...] = Field(default=(), exclude_if=lambda value: not value)
 
@@ -116,3 +117,5 @@ class Operation(Value):
     finished_at: str | None = None
     kept: bool | None = None
     error: str | None = None
+    rehearsed: bool | None = None
+    """Whether the last rehearsal of its plan went as promised; None if there was none."""

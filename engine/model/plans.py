@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from engine.model.create_values import CreatePlan
-from engine.model.operation import Operation, Outcome
+from engine.model.operation import Operation, Outcome, Rehearsal
 from engine.model.plan import Plan
 from engine.model.value import Value
 
@@ -15,8 +15,9 @@ AnyPlan = Annotated[Plan | CreatePlan, Field(discriminator="kind")]
 
 
 class OperationDetail(Value):
-    """One operation in full: its plan and, once it ran, its outcome."""
+    """One operation in full: its plan, once it ran its outcome, and the rehearsals of the plan, the newest first."""
 
     operation: Operation
     plan: AnyPlan | None = None
     outcome: Outcome | None = None
+    rehearsals: tuple[Rehearsal, ...] = ()

@@ -101,7 +101,7 @@ def advice_of(findings: Findings) -> Iterator[Remark]:
     if findings.not_compared and promise.metrics["numTargetRowsUpdated"]:
         yield Remark(
             code="UPDATES_NOT_COMPARED",
-            sentence="Whether updates change nothing, or go back in time, was not looked for.",
+            sentence="Whether some updates change nothing, or go back in time, is unknown.",
             evidence=findings.not_compared,
         )
     decision = basis.decision

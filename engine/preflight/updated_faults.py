@@ -1,7 +1,8 @@
 """Updates that change nothing, and updates that lower a version.
 
 Both are asked of the pairs as they are joined (engine.merge.find_touched_files): each is a flag of a pair, over the old
-and the new values of what its clause assigns. A value that may raise or is known at the commit only has no part in it.
+and the new values of what its clause assigns. A value that only the commit knows has no part in it; one that raises
+makes the MERGE fail, and the join, which is run again without the flags.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from engine.merge.prepare_source import PreparedSource
 from engine.model.checks import Checks
 from engine.model.plan import Remark
 from engine.preflight.assignments import Assignment, ClauseAssignments, kept, never_failing, volatile
-from engine.preflight.row_checks import risky_parts
 from engine.preflight.target_reads import DescribedTarget
 from engine.preflight.target_rules import TargetRules
 from engine.preflight.typed_parts import as_stored, clause_with, is_last_of_its_kind, typed_column, typed_values
@@ -56,11 +56,14 @@ class ComparedUpdate:
 
 def compared_updates(scan: MergeScan, target: DescribedTarget, checks: Checks | None) -> tuple[Mapping[str, str], str]:
     """The flags of the pairs, and why there are none though an update could set one."""
-    flags = update_flags(scan.merge, target.rules, target.assigned, checks) if checks else {}
-    if not (flags and checks):
+    if checks is None:
         return {}, ""
-    why = why_not_compared(scan.merge, sum(file.bytes for file in scan.scan.after), checks)
-    return ({}, why) if why else (flags, "")
+    merge, rules, assigned = scan.merge, target.rules, target.assigned
+    without = _without_a_hint(merge, rules, assigned, checks)
+    flags = update_flags(merge, rules, assigned, checks)
+    if flags and (why := why_not_compared(merge, sum(file.bytes for file in scan.scan.after), checks)):
+        return {}, why
+    return flags, f"{', '.join(without)} cannot be compared before the commit." if without else ""
 
 
 def update_flags(
@@ -68,13 +71,11 @@ def update_flags(
 ) -> dict[str, str]:
     """The flags of a pair: SAME where its update changes no value, BACK where it lowers the version. A flag that no
     clause can set is left out."""
-    updates = [one for one in assigned if one.clause.action_kind == "update"]
-    keys = {name for key in merge.keys for name in key.target.target_columns}
+    updates = _updates(assigned)
 
     def same(one: ClauseAssignments) -> str | None:
         update = compared_update(merge, rules, one, checks)
-        # that the keys are the same, which ON says, is no hint of what the others do
-        if update.others and update.compared.keys() <= keys:
+        if not _has_hint(merge, update):
             return None
         return " AND ".join(f"({old}) <=> ({new})" for old, new in update.compared.values()) or None
 
@@ -90,6 +91,26 @@ def update_flags(
         if checks.looks_for(code) and (text := _by_clause(merge, updates, flag)):
             found[name] = text
     return found
+
+
+def _updates(assigned: Sequence[ClauseAssignments]) -> list[ClauseAssignments]:
+    return [one for one in assigned if one.clause.action_kind == "update"]
+
+
+def _has_hint(merge: AnalyzedMerge, update: ComparedUpdate) -> bool:
+    """Whether what is compared tells of the ``others``: that the keys are the same, which ON says, tells nothing."""
+    keys = {name for key in merge.keys for name in key.target.target_columns}
+    return not update.others or not update.compared.keys() <= keys
+
+
+def _without_a_hint(
+    merge: AnalyzedMerge, rules: TargetRules, assigned: Sequence[ClauseAssignments], checks: Checks
+) -> tuple[str, ...]:
+    """The columns of the clauses of which it is not known whether they change nothing."""
+    if not checks.looks_for("UPDATES_CHANGE_NOTHING"):
+        return ()
+    compared = (compared_update(merge, rules, one, checks) for one in _updates(assigned))
+    return tuple(dict.fromkeys(name for one in compared if not _has_hint(merge, one) for name in one.others))
 
 
 def why_not_compared(merge: AnalyzedMerge, num_bytes: int, checks: Checks) -> str:
@@ -142,7 +163,7 @@ def compared_update(merge: AnalyzedMerge, rules: TargetRules, one: ClauseAssignm
         name = a.column.name
         if a.origin in ("kept", "generated") or name.lower() in audit:
             continue
-        if a.unknown or not comparable(a.column.type) or risky_parts(merge, a, rules):
+        if a.unknown or not comparable(a.column.type):
             others.append(name)
         else:
             compared[name] = (old[name].read_value, new[name].read_value)

@@ -18,6 +18,7 @@ NAMES = ("plain-upsert", "plain-upsert-materialized", "plain-insert-only", "vect
 
 def main() -> None:
     from engine import plan
+    from engine.model.checks import Checks
     from engine.session.classic import classic_session
 
     spark: Any = classic_session(Path(tempfile.mkdtemp(prefix="deltamerge-benchmark-")), {})
@@ -37,11 +38,12 @@ def main() -> None:
         table = case.name.replace("-", "_")
         build_target(spark, table, case.table)
         spark.sql(f"SELECT count(*), max(v) FROM {table} WHERE k > 3").collect()
-        for rows in (0, 5):
+        for rows, checks in ((0, None), (0, Checks()), (5, Checks())):
             before = jobs()
-            plan(spark, case.into(table), rows=rows)
+            plan(spark, case.into(table), rows=rows, checks=checks)
             ours, deltas = (after - one for after, one in zip(jobs(), before, strict=True))
-            print(f"{case.name:32} {rows} rows shown: {ours} jobs, and {deltas} by Delta")
+            looks = "" if checks else ", no checks"
+            print(f"{case.name:32} {rows} rows shown{looks}: {ours} jobs, and {deltas} by Delta")
     spark.stop()
 
 

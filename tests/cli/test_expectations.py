@@ -91,6 +91,10 @@ def test_a_failing_one_is_shown_and_keeps_the_plan_from_being_applied(shell: She
     assert ran.code == 6
     assert ran.json["error"]["condition"] == "EXPECTATION_FAILS"
     assert ran.json["error"]["hint"] == "If that is what you want, apply with --accept expect:unique_id."
+    # whoever means all that fails is told all at once
+    also = FAILS.model_copy(update={"name": "other"})
+    write_plan(file, make_plan(warnings=(), expectations=(FAILS, HOLDS, also)))
+    assert shell("apply", file, "--yes").err.endswith("--accept expect:unique_id --accept expect:other.\n")
     # one that is a warning refuses nothing: it comes as far as Spark
     warns = FAILS.model_copy(update={"severity": "warn"})
     write_plan(file, make_plan(warnings=(), expectations=(warns, HOLDS)))

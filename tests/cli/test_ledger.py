@@ -9,9 +9,22 @@ from engine.model.operation import Deviation
 from engine.model.plan import Refused
 from tests.cli.running import Shell
 from tests.console.samples import a_restore, an_undo
-from tests.engine.plans import make_create_plan, make_outcome, make_plan
+from tests.engine.plans import make_create_plan, make_outcome, make_plan, make_rehearsal
 
-KEYS = ["op_id", "plan_id", "kind", "table", "sql", "status", "version", "started_at", "finished_at", "kept", "error"]
+KEYS = [
+    "op_id",
+    "plan_id",
+    "kind",
+    "table",
+    "sql",
+    "status",
+    "version",
+    "started_at",
+    "finished_at",
+    "kept",
+    "error",
+    "rehearsed",
+]
 
 
 @pytest.fixture
@@ -93,7 +106,7 @@ def test_show_op(shell: Shell, ledger: History) -> None:
     )
     ledger.applied(op_id, outcome)
     document = shell("show-op", op_id, "--json").json
-    assert list(document) == ["operation", "plan", "outcome"]
+    assert list(document) == ["operation", "plan", "outcome", "rehearsals"]
     assert document["outcome"]["kept"] is False
     text = shell("show-op", op_id[:6]).out
     rows = [line.split() for line in text.splitlines()]
@@ -118,6 +131,19 @@ def test_show_op_planned(shell: Shell, ledger: History) -> None:
     text = shell("show-op", ledger.record_planned(make_plan())).out
     assert "planned" in text
     assert "49,100" in text
+
+
+def test_a_rehearsal_is_told_with_its_plan(shell: Shell, ledger: History) -> None:
+    differs = Deviation(metric="numTargetRowsUpdated", promised=900, actual=899)
+    ledger.rehearsed(make_plan(), make_rehearsal(kept=False, deviations=(differs,)))
+    ledger.rehearsed(make_plan(), make_rehearsal(started_at="2026-11-21T11:00:00.000Z"))
+    (one,) = shell("history", "--json").json
+    assert (one["status"], one["rehearsed"]) == ("planned", True)
+    assert "rehearsed as promised" in shell("history").out
+    assert [found["kept"] for found in shell("show-op", one["op_id"], "--json").json["rehearsals"]] == [True, False]
+    text = " ".join(shell("show-op", one["op_id"]).out.split())
+    assert "measured: 12.3 s on a clone, all 3 metrics as promised, and every row" in text
+    assert "DEVIATED in 1 number: numTargetRowsUpdated 899 for 900" in text
 
 
 def test_show_op_unknown(shell: Shell) -> None:

@@ -454,6 +454,7 @@ def a_rehearsal(plan: Plan, *, deviates: bool = False) -> Rehearsal:
         metrics=outcome.metrics,
         deviations=outcome.deviations,
         rows_compared=True,
+        started_at="2026-11-21T10:00:00.000Z",
         duration_ms=12_300,
     )
 

@@ -43,6 +43,18 @@ async def test_the_filter_takes_several_words(backend: FakeBackend) -> None:
         await operator.sees("Nothing matches the filter.")
 
 
+async def test_rehearsals_are_shown_with_their_plan(backend: FakeBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = samples.a_plan()
+    row = backend.ledger[0].model_copy(update={"status": "planned", "version": None, "rehearsed": False})
+    told = (samples.a_rehearsal(plan), samples.a_rehearsal(plan, deviates=True))
+    backend.ledger = [row]
+    monkeypatch.setattr(backend, "_detail", lambda _: OperationDetail(operation=row, plan=plan, rehearsals=told))
+    async with console(backend, size=(160, 36)) as operator:
+        await operator.press("3")
+        await operator.sees("rehearsed, DEVIATED", "measured: 12.3 s on a clone", "as promised, and every row")
+        await operator.sees("DEVIATED in 1 number: numTargetRowsCopied")
+
+
 async def test_an_empty_ledger_says_so(backend: FakeBackend) -> None:
     backend.ledger = []
     async with console(backend) as operator:

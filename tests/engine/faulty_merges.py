@@ -17,6 +17,8 @@ NO_ROW: Row = dict.fromkeys(("id", "part", "n", "seq", "active", "sid"))
 TARGET_COLUMNS = {"id": "INT", "part": "STRING", "n": "INT", "seq": "INT", "active": "BOOLEAN"}
 SOURCE_COLUMNS = {**TARGET_COLUMNS, "sid": "STRING"}
 DELETES_SHARE = 0.2
+SAME_TARGET = 4
+"""So many merges that follow each other are into the same rows: to plan one changes none."""
 
 
 @dataclass(frozen=True)
@@ -164,6 +166,7 @@ SETS = (
     ("part = s.part, seq = s.seq", (("part", of_source("part")), ("seq", of_source("seq")))),
     ("active = false", (("active", lambda _s, _t: False),)),
     ("n = t.seq, seq = s.seq", (("n", lambda _s, t: t["seq"]), ("seq", of_source("seq")))),
+    ("n = s.seq * 2", (("n", lambda s, _t: None if s["seq"] is None else s["seq"] * 2),)),
 )
 INSERTS = (
     ("*", STAR),
@@ -177,22 +180,21 @@ SETS_ALONE = (
 )
 
 
+def drawn_row(draw: random.Random, most: int) -> Row:
+    return {
+        "id": draw.choice([None, *range(1, most)]),
+        "part": draw.choice([None, "a", "b"]),
+        "n": draw.choice([None, *range(1, 7)]),
+        "seq": draw.choice([None, 1, 2, 3]),
+        "active": draw.choice([True, True, False, None]),
+        "sid": draw.choice([None, "1", "01", "2", " 2", "7", "07", "+7", "8"]),
+    }
+
+
 def faulty_merge(seed: int) -> FaultyMerge:
-    draw = random.Random(seed)
-
-    def row(most: int) -> Row:
-        id_ = draw.choice([None, *range(1, most)])
-        return {
-            "id": id_,
-            "part": draw.choice([None, "a", "b"]),
-            "n": draw.choice([None, *range(1, 7)]),
-            "seq": draw.choice([None, 1, 2, 3]),
-            "active": draw.choice([True, True, False, None]),
-            "sid": draw.choice([None, "1", "01", "2", " 2", "7", "07", "+7", "8"]),
-        }
-
-    target = tuple(row(8) for _ in range(draw.choice((0, 4, 12))))
-    source = [row(12) for _ in range(draw.choice((0, 3, 8)))]
+    draw, of_target = random.Random(seed), random.Random(f"target {seed // SAME_TARGET}")
+    target = tuple(drawn_row(of_target, 8) for _ in range(of_target.choice((0, 4, 12))))
+    source = [drawn_row(draw, 12) for _ in range(draw.choice((0, 3, 8)))]
     # rows that are in the table already, so that some updates change nothing
     source += [{**draw.choice(target), "sid": None} for _ in range(draw.choice((0, 1, 3))) if target]
     shape = draw.random()

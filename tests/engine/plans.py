@@ -114,6 +114,7 @@ def make_rehearsal(**changes: Any) -> Rehearsal:
         promise=promise,
         metrics={**promise, "executionTimeMs": 12_000},
         rows_compared=True,
+        started_at="2026-11-21T10:00:00.000Z",
         duration_ms=12_300,
     )
     return rehearsal.model_copy(update=changes)

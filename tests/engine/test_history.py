@@ -16,7 +16,7 @@ from engine.model.plan import Refused
 from engine.recovery.undo import plan_undo
 from engine.spark.session_state import Whereabouts
 from tests.console.samples import an_undo
-from tests.engine.plans import SQL, make_outcome, make_plan
+from tests.engine.plans import SQL, make_outcome, make_plan, make_rehearsal
 
 
 @pytest.fixture
@@ -52,6 +52,24 @@ def test_an_operation_from_plan_to_commit(ledger: History) -> None:
     ledger.undone(restore, make_outcome(restore))
     assert (ledger.get(op_id).operation.status, ledger.get(op_id).operation.version) == ("undone", 8)
     assert (ledger.get(restore).operation.kind, ledger.get(restore).operation.status) == ("restore", "applied")
+
+
+def test_rehearsals_are_kept_with_the_plan_through_its_apply(ledger: History) -> None:
+    plan, later = make_plan(), "2026-11-21T11:00:00.000Z"
+    ledger.rehearsed(plan, make_rehearsal())
+    (planned,) = ledger.list()
+    assert (planned.status, planned.rehearsed) == ("planned", True)
+    op_id = ledger.begin(plan)
+    assert op_id == planned.op_id
+    ledger.applied(op_id, make_outcome(op_id))
+    again = ledger.begin(plan)
+    ledger.rehearsed(plan, make_rehearsal(kept=False, started_at=later))
+    for one in (op_id, again):
+        detail = ledger.get(one)
+        assert [found.kept for found in detail.rehearsals] == [False, True]
+        assert detail.operation.rehearsed is False
+    assert ledger.record_planned(make_plan("plan-2")) != op_id
+    assert ledger.list()[0].rehearsed is None
 
 
 def test_planning_twice_keeps_one_row_and_applying_twice_makes_two(ledger: History) -> None:

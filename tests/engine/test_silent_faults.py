@@ -138,6 +138,20 @@ CASES = {
         using("(1, '10', 10, 5, true)", "WHEN MATCHED THEN UPDATE SET n = s.v"),
         {"UPDATES_CHANGE_NOTHING": 1},
     ),
+    "a value that is computed, and may overflow": (
+        using(
+            "(1, 'a', 5, 5, true), (2, 'b', 11, 5, true), (9, 'z', 2147483647, 5, true)",
+            "WHEN MATCHED THEN UPDATE SET n = s.n * 2",
+        ),
+        {"UPDATES_CHANGE_NOTHING": 1},
+    ),
+    "a value that its clause keeps from dividing by zero": (
+        using(
+            "(1, 'a', 10, 5, true), (2, 'b', 0, 5, true)",
+            "WHEN MATCHED AND s.n <> 0 THEN UPDATE SET n = 100 / s.n WHEN MATCHED THEN UPDATE SET n = 1",
+        ),
+        {"UPDATES_CHANGE_NOTHING": 1},
+    ),
     "the first clause takes the row": (
         using(
             "(1, 'a', 10, 5, true)",
@@ -332,6 +346,12 @@ def test_updates_under_a_condition_that_may_fail_are_not_compared_and_that_is_to
     assert "may fail" in advice.evidence
 
 
+def test_that_no_value_can_be_compared_is_told(shop: Any) -> None:
+    found = planned(shop, CASES["only the key can be compared"][0])
+    (advice,) = (one for one in found.advice if one.code == "UPDATES_NOT_COMPARED")
+    assert advice.evidence == "tags cannot be compared before the commit."
+
+
 def test_a_fault_that_is_an_error_must_be_accepted(shop: Any) -> None:
     found = planned(shop, using("(NULL, 'n', 1, 1, true)"), Checks(errors=("NULL_KEYS_INSERTED",)))
     with pytest.raises(RefusedError, match="NULL in the key"):
@@ -347,7 +367,7 @@ def test_a_private_plan_has_no_keys(shop: Any) -> None:
 
 
 def test_a_flag_never_makes_the_plan_fail(shop: Any) -> None:
-    """The new values are computed beside ON: one that raises has no part in it, and the plan refuses as ever."""
+    """The new values are computed beside ON: where one raises the plan refuses as ever."""
     raising = plan(shop, using("(1, 'x', 10, 5, true)", "WHEN MATCHED THEN UPDATE SET n = 1 / (s.n - 10)"), rows=0)
     assert raising.refused is not None
     assert "DIVIDE_BY_ZERO" in raising.refused.also

@@ -9,6 +9,7 @@ import pytest
 
 from engine.ledger.history import History
 from engine.model.plan_file import read_plan
+from tests.engine.plans import make_rehearsal
 
 BEFORE = Path(__file__).parent / "before"
 """Written by the last version whose engine had no folders."""
@@ -43,6 +44,17 @@ def test_a_ledger_has_the_plans_and_outcomes_that_it_had(history: History) -> No
     assert undone.outcome is not None
     assert undone.outcome.kept
     assert undone.outcome.metrics["numTargetRowsUpdated"] == undone.plan.promise["numTargetRowsUpdated"]
+
+
+def test_a_ledger_takes_rehearsals_of_its_plans(history: History) -> None:
+    """No format changed: the version before reads the same ledger on."""
+    old = history.list()[-1]
+    assert (old.rehearsed, history.get(old.op_id).rehearsals) == (None, ())
+    plan = history.get(old.op_id).plan
+    assert plan is not None
+    history.rehearsed(plan, make_rehearsal(plan_id=plan.plan_id))
+    assert history.get(old.op_id).operation.rehearsed is True
+    assert len(history.list()) == 4
 
 
 def test_a_ledger_takes_new_operations(history: History) -> None:

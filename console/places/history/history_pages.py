@@ -18,7 +18,7 @@ from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreatePlan
-    from engine.model.operation import Operation, Outcome
+    from engine.model.operation import Operation, Outcome, Rehearsal
     from engine.model.plans import AnyPlan, OperationDetail
 
 
@@ -122,7 +122,8 @@ def _operation_row(one: Operation, outcome: Outcome | None, glyphs: Glyphs, *, m
         sentences.kind(one.kind, one.sql),
         _status(one, glyphs),
         "" if one.version is None else f"v{one.version}",
-        sentences.one_line(one.error or "") or (sentences.changed_rows(outcome.metrics, glyphs) if outcome else ""),
+        sentences.one_line(one.error or "")
+        or (sentences.changed_rows(outcome.metrics, glyphs) if outcome else sentences.rehearsed_as(one.rehearsed)),
         short_id(one.plan_id),
     )
 
@@ -157,11 +158,17 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "") -> 
         head.append(sentence(sentences.decision(plan.decision), "$foreground-muted"))
     if one.error:
         head.append(signed(glyphs.error, "$text-error", one.error))
+    head += [_rehearsal_line(each, glyphs) for each in detail.rehearsals]
     if detail.outcome is not None:
         head += [sentence(f"meanwhile: {commit}") for commit in detail.outcome.moved_by]
     if one.status == "applied" and plan is not None:
         head += _undo_lines(detail, plan, undo_key)
     return Page(tuple(head), promise_table(plan, detail.outcome, glyphs))
+
+
+def _rehearsal_line(rehearsal: Rehearsal, glyphs: Glyphs) -> Paragraph:
+    sign, style = (glyphs.ok, "$text-success") if rehearsal.kept else (glyphs.error, "$text-error")
+    return signed(sign, style, sentences.past_rehearsal(rehearsal))
 
 
 def _undo_lines(detail: OperationDetail, plan: AnyPlan, undo_key: str) -> Head:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 import pytest
 
-from console.cli.template_command import fill
+from console.cli.template_command import check_options, fill
 from console.statements.forms import FORMS, Form, expectations, form_of, proposed
 from console.statements.templates import Sides, sides
 from engine.expect.read_expectations import read_expectations
@@ -99,20 +99,33 @@ def test_names_of_ours_are_none_of_the_tables() -> None:
 
 
 def test_the_names_of_the_columns_say_what_they_are() -> None:
-    target = columns("id", "v", "deleted", "effective_from", "end_date", "current")
+    flag = columns("deleted", type_="boolean")
+    current = columns("current", type_="boolean")
+    target = [*columns("id", "v", "effective_from", "end_date"), *flag, *current]
     found = form_of(sides("shop.t", target, "f", columns("ID", "v", "op", "LSN", "updated_at")))
     assert (found.key, found.columns, found.sequence) == (("id",), ("id", "v"), "LSN")
-    assert (found.delete, found.deleted) == ("op = 'D'", "deleted")
+    assert (found.delete, found.deleted, found.guessed) == ("upper(op) IN ('D', 'DELETE')", "deleted", True)
+    assert "-- that upper(op) IN ('D', 'DELETE') is a deletion is a guess" in FORMS["cdc"][2](found)
+    assert "is a guess" in FORMS["scd2"][2](found)
     assert (found.since, found.until, found.current) == ("effective_from", "end_date", "current")
     in_both = form_of(sides("t", columns("id", "updated_at"), "f", columns("id", "seq", "updated_at")))
     assert in_both.sequence == "updated_at"
     of_delta = form_of(sides("t", columns("id"), "f", columns("id", "_change_type", "_commit_version")))
-    assert (of_delta.delete, of_delta.deleted) == ("_change_type = 'delete'", "")
-    marked = form_of(sides("t", columns("id", "deleted"), "f", columns("id", "deleted")))
-    assert (marked.delete, marked.deleted) == ("deleted", "deleted")
+    assert (of_delta.delete, of_delta.deleted, of_delta.guessed) == ("_change_type = 'delete'", "", False)
+    both = [*columns("id"), *flag]
+    marked = form_of(sides("t", both, "f", [*both, *columns("op")]))
+    assert (marked.delete, marked.deleted, marked.guessed) == ("deleted", "deleted", False)
 
 
-TARGET = columns("Id", "part", "v", "Seq", "gone", "valid_from", "valid_to", "is_current")
+def test_a_mark_is_a_boolean_and_an_operation_a_text() -> None:
+    target, source = columns("id", "deleted", type_="timestamp"), columns("id", "deleted", "op", type_="int")
+    found = form_of(sides("t", target, "f", source))
+    assert (found.delete, found.deleted) == ("", "")
+    text = form_of(sides("t", target, "f", [*source[:2], *columns("op", type_="varchar(1)")]))
+    assert (text.delete, text.deleted) == ("upper(op) IN ('D', 'DELETE')", "")
+
+
+TARGET = [*columns("Id", "part", "v", "Seq", "valid_from", "valid_to"), *columns("gone", "is_current", type_="boolean")]
 SOURCE = columns("id", "PART", "v", "seq", "op")
 NOTHING = dict.fromkeys(("sequence", "delete", "deleted", "since", "until", "current"))
 
@@ -129,6 +142,24 @@ def test_what_is_typed_goes_before_what_the_names_say() -> None:
     assert filled("scd1", "part").compared == ("v", "Seq", "Id")
 
 
+@pytest.mark.parametrize(
+    ("kind", "given", "message"),
+    [
+        ("scd1", {"sequence": "seq"}, "--sequence belongs to cdc, scd2, dedupe and not to scd1."),
+        ("dedupe", {"delete": ""}, "--delete belongs to cdc, scd2 and not to dedupe."),
+        ("scd2", {"deleted": "gone"}, "--deleted belongs to cdc and not to scd2."),
+        ("cdc", {"since": "valid_from"}, "--from belongs to scd2 and not to cdc."),
+        ("cdc", {"until": "valid_to"}, "--to belongs to scd2 and not to cdc."),
+        ("cdc", {"current": "is_current"}, "--current belongs to scd2 and not to cdc."),
+        ("cdc", {"deleted": "gone", "delete": ""}, "--deleted marks deletions"),
+    ],
+)
+def test_an_option_of_another_form_is_a_usage_error(kind: str, given: dict[str, Any], message: str) -> None:
+    with pytest.raises(click.UsageError, match=re.escape(message)):
+        check_options(kind, NOTHING | given)
+    check_options("cdc", NOTHING | {"delete": "", "sequence": "seq"})
+
+
 def test_a_feed_without_deletions_is_one_whose_condition_is_empty() -> None:
     assert filled("cdc", delete="").delete == ""
 
@@ -138,8 +169,10 @@ def test_a_feed_without_deletions_is_one_whose_condition_is_empty() -> None:
     [
         ("cdc", {}, "--deleted is missing"),
         ("cdc", {"sequence": "op", "deleted": "gone"}, "--sequence op is no column of both tables (Id, part, v, Seq)."),
+        ("cdc", {"deleted": "v"}, "--deleted v is no column of the target with the type BOOLEAN (gone, is_current)."),
         ("scd2", {"sequence": "no"}, "--sequence no is no column of the source"),
         ("scd2", {"until": "op"}, "--to op is no column of the target"),
+        ("scd2", {"current": "v"}, "--current v is no column of the target with the type BOOLEAN"),
     ],
 )
 def test_a_column_that_is_not_there_is_a_usage_error(kind: str, given: dict[str, Any], message: str) -> None:
