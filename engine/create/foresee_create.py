@@ -7,14 +7,16 @@ Mirrors AbstractDeltaCatalog.createDeltaTable, DeltaAnalysis.resolveCloneCommand
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from engine.create.clustering_statistics import clustering_statistics
-from engine.create.provided_metadata import Provided, normal_key, unknown_property
+from engine.create.provided_metadata import Provided
 from engine.create.situation import Situation, effect_of, exists
+from engine.create.table_properties import microseconds, normal_key, takes, unknown_property
 from engine.model.create_values import StateColumn
 from engine.model.plan import Refused
 from engine.spark.confs import is_on
+from engine.spark.spark_errors import EXPRESSION_FAILED
 from engine.sql.parse_create import ParsedCreate
 from engine.table.column_rules import CDC_COLUMNS, INVALID_CHARACTERS, UNSUPPORTED_TYPES
 from engine.table.table_features import BY_LOWER_NAME, FEATURE_PREFIX, is_protocol_property
@@ -24,6 +26,8 @@ NO_PARTITION = re.compile(r"^(array|map|struct|variant|void)")
 MAX_CLUSTERING_COLUMNS = 4
 NO_SUCH_COLUMN = "_LEGACY_ERROR_TEMP_3060"  # Delta's SchemaUtils.findColumnPosition has no better name
 MAPPING = ("delta.columnMapping.mode", "delta.columnMapping.maxColumnId")
+RETENTION = {"delta.logRetentionDuration": "30 days", "delta.deletedFileRetentionDuration": "1 week"}
+"""The two, with Delta's defaults, of which the first must not be shorter."""
 CATALOG_MANAGED = "delta.feature.catalogManaged"
 CATALOG_MANAGED_DEFAULT = "spark.databricks.delta.properties.defaults.feature.catalogManaged"
 
@@ -188,6 +192,8 @@ def _properties(create: ParsedCreate, around: Situation, _: Provided) -> Iterato
             yield _refused(
                 "DELTA_CANNOT_MODIFY_TABLE_PROPERTY", f"{key} is Delta's own.", "Leave it out: Delta counts by itself."
             )
+        elif condition := takes(key).refused(value):
+            yield _refused(condition, f"{key} takes {takes(key).what}, and not {value!r}.", "Correct the value.")
         if not key.startswith(FEATURE_PREFIX):
             continue
         if key == f"{FEATURE_PREFIX}clustering":
@@ -206,11 +212,26 @@ def _properties(create: ParsedCreate, around: Situation, _: Provided) -> Iterato
             yield _refused(
                 "DELTA_UNSUPPORTED_FEATURES_IN_CONFIG", f"Delta 4.4 knows no feature {key}.", "Correct its name."
             )
+    yield from _retention(properties, around)
     if CATALOG_MANAGED.lower() in properties or around.catalog_managed:
         yield _refused(
             "DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_CREATION",
             "Only Unity Catalog may create a catalog-managed table.",
             f"Leave the property {CATALOG_MANAGED} out, and unset {CATALOG_MANAGED_DEFAULT}.",
+        )
+
+
+def _retention(properties: Mapping[str, str], around: Situation) -> Iterator[Refused]:
+    """DeltaConfigs.validateTombstoneAndLogRetentionDurationCompatibility, of the properties as typed."""
+    if not around.enforces_retention or not RETENTION.keys() & properties.keys():
+        return
+    log, files = (microseconds(properties.get(key, default)) or 0 for key, default in RETENTION.items())
+    if log < files:
+        yield _refused(
+            EXPRESSION_FAILED,
+            "delta.logRetentionDuration (30 days unless it is set) is shorter than delta.deletedFileRetentionDuration "
+            "(1 week).",
+            "Set both: the log must be kept at least as long as deleted files.",
         )
 
 

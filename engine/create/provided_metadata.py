@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from engine.create.table_properties import normal_key
 from engine.merge.planning_state import user_functions
 from engine.merge.prepare_source import source_fingerprint
 from engine.merge.source_plan import delta_tables, query_plan
@@ -21,12 +22,11 @@ from engine.spark.confs import read_confs
 from engine.spark.schema import columns_of, schema_of
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate
-from engine.table.column_rules import CHECK
 from engine.table.commits import current_version
 from engine.table.delta_log import list_files
 from engine.table.logged_schema import logged_metadata
 from engine.table.nested_types import has_not_null, has_unenforceable, leaves_of
-from engine.table.table_features import FEATURE_PREFIX, implied_by, known_features
+from engine.table.table_features import implied_by, known_features
 from engine.table.table_state import (
     catalog_entry,
     delta_table_now,
@@ -46,30 +46,6 @@ NOT_COPIED = (
     "delta.rowTracking.materializedRowCommitVersionColumnName",
 )
 TRANSIENT = ("transient_lastDdlTime",)
-# DeltaConfigs: what may stand after "delta.", as Delta writes it
-KNOWN_PROPERTIES = {
-    name.lower(): name
-    for name in (
-        *("appendOnly", "autoOptimize", "autoOptimize.autoCompact", "autoOptimize.optimizeWrite"),
-        *("castIcebergTimeType", "checkpoint.writeStatsAsJson", "checkpoint.writeStatsAsStruct"),
-        *("checkpointInterval", "checkpointPolicy", "checkpointRetentionDuration", "columnMapping.maxColumnId"),
-        *("columnMapping.mode", "compatibility.symlinkFormatManifest.enabled"),
-        *("coordinatedCommits.commitCoordinator-preview", "coordinatedCommits.commitCoordinatorConf-preview"),
-        *("coordinatedCommits.tableConf-preview", "dataSkippingNumIndexedCols", "dataSkippingStatsColumns"),
-        *("dataSkippingStringPrefixLength", "deletedFileRetentionDuration"),
-        *("dropFeatureTruncateHistory.retentionDuration", "enableChangeDataCapture", "enableChangeDataFeed"),
-        *("enableDeletionVectors", "enableExpiredLogCleanup", "enableFullRetentionRollback"),
-        *("enableIcebergCompatV1", "enableIcebergCompatV2", "enableIcebergCompatV3", "enableInCommitTimestamps"),
-        *("enableMaterializePartitionColumnsFeature", "enableRowTracking", "enableTypeWidening"),
-        *("enableVariantShredding", "ignoreIcebergBucketPartition", "ignoreProtocolDefaults"),
-        *("inCommitTimestampEnablementTimestamp", "inCommitTimestampEnablementVersion", "isolationLevel"),
-        *("logRetentionDuration", "minReaderVersion", "minWriterVersion", "parquet.format.version"),
-        *("randomPrefixLength", "randomizeFilePrefixes", "redirectReaderWriter-preview"),
-        *("redirectWriterOnly-preview", "requireCheckpointProtectionBeforeVersion", "rowTrackingSuspended"),
-        *("sampleRetentionDuration", "setTransactionRetentionDuration", "universalFormat.enabledFormats"),
-        *("universalFormat.iceberg.atomicConversion.supported", "writePartitionColumnsToParquet"),
-    )
-}
 
 
 @dataclass(frozen=True)
@@ -110,15 +86,6 @@ def provided_metadata(spark: SparkSession, create: ParsedCreate) -> Provided:
     properties = {normal_key(key): value for key, value in create.properties.items()}
     options = {**create.options, **{f"option.{key}": value for key, value in create.options.items()}}
     return dataclasses.replace(provided, configuration={**provided.configuration, **options, **properties})
-
-
-def normal_key(key: str) -> str:
-    """DeltaConfigs.normalizeConfigKey: Delta's own properties as it writes them, others as typed."""
-    lower = key.lower()
-    if lower.startswith(FEATURE_PREFIX):
-        return lower
-    known = KNOWN_PROPERTIES.get(lower.removeprefix("delta.")) if lower.startswith("delta.") else None
-    return f"delta.{known}" if known else key
 
 
 def session_defaults(spark: SparkSession) -> dict[str, str]:
@@ -305,10 +272,3 @@ def _as_in_schema(names: tuple[str, ...], columns: list[StateColumn]) -> tuple[s
     """``names`` as the columns write them; one that is no column stays as typed."""
     written = {column.name.lower(): column.name for column in columns}
     return tuple(written.get(name.lower(), name) for name in names)
-
-
-def unknown_property(key: str) -> bool:
-    """Whether Delta refuses a property as unknown (DeltaConfigs.validateConfiguration)."""
-    lower = key.lower()
-    free = (CHECK, FEATURE_PREFIX, "delta.universalformat.config.")
-    return lower.startswith("delta.") and not lower.startswith(free) and lower[6:] not in KNOWN_PROPERTIES

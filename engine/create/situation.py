@@ -25,6 +25,7 @@ class Situation:
     catalog_managed: bool = False
     arbitrary_properties: bool = False
     unenforced_not_null: bool = False
+    enforces_retention: bool = True
     indexed_columns: str = "32"
 
     @property

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 DEFAULT_SOURCE = "spark.sql.sources.default"
 ARBITRARY = "spark.databricks.delta.allowArbitraryProperties.enabled"
 UNENFORCED = "spark.databricks.delta.constraints.allowUnenforcedNotNull.enabled"
+RETENTION_ENFORCED = "spark.databricks.delta.vacuum.enforceDeletedFileAndLogRetentionDurationCompatibility"
 INDEXED_DEFAULT = f"{DEFAULTS}dataSkippingNumIndexedCols"
 
 
@@ -63,7 +64,7 @@ def survey_table(
     named = name if entry and entry.provider == "delta" else f"delta.{quote(location)}"
     table = delta_table_now(spark, named) if location and (entry is None or entry.provider == "delta") else None
     managed = entry.kind == "MANAGED" if entry else create.path is None and create.location is None
-    confs = read_confs(spark, (ARBITRARY, CATALOG_MANAGED_DEFAULT, UNENFORCED, INDEXED_DEFAULT))
+    confs = read_confs(spark, (ARBITRARY, CATALOG_MANAGED_DEFAULT, UNENFORCED, INDEXED_DEFAULT, RETENTION_ENFORCED))
     around = Situation(
         entry=entry,
         location=location,
@@ -74,6 +75,7 @@ def survey_table(
         catalog_managed=confs.get(CATALOG_MANAGED_DEFAULT, "").lower() == "supported",
         arbitrary_properties=is_on(confs, ARBITRARY, "false"),
         unenforced_not_null=is_on(confs, UNENFORCED, "false"),
+        enforces_retention=is_on(confs, RETENTION_ENFORCED),
         indexed_columns=confs.get(INDEXED_DEFAULT) or "32",
     )
     effect = effect_of(create, around)

@@ -330,6 +330,19 @@ REFUSED = (
     _columns("a feature's status", "a INT", "TBLPROPERTIES ('delta.feature.deletionVectors' = 'maybe')"),
     _columns("catalog-managed", "a INT", "TBLPROPERTIES ('delta.feature.catalogManaged' = 'supported')", quick=True),
     _columns("clustering by property", "a INT", "TBLPROPERTIES ('delta.feature.clustering' = 'supported')"),
+    _columns("a boolean of another word", "a INT", "TBLPROPERTIES ('delta.enableDeletionVectors' = 'maybe')"),
+    _columns("a number that is none", "a INT", "TBLPROPERTIES ('delta.checkpointInterval' = 'often')"),
+    _columns("a number that is too small", "a INT", "TBLPROPERTIES ('delta.dataSkippingNumIndexedCols' = '-2')"),
+    _columns("an interval that is none", "a INT", "TBLPROPERTIES ('delta.logRetentionDuration' = 'for ever')"),
+    _columns("an interval of months", "a INT", "TBLPROPERTIES ('delta.logRetentionDuration' = 'interval 1 month')"),
+    _columns("an empty interval", "a INT", "TBLPROPERTIES ('delta.logRetentionDuration' = '')"),
+    _columns("a checkpoint policy", "a INT", "TBLPROPERTIES ('delta.checkpointPolicy' = 'V3')"),
+    _columns("a mode of column mapping", "a INT", "TBLPROPERTIES ('delta.columnMapping.mode' = 'position')"),
+    _columns("an isolation level", "a INT", "TBLPROPERTIES ('delta.isolationLevel' = 'None')"),
+    _columns("another isolation level", "a INT", "TBLPROPERTIES ('delta.isolationLevel' = 'WriteSerializable')"),
+    _columns(
+        "a log that is kept too short", "a INT", "TBLPROPERTIES ('delta.deletedFileRetentionDuration' = '60 days')"
+    ),
     _columns("Delta's own property", "a INT", "TBLPROPERTIES ('delta.columnMapping.maxColumnId' = '3')"),
     Case(
         "path and location",

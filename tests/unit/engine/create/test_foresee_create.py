@@ -303,3 +303,22 @@ def test_the_length_of_a_text_is_no_difference() -> None:
 def test_a_not_null_that_is_not_enforced_is_let_pass_where_the_session_says_so() -> None:
     around = replace(NOTHING, unenforced_not_null=True)
     assert foreseen(CREATE, around, Provided((ID, LIST), (), unenforceable="l")) is None
+
+
+@pytest.mark.parametrize(
+    ("properties", "condition"),
+    [
+        ("'delta.deletedFileRetentionDuration' = '60 days'", "EXPRESSION_FAILED"),
+        ("'delta.logRetentionDuration' = '1 day'", "EXPRESSION_FAILED"),
+        ("'delta.logRetentionDuration' = '1 day', 'delta.deletedFileRetentionDuration' = '1 day'", None),
+        ("'DELTA.checkpointInterval' = 'often'", "EXPRESSION_FAILED"),
+        ("'delta.enableDeletionVectors' = true", None),
+    ],
+)
+def test_the_values_of_properties(properties: str, condition: str | None) -> None:
+    assert foreseen(f"{CREATE} TBLPROPERTIES ({properties})") == condition
+
+
+def test_how_long_deleted_files_are_kept_is_free_where_the_session_says_so() -> None:
+    around = replace(NOTHING, enforces_retention=False)
+    assert foreseen(f"{CREATE} TBLPROPERTIES ('delta.logRetentionDuration' = '1 day')", around) is None

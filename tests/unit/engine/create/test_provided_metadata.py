@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import pytest
 from pyspark.sql.types import DataType, DateType, LongType, StringType, StructField, StructType
 
-from engine.create import provided_metadata
-from engine.create.provided_metadata import KNOWN_PROPERTIES, Provided, normal_key, session_defaults, unknown_property
+from engine.create import provided_metadata, table_properties
+from engine.create.provided_metadata import Provided, session_defaults
+from engine.create.table_properties import normal_key, unknown_property
 from engine.model.create_values import StateColumn, TableState
 from engine.model.errors import UsageError
 from engine.sql.parse_create import parse_create
@@ -45,7 +46,7 @@ def test_deltas_own_properties_are_written_its_way(typed: str, written: str) -> 
 )
 def test_what_delta_refuses_as_unknown(key: str, unknown: bool) -> None:
     assert unknown_property(key) is unknown
-    assert not any(unknown_property(f"delta.{name}") for name in KNOWN_PROPERTIES)
+    assert not any(unknown_property(f"delta.{name}") for name in table_properties.PROPERTIES)
 
 
 def test_the_sessions_defaults_are_properties_of_new_tables() -> None:

@@ -1,0 +1,143 @@
+"""Delta's own table properties, and what each takes (DeltaConfigs of Delta 4.4.0)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from engine.spark.spark_errors import EXPRESSION_FAILED, SPARK_ERROR
+from engine.table.column_rules import CHECK
+from engine.table.table_features import FEATURE_PREFIX
+
+INTERVAL = re.compile(
+    r"(?:interval\s+)?((?:[+-]?\d+(?:\.\d+)?\s+(?:week|day|hour|minute|second|millisecond|microsecond)s?\s*)+)",
+    re.IGNORECASE,
+)
+MICROSECONDS = {
+    "week": 604_800_000_000,
+    "day": 86_400_000_000,
+    "hour": 3_600_000_000,
+    "minute": 60_000_000,
+    "second": 1_000_000,
+    "millisecond": 1_000,
+    "microsecond": 1,
+}
+ISOLATION_LEVELS = ("serializable", "writeserializable", "snapshotisolation")
+
+
+@dataclass(frozen=True)
+class Takes:
+    """``what`` a property takes, in words; ``refused`` gives the error's class for a value, None for a good one."""
+
+    what: str
+    refused: Callable[[str], str | None]
+
+
+def _failed_unless(good: Callable[[str], bool]) -> Callable[[str], str | None]:
+    # what fails in `require`, or in reading a number, has no class
+    return lambda value: None if good(value) else EXPRESSION_FAILED
+
+
+def _least(least: int) -> Takes:
+    return Takes(
+        f"a whole number from {least:,}",
+        _failed_unless(lambda value: re.fullmatch(r"[+-]?\d{1,10}", value) is not None and int(value) >= least),
+    )
+
+
+def _interval(value: str) -> str | None:
+    if not value.strip():
+        return "DELTA_INVALID_CALENDAR_INTERVAL_EMPTY"
+    length = microseconds(value)
+    if length is None:
+        # Delta reads months and years, and refuses them afterwards
+        return EXPRESSION_FAILED if re.search(r"\d\s+(?:month|year)s?\b", value.lower()) else "DELTA_INVALID_INTERVAL"
+    return EXPRESSION_FAILED if length < 0 else None
+
+
+def _isolation(value: str) -> str | None:
+    if value.lower() not in ISOLATION_LEVELS:
+        return "DELTA_INVALID_ISOLATION_LEVEL"
+    return None if value.lower() == ISOLATION_LEVELS[0] else EXPRESSION_FAILED
+
+
+BOOLEAN = Takes("true or false", _failed_unless(lambda value: value.lower() in ("true", "false")))
+DURATION = Takes("an interval without months and years, such as '2 weeks'", _interval)
+ANYTHING = Takes("any text", lambda _: None)
+
+PROPERTIES: Mapping[str, Takes] = {
+    **dict.fromkeys(
+        (
+            *("appendOnly", "autoOptimize", "autoOptimize.optimizeWrite", "castIcebergTimeType"),
+            *("checkpoint.writeStatsAsJson", "checkpoint.writeStatsAsStruct"),
+            *("compatibility.symlinkFormatManifest.enabled", "enableChangeDataCapture", "enableChangeDataFeed"),
+            *("enableDeletionVectors", "enableExpiredLogCleanup", "enableFullRetentionRollback"),
+            *("enableIcebergCompatV1", "enableIcebergCompatV2", "enableIcebergCompatV3", "enableInCommitTimestamps"),
+            *("enableMaterializePartitionColumnsFeature", "enableRowTracking", "enableTypeWidening"),
+            *("enableVariantShredding", "ignoreIcebergBucketPartition", "ignoreProtocolDefaults"),
+            *("randomizeFilePrefixes", "rowTrackingSuspended"),
+            *("universalFormat.iceberg.atomicConversion.supported", "writePartitionColumnsToParquet"),
+        ),
+        BOOLEAN,
+    ),
+    **dict.fromkeys(
+        (
+            *("checkpointRetentionDuration", "deletedFileRetentionDuration", "logRetentionDuration"),
+            *("dropFeatureTruncateHistory.retentionDuration", "sampleRetentionDuration"),
+            "setTransactionRetentionDuration",
+        ),
+        DURATION,
+    ),
+    **dict.fromkeys(("checkpointInterval", "randomPrefixLength"), _least(1)),
+    **dict.fromkeys(("dataSkippingStringPrefixLength", "requireCheckpointProtectionBeforeVersion"), _least(0)),
+    "dataSkippingNumIndexedCols": _least(-1),
+    "autoOptimize.autoCompact": BOOLEAN,
+    "checkpointPolicy": Takes("classic or v2", _failed_unless(lambda value: value in ("classic", "v2"))),
+    "columnMapping.mode": Takes(
+        "none, name or id", lambda value: None if value.lower() in ("none", "name", "id") else SPARK_ERROR
+    ),
+    "isolationLevel": Takes("Serializable", _isolation),
+    **dict.fromkeys(
+        (
+            *("columnMapping.maxColumnId", "coordinatedCommits.commitCoordinator-preview"),
+            *("coordinatedCommits.commitCoordinatorConf-preview", "coordinatedCommits.tableConf-preview"),
+            *("dataSkippingStatsColumns", "inCommitTimestampEnablementTimestamp"),
+            *("inCommitTimestampEnablementVersion", "minReaderVersion", "minWriterVersion"),
+            *("parquet.format.version", "redirectReaderWriter-preview", "redirectWriterOnly-preview"),
+            "universalFormat.enabledFormats",
+        ),
+        ANYTHING,
+    ),
+}
+_WRITTEN = {name.lower(): name for name in PROPERTIES}
+
+
+def normal_key(key: str) -> str:
+    """DeltaConfigs.normalizeConfigKey: Delta's own properties as it writes them, others as typed."""
+    lower = key.lower()
+    if lower.startswith(FEATURE_PREFIX):
+        return lower
+    known = _WRITTEN.get(lower.removeprefix("delta.")) if lower.startswith("delta.") else None
+    return f"delta.{known}" if known else key
+
+
+def unknown_property(key: str) -> bool:
+    """Whether Delta refuses a property as unknown (DeltaConfigs.validateConfiguration)."""
+    lower = key.lower()
+    free = (CHECK, FEATURE_PREFIX, "delta.universalformat.config.")
+    return lower.startswith("delta.") and not lower.startswith(free) and lower[6:] not in _WRITTEN
+
+
+def takes(key: str) -> Takes:
+    """What the property ``key``, as Delta writes it, takes."""
+    return PROPERTIES.get(key.removeprefix("delta."), ANYTHING) if key.startswith("delta.") else ANYTHING
+
+
+def microseconds(interval: str) -> int | None:
+    """The length of an interval as DeltaConfigs.parseCalendarInterval reads it, None for months, years or none."""
+    read = INTERVAL.fullmatch(interval.strip())
+    if read is None:
+        return None
+    parts = re.findall(r"([+-]?\d+(?:\.\d+)?)\s+([a-z]+?)s?\b", read[1].lower())
+    return round(sum(float(number) * MICROSECONDS[unit] for number, unit in parts))

@@ -1,0 +1,57 @@
+"""What Delta refuses of the value of a table property."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.create.table_properties import PROPERTIES, microseconds, takes
+
+FAILED = "EXPRESSION_FAILED"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "condition"),
+    [
+        ("delta.appendOnly", "TRUE", None),
+        ("delta.appendOnly", "yes", FAILED),
+        ("delta.appendOnly", "", FAILED),
+        ("delta.autoOptimize.autoCompact", "auto", FAILED),
+        ("delta.checkpointInterval", "10", None),
+        ("delta.checkpointInterval", "0", FAILED),
+        ("delta.checkpointInterval", "ten", FAILED),
+        ("delta.dataSkippingNumIndexedCols", "-1", None),
+        ("delta.dataSkippingNumIndexedCols", "-2", FAILED),
+        ("delta.dataSkippingStringPrefixLength", "0", None),
+        ("delta.logRetentionDuration", "interval 30 days", None),
+        ("delta.logRetentionDuration", "2 weeks 1 day", None),
+        ("delta.logRetentionDuration", "1 month", FAILED),
+        ("delta.logRetentionDuration", "-1 day", FAILED),
+        ("delta.logRetentionDuration", "for ever", "DELTA_INVALID_INTERVAL"),
+        ("delta.logRetentionDuration", " ", "DELTA_INVALID_CALENDAR_INTERVAL_EMPTY"),
+        ("delta.checkpointPolicy", "v2", None),
+        ("delta.checkpointPolicy", "V2", FAILED),
+        ("delta.columnMapping.mode", "Name", None),
+        ("delta.columnMapping.mode", "position", "SPARK_ERROR"),
+        ("delta.isolationLevel", "serializable", None),
+        ("delta.isolationLevel", "WriteSerializable", FAILED),
+        ("delta.isolationLevel", "none", "DELTA_INVALID_ISOLATION_LEVEL"),
+        ("delta.minReaderVersion", "1", None),
+        ("delta.nosuch", "x", None),
+        ("appendOnly", "yes", None),
+    ],
+)
+def test_a_value_that_a_property_does_not_take(key: str, value: str, condition: str | None) -> None:
+    assert takes(key).refused(value) == condition
+    assert takes(key).what
+
+
+def test_no_property_is_named_twice() -> None:
+    assert len({name.lower() for name in PROPERTIES}) == len(PROPERTIES) == 54
+
+
+@pytest.mark.parametrize(
+    ("interval", "seconds"),
+    [("1 week", 604_800), ("interval 1 day 2 hours", 93_600), ("0.5 seconds", 0.5), ("1 year", None), ("soon", None)],
+)
+def test_the_length_of_an_interval(interval: str, seconds: float | None) -> None:
+    assert microseconds(interval) == (None if seconds is None else seconds * 1_000_000)
