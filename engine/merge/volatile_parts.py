@@ -15,11 +15,19 @@ from engine.sql.sql_text import SPECIAL_TIME, all_function_names, special_times
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_KLL_TYPES = ("bigint", "float", "double")
 CLOCK = {
     *("current_timestamp", "now", "localtimestamp", "unix_timestamp"),
     *("current_date", "curdate", "current_time"),
 }
-VOLATILE = RANDOM | JAVA_CALLS | CLOCK
+CALLED_DETERMINISTIC = {
+    # a random initialization vector, unless one is given
+    "aes_encrypt",
+    # DataSketches' KLL drops items by chance
+    *(f"kll_{what}_{type_}" for what in ("sketch_agg", "sketch_merge", "merge_agg") for type_ in _KLL_TYPES),
+}
+"""Functions whose values differ each time though Spark calls them deterministic."""
+VOLATILE = RANDOM | JAVA_CALLS | CLOCK | CALLED_DETERMINISTIC
 CALLED = re.compile(rf"\b({'|'.join(sorted(VOLATILE))})\(")
 CAST_TIME = re.compile(rf"\bcast\(\s*({SPECIAL_TIME.pattern})\s* as (?:timestamp|date)", re.IGNORECASE)
 

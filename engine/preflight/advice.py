@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.merge.volatile_parts import clock_parts
+from engine.merge.volatile_parts import CALLED_DETERMINISTIC, clock_parts
 from engine.model.plan import Remark
 from engine.preflight.findings import Findings
+from engine.sql.sql_text import all_function_names
 
 MUST_ACCEPT = frozenset(("NULL_CONDITION_WRONG_RESULT", "FEED_LOSES_INSERTED_ROWS"))
 
@@ -68,6 +69,13 @@ def _unknown_values(findings: Findings) -> Iterator[Remark]:
             code="CLOCK_IN_CONDITION",
             sentence="A condition asks what time it is: the numbers are those of now, and the commit asks again.",
             evidence=", ".join(clock),
+        )
+    if chance := sorted(set().union(*map(all_function_names, conditions)) & CALLED_DETERMINISTIC):
+        yield Remark(
+            code="RANDOM_IN_CONDITION",
+            sentence="A condition gives another value each time: the numbers are those of now, and the commit asks "
+            "again.",
+            evidence=", ".join(chance),
         )
     assigned = findings.basis.target.assigned
     unknown = {a.column.name: a.unknown for one in assigned for a in one.columns if a.unknown}

@@ -54,3 +54,25 @@ def test_a_text_that_spark_casts_to_the_time_of_now_is_told_of(shop: Any) -> Non
     codes = [one.code for one in plan(shop, merge("src", on="t.id = s.id AND t.at < 'now'")).warnings]
     assert codes == ["CLOCK_IN_CONDITION"]
     assert not plan(shop, merge("src", on="t.id = s.id AND t.v < 'now'")).warnings
+
+
+def test_aes_encrypt_is_random_though_spark_calls_it_deterministic(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE t USING delta AS SELECT id, CAST(NULL AS BINARY) AS b FROM range(3)")
+    spark.sql("CREATE TABLE s USING delta AS SELECT id FROM range(2, 4)")
+    encrypted = "aes_encrypt('a', '0000111122223333')"
+    merge = f"MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET b = {encrypted}"
+    looked = plan(spark, merge)
+    assert "VALUES_UNKNOWN" in [one.code for one in looked.warnings]
+    assert [one.unknown for one in looked.samples] == [("b",)]
+    looked = plan(spark, f"MERGE INTO t USING s ON t.id = s.id WHEN MATCHED AND t.b = {encrypted} THEN DELETE")
+    assert "RANDOM_IN_CONDITION" in [one.code for one in looked.warnings]
+    looked = plan(
+        spark,
+        f"MERGE INTO t USING (SELECT id, {encrypted} AS b FROM s) AS s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET b = s.b",
+    )
+    assert "VOLATILE_SOURCE" in [one.code for one in looked.warnings]
+    assert apply(spark, looked).kept
+    assert bytes(spark.sql("SELECT b FROM t WHERE id = 2").collect()[0][0]).hex().upper() == (
+        looked.samples[0].after or {}
+    )["b"].replace(" ", "")
