@@ -7,29 +7,25 @@ Mirrors AbstractDeltaCatalog.createDeltaTable, DeltaAnalysis.resolveCloneCommand
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
-from engine.create.clustering_statistics import clustering_statistics
+from engine.create.clustering_statistics import clustering_columns, clustering_statistics
 from engine.create.provided_metadata import Provided
-from engine.create.situation import Situation, effect_of, exists
-from engine.create.table_properties import microseconds, normal_key, takes, unknown_property
+from engine.create.situation import Situation, effect_of, exists, refusal
+from engine.create.table_properties import normal_key
+from engine.create.validate_configurations import validate_configurations
 from engine.model.create_values import StateColumn
 from engine.model.plan import Refused
 from engine.spark.confs import is_on
-from engine.spark.spark_errors import EXPRESSION_FAILED
 from engine.sql.parse_create import ParsedCreate
 from engine.table.column_rules import CDC_COLUMNS, INVALID_CHARACTERS, UNSUPPORTED_TYPES
-from engine.table.table_features import BY_LOWER_NAME, FEATURE_PREFIX, is_protocol_property
+from engine.table.table_features import FEATURE_PREFIX, is_protocol_property
 from engine.table.table_state import plain
 
 NO_PARTITION = re.compile(r"^(array|map|struct|variant|void)")
 MAX_CLUSTERING_COLUMNS = 4
 NO_SUCH_COLUMN = "_LEGACY_ERROR_TEMP_3060"  # Delta's SchemaUtils.findColumnPosition has no better name
 MAPPING = ("delta.columnMapping.mode", "delta.columnMapping.maxColumnId")
-RETENTION = {"delta.logRetentionDuration": "30 days", "delta.deletedFileRetentionDuration": "1 week"}
-"""The two, with Delta's defaults, of which the first must not be shorter."""
-CATALOG_MANAGED = "delta.feature.catalogManaged"
-CATALOG_MANAGED_DEFAULT = "spark.databricks.delta.properties.defaults.feature.catalogManaged"
 
 
 def foresee_create(create: ParsedCreate, around: Situation, provided: Provided) -> Refused | None:
@@ -37,16 +33,18 @@ def foresee_create(create: ParsedCreate, around: Situation, provided: Provided) 
     if effect_of(create, around) == "nothing":
         return None
     rules: tuple[Callable[[ParsedCreate, Situation, Provided], Iterator[Refused]], ...] = (
+        clustering_columns,
         assert_not_already_exists,
         _existing,
         _identity,
         _layout,
-        _properties,
+        validate_configurations,
         _location,
         _not_null,
         _columns,
         clustering_statistics,
         verify_table_metadata,
+        _append_only,
     )
     return next((refused for rule in rules for refused in rule(create, around, provided)), None)
 
@@ -57,7 +55,7 @@ def assert_not_already_exists(create: ParsedCreate, around: Situation, provided:
     if create.mode == "Create" and exists(create, around) and not (create.path is not None and (clone or like)):
         # LIKE of a Delta table is Spark's own command, which looks by itself
         delta = clone or (like and not provided.features)
-        yield _refused(
+        yield refusal(
             "DELTA_TABLE_ALREADY_EXISTS" if delta else "TABLE_OR_VIEW_ALREADY_EXISTS",
             f"{create.name} exists already.",
             "Add IF NOT EXISTS, or write CREATE OR REPLACE TABLE.",
@@ -68,38 +66,38 @@ def _existing(create: ParsedCreate, around: Situation, _: Provided) -> Iterator[
     """The other checks of what has that name, or of a name that nothing has."""
     clone, entry = create.form == "clone", around.entry
     if create.mode == "Replace" and not exists(create, around):
-        yield _refused(
+        yield refusal(
             "DELTA_CANNOT_REPLACE_MISSING_TABLE" if clone else "TABLE_OR_VIEW_NOT_FOUND",
             f"{create.name} cannot be replaced: there is no such table.",
             "Write CREATE OR REPLACE TABLE.",
         )
     if entry is not None and entry.kind == "VIEW":
-        yield _refused(
+        yield refusal(
             "DELTA_ONLY_OPERATION" if clone else "DELTA_CANNOT_WRITE_INTO_VIEW",
             f"{create.name} is a view.",
             "Drop the view first, or choose another name.",
         )
     if entry is not None and entry.provider != "delta":
-        yield _refused(
+        yield refusal(
             "DELTA_NOT_A_DELTA_TABLE",
             f"{create.name} is a table of format {entry.provider}, not Delta.",
             "Drop it first, or choose another name.",
         )
     if entry is not None and around.before is None and create.mode != "Create":
-        yield _refused(
+        yield refusal(
             "DELTA_METADATA_ABSENT_EXISTING_CATALOG_TABLE",
             f"{create.name} is in the catalog, but its log at {around.location} is gone.",
             "DROP TABLE it, and create it anew.",
         )
     other_place = create.location is not None and plain(create.location) != around.location
     if entry is not None and other_place:
-        yield _refused(
+        yield refusal(
             "DELTA_TABLE_LOCATION_MISMATCH",
             f"{create.name} lives at {around.location}, not at {create.location}.",
             "Leave LOCATION out, or name the place where it is.",
         )
     if create.path is not None and other_place:
-        yield _refused(
+        yield refusal(
             "DELTA_CLONE_AMBIGUOUS_TARGET" if clone else "DELTA_AMBIGUOUS_PATHS_IN_CREATE_TABLE",
             f"The name says {create.path}, LOCATION says {create.location}.",
             "Leave LOCATION out.",
@@ -111,13 +109,13 @@ def _identity(create: ParsedCreate, _: Situation, provided: Provided) -> Iterato
     partitions = {name.lower() for name in provided.partition_columns}
     for column in provided.columns if create.form == "empty" else ():
         if column.identity and column.type != "bigint":
-            yield _refused(
+            yield refusal(
                 "DELTA_IDENTITY_COLUMNS_UNSUPPORTED_DATA_TYPE",
                 f"The identity column {column.name} is {column.type}.",
                 "Make it a BIGINT.",
             )
         if column.identity and column.name.lower() in partitions:
-            yield _refused(
+            yield refusal(
                 "DELTA_IDENTITY_COLUMNS_PARTITION_NOT_SUPPORTED",
                 f"The identity column {column.name} cannot be a partition column.",
                 "Partition by another column.",
@@ -130,37 +128,35 @@ def _layout(create: ParsedCreate, around: Situation, provided: Provided) -> Iter
     partitions = [by_name.get(name.lower()) for name in provided.partition_columns]
     for transform in create.transforms:
         bucket = transform.lower().startswith(("bucket", "clustered"))
-        yield _refused(
+        yield refusal(
             "DELTA_OPERATION_NOT_ALLOWED_DETAIL" if bucket else "DELTA_OPERATION_NOT_ALLOWED",
             f"Delta tables have no {'buckets' if bucket else 'partitioning by expressions'}: {transform}",
             "Partition by a column; a generated column can hold the expression.",
         )
     missing = next((name for name in provided.partition_columns if name.lower() not in by_name), None)
     if missing is not None and create.columns:
-        yield _refused(
-            NO_SUCH_COLUMN, f"PARTITIONED BY names no column: {missing}", "Name a column that the table has."
-        )
+        yield refusal(NO_SUCH_COLUMN, f"PARTITIONED BY names no column: {missing}", "Name a column that the table has.")
     if len(provided.clustering_columns) > MAX_CLUSTERING_COLUMNS and create.form != "clone":
-        yield _refused(
+        yield refusal(
             "DELTA_CLUSTER_BY_INVALID_NUM_COLUMNS",
             f"CLUSTER BY takes {MAX_CLUSTERING_COLUMNS} columns at most, and names {len(provided.clustering_columns)}.",
             "Cluster by the columns that are filtered most.",
         )
     if len(set(provided.clustering_columns)) < len(provided.clustering_columns):
-        yield _refused(
+        yield refusal(
             "DELTA_DUPLICATE_COLUMNS_FOUND.CLUSTER_BY",
             "CLUSTER BY names a column twice.",
             "Name each column once.",
         )
     for column in partitions:
         if column is not None and NO_PARTITION.match(column.type):
-            yield _refused(
+            yield refusal(
                 "INVALID_PARTITION_COLUMN_DATA_TYPE",
                 f"{column.name} is {column.type}, which is no type to partition by.",
                 "Partition by a column of a plain type.",
             )
     if partitions and len(partitions) == len(provided.columns) and None not in partitions:
-        yield _refused(
+        yield refusal(
             "ALL_PARTITION_COLUMNS_NOT_ALLOWED",
             "All columns are partition columns.",
             "Leave one column out of PARTITIONED BY.",
@@ -171,67 +167,10 @@ def _layout(create: ParsedCreate, around: Situation, provided: Provided) -> Iter
         and provided.partition_columns
         and create.form != "clone"
     ):
-        yield _refused(
+        yield refusal(
             "DELTA_CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE",
             f"{create.name} is clustered: it cannot be replaced by a partitioned table.",
             "Use CLUSTER BY, or drop the table and create it anew.",
-        )
-
-
-def _properties(create: ParsedCreate, around: Situation, _: Provided) -> Iterator[Refused]:
-    """DeltaConfigs.validateConfigurations, and the features that properties may not name."""
-    properties = {normal_key(key): value for key, value in create.properties.items()}
-    for key, value in properties.items():
-        if unknown_property(key) and not around.arbitrary_properties:
-            yield _refused(
-                "DELTA_UNKNOWN_CONFIGURATION",
-                f"Delta knows no property {key}.",
-                "Correct its name; a property of your own does not begin with delta.",
-            )
-        if key == "delta.columnMapping.maxColumnId":
-            yield _refused(
-                "DELTA_CANNOT_MODIFY_TABLE_PROPERTY", f"{key} is Delta's own.", "Leave it out: Delta counts by itself."
-            )
-        elif condition := takes(key).refused(value):
-            yield _refused(condition, f"{key} takes {takes(key).what}, and not {value!r}.", "Correct the value.")
-        if not key.startswith(FEATURE_PREFIX):
-            continue
-        if key == f"{FEATURE_PREFIX}clustering":
-            yield _refused(
-                "DELTA_CREATE_TABLE_SET_CLUSTERING_TABLE_FEATURE_NOT_ALLOWED",
-                "The clustering feature is not set by a property.",
-                "Use CLUSTER BY.",
-            )
-        if value.lower() not in ("supported", "enabled"):
-            yield _refused(
-                "DELTA_UNSUPPORTED_FEATURE_STATUS",
-                f"A feature is 'supported', not {value!r}: {key}",
-                "Write 'supported'.",
-            )
-        if key[len(FEATURE_PREFIX) :] not in BY_LOWER_NAME:
-            yield _refused(
-                "DELTA_UNSUPPORTED_FEATURES_IN_CONFIG", f"Delta 4.4 knows no feature {key}.", "Correct its name."
-            )
-    yield from _retention(properties, around)
-    if CATALOG_MANAGED.lower() in properties or around.catalog_managed:
-        yield _refused(
-            "DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_CREATION",
-            "Only Unity Catalog may create a catalog-managed table.",
-            f"Leave the property {CATALOG_MANAGED} out, and unset {CATALOG_MANAGED_DEFAULT}.",
-        )
-
-
-def _retention(properties: Mapping[str, str], around: Situation) -> Iterator[Refused]:
-    """DeltaConfigs.validateTombstoneAndLogRetentionDurationCompatibility, of the properties as typed."""
-    if not around.enforces_retention or not RETENTION.keys() & properties.keys():
-        return
-    log, files = (microseconds(properties.get(key, default)) or 0 for key, default in RETENTION.items())
-    if log < files:
-        yield _refused(
-            EXPRESSION_FAILED,
-            "delta.logRetentionDuration (30 days unless it is set) is shorter than delta.deletedFileRetentionDuration "
-            "(1 week).",
-            "Set both: the log must be kept at least as long as deleted files.",
         )
 
 
@@ -242,7 +181,7 @@ def _location(create: ParsedCreate, around: Situation, _: Provided) -> Iterator[
     else:
         yield from _location_without_query(create, around)
     if create.form == "clone" and around.before is not None and around.before.num_files:
-        yield _refused(
+        yield refusal(
             "DELTA_UNSUPPORTED_NON_EMPTY_CLONE",
             f"{create.name} has {around.before.num_files:,} files: only an empty table can be cloned over.",
             "DELETE FROM or TRUNCATE it first, or drop it.",
@@ -257,7 +196,7 @@ def check_path_empty(create: ParsedCreate, around: Situation) -> Iterator[Refuse
 
 def assert_path_empty(create: ParsedCreate, around: Situation) -> Iterator[Refused]:
     if not around.is_empty:
-        yield _refused(
+        yield refusal(
             "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION",
             f"The location {around.location} of {create.name} is not empty"
             + (", though nothing but a _delta_log directory that a failed CREATE left." if _left_over(around) else "."),
@@ -277,7 +216,7 @@ def _location_without_query(create: ParsedCreate, around: Situation) -> Iterator
     if around.before is not None:
         return
     if no_columns and around.holds_data and not around.managed:
-        yield _refused(
+        yield refusal(
             "DELTA_CREATE_EXTERNAL_TABLE_WITHOUT_TXN_LOG",
             f"There are files at {around.location}, but no Delta log.",
             "Name the location of a Delta table, or CONVERT TO DELTA.",
@@ -292,13 +231,13 @@ def _left_over(around: Situation) -> bool:
 
 
 def _no_schema() -> Refused:
-    return _refused("DELTA_SCHEMA_NOT_PROVIDED", "A replaced table needs its columns.", "Write them, or AS SELECT.")
+    return refusal("DELTA_SCHEMA_NOT_PROVIDED", "A replaced table needs its columns.", "Write them, or AS SELECT.")
 
 
 def _not_null(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:
     """SchemaUtils.removeUnenforceableNotNullConstraints."""
     if provided.unenforceable and not around.unenforced_not_null and effect_of(create, around) != "adopt":
-        yield _refused(
+        yield refusal(
             "DELTA_NESTED_NOT_NULL_CONSTRAINT",
             f"{provided.unenforceable} has a NOT NULL inside of an array or a map, which Delta cannot enforce.",
             "Leave that NOT NULL out.",
@@ -313,7 +252,7 @@ def _columns(create: ParsedCreate, around: Situation, provided: Provided) -> Ite
     names = [column.name.lower() for column in columns]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        yield _refused("COLUMN_ALREADY_EXISTS", f"There are two columns {twice}.", "Rename one.")
+        yield refusal("COLUMN_ALREADY_EXISTS", f"There are two columns {twice}.", "Rename one.")
     features = {key for key in create.properties if key.lower().startswith(FEATURE_PREFIX)}
     kept = around.before.features if around.before and effect_of(create, around) == "replace" else ()
     supported = {key[len(FEATURE_PREFIX) :].lower() for key in features} | {
@@ -325,30 +264,43 @@ def _columns(create: ParsedCreate, around: Situation, provided: Provided) -> Ite
     )
     odd = next((column.name for column in columns if INVALID_CHARACTERS.search(column.name)), None)
     if odd is not None and not mapped:
-        yield _refused(
+        yield refusal(
             "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES",
             f"A column's name may hold none of ' ,;{{}}()\\n\\t=' here: {odd!r}",
             "Rename it, or set the property delta.columnMapping.mode to name.",
         )
     unsupported = next((column for column in columns if UNSUPPORTED_TYPES.search(column.type)), None)
     if unsupported is not None:
-        yield _refused(
+        yield refusal(
             "DELTA_UNSUPPORTED_DATA_TYPES",
             f"Delta stores no {unsupported.type}: column {unsupported.name}",
             "Use another type: numbers or timestamps for an interval, a plain STRING for a collation.",
         )
     reserved = next((column.name for column in columns if column.name.lower() in CDC_COLUMNS), None)
     if reserved is not None and is_on(properties, "delta.enableChangeDataFeed", "false"):
-        yield _refused(
+        yield refusal(
             "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS",
             f"The change data feed needs the name {reserved} for itself.",
             "Rename the column, or leave the feed off.",
         )
     if any(column.default is not None for column in columns) and "allowcolumndefaults" not in supported:
-        yield _refused(
+        yield refusal(
             "WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED",
             "A column has a DEFAULT, and the table has not the feature for it.",
             "Add TBLPROPERTIES ('delta.feature.allowColumnDefaults' = 'supported').",
+        )
+
+
+def _append_only(create: ParsedCreate, around: Situation, _: Provided) -> Iterator[Refused]:
+    """DeltaLog.assertRemovable: a REPLACE removes the files that are there."""
+    before = around.before
+    if before is None or effect_of(create, around) != "replace" or not before.num_files:
+        return
+    if is_on({key: value or "" for key, value in before.properties.items()}, "delta.appendOnly", "false"):
+        yield refusal(
+            "DELTA_CANNOT_MODIFY_APPEND_ONLY",
+            f"{create.name} is append-only, and its {before.num_files:,} files cannot be removed.",
+            "ALTER TABLE … SET TBLPROPERTIES ('delta.appendOnly' = 'false') first, or use another name.",
         )
 
 
@@ -376,12 +328,8 @@ def _comparable(column: StateColumn) -> StateColumn:
 
 
 def _differs(condition: str, what: str, location: str) -> Refused:
-    return _refused(
+    return refusal(
         condition,
         f"The table at {location} exists, with other {what} than the statement gives.",
         "Leave them out, and the log's are taken; or write what the log has.",
     )
-
-
-def _refused(condition: str, message: str, hint: str) -> Refused:
-    return Refused(condition=condition, message=message, hint=hint)

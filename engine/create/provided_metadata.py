@@ -53,7 +53,7 @@ class Provided:
     """What the statement gives. ``configuration`` holds the protocol's properties as well, keys as Delta writes them.
 
     ``features`` are those that come with a table that is copied; ``num_files`` and ``num_bytes`` what a clone refers
-    to. ``leaves`` are the types by name of the fields without fields of their own, ``s.x`` in small letters, in the
+    to. ``leaves`` are the types by name of the fields without fields of their own, ``s.x``, in the
     order of the columns; ``unenforceable`` is the first column with a NOT NULL inside of an array or a map.
     """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.model.create_values import Effect, TableState
+from engine.model.plan import Refused
 from engine.sql.parse_create import ParsedCreate
 from engine.table.table_state import CatalogEntry
 
@@ -53,3 +54,8 @@ def effect_of(create: ParsedCreate, around: Situation) -> Effect:
 
 def exists(create: ParsedCreate, around: Situation) -> bool:
     return around.exists or (create.path is not None and around.before is not None)
+
+
+def refusal(condition: str, message: str, hint: str) -> Refused:
+    """What a rule says that Delta refuses."""
+    return Refused(condition=condition, message=message, hint=hint)

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.create.data_frame_write import replace_metadata_if_necessary
-from engine.create.foresee_create import CATALOG_MANAGED_DEFAULT, foresee_create
+from engine.create.foresee_create import foresee_create
 from engine.create.metadata_after import state_after
 from engine.create.provided_metadata import DEFAULTS, Provided, provided_metadata, with_counted_source
 from engine.create.situation import Situation, effect_of
+from engine.create.validate_configurations import CATALOG_MANAGED_DEFAULT
 from engine.model.create_values import Effect, TableState
 from engine.model.errors import UsageError
 from engine.model.plan import Refused

@@ -22,11 +22,11 @@ def has_unenforceable(type_: DataType) -> bool:
 
 
 def leaves_of(name: str, type_: DataType) -> list[tuple[str, str]]:
-    """(name, type as Spark prints it) of the fields of a column that have no fields of their own, ``s.x`` in small
-    letters; an array or a map is one (StatisticsCollection.truncateSchema)."""
+    """(name, type as Spark prints it) of the fields of a column that have no fields of their own, ``s.x``; an
+    array or a map is one (StatisticsCollection.truncateSchema)."""
     fields = _fields(type_)
     if not fields:
-        return [(name.lower(), type_.simpleString())]
+        return [(name, type_.simpleString())]
     return [leaf for field in fields for leaf in leaves_of(f"{name}.{field.name}", field.dataType)]
 
 

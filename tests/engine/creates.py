@@ -101,6 +101,11 @@ MADE = (
     ),
 )
 REPLACED = (
+    Case(
+        "replace, append-only and empty",
+        "CREATE OR REPLACE TABLE t (id INT) USING delta",
+        ("CREATE TABLE t (id INT) USING delta TBLPROPERTIES ('delta.appendOnly' = 'true')",),
+    ),
     Case("replace", "REPLACE TABLE t (x BIGINT) USING delta COMMENT 'new'", (T, ROWS), quick=True),
     Case("create or replace", "CREATE OR REPLACE TABLE t (id INT) USING delta CLUSTER BY (id)", (T, ROWS), quick=True),
     Case("replace partitioning", "REPLACE TABLE t (id INT, v STRING) USING delta PARTITIONED BY (v)", (T, ROWS)),
@@ -344,6 +349,20 @@ REFUSED = (
         "a log that is kept too short", "a INT", "TBLPROPERTIES ('delta.deletedFileRetentionDuration' = '60 days')"
     ),
     _columns("Delta's own property", "a INT", "TBLPROPERTIES ('delta.columnMapping.maxColumnId' = '3')"),
+    Case("clustered by another spelling of a query's", "CREATE TABLE t USING delta CLUSTER BY (ID) AS SELECT 1 AS id"),
+    _columns("clustered by a field of another spelling", "a INT, s STRUCT<x: INT>", "CLUSTER BY (s.X)"),
+    _columns("clustered by no column", "a INT", "CLUSTER BY (nope)"),
+    Case(
+        "replace, append-only",
+        "CREATE OR REPLACE TABLE t (id INT) USING delta",
+        ("CREATE TABLE t (id INT) USING delta TBLPROPERTIES ('delta.appendOnly' = 'true')", "INSERT INTO t VALUES (1)"),
+        quick=True,
+    ),
+    Case(
+        "replace, append-only by a query",
+        "REPLACE TABLE t USING delta AS SELECT 1 AS id",
+        ("CREATE TABLE t (id INT) USING delta TBLPROPERTIES ('delta.appendOnly' = 'true')", "INSERT INTO t VALUES (1)"),
+    ),
     Case(
         "path and location",
         "CREATE TABLE delta.`{dir}/new` (a INT) USING delta LOCATION '{dir}/other'",

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.create.clustering_statistics import clustering_statistics
+from engine.create.clustering_statistics import clustering_columns, clustering_statistics
 from engine.create.provided_metadata import Provided
 from engine.create.situation import Situation
 from engine.model.create_values import StateColumn
@@ -14,7 +14,7 @@ from engine.sql.parse_create import parse_create
 
 AROUND = Situation(None, "/w/t", True, None, False, False)
 CREATE = parse_create("CREATE TABLE t (a INT) USING delta CLUSTER BY (a)")
-LEAVES = {"a": "int", "s.x": "int", "s.b": "boolean", "l": "array<int>", "z": "string"}
+LEAVES = {"a": "int", "S.x": "int", "S.b": "boolean", "l": "array<int>", "z": "string"}
 COLUMNS = tuple(
     StateColumn(name=name, type=type_)
     for name, type_ in (("a", "int"), ("S", "struct<x:int,b:boolean>"), ("l", "array<int>"), ("z", "string"))
@@ -59,3 +59,10 @@ def test_the_session_may_set_how_many_columns_get_them() -> None:
 def test_a_clone_brings_the_keys_of_its_source() -> None:
     clone = parse_create("CREATE TABLE t SHALLOW CLONE s")
     assert not [*clustering_statistics(clone, AROUND, Provided(COLUMNS, (), ("l",), leaves=LEAVES))]
+
+
+@pytest.mark.parametrize(("key", "is_there"), [("a", True), ("S", True), ("S.x", True), ("A", False), ("s.x", False)])
+def test_spark_looks_for_a_key_as_it_is_written(key: str, is_there: bool) -> None:
+    create = parse_create(f"CREATE TABLE t (a INT) USING delta CLUSTER BY ({key})")
+    found = [one.condition for one in clustering_columns(create, AROUND, Provided(COLUMNS, (), leaves=LEAVES))]
+    assert found == ([] if is_there else ["UNSUPPORTED_FEATURE.PARTITION_WITH_NESTED_COLUMN_IS_UNSUPPORTED"])

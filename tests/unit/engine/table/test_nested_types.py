@@ -46,5 +46,5 @@ def test_where_a_not_null_stands_decides_whether_delta_enforces_or_refuses_it(
 
 
 def test_an_array_is_one_leaf_and_a_struct_has_those_of_its_fields() -> None:
-    assert leaves_of("A", ArrayType(struct())) == [("a", "array<struct<X:int>>")]
-    assert leaves_of("S", struct(struct())) == [("s.x.x", "int")]
+    assert leaves_of("A", ArrayType(struct())) == [("A", "array<struct<X:int>>")]
+    assert leaves_of("S", struct(struct())) == [("S.X.X", "int")]

@@ -1,0 +1,75 @@
+"""The properties of a CREATE that Delta refuses (DeltaConfigs.validateConfigurations of Delta 4.4.0)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from engine.create.provided_metadata import Provided
+from engine.create.situation import Situation, refusal
+from engine.create.table_properties import microseconds, normal_key, takes, unknown_property
+from engine.model.plan import Refused
+from engine.spark.spark_errors import EXPRESSION_FAILED
+from engine.sql.parse_create import ParsedCreate
+from engine.table.table_features import BY_LOWER_NAME, FEATURE_PREFIX
+
+RETENTION = {"delta.logRetentionDuration": "30 days", "delta.deletedFileRetentionDuration": "1 week"}
+"""The two, with Delta's defaults, of which the first must not be shorter."""
+CATALOG_MANAGED = "delta.feature.catalogManaged"
+CATALOG_MANAGED_DEFAULT = "spark.databricks.delta.properties.defaults.feature.catalogManaged"
+
+
+def validate_configurations(create: ParsedCreate, around: Situation, _: Provided) -> Iterator[Refused]:
+    """DeltaConfigs.validateConfigurations, and the features that properties may not name."""
+    properties = {normal_key(key): value for key, value in create.properties.items()}
+    for key, value in properties.items():
+        if unknown_property(key) and not around.arbitrary_properties:
+            yield refusal(
+                "DELTA_UNKNOWN_CONFIGURATION",
+                f"Delta knows no property {key}.",
+                "Correct its name; a property of your own does not begin with delta.",
+            )
+        if key == "delta.columnMapping.maxColumnId":
+            yield refusal(
+                "DELTA_CANNOT_MODIFY_TABLE_PROPERTY", f"{key} is Delta's own.", "Leave it out: Delta counts by itself."
+            )
+        elif condition := takes(key).refused(value):
+            yield refusal(condition, f"{key} takes {takes(key).what}, and not {value!r}.", "Correct the value.")
+        if not key.startswith(FEATURE_PREFIX):
+            continue
+        if key == f"{FEATURE_PREFIX}clustering":
+            yield refusal(
+                "DELTA_CREATE_TABLE_SET_CLUSTERING_TABLE_FEATURE_NOT_ALLOWED",
+                "The clustering feature is not set by a property.",
+                "Use CLUSTER BY.",
+            )
+        if value.lower() not in ("supported", "enabled"):
+            yield refusal(
+                "DELTA_UNSUPPORTED_FEATURE_STATUS",
+                f"A feature is 'supported', not {value!r}: {key}",
+                "Write 'supported'.",
+            )
+        if key[len(FEATURE_PREFIX) :] not in BY_LOWER_NAME:
+            yield refusal(
+                "DELTA_UNSUPPORTED_FEATURES_IN_CONFIG", f"Delta 4.4 knows no feature {key}.", "Correct its name."
+            )
+    yield from _retention(properties, around)
+    if CATALOG_MANAGED.lower() in properties or around.catalog_managed:
+        yield refusal(
+            "DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_CREATION",
+            "Only Unity Catalog may create a catalog-managed table.",
+            f"Leave the property {CATALOG_MANAGED} out, and unset {CATALOG_MANAGED_DEFAULT}.",
+        )
+
+
+def _retention(properties: Mapping[str, str], around: Situation) -> Iterator[Refused]:
+    """DeltaConfigs.validateTombstoneAndLogRetentionDurationCompatibility, of the properties as typed."""
+    if not around.enforces_retention or not RETENTION.keys() & properties.keys():
+        return
+    log, files = (microseconds(properties.get(key, default)) or 0 for key, default in RETENTION.items())
+    if log < files:
+        yield refusal(
+            EXPRESSION_FAILED,
+            "delta.logRetentionDuration (30 days unless it is set) is shorter than delta.deletedFileRetentionDuration "
+            "(1 week).",
+            "Set both: the log must be kept at least as long as deleted files.",
+        )
