@@ -7,12 +7,11 @@ from collections.abc import Iterator
 
 from engine.create.provided_metadata import Provided
 from engine.create.situation import Situation, effect_of, refusal
+from engine.create.validate_delta_stats_columns import INDEXED_NAMES, SKIPPING_TYPES, named_columns
 from engine.model.plan import Refused
 from engine.sql.parse_create import ParsedCreate
 
-INDEXED_NAMES, INDEXED_NUMBER = "delta.dataSkippingStatsColumns", "delta.dataSkippingNumIndexedCols"
-# types whose minimum and maximum Delta keeps (SkippingEligibleDataType)
-SKIPPING_TYPES = re.compile(r"^(tinyint|smallint|int|bigint|float|double|decimal|date|timestamp|string|char|varchar)")
+INDEXED_NUMBER = "delta.dataSkippingNumIndexedCols"
 
 
 def clustering_columns(create: ParsedCreate, _: Situation, provided: Provided) -> Iterator[Refused]:
@@ -61,7 +60,7 @@ def _with_statistics(around: Situation, provided: Provided) -> set[str]:
     leaves = [name.lower() for name in provided.leaves]
     named = provided.configuration.get(INDEXED_NAMES)
     if named is not None:
-        columns = [one.strip().replace("`", "").lower() for one in named.split(",")]
+        columns = named_columns(named) or []
         return {leaf for leaf in leaves for one in columns if leaf == one or leaf.startswith(f"{one}.")}
     number = provided.configuration.get(INDEXED_NUMBER, around.indexed_columns)
     # a value that is no number is refused by Delta in its own words

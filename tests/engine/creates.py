@@ -348,6 +348,24 @@ REFUSED = (
     _columns(
         "a log that is kept too short", "a INT", "TBLPROPERTIES ('delta.deletedFileRetentionDuration' = '60 days')"
     ),
+    _columns(
+        "statistics on a partition column",
+        "a INT, p INT",
+        "PARTITIONED BY (p) TBLPROPERTIES ('delta.dataSkippingStatsColumns' = 'p')",
+    ),
+    _columns("statistics on no column", "a INT", "TBLPROPERTIES ('delta.dataSkippingStatsColumns' = 'nope')"),
+    _columns("statistics on an array", "a INT, l ARRAY<INT>", "TBLPROPERTIES ('delta.dataSkippingStatsColumns' = 'l')"),
+    _columns(
+        "statistics on a column twice",
+        "a INT, s STRUCT<x: INT>",
+        "TBLPROPERTIES ('delta.dataSkippingStatsColumns' = 's, s.X')",
+    ),
+    _columns(
+        "statistics on a boolean field",
+        "a INT, s STRUCT<b: BOOLEAN>",
+        "TBLPROPERTIES ('delta.dataSkippingStatsColumns' = 's.b')",
+    ),
+    _columns("statistics on what is no list", "a INT", "TBLPROPERTIES ('delta.dataSkippingStatsColumns' = 'a b')"),
     _columns("Delta's own property", "a INT", "TBLPROPERTIES ('delta.columnMapping.maxColumnId' = '3')"),
     Case("clustered by another spelling of a query's", "CREATE TABLE t USING delta CLUSTER BY (ID) AS SELECT 1 AS id"),
     _columns("clustered by a field of another spelling", "a INT, s STRUCT<x: INT>", "CLUSTER BY (s.X)"),

@@ -124,7 +124,8 @@ def test_like_copies_a_delta_table_and_a_clone_its_size_too(monkeypatch: pytest.
     assert clone.source.pinned_versions == {"s": 5}
     # the planned version is the table's own
     again = provided_by(monkeypatch, "CREATE TABLE t SHALLOW CLONE s VERSION AS OF 5", source=source)
-    assert again.source and again.source.sql == "s VERSION AS OF 5"
+    assert again.source
+    assert again.source.sql == "s VERSION AS OF 5"
 
 
 @pytest.mark.parametrize("at", ["VERSION AS OF 3", "version as of '3'", "FOR SYSTEM_VERSION AS OF 3"])

@@ -1,0 +1,63 @@
+"""``delta.dataSkippingStatsColumns``: what it names, and what Delta refuses of it
+(StatisticsCollection.validateDeltaStatsColumns)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from engine.create.provided_metadata import Provided
+from engine.create.situation import Situation, effect_of, refusal
+from engine.model.plan import Refused
+from engine.sql.parse_create import ParsedCreate
+
+INDEXED_NAMES = "delta.dataSkippingStatsColumns"
+NO_SUCH_COLUMN = "_LEGACY_ERROR_TEMP_3060"  # Delta's SchemaUtils.findColumnPosition has no better name
+# types whose minimum and maximum Delta keeps (SkippingEligibleDataType)
+SKIPPING_TYPES = re.compile(r"^(tinyint|smallint|int|bigint|float|double|decimal|date|timestamp|string|char|varchar)")
+NAME = r"\s*((?:`(?:[^`]|``)+`|\w+)(?:\.(?:`(?:[^`]|``)+`|\w+))*)\s*"
+
+
+def named_columns(text: str) -> list[str] | None:
+    """The columns of such a list in small letters, ``s.x`` for a field; None where it is none."""
+    if not re.fullmatch(f"{NAME}(?:,{NAME})*", text):
+        return None
+    return [
+        match[1].replace("``", "\0").replace("`", "").replace("\0", "`").lower() for match in re.finditer(NAME, text)
+    ]
+
+
+def validate_delta_stats_columns(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:
+    """The first rule that the list breaks, in Delta's order."""
+    text = provided.configuration.get(INDEXED_NAMES)
+    if text is None or create.form == "clone" or effect_of(create, around) == "adopt":
+        return
+    names = named_columns(text)
+    if names is None:
+        return  # Delta's parser says what is wrong
+    partitions = {name.lower() for name in provided.partition_columns}
+    columns = {column.name.lower(): column.type for column in provided.columns}
+    leaves = {name.lower(): type_ for name, type_ in provided.leaves.items()}
+    seen: list[str] = []
+    for name in names:
+        fields = [leaf for leaf in leaves if leaf.startswith(f"{name}.")]
+        if name in partitions:
+            yield refusal(
+                "DELTA_COLUMN_DATA_SKIPPING_NOT_SUPPORTED_PARTITIONED_COLUMN",
+                f"{INDEXED_NAMES} names {name}, which is a partition column.",
+                "Leave it out: files of other partitions are skipped without statistics.",
+            )
+        elif name not in leaves and not fields:
+            yield refusal(NO_SUCH_COLUMN, f"{INDEXED_NAMES} names no column: {name}", "Name a column of the table.")
+        elif not fields and name in columns and not SKIPPING_TYPES.match(columns[name]):
+            yield refusal(
+                "DELTA_COLUMN_DATA_SKIPPING_NOT_SUPPORTED_TYPE",
+                f"{INDEXED_NAMES} names {name}, and Delta keeps no minimum and maximum of {columns[name]}.",
+                "Leave it out.",
+            )
+        seen += fields or [name]
+    twice = next((name for name in seen if seen.count(name) > 1), None)
+    if twice is not None:
+        yield refusal(
+            "DELTA_DUPLICATE_DATA_SKIPPING_COLUMNS", f"{INDEXED_NAMES} names {twice} twice.", "Name each column once."
+        )
