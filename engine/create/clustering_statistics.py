@@ -60,7 +60,7 @@ def _with_statistics(around: Situation, provided: Provided) -> set[str]:
     leaves = [name.lower() for name in provided.leaves]
     named = provided.configuration.get(INDEXED_NAMES)
     if named is not None:
-        columns = named_columns(named) or []
+        columns = [one.lower() for one in named_columns(named) or []]
         return {leaf for leaf in leaves for one in columns if leaf == one or leaf.startswith(f"{one}.")}
     number = provided.configuration.get(INDEXED_NUMBER, around.indexed_columns)
     # a value that is no number is refused by Delta in its own words

@@ -14,7 +14,7 @@ from engine.create.provided_metadata import Provided
 from engine.create.situation import Situation, effect_of, exists, refusal
 from engine.create.table_properties import normal_key
 from engine.create.validate_configurations import validate_configurations
-from engine.create.validate_delta_stats_columns import NO_SUCH_COLUMN, validate_delta_stats_columns
+from engine.create.validate_delta_stats_columns import validate_delta_stats_columns
 from engine.model.create_values import StateColumn
 from engine.model.plan import Refused
 from engine.spark.confs import is_on
@@ -23,6 +23,7 @@ from engine.table.column_rules import CDC_COLUMNS, INVALID_CHARACTERS, UNSUPPORT
 from engine.table.table_features import FEATURE_PREFIX, is_protocol_property
 from engine.table.table_state import plain
 
+NO_SUCH_COLUMN = "_LEGACY_ERROR_TEMP_3060"  # Delta's SchemaUtils.findColumnPosition has no better name
 NO_PARTITION = re.compile(r"^(array|map|struct|variant|void)")
 MAX_CLUSTERING_COLUMNS = 4
 MAPPING = ("delta.columnMapping.mode", "delta.columnMapping.maxColumnId")

@@ -45,6 +45,7 @@ NOT_COPIED = (
     "delta.rowTracking.materializedRowIdColumnName",
     "delta.rowTracking.materializedRowCommitVersionColumnName",
 )
+COMMENT = "comment"
 TRANSIENT = ("transient_lastDdlTime",)
 
 
@@ -84,6 +85,10 @@ def provided_metadata(spark: SparkSession, create: ParsedCreate) -> Provided:
     steps = {"empty": _defined, "as_select": _selected, "like": _like, "clone": _cloned}
     provided = steps[create.form](spark, create)
     properties = {normal_key(key): value for key, value in create.properties.items()}
+    # Spark takes it for the table's comment
+    comment = properties.pop(COMMENT, None)
+    if provided.comment is None:
+        provided = dataclasses.replace(provided, comment=comment)
     options = {**create.options, **{f"option.{key}": value for key, value in create.options.items()}}
     return dataclasses.replace(provided, configuration={**provided.configuration, **options, **properties})
 

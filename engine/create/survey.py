@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from engine.create.data_frame_write import replace_metadata_if_necessary
@@ -61,6 +62,7 @@ def survey_table(
     spark: SparkSession, create: ParsedCreate, overwrite_schema: bool | None = None, *, count: bool = True
 ) -> Survey:
     """What is there, what the statement gives, and what both come to. ``count``: run its query and count the rows."""
+    create = with_location(create)
     entry, name, location = place_of(spark, create)
     named = name if entry and entry.provider == "delta" else f"delta.{quote(location)}"
     table = delta_table_now(spark, named) if location and (entry is None or entry.provider == "delta") else None
@@ -96,6 +98,17 @@ def survey_table(
             else state_after(spark, create, provided, around.before, location)
         )
     return Survey(create, name, around, table, provided, effect, after, refused)
+
+
+def with_location(create: ParsedCreate) -> ParsedCreate:
+    """``create`` with the location that its option ``path`` gives, as Spark takes it. Raises UsageError for a relative
+    one: the catalog finds it below the schema's folder, and Delta below the folder that Spark was started in."""
+    options = {key: value for key, value in create.options.items() if key.lower() != "path"}
+    by_option = next((value for key, value in create.options.items() if key.lower() == "path"), None)
+    location = create.location or by_option
+    if location is not None and not re.match(r"/|[a-zA-Z][\w+.-]*:", location):
+        raise UsageError("RELATIVE_LOCATION", f"The location {location!r} is relative.", "Write the whole path.")
+    return replace(create, location=location, options=options)
 
 
 def broken_constraint(spark: SparkSession, create: ParsedCreate, provided: Provided) -> Refused | None:

@@ -12,14 +12,13 @@ from engine.model.plan import Refused
 from engine.sql.parse_create import ParsedCreate
 
 INDEXED_NAMES = "delta.dataSkippingStatsColumns"
-NO_SUCH_COLUMN = "_LEGACY_ERROR_TEMP_3060"  # Delta's SchemaUtils.findColumnPosition has no better name
 # types whose minimum and maximum Delta keeps (SkippingEligibleDataType)
 SKIPPING_TYPES = re.compile(r"^(tinyint|smallint|int|bigint|float|double|decimal|date|timestamp|string|char|varchar)")
 NAME = r"\s*((?:`(?:[^`]|``)+`|\w+)(?:\.(?:`(?:[^`]|``)+`|\w+))*)\s*"
 
 
 def named_columns(text: str) -> list[str] | None:
-    """The columns of such a list in small letters, ``s.x`` for a field; None where it is none."""
+    """The columns of such a list as typed, ``s.x`` for a field; None where it is none."""
     if not re.fullmatch(f"{NAME}(?:,{NAME})*", text):
         return None
     return [
@@ -37,10 +36,12 @@ def validate_delta_stats_columns(create: ParsedCreate, around: Situation, provid
         return  # Delta's parser says what is wrong
     partitions = {name.lower() for name in provided.partition_columns}
     columns = {column.name.lower(): column.type for column in provided.columns}
-    leaves = {name.lower(): type_ for name, type_ in provided.leaves.items()}
+    leaves = {name.lower() for name in provided.leaves}
     seen: list[str] = []
-    for name in names:
-        fields = [leaf for leaf in leaves if leaf.startswith(f"{name}.")]
+    for typed in names:
+        name = typed.lower()
+        # Delta tells two of them apart by their capital letters
+        fields = [f"{typed}{leaf[len(name) :]}" for leaf in provided.leaves if leaf.lower().startswith(f"{name}.")]
         if name in partitions:
             yield refusal(
                 "DELTA_COLUMN_DATA_SKIPPING_NOT_SUPPORTED_PARTITIONED_COLUMN",
@@ -48,14 +49,18 @@ def validate_delta_stats_columns(create: ParsedCreate, around: Situation, provid
                 "Leave it out: files of other partitions are skipped without statistics.",
             )
         elif name not in leaves and not fields:
-            yield refusal(NO_SUCH_COLUMN, f"{INDEXED_NAMES} names no column: {name}", "Name a column of the table.")
+            yield refusal(
+                "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA",
+                f"{INDEXED_NAMES} names no column: {name}",
+                "Name a column of the table.",
+            )
         elif not fields and name in columns and not SKIPPING_TYPES.match(columns[name]):
             yield refusal(
                 "DELTA_COLUMN_DATA_SKIPPING_NOT_SUPPORTED_TYPE",
                 f"{INDEXED_NAMES} names {name}, and Delta keeps no minimum and maximum of {columns[name]}.",
                 "Leave it out.",
             )
-        seen += fields or [name]
+        seen += fields or [typed]
     twice = next((name for name in seen if seen.count(name) > 1), None)
     if twice is not None:
         yield refusal(

@@ -38,6 +38,9 @@ VIEW = re.compile(rf"\bView \(({NAMES}), \[")
 RELATION = re.compile(r"\bUnresolved(?:Relation|Identifier|Table|TableOrView) \[([^\]]*)\]")
 WITH = re.compile(r"\bCTE \[([^\]]*)\]")
 COMPUTED_NAME = re.compile(r"\bIDENTIFIER\s*\(", re.IGNORECASE)
+ASKED_SCHEMA = re.compile(r"\bcurrent_(?:schema|database)\b", re.IGNORECASE)
+ASKED_CATALOG = re.compile(r"\bcurrent_catalog\b", re.IGNORECASE)
+"""The functions that tell them: in a text and in a plan, where views and functions are unfolded."""
 ELSEWHERE = ("delta", "global_temp")
 """What begins a name of two parts that is the same in every catalog."""
 CALL = re.compile(rf"({NAMES})\s*\(|\bSQLFunctionNode ({NAMES})")
@@ -125,9 +128,14 @@ def planning_state(spark: SparkSession, around: Surroundings, read: Read, *, pri
     """What a statement refers to. ``private`` keeps the values of variables out."""
     names = tuple(parts[0] for parts in read.relations if len(parts) == 1)
     temporary = tuple(name for name in names if name in around.temporary)
-    by_schema = read.hides_names or len(names) > len(temporary)
-    by_catalog = by_schema or any(len(parts) == 2 and parts[0] not in ELSEWHERE for parts in read.relations)
     functions = function_definitions(spark, around.functions, (read.text, read.analyzed))
+    texts = (read.text, read.analyzed, *functions.values())
+    by_schema = read.hides_names or len(names) > len(temporary) or any(map(ASKED_SCHEMA.search, texts))
+    by_catalog = (
+        by_schema
+        or any(len(parts) == 2 and parts[0] not in ELSEWHERE for parts in read.relations)
+        or any(map(ASKED_CATALOG.search, texts))
+    )
     bodies = [text for name, text in functions.items() if "." not in name]
     variables = {**variables_in(read.analyzed), **_variables_of(spark, bodies)}
     views = {view: view_definition(spark, view) for view in names_by(VIEW, (read.analyzed,))}

@@ -44,6 +44,9 @@ def _columns(name: str, columns: str, rest: str = "", *, quick: bool = False) ->
 
 MADE = (
     _columns("two columns", "id INT, v STRING", quick=True),
+    _columns("a path as option", "id INT", "OPTIONS ('Path' = '{dir}/by_option', 'k' = 'v')", quick=True),
+    _columns("a comment as property", "id INT", "TBLPROPERTIES ('comment' = 'me', 'k' = 'v')"),
+    _columns("a comment, and one as property", "id INT", "COMMENT 'you' TBLPROPERTIES ('comment' = 'me')"),
     _columns(
         "every kind of column",
         "id INT NOT NULL COMMENT 'the key; it''s', d DATE, g INT GENERATED ALWAYS AS (id + 1), "
@@ -358,7 +361,7 @@ REFUSED = (
     _columns(
         "statistics on a column twice",
         "a INT, s STRUCT<x: INT>",
-        "TBLPROPERTIES ('delta.dataSkippingStatsColumns' = 's, s.X')",
+        "TBLPROPERTIES ('delta.dataSkippingStatsColumns' = 's, s.x')",
     ),
     _columns(
         "statistics on a boolean field",

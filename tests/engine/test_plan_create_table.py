@@ -284,6 +284,13 @@ def test_provided_metadata_has_the_comment_the_schema_and_the_partition_columns(
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("place", ["LOCATION 'rel/x'", "OPTIONS ('path' = 'rel/x')"])
+def test_a_relative_location_is_two_places(spark: Any, schema: str, place: str) -> None:
+    with pytest.raises(EngineError) as raised:
+        plan(spark, f"CREATE TABLE t (id INT) USING delta {place}")
+    assert raised.value.condition == "RELATIVE_LOCATION"
+
+
 def test_uniform_is_converted_after_the_commit(spark: Any, schema: str) -> None:
     found = planned(
         spark,

@@ -489,3 +489,29 @@ def test_only_confs_with_a_meaning_are_compared() -> None:
 def test_a_plan_of_an_older_format_is_compared_in_nothing() -> None:
     assert inspect.signature(changes).parameters["planned"]
     assert changes(None, None, KEPT_CONFS) == ()  # type: ignore[arg-type]  # nothing is asked of Spark
+
+
+@pytest.mark.parametrize(
+    ("value", "condition"),
+    [("current_schema()", "TRUE"), ("'x'", "current_database() <> 'default'"), ("said_schema()", "TRUE")],
+)
+def test_the_schema_that_a_function_tells_is_compared_where_every_name_is_qualified(
+    spark: Any, schema: str, value: str, condition: str
+) -> None:
+    spark.sql("CREATE TEMPORARY FUNCTION said_schema() RETURNS STRING RETURN current_schema()")
+    t, s = (f"spark_catalog.{schema}.{name}" for name in ("t", "s"))
+    spark.sql(f"CREATE TABLE {t} USING delta AS SELECT 1 AS id, 'a' AS v")
+    spark.sql(f"CREATE TABLE {s} USING delta AS SELECT explode(array(1, 2)) AS id, 'b' AS v")
+    merge = (
+        f"MERGE INTO {t} AS t USING {s} AS s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = {value} "
+        f"WHEN NOT MATCHED AND {condition} THEN INSERT *"
+    )
+    looked = plan(spark, merge)
+    try:
+        spark.sql("USE default")
+        with pytest.raises(SessionChangedError) as raised:
+            apply(spark, looked)
+        assert "the current schema was" in str(raised.value)
+    finally:
+        spark.sql(f"USE {schema}")
+        spark.sql("DROP TEMPORARY FUNCTION said_schema")

@@ -20,7 +20,7 @@ CREATE = parse_create("CREATE TABLE t (a INT) USING delta")
 
 
 def test_a_list_is_read_as_spark_writes_names() -> None:
-    assert named_columns(" A, `s`.X,`a``b` ") == ["a", "s.x", "a`b"]
+    assert named_columns(" A, `s`.X,`a``b` ") == ["A", "s.X", "a`b"]
     assert named_columns("a b") is None
     assert named_columns("") is None
 
@@ -31,9 +31,10 @@ def test_a_list_is_read_as_spark_writes_names() -> None:
         ("a, S", None),
         ("s.b", None),  # inside of a struct an unsupported type passes
         ("p", "DELTA_COLUMN_DATA_SKIPPING_NOT_SUPPORTED_PARTITIONED_COLUMN"),
-        ("nope", "_LEGACY_ERROR_TEMP_3060"),
+        ("nope", "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA"),
         ("L", "DELTA_COLUMN_DATA_SKIPPING_NOT_SUPPORTED_TYPE"),
-        ("a, A", "DELTA_DUPLICATE_DATA_SKIPPING_COLUMNS"),
+        ("A, a, A", "DELTA_DUPLICATE_DATA_SKIPPING_COLUMNS"),
+        ("a, A, s, s.X", None),
         ("s, s.x", "DELTA_DUPLICATE_DATA_SKIPPING_COLUMNS"),
         ("a b", None),
     ],
