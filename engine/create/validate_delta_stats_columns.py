@@ -21,9 +21,8 @@ def named_columns(text: str) -> list[str] | None:
     """The columns of such a list as typed, ``s.x`` for a field; None where it is none."""
     if not re.fullmatch(f"{NAME}(?:,{NAME})*", text):
         return None
-    return [
-        match[1].replace("``", "\0").replace("`", "").replace("\0", "`").lower() for match in re.finditer(NAME, text)
-    ]
+    names = (match[1] for match in re.finditer(NAME, text))
+    return [name.replace("``", "\0").replace("`", "").replace("\0", "`") for name in names]
 
 
 def validate_delta_stats_columns(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:
