@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from console.cli.exits import DONE, FAILED, WITHOUT_SPARK, told_codes
-from console.cli.invocation import Invocation, asked
-from console.cli.narrator import narrator
+from console.cli.invocation import Invocation, with_invocation
+from console.cli.narrator import narrate
 from console.cli.streams import glyphs, print_json, show
 
 if TYPE_CHECKING:
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 @click.command(epilog=told_codes(WITHOUT_SPARK))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--spark", "with_spark", is_flag=True, help="Look at the Spark of --remote, --master or --profile too.")
-@asked
+@with_invocation
 def doctor(invocation: Invocation, as_json: bool, with_spark: bool) -> int:
     """Check Java, packages, jars, home, history, server and terminal. Exit 1 if something must be mended."""
     from console.cli.checks import check_all, check_session
 
     checks = check_all(invocation.place)
     if with_spark:
-        with narrator() as told:
-            checks += check_session(lambda: invocation.connect(told.say))
+        with narrate() as narrator:
+            checks += check_session(lambda: invocation.connect(narrator.say))
     if as_json:
         print_json([asdict(check) for check in checks])
     else:
@@ -52,8 +52,8 @@ def _page(checks: list[Check]) -> RenderableType:
         grid.add_column(no_wrap=not wraps, overflow="fold" if wraps else "ellipsis")
     for check in checks:
         sign, style = look[check.verdict]
-        told = [Text(visible(check.found))]
+        narrator = [Text(visible(check.found))]
         if check.hint:
-            told.append(Text(visible(check.hint), QUIET))
-        grid.add_row(Text(f"{sign} {check.verdict}", style), check.name, Group(*told))
+            narrator.append(Text(visible(check.hint), QUIET))
+        grid.add_row(Text(f"{sign} {check.verdict}", style), check.name, Group(*narrator))
     return grid
