@@ -203,11 +203,11 @@ class DeltaMergeApp(SparkApp):
         return ", ".join(dict.fromkeys(job.kind for job in self._jobs.values()))
 
     @override
-    def told(self, text: str) -> str:
+    def with_keys(self, text: str) -> str:
         """A sentence of ours, never anyone else's, with the keys in use in place of ``{merge.plan}``."""
-        from console.keymap import told_keys
+        from console.keymap import with_keys
 
-        return told_keys(text, self.keymap or self._wanted_keys, plain=self.plain)
+        return with_keys(text, self.keymap or self._wanted_keys, plain=self.plain)
 
     @override
     def record(self, text: str, severity: SeverityLevel = "information") -> None:
@@ -292,7 +292,7 @@ class DeltaMergeApp(SparkApp):
 
     def action_cancel_work(self) -> None:
         if not self._jobs:
-            self.notify(self.told("Nothing is running. {app.quit} quits."))
+            self.notify(self.with_keys("Nothing is running. {app.quit} quits."))
             return
         self.notify("Cancelling…")
         self.cancel_jobs(list(self._jobs))

@@ -147,5 +147,5 @@ class Backend(Protocol):
     def plan_undo(self, op_id: str) -> UndoPlan:
         """How that operation could be undone. Changes nothing."""
 
-    def undo(self, looked: UndoPlan, *, operation_id: str, on_progress: OnProgress) -> Outcome:
+    def undo(self, undo_plan: UndoPlan, *, operation_id: str, on_progress: OnProgress) -> Outcome:
         """Undo it. The later commits that the plan names are lost too: the user saw them."""

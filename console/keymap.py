@@ -53,7 +53,7 @@ def all_bindings() -> dict[str, list[Binding]]:
     }
 
 
-def told_keys(text: str, keymap: Mapping[str, str], *, plain: bool) -> str:
+def with_keys(text: str, keymap: Mapping[str, str], *, plain: bool) -> str:
     """A sentence of ours with the key in use, the first of several, in place of each ``{merge.plan}``."""
     return _MARK.sub(lambda found: key_name(_first_key(found.group(1), keymap), plain=plain), text)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class NamesKeys(Protocol):
     """A screen, or the console, that knows which keys are in use."""
 
-    def told(self, text: str) -> str:
+    def with_keys(self, text: str) -> str:
         """A sentence of ours, never anyone else's, with the keys in use in place of ``{merge.plan}``."""
 
 

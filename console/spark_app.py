@@ -42,7 +42,7 @@ class SparkApp(App[None], Asking):
         self.status = status
         self.status_signal: Signal[Status] = Signal(self, "status")
 
-    def told(self, text: str) -> str:
+    def with_keys(self, text: str) -> str:
         """A sentence of ours, never anyone else's, with the keys in use in place of ``{merge.plan}``."""
         raise NotImplementedError
 
@@ -109,7 +109,7 @@ class SparkApp(App[None], Asking):
         if self.status.spark == "lost":
             return
         # what to do comes first: a narrow screen cuts the end
-        restart = self.told("Spark is lost: {app.restart_spark} starts it again, your text is kept")
+        restart = self.with_keys("Spark is lost: {app.restart_spark} starts it again, your text is kept")
         todo = f"{self.glyphs.error} {restart}"
         self.set_status(spark="lost", narration=f"{todo} ({failure.message})")
         self.screen.refresh_bindings()

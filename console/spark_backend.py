@@ -320,7 +320,7 @@ class SparkBackend(SparkTables):
         found = self._ledger().get(op_id)
         return self._ask(lambda s: plan_undo(s, found))
 
-    def undo(self, looked: UndoPlan, *, operation_id: str, on_progress: OnProgress) -> Outcome:
+    def undo(self, undo_plan: UndoPlan, *, operation_id: str, on_progress: OnProgress) -> Outcome:
         from engine.recovery.undo import LATER_COMMITS, RAISE_RETENTION, undo
 
         with self._session().new_session(self._confs) as session:
@@ -330,7 +330,7 @@ class SparkBackend(SparkTables):
                 on_progress,
                 lambda say: undo(
                     session.spark,
-                    looked,
+                    undo_plan,
                     history=self._ledger(),
                     accept=[LATER_COMMITS, RAISE_RETENTION],
                     tag=operation_id,

@@ -10,8 +10,8 @@ import click
 
 from console.cli.exits import WRITING, outcome_code, told_codes
 from console.cli.inputs import STDIN, Given, pairs, read_expectations, read_plan_or_script, script_in
-from console.cli.invocation import Invocation, asked
-from console.cli.narrator import Narrator, narrator
+from console.cli.invocation import Invocation, with_invocation
+from console.cli.narrator import Narrator, narrate
 from console.cli.plan_command import Wanted, expect_option, make_plan, planning_options
 from console.cli.streams import glyphs, paper, print_json, show
 from console.cli.verification import Verification, verified
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--undo-on-failure", is_flag=True, help="--verify, and take the commit back if one fails.")
 @expect_option
 @planning_options
-@asked
+@with_invocation
 def apply(
     invocation: Invocation,
     file: str,
@@ -76,15 +76,15 @@ def _apply_plan(
     invocation: Invocation, plan: AnyPlan, yes: bool, accept: tuple[str, ...], wanted: Verification, events: bool
 ) -> tuple[AnyPlan, Outcome]:
     wanted.check(plan)
-    with narrator(events) as told:
-        told.planned(plan)
-        _confirm(invocation, plan, told, yes, accept, events)
-        session = attach(invocation, plan, told)
+    with narrate(events) as narrator:
+        narrator.planned(plan)
+        _confirm(invocation, plan, narrator, yes, accept, events)
+        session = attach(invocation, plan, narrator)
         keep = session.resumed
         try:
-            outcome = commit(invocation, session, told, plan, accept)
+            outcome = commit(invocation, session, narrator, plan, accept)
             keep = False  # its frozen source has served
-            outcome = verified(invocation, session, told, plan, outcome, wanted)
+            outcome = verified(invocation, session, narrator, plan, outcome, wanted)
         finally:
             session.close(keep=keep)
     return plan, outcome
@@ -103,23 +103,23 @@ def _apply_script(
         # before any work: nobody could answer when it is done
         need_person(events)
     script = script_in(given, pairs(params, "--param"))
-    with narrator(events) as told, invocation.connect(told.say) as session:
+    with narrate(events) as narrator, invocation.connect(narrator.say) as session:
         # no samples: the summary is what is confirmed
         plan = make_plan(
             invocation,
             session,
-            told,
+            narrator,
             script,
             Wanted(rows=0, checks=invocation.checks, expectations=tuple(wanted.expectations)),
         )
         wanted.check(plan)
-        _confirm(invocation, plan, told, yes, accept, events)
-        outcome = commit(invocation, session, told, plan, accept)
-        return plan, verified(invocation, session, told, plan, outcome, wanted)
+        _confirm(invocation, plan, narrator, yes, accept, events)
+        outcome = commit(invocation, session, narrator, plan, accept)
+        return plan, verified(invocation, session, narrator, plan, outcome, wanted)
 
 
 def _confirm(
-    invocation: Invocation, plan: AnyPlan, told: Narrator, yes: bool, accept: tuple[str, ...], events: bool
+    invocation: Invocation, plan: AnyPlan, narrator: Narrator, yes: bool, accept: tuple[str, ...], events: bool
 ) -> None:
     """Show what would be committed and ask. Raises RefusedError unless it may be."""
     from console.cli import view_create
@@ -128,7 +128,7 @@ def _confirm(
     from engine.commit.policy import check_policy, to_be_typed
     from engine.model.errors import RefusedError
 
-    told.pause()
+    narrator.pause()
     if not events:
         signs = glyphs(error=True)
         shown = (
@@ -173,25 +173,27 @@ def need_person(events: bool, file: str = "") -> None:
         raise RefusedError("NOT_CONFIRMED", "Nobody is there to confirm the plan.", "Apply with --yes.")
 
 
-def attach(invocation: Invocation, plan: AnyPlan, told: Narrator) -> Session:
+def attach(invocation: Invocation, plan: AnyPlan, narrator: Narrator) -> Session:
     """The plan's own session, where its frozen source is; a new one where that is gone."""
     from engine.model.errors import UnreachableError
 
     if plan.kind == "create_table":
-        return invocation.connect(told.say)  # it froze nothing in a session
+        return invocation.connect(narrator.say)  # it froze nothing in a session
     reference = plan.session
     try:
-        session = invocation.connect(told.say, session_id=reference.session_id, user_id=reference.user_id)
+        session = invocation.connect(narrator.say, session_id=reference.session_id, user_id=reference.user_id)
     except UnreachableError as error:
         if error.condition != "SESSION_GONE":
             raise
-        session = invocation.connect(told.say)
+        session = invocation.connect(narrator.say)
     if not session.resumed and plan.changes_something and not reference.staged:
-        told.say("the plan's session is gone: its source is prepared again and compared")
+        narrator.say("the plan's session is gone: its source is prepared again and compared")
     return session
 
 
-def commit(invocation: Invocation, session: Session, told: Narrator, plan: AnyPlan, accept: tuple[str, ...]) -> Outcome:
+def commit(
+    invocation: Invocation, session: Session, narrator: Narrator, plan: AnyPlan, accept: tuple[str, ...]
+) -> Outcome:
     """Apply ``plan`` in ``session``, where ctrl-c reaches it until Delta has committed."""
     from console.cli.interruptible import Interruptible
     from engine.commit.apply_plan import apply as apply_plan
@@ -199,7 +201,7 @@ def commit(invocation: Invocation, session: Session, told: Narrator, plan: AnyPl
     history = invocation.history()
     work = Interruptible(
         session,
-        told,
+        narrator,
         lambda tag, say: apply_plan(
             session.spark,
             plan,
@@ -212,6 +214,6 @@ def commit(invocation: Invocation, session: Session, told: Narrator, plan: AnyPl
     )
     outcome = work.run()
     if work.was_asked_to_stop and outcome.version is not None:
-        told.say("too late to cancel: it was committed")
-    told.committed(outcome)
+        narrator.say("too late to cancel: it was committed")
+    narrator.committed(outcome)
     return outcome

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from console.cli.exits import DONE, ON_SPARK, told_codes
-from console.cli.invocation import Invocation, asked
-from console.cli.narrator import narrator
+from console.cli.invocation import Invocation, with_invocation
+from console.cli.narrator import narrate
 from console.cli.streams import glyphs, print_json, show
 from console.words.format import local_time, number, size
 from console.words.visible import visible
@@ -27,10 +27,10 @@ VERSIONS = 5
 @click.command(epilog=told_codes(ON_SPARK))
 @click.argument("pattern", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@asked
+@with_invocation
 def tables(invocation: Invocation, pattern: str | None, as_json: bool) -> int:
     """List tables. PATTERN is of names (sales.*, *orders*), or a directory to search for Delta tables."""
-    with narrator() as told, invocation.connect(told.say) as session:
+    with narrate() as narrator, invocation.connect(narrator.say) as session:
         found = _found(session, pattern)
     if as_json:
         print_json([one.model_dump(mode="json") for one in found])
@@ -83,13 +83,13 @@ def _list(found: list[TableRef], signs: Glyphs) -> RenderableType:
 @click.command(epilog=told_codes(ON_SPARK))
 @click.argument("table", metavar="TABLE")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@asked
+@with_invocation
 def describe(invocation: Invocation, table: str, as_json: bool) -> int:
     """Describe TABLE (a name or a path): its size, layout, columns and newest versions."""
     from engine.table import tables as engine_tables
 
     engine_tables.table_sql(table)  # a name that is none is told before Spark is asked
-    with narrator() as told, invocation.connect(told.say) as session:
+    with narrate() as narrator, invocation.connect(narrator.say) as session:
         detail = engine_tables.table_detail(session.spark, table)
         is_delta = detail.format == "delta"
         versions = engine_tables.table_versions(session.spark, table, VERSIONS) if is_delta and not as_json else []

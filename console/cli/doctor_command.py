@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from console.cli.exits import DONE, FAILED, WITHOUT_SPARK, told_codes
-from console.cli.invocation import Invocation, asked
-from console.cli.narrator import narrator
+from console.cli.invocation import Invocation, with_invocation
+from console.cli.narrator import narrate
 from console.cli.streams import glyphs, print_json, show
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.option("--path", metavar="PATH", help="And at a folder, a table's or any other, such as s3a://lake/orders.")
 @click.option("--schema", metavar="NAME", help="And at the folder in which a schema keeps its tables.")
 @click.option("--write", "writes", is_flag=True, help="Make a small table in that folder, read it and delete it again.")
-@asked
+@with_invocation
 def doctor(
     invocation: Invocation, as_json: bool, with_spark: bool, path: str | None, schema: str | None, writes: bool
 ) -> int:
@@ -41,8 +41,8 @@ def doctor(
         check_writable(invocation.policy)
     checks = check_all(invocation.place)
     if with_spark or place:
-        with narrator() as told:
-            checks += check_session(lambda: invocation.connect(told.say), place)
+        with narrate() as narrator:
+            checks += check_session(lambda: invocation.connect(narrator.say), place)
     if as_json:
         print_json([asdict(check) for check in checks])
     else:
@@ -65,8 +65,8 @@ def _page(checks: list[Check]) -> RenderableType:
         grid.add_column(no_wrap=not wraps, overflow="fold" if wraps else "ellipsis")
     for check in checks:
         sign, style = look[check.verdict]
-        told = [Text(visible(check.found))]
+        narrator = [Text(visible(check.found))]
         if check.hint:
-            told.append(Text(visible(check.hint), QUIET))
-        grid.add_row(Text(f"{sign} {check.verdict}", style), check.name, Group(*told))
+            narrator.append(Text(visible(check.hint), QUIET))
+        grid.add_row(Text(f"{sign} {check.verdict}", style), check.name, Group(*narrator))
     return grid

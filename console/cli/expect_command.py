@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from console.cli.exits import DONE, ON_SPARK, told_codes
-from console.cli.invocation import Invocation, asked
-from console.cli.narrator import narrator
+from console.cli.invocation import Invocation, with_invocation
+from console.cli.narrator import narrate
 from console.cli.new_file import write_new
 from console.words.visible import visible
 
@@ -16,7 +16,7 @@ from console.words.visible import visible
 @click.command(epilog=told_codes(ON_SPARK))
 @click.argument("table", metavar="TABLE")
 @click.option("-o", "output", type=click.Path(path_type=Path), metavar="T.yml", help="Write it to a new file.")
-@asked
+@with_invocation
 def expect(invocation: Invocation, table: str, output: Path | None) -> int:
     """Print what holds of TABLE (a name or a path) now, as a file of expectations to begin with. Reads the table."""
     from engine.explore.propose_expectations import propose_expectations
@@ -25,8 +25,8 @@ def expect(invocation: Invocation, table: str, output: Path | None) -> int:
     table_sql(table)  # a name that is none is told before Spark is asked
     if output is not None and output.exists():
         raise click.UsageError(f"{output} is there already: name another file.")
-    with narrator() as told, invocation.connect(told.say) as session:
-        told.say(f"read {table}")
+    with narrate() as narrator, invocation.connect(narrator.say) as session:
+        narrator.say(f"read {table}")
         text = propose_expectations(session.spark, table, private=invocation.private)
     if output is None:
         click.echo(visible(text, lines=True), nl=False)

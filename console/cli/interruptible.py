@@ -119,10 +119,10 @@ class Interruptible(Generic[T]):
                 self._interrupted = False
         self._narrator.progress(progress)
 
-    def _tasks(self, told: TaskProgress) -> None:
+    def _tasks(self, tasks: TaskProgress) -> None:
         from engine.model.progress import Progress
 
-        step = Progress(phase=self._phase, done=told.tasks_done, total=told.tasks, bytes_read=told.bytes_read)
+        step = Progress(phase=self._phase, done=tasks.tasks_done, total=tasks.tasks, bytes_read=tasks.bytes_read)
         self._narrator.progress(step)
 
     def _ask(self, *_: object) -> None:

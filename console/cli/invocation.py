@@ -108,4 +108,4 @@ class Invocation:
         return shlex.join(("deltamerge-console", *self.options, *words))
 
 
-asked = click.make_pass_decorator(Invocation)
+with_invocation = click.make_pass_decorator(Invocation)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from console.cli.exits import DONE, WITHOUT_SPARK, told_codes
-from console.cli.invocation import Invocation, asked
+from console.cli.invocation import Invocation, with_invocation
 from console.cli.streams import glyphs, paper, print_json, show
 from console.words.format import local_time, number
 from console.words.sentences import changed_rows, kind, past_rehearsal, read, rehearsed_as
@@ -29,7 +29,7 @@ GONE = "its program is gone; the next command that uses Spark finds out whether 
 @click.option("--table", metavar="T", help="Only of this table: its name, the end of it, or its path.")
 @click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="The newest so many.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@asked
+@with_invocation
 def history(invocation: Invocation, table: str | None, limit: int, as_json: bool) -> int:
     """List what was planned and applied, newest first."""
     ledger = invocation.history()
@@ -55,7 +55,7 @@ def _told(one: Operation, gone: Container[str]) -> Operation:
 @click.command("show-op", epilog=told_codes(WITHOUT_SPARK))
 @click.argument("op_id", metavar="ID")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@asked
+@with_invocation
 def show_op(invocation: Invocation, op_id: str, as_json: bool) -> int:
     """Show one operation: promise and actual, its statement, its error. The beginning of its id will do."""
     found = invocation.history().get(op_id)
@@ -128,8 +128,8 @@ def _detail(found: OperationDetail, signs: Glyphs) -> list[RenderableType]:
     parts += [verdict(each, past_rehearsal(each), signs) for each in found.rehearsals]
     promise = {} if outcome is None else outcome.promise or (plan.promise if plan is not None else {})
     if outcome is not None and outcome.version is not None and (promise or outcome.deviations):
-        told = "kept its promise" if outcome.kept else "DEVIATED from its promise"
-        parts += ["", verdict(outcome, told, signs), Padding(promise_and_actual(outcome, promise, signs), (0, 0, 0, 2))]
+        text = "kept its promise" if outcome.kept else "DEVIATED from its promise"
+        parts += ["", verdict(outcome, text, signs), Padding(promise_and_actual(outcome, promise, signs), (0, 0, 0, 2))]
     if outcome is not None and outcome.expectations:
         parts += ["", *(Padding(each, (0, 0, 0, 2)) for each in expectations(outcome.expectations, signs))]
     if plan is not None and outcome is not None and outcome.version is not None:

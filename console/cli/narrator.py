@@ -83,15 +83,15 @@ class BarNarrator(Narrator):
             if self._bar is None:
                 self._start()
             known = progress.total > 0
-            told = f"{progress.done}/{progress.total} tasks" if known else ""
+            tasks = f"{progress.done}/{progress.total} tasks" if known else ""
             if progress.bytes_read:
-                told += f" {size(progress.bytes_read)} read"
+                tasks += f" {size(progress.bytes_read)} read"
             self._bar.update(
                 self._task,
                 description=visible(progress.phase) or "working",
                 completed=progress.done if known else 0,
                 total=progress.total if known else None,
-                told=told,
+                tasks=tasks,
             )
 
     def _start(self) -> None:
@@ -103,11 +103,11 @@ class BarNarrator(Narrator):
             SpinnerColumn(),
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=20),
-            TextColumn("{task.fields[told]}", markup=False),
+            TextColumn("{task.fields[tasks]}", markup=False),
             TimeElapsedColumn(),
         )
         self._bar = Progress(*columns, console=paper(error=True), transient=True)
-        self._task = self._bar.add_task("", total=None, told="")
+        self._task = self._bar.add_task("", total=None, tasks="")
         self._bar.start()
 
     def pause(self) -> None:
@@ -188,12 +188,12 @@ class EventNarrator(Narrator):
         elif isinstance(error, EngineError):
             # stderr stays NDJSON to its end: the error is an event, not a line beside them
             failed = failed_by(error)
-            told = {"condition": error.condition, "message": redact(error.message), "hint": redact(error.hint)}
-            self._event("error", **told, line=error.line, column=error.column, exit=failed.code)
+            about = {"condition": error.condition, "message": redact(error.message), "hint": redact(error.hint)}
+            self._event("error", **about, line=error.line, column=error.column, exit=failed.code)
             raise ToldError(failed) from error
 
 
-def narrator(events: bool = False) -> Narrator:
+def narrate(events: bool = False) -> Narrator:
     """The one that fits stderr."""
     if events:
         return EventNarrator()

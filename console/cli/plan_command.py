@@ -12,8 +12,8 @@ import click
 
 from console.cli.exits import CHANGES, DONE, ON_SPARK, REFUSED, WITHOUT_SPARK, plan_code, told_codes
 from console.cli.inputs import STDIN, Script, pairs, read_expectations, read_plan, read_script
-from console.cli.invocation import Invocation, asked
-from console.cli.narrator import Narrator, narrator
+from console.cli.invocation import Invocation, with_invocation
+from console.cli.narrator import Narrator, narrate
 from console.cli.streams import glyphs, paper, print_json
 from console.cli.streams import show as print_parts
 from console.words.visible import visible
@@ -57,7 +57,7 @@ def planning_options(command: Command) -> Command:
 @click.option("--rows", default=5, show_default=True, type=click.IntRange(0, 1000), help="Sample rows of each clause.")
 @expect_option
 @planning_options
-@asked
+@with_invocation
 def plan(
     invocation: Invocation,
     file: str,
@@ -83,8 +83,8 @@ def plan(
         check_writable(invocation.policy)
     script = read_script(file, pairs(params, "--param"))
     expectations = read_expectations(expected, file, invocation.place)
-    with narrator(events) as told:
-        session = invocation.connect(told.say)
+    with narrate(events) as narrator:
+        session = invocation.connect(narrator.say)
         keep = False
         try:
             wanted = Wanted(
@@ -95,7 +95,7 @@ def plan(
                 changes=changes,
                 expectations=tuple(expectations),
             )
-            found = make_plan(invocation, session, told, script, wanted)
+            found = make_plan(invocation, session, narrator, script, wanted)
             if output is not None:
                 from engine.model.plan_file import write_plan
 
@@ -127,7 +127,7 @@ class Wanted:
     expectations: tuple[Declared, ...] = ()
 
 
-def make_plan(invocation: Invocation, session: Session, told: Narrator, script: Script, wanted: Wanted) -> AnyPlan:
+def make_plan(invocation: Invocation, session: Session, narrator: Narrator, script: Script, wanted: Wanted) -> AnyPlan:
     """Plan in ``session``, where ctrl-c reaches it, and remember the plan in the ledger."""
     from console.cli.interruptible import Interruptible
     from engine.commit.policy import with_verdicts
@@ -137,7 +137,7 @@ def make_plan(invocation: Invocation, session: Session, told: Narrator, script: 
 
     work = Interruptible(
         session,
-        told,
+        narrator,
         lambda tag, say: plan_statement(
             session.spark,
             script.text,
@@ -165,8 +165,8 @@ def make_plan(invocation: Invocation, session: Session, told: Narrator, script: 
             history.record_planned(found)
     except EngineError as error:
         # the plan is what was asked for; that it is not in the ledger is told, and harms nothing yet
-        told.say(f"the plan is not in the history: {error}")
-    told.planned(found)
+        narrator.say(f"the plan is not in the history: {error}")
+    narrator.planned(found)
     return found
 
 
@@ -218,7 +218,7 @@ def next_step(invocation: Invocation, found: AnyPlan, file: str, params: tuple[s
 @click.argument("file", metavar="P.json|-")
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as one JSON document.")
 @click.option("--markdown", is_flag=True, help="For a pull request.")
-@asked
+@with_invocation
 def show(invocation: Invocation, file: str, as_json: bool, markdown: bool) -> int:
     """Print a plan that was saved with plan -o, or comes from stdin (-). Needs no Spark."""
     if as_json and markdown:

@@ -10,8 +10,8 @@ import click
 from console.cli.apply_command import attach
 from console.cli.exits import WRITING, rehearsal_code, told_codes
 from console.cli.inputs import Given, pairs, read_expectations, read_plan_or_script, script_in
-from console.cli.invocation import Invocation, asked
-from console.cli.narrator import Narrator, narrator
+from console.cli.invocation import Invocation, with_invocation
+from console.cli.narrator import Narrator, narrate
 from console.cli.plan_command import Wanted, expect_option, make_plan, planning_options
 from console.cli.streams import glyphs, print_json, show
 
@@ -35,7 +35,7 @@ class OnClone:
 @click.option("--clone-schema", metavar="SCHEMA", help="Where the clone is made (default a schema of its own).")
 @expect_option
 @planning_options
-@asked
+@with_invocation
 def rehearse(
     invocation: Invocation,
     file: str,
@@ -69,11 +69,11 @@ def rehearse(
 
 
 def _rehearse_plan(invocation: Invocation, plan: AnyPlan, wanted: OnClone, events: bool) -> Rehearsal:
-    with narrator(events) as told:
-        told.planned(plan)
-        session = attach(invocation, plan, told)
+    with narrate(events) as narrator:
+        narrator.planned(plan)
+        session = attach(invocation, plan, narrator)
         try:
-            return _run(invocation, session, told, plan, wanted)
+            return _run(invocation, session, narrator, plan, wanted)
         finally:
             # its frozen source is merged when the plan is applied
             session.close(keep=session.resumed)
@@ -83,22 +83,22 @@ def _rehearse_script(
     invocation: Invocation, given: Given, wanted: OnClone, params: tuple[str, ...], events: bool
 ) -> Rehearsal:
     script = script_in(given, pairs(params, "--param"))
-    with narrator(events) as told, invocation.connect(told.say) as session:
-        plan = make_plan(invocation, session, told, script, Wanted(rows=0))
-        return _run(invocation, session, told, plan, wanted)
+    with narrate(events) as narrator, invocation.connect(narrator.say) as session:
+        plan = make_plan(invocation, session, narrator, script, Wanted(rows=0))
+        return _run(invocation, session, narrator, plan, wanted)
 
 
-def _run(invocation: Invocation, session: Session, told: Narrator, plan: AnyPlan, wanted: OnClone) -> Rehearsal:
+def _run(invocation: Invocation, session: Session, narrator: Narrator, plan: AnyPlan, wanted: OnClone) -> Rehearsal:
     """Rehearse in ``session``, where ctrl-c reaches it."""
     from console.cli.interruptible import Interruptible
     from engine.commit.rehearse import COST
     from engine.commit.rehearse import rehearse as rehearse_plan
     from engine.model.errors import EngineError
 
-    told.say(COST)
+    narrator.say(COST)
     rehearsal = Interruptible(
         session,
-        told,
+        narrator,
         lambda tag, say: rehearse_plan(
             session.spark,
             plan,
@@ -113,6 +113,6 @@ def _run(invocation: Invocation, session: Session, told: Narrator, plan: AnyPlan
     try:
         invocation.history().rehearsed(plan, rehearsal)
     except EngineError as error:
-        told.say(f"the rehearsal is not in the history: {error}")
-    told.rehearsed(rehearsal)
+        narrator.say(f"the rehearsal is not in the history: {error}")
+    narrator.rehearsed(rehearsal)
     return rehearsal

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from console.cli.exits import DONE, ON_SPARK, WITHOUT_SPARK, told_codes
-from console.cli.invocation import Invocation, asked
-from console.cli.narrator import narrator
+from console.cli.invocation import Invocation, with_invocation
+from console.cli.narrator import narrate
 from console.cli.streams import print_json, show
 from console.words.format import local_time
 
@@ -20,7 +20,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 
 
 @click.group(epilog=told_codes(ON_SPARK))
-@asked
+@with_invocation
 def server(invocation: Invocation) -> None:
     """The embedded Spark server: it outlives the console, so that the next start is warm."""
     if invocation.is_remote:
@@ -29,7 +29,7 @@ def server(invocation: Invocation) -> None:
 
 @server.command(epilog=told_codes(WITHOUT_SPARK))
 @json_option
-@asked
+@with_invocation
 def status(invocation: Invocation, as_json: bool) -> int:
     """Tell whether it runs, and what it is."""
     from engine.session.server import server_status
@@ -40,17 +40,17 @@ def status(invocation: Invocation, as_json: bool) -> int:
 
 @server.command(epilog=told_codes(ON_SPARK))
 @json_option
-@asked
+@with_invocation
 def start(invocation: Invocation, as_json: bool) -> int:
     """Start it, unless it runs already."""
     from engine.session.server import server_status, start_server
 
-    with narrator() as told:
+    with narrate() as narrator:
         start_server(
             invocation.server_home,
             master=invocation.target,
             confs=invocation.confs,
-            progress=told.say,
+            progress=narrator.say,
             store=invocation.store,
         )
     _tell(server_status(invocation.server_place), as_json)
@@ -59,7 +59,7 @@ def start(invocation: Invocation, as_json: bool) -> int:
 
 @server.command(epilog=told_codes(WITHOUT_SPARK))
 @json_option
-@asked
+@with_invocation
 def stop(invocation: Invocation, as_json: bool) -> int:
     """Stop it and, without a profile, those of profiles and stores, in use or not.
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from console.cli.exits import DONE, ON_SPARK, told_codes
-from console.cli.invocation import Invocation, asked
-from console.cli.narrator import narrator
+from console.cli.invocation import Invocation, with_invocation
+from console.cli.narrator import narrate
 from console.cli.new_file import write_new
 from console.statements.forms import FORMS, Form, as_comment, expectations, form_of, is_flag
 from console.statements.templates import sides
@@ -43,7 +43,7 @@ OPTIONS = {
 @click.option("--to", "until", metavar="COLUMN", help="scd2: the target's column for its end.")
 @click.option("--current", metavar="COLUMN", help="scd2: the target's BOOLEAN column that marks the current version.")
 @click.option("-o", "output", type=click.Path(path_type=Path), metavar="F.sql", help="Write F.sql and expect/F.yml.")
-@asked
+@with_invocation
 def template(
     invocation: Invocation,
     /,
@@ -64,8 +64,8 @@ def template(
     there = [str(file) for file in files if file.exists()]
     if there:
         raise click.UsageError(f"{there[0]} is there already: name another file.")
-    with narrator() as told, invocation.connect(told.say) as session:
-        told.say("read the columns of both")
+    with narrate() as narrator, invocation.connect(narrator.say) as session:
+        narrator.say("read the columns of both")
         of_target, of_source = (table_columns(session.spark, name) for name in names)
     filled = fill(form, form_of(sides(names[0], of_target, names[1], of_source)), key, columns, of_target, of_source)
     texts = FORMS[form][2](filled), expectations(form, filled)
@@ -106,8 +106,8 @@ def fill(
             return columns[value.lower()]
         if not value and not needed:
             return ""
-        told = f"--{option} {value} is no column of {where}" if value else f"--{option} is missing"
-        raise click.UsageError(f"{told} ({', '.join(columns.values()) or 'there is none'}).")
+        reason = f"--{option} {value} is no column of {where}" if value else f"--{option} is missing"
+        raise click.UsageError(f"{reason} ({', '.join(columns.values()) or 'there is none'}).")
 
     keys = tuple(named("key", one, in_both, "both tables") for one in key or proposed.key)
     delete = proposed.delete if given["delete"] is None else given["delete"]

@@ -9,8 +9,8 @@ import click
 
 from console.cli.apply_command import need_person
 from console.cli.exits import WRITING, outcome_code, told_codes
-from console.cli.invocation import Invocation, asked
-from console.cli.narrator import Narrator, narrator
+from console.cli.invocation import Invocation, with_invocation
+from console.cli.narrator import Narrator, narrate
 from console.cli.streams import glyphs, print_json, show
 from console.words import undo_sentences
 from console.words.visible import visible
@@ -29,7 +29,7 @@ ACCEPT = "With --yes. LATER_COMMITS: lose those as well. RAISE_RETENTION: raise 
 @click.option("--yes", is_flag=True, help="Do it without asking.")
 @click.option("--accept", metavar="CODE", multiple=True, help=ACCEPT)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@asked
+@with_invocation
 def undo(invocation: Invocation, op_id: str, yes: bool, accept: tuple[str, ...], as_json: bool) -> int:
     """Take operation OP back: RESTORE to the version before it, or DROP of a table that it made. The beginning of its
     id will do."""
@@ -38,23 +38,23 @@ def undo(invocation: Invocation, op_id: str, yes: bool, accept: tuple[str, ...],
 
     check_writable(invocation.policy)
     found = invocation.history().get(op_id)
-    with narrator() as told, invocation.connect(told.say) as session:
+    with narrate() as narrator, invocation.connect(narrator.say) as session:
         # what connecting found out of operations whose program is gone may be about this one
-        looked = plan_undo(session.spark, invocation.history().get(found.operation.op_id))
-        told.pause()
-        show(*_page(looked), error=True)
+        undo_plan = plan_undo(session.spark, invocation.history().get(found.operation.op_id))
+        narrator.pause()
+        show(*_page(undo_plan), error=True)
         if not yes:
             need_person(events=False)
             click.echo("\nUndo? [y/N] ", nl=False, err=True)
             _confirmed(sys.stdin.readline())
             accept = (*accept, LATER_COMMITS, RAISE_RETENTION)
-        outcome = _undo(invocation, session, told, looked, accept)
+        outcome = _undo(invocation, session, narrator, undo_plan, accept)
     if as_json:
         print_json(outcome.model_dump(mode="json"))
     else:
         from console.cli.view_outcome import undo_page
 
-        show(undo_page(looked, outcome, glyphs()))
+        show(undo_page(undo_plan, outcome, glyphs()))
     return outcome_code(outcome)
 
 
@@ -66,7 +66,7 @@ def _confirmed(answer: str) -> None:
 
 
 def _undo(
-    invocation: Invocation, session: Session, told: Narrator, looked: UndoPlan, accept: tuple[str, ...]
+    invocation: Invocation, session: Session, narrator: Narrator, undo_plan: UndoPlan, accept: tuple[str, ...]
 ) -> Outcome:
     from console.cli.interruptible import Interruptible
     from engine.recovery.undo import undo as undo_merge
@@ -74,19 +74,19 @@ def _undo(
     history = invocation.history()
     return Interruptible(
         session,
-        told,
-        lambda tag, say: undo_merge(session.spark, looked, history=history, accept=accept, tag=tag, on_progress=say),
+        narrator,
+        lambda tag, say: undo_merge(session.spark, undo_plan, history=history, accept=accept, tag=tag, on_progress=say),
     ).run()
 
 
-def _page(looked: UndoPlan) -> list[RenderableType]:
+def _page(undo_plan: UndoPlan) -> list[RenderableType]:
     from rich.text import Text
 
     from console.cli.view_plan import BOLD, WARNING
 
-    parts: list[RenderableType] = [Text(sql, BOLD) for sql in undo_sentences.statements(looked)]
-    parts += [Text(f"  {line}") for line in undo_sentences.page(looked)]
-    if looked.lost:
-        parts.append(Text(f"{glyphs(error=True).warning} {undo_sentences.lost(looked)}", WARNING))
-        parts += [Text(f"    {visible(line)}") for line in looked.lost]
+    parts: list[RenderableType] = [Text(sql, BOLD) for sql in undo_sentences.statements(undo_plan)]
+    parts += [Text(f"  {line}") for line in undo_sentences.page(undo_plan)]
+    if undo_plan.lost:
+        parts.append(Text(f"{glyphs(error=True).warning} {undo_sentences.lost(undo_plan)}", WARNING))
+        parts += [Text(f"    {visible(line)}") for line in undo_plan.lost]
     return parts

@@ -42,7 +42,7 @@ class Verification:
 
 
 def verified(
-    invocation: Invocation, session: Session, told: Narrator, plan: AnyPlan, outcome: Outcome, wanted: Verification
+    invocation: Invocation, session: Session, narrator: Narrator, plan: AnyPlan, outcome: Outcome, wanted: Verification
 ) -> Outcome:
     """The outcome with what the expectations came to, recorded in the ledger; taken back if that is wanted."""
     if not wanted.verifies or plan.kind == "create_table" or outcome.version is None:
@@ -54,7 +54,7 @@ def verified(
 
     work = Interruptible(
         session,
-        told,
+        narrator,
         lambda tag, say: verify(
             session.spark,
             plan,
@@ -73,11 +73,11 @@ def verified(
             "CANCELLED", f"It was committed as v{outcome.version}, and is not verified.", "Undo it if need be."
         ) from error
     if wanted.undoes and failing(checked.expectations):
-        return _taken_back(invocation, session, told, checked)
+        return _taken_back(invocation, session, narrator, checked)
     return checked
 
 
-def _taken_back(invocation: Invocation, session: Session, told: Narrator, outcome: Outcome) -> Outcome:
+def _taken_back(invocation: Invocation, session: Session, narrator: Narrator, outcome: Outcome) -> Outcome:
     """Undo the commit, unless something else was committed meanwhile or Delta cannot restore it; say which."""
     from rich.text import Text
 
@@ -89,9 +89,9 @@ def _taken_back(invocation: Invocation, session: Session, told: Narrator, outcom
         detail = history.get(outcome.op_id)
         found = plan_undo(session.spark, detail)
         # nothing is accepted: with later commits, or a property to raise, it is refused
-        done = undo(session.spark, found, history=history, on_progress=lambda one: told.say(one.phase))
+        done = undo(session.spark, found, history=history, on_progress=lambda one: narrator.say(one.phase))
     except EngineError as error:
-        told.pause()
+        narrator.pause()
         show(Text(f"{glyphs(error=True).error} it is not taken back: {visible(str(error))}"), error=True)
         return outcome
     return outcome.model_copy(update={"undone_as": done.version})

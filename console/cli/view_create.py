@@ -28,14 +28,14 @@ def page(plan: CreatePlan, glyphs: Glyphs) -> RenderableType:
     """The whole plan."""
     spent = sum(plan.timings.values())
     took = f" {glyphs.dot} planned in {duration(spent)}" if spent else ""
-    made = f"  plan {short_id(plan.plan_id)} {glyphs.dot} {local_time(plan.created_at, zone=True)}{took}"
-    parts: list[RenderableType] = [summary(plan, glyphs), Text(made, QUIET)]
+    origin = f"  plan {short_id(plan.plan_id)} {glyphs.dot} {local_time(plan.created_at, zone=True)}{took}"
+    parts: list[RenderableType] = [summary(plan, glyphs), Text(origin, QUIET)]
     if plan.after is not None:
         parts += [Text(""), Text("Columns", BOLD), Padding(_columns(plan.before, plan.after), (0, 0, 0, 2))]
         parts += [Text(""), Text("Table", BOLD), Padding(facts(changes(plan, glyphs.becomes)), (0, 0, 0, 2))]
     if plan.promise and plan.refused is None:
-        told = {name: f"{number(value)} {glyphs.exact} exact" for name, value in plan.promise.items()}
-        parts += [Text(""), Text("Promise", BOLD), Padding(facts(told), (0, 0, 0, 2))]
+        promised = {name: f"{number(value)} {glyphs.exact} exact" for name, value in plan.promise.items()}
+        parts += [Text(""), Text("Promise", BOLD), Padding(facts(promised), (0, 0, 0, 2))]
     return Group(*parts)
 
 
@@ -63,8 +63,8 @@ def _columns(before: TableState | None, after: TableState) -> RenderableType:
     for column in after.columns:
         was = old.get(column.name)
         changed = "" if was == column or before is None else "new" if was is None else f"was {visible(was.type)}"
-        told = [mark for mark in (marks(column), changed) if mark]
-        found.add_row(visible(column.name), visible(column.type), ", ".join(told), visible(column.comment))
+        about = [mark for mark in (marks(column), changed) if mark]
+        found.add_row(visible(column.name), visible(column.type), ", ".join(about), visible(column.comment))
     kept = {column.name for column in after.columns}
     for column in before.columns if before else ():
         if column.name not in kept:

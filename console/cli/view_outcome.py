@@ -52,11 +52,11 @@ def page(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs) -> RenderableType:
     return Group(*parts)
 
 
-def undo_page(looked: UndoPlan, outcome: Outcome, glyphs: Glyphs) -> RenderableType:
+def undo_page(undo_plan: UndoPlan, outcome: Outcome, glyphs: Glyphs) -> RenderableType:
     """The outcome of an undo."""
-    parts = [verdict(outcome, undo_sentences.done(looked, outcome, glyphs.dot), glyphs)]
-    if looked.promise:
-        parts += ["", promise_and_actual(outcome, looked.promise, glyphs)]
+    parts = [verdict(outcome, undo_sentences.done(undo_plan, outcome, glyphs.dot), glyphs)]
+    if undo_plan.promise:
+        parts += ["", promise_and_actual(outcome, undo_plan.promise, glyphs)]
     return Group(*parts)
 
 
@@ -82,10 +82,10 @@ def expected(outcome: Outcome | Rehearsal, glyphs: Glyphs) -> list[RenderableTyp
     ]
 
 
-def verdict(outcome: Outcome | Rehearsal, told: str, glyphs: Glyphs) -> RenderableType:
+def verdict(outcome: Outcome | Rehearsal, text: str, glyphs: Glyphs) -> RenderableType:
     """Whether it is as promised, in one line. A broken promise is in the colour of errors."""
     sign, sign_style, style = (glyphs.ok, OK, BOLD) if outcome.kept else (glyphs.error, ERROR, ERROR)
-    return Text.assemble((f"{sign} ", sign_style), (told, style))
+    return Text.assemble((f"{sign} ", sign_style), (text, style))
 
 
 def taking_back(plan: AnyPlan, outcome: Outcome) -> list[RenderableType]:

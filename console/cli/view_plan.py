@@ -110,8 +110,8 @@ def expectations(results: Sequence[ExpectationResult], glyphs: Glyphs) -> Iterat
 
 def policy(plan: AnyPlan, glyphs: Glyphs) -> Iterator[RenderableType]:
     """The objections of the policy."""
-    for is_refused, told in sentences.policy(plan):
-        yield signed(*((glyphs.error, ERROR) if is_refused else (glyphs.warning, WARNING)), told)
+    for is_refused, text in sentences.policy(plan):
+        yield signed(*((glyphs.error, ERROR) if is_refused else (glyphs.warning, WARNING)), text)
 
 
 def undo(plan: AnyPlan, glyphs: Glyphs) -> Iterator[RenderableType]:
@@ -193,8 +193,8 @@ def _conflicts(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
         for row in refused.rows:
             found.add_row(*(cell(row.get(name)) for name in names))
         yield found
-    for told in sentences.dedupe(plan):
-        yield Text(told, QUIET)
+    for text in sentences.dedupe(plan):
+        yield Text(text, QUIET)
     if conflicts.dedupe:
         yield Text(visible(conflicts.dedupe.sql, lines=True))
 
@@ -243,8 +243,8 @@ def _samples(plan: Plan, glyphs: Glyphs, width: int) -> Iterator[RenderableType]
 def _changes(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
     if plan.changes is None:
         return
-    for told in change_rows.sentences(plan.changes):
-        yield Text(told)
+    for text in change_rows.sentences(plan.changes):
+        yield Text(text)
     if cells := change_rows.rows(plan.changes, glyphs):
         found = table(*change_rows.HEADERS, right=change_rows.NUMBERS)
         for row in cells:

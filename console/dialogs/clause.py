@@ -77,7 +77,7 @@ class ClauseDialog(Dialog[FormClause]):
 
     def compose_buttons(self) -> Iterable[Widget]:
         yield Button("Cancel", id="refuse")
-        yield Button(Content(self.console_app.told("{clause.accept}  use it")), id="accept")
+        yield Button(Content(self.console_app.with_keys("{clause.accept}  use it")), id="accept")
 
     def on_mount(self) -> None:
         if not self._clause.by_columns:
@@ -143,11 +143,11 @@ class ClauseDialog(Dialog[FormClause]):
         if one.by_columns and one.action_kind != "delete" and not one.star and not one.assignments:
             complaint = "Which columns? Write an expression beside one, or take all."
         complaint = complaint or self._complaint(one)
-        told = self.query_one("#complaint", Static)
-        told.update(Content(complaint))
+        line = self.query_one("#complaint", Static)
+        line.update(Content(complaint))
         if complaint:
             # below the columns, of which there may be many
-            self.call_after_refresh(told.scroll_visible, animate=False)
+            self.call_after_refresh(line.scroll_visible, animate=False)
         else:
             self.dismiss(one)
 

@@ -55,7 +55,7 @@ class ColumnDialog(Dialog[FormColumn]):
 
     def compose_buttons(self) -> Iterable[Widget]:
         yield Button("Cancel", id="refuse")
-        yield Button(Content(self.console_app.told("{column.accept}  use it")), id="accept")
+        yield Button(Content(self.console_app.with_keys("{column.accept}  use it")), id="accept")
 
     @property
     def column(self) -> FormColumn:

@@ -59,8 +59,8 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         self._typed = typed
         self._projection = projection
         self._rehearsal = rehearsal
-        asked = [one for one in plan.warnings if one.code not in SILENT_FAULTS or one.severity == "error"]
-        self._codes = tuple(dict.fromkeys(remark.code for remark in asked))
+        to_accept = [one for one in plan.warnings if one.code not in SILENT_FAULTS or one.severity == "error"]
+        self._codes = tuple(dict.fromkeys(remark.code for remark in to_accept))
         self._failing = failing_expectations(plan)
 
     def title_text(self) -> str:
@@ -71,9 +71,9 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         title = Content.assemble((visible(plan.target.name), "bold"), f"  {self._versions()}")
         what = (sentence(line) for line in self._what())
         yield Sentences((Paragraph(title), *self._where(), *what, *self._undo()), id="what")
-        told = [one for one in plan.warnings if one.code not in self._codes]
-        if told:
-            yield Sentences((sentence(""), *(self._warning(one) for one in told)))
+        others = [one for one in plan.warnings if one.code not in self._codes]
+        if others:
+            yield Sentences((sentence(""), *(self._warning(one) for one in others)))
         if self._codes or self._failing:
             yield Sentences((sentence(""), sentence("To be accepted first (tab goes there, space ticks):")))
         for index, code in enumerate(self._codes):
@@ -98,7 +98,7 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         yield Button(Content(self.confirm_label()), id="confirm")
 
     def confirm_label(self) -> str:
-        return self.console_app.told("{commit.confirm}  commit")
+        return self.console_app.with_keys("{commit.confirm}  commit")
 
     def may_confirm(self) -> bool:
         return self._all_accepted() and self._is_typed()

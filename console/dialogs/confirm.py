@@ -42,7 +42,7 @@ class ConfirmDialog(WritingDialog[bool]):
         yield Button(Content(self.confirm_label()), id="confirm")
 
     def confirm_label(self) -> str:
-        return f"{self.console_app.told('{confirm.yes}')}  {self._confirm}"
+        return f"{self.console_app.with_keys('{confirm.yes}')}  {self._confirm}"
 
     @on(Button.Pressed, "#refuse")
     def action_refuse(self) -> None:

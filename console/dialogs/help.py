@@ -54,7 +54,7 @@ class HelpDialog(Dialog[None]):
         return "Help"
 
     def compose_content(self) -> Iterable[Widget]:
-        yield Input(placeholder=self.console_app.told("{help.search} search"), id="search", compact=True)
+        yield Input(placeholder=self.console_app.with_keys("{help.search} search"), id="search", compact=True)
         yield Sentences(self.help_text(), id="text")
 
     def compose_buttons(self) -> Iterable[Widget]:
@@ -67,10 +67,10 @@ class HelpDialog(Dialog[None]):
     def _search_typed(self, event: Input.Changed) -> None:
         event.stop()
         words = event.value.lower().split()
-        told = self.help_text()
+        lines = self.help_text()
         if words:
-            told = [one for one in told if _holds(one, words)] or [sentence("Nothing in the help says that.")]
-        self.query_one("#text", Sentences).show(told)
+            lines = [one for one in lines if _holds(one, words)] or [sentence("Nothing in the help says that.")]
+        self.query_one("#text", Sentences).show(lines)
 
     @on(Input.Submitted, "#search")
     def _search_done(self, event: Input.Submitted) -> None:
@@ -87,20 +87,20 @@ class HelpDialog(Dialog[None]):
     def help_text(self) -> list[Paragraph]:
         """The whole help."""
         focused = self._about.focused
-        told: list[Paragraph] = []
+        lines: list[Paragraph] = []
         # from the place down to the focus
         for node in reversed((focused or self._about).ancestors_with_self):
             if about := _help_of(node):
-                told += [sentence(self._names_keys.told(about)), sentence("")]
+                lines += [sentence(self._names_keys.with_keys(about)), sentence("")]
         if focused is not None:
-            told += self._keys("Keys of what has the focus", _own_bindings(focused))
-        told += self._keys("Keys of this place", _own_bindings(self._about))
-        told += self._keys("Keys everywhere", Binding.make_bindings(type(self.app).BINDINGS))
+            lines += self._keys("Keys of what has the focus", _own_bindings(focused))
+        lines += self._keys("Keys of this place", _own_bindings(self._about))
+        lines += self._keys("Keys everywhere", Binding.make_bindings(type(self.app).BINDINGS))
         signs = self.console_app.glyphs
         legend = f"{signs.exact} exact, to the row; {signs.estimated} estimated; {signs.unknown} unknown."
-        told.append(sentence(f"Signs: {legend}"))
-        told.append(sentence("Hold shift while dragging to select text with the mouse."))
-        return told
+        lines.append(sentence(f"Signs: {legend}"))
+        lines.append(sentence("Hold shift while dragging to select text with the mouse."))
+        return lines
 
     def _keys(self, title: str, bindings: Iterable[Binding]) -> list[Paragraph]:
         entries = catalog(bindings, self.console_app.keymap, plain=self.console_app.plain)

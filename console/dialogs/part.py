@@ -39,7 +39,7 @@ class PartDialog(Dialog[str]):
 
     def compose_buttons(self) -> Iterable[Widget]:
         yield Button("Cancel", id="refuse")
-        yield Button(Content(self.console_app.told("{full.accept}  use it")), id="accept")
+        yield Button(Content(self.console_app.with_keys("{full.accept}  use it")), id="accept")
 
     def on_mount(self) -> None:
         editor = self.query_one(SqlEditor)

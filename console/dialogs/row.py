@@ -63,7 +63,7 @@ class RowDialog(Dialog[None]):
 
     def compose_buttons(self) -> Iterable[Widget]:
         hint = "{row.copy_cell} copies the cell, {row.copy} the row"
-        yield Static(Content.styled(self.console_app.told(hint), "$foreground-muted"), id="hint", markup=False)
+        yield Static(Content.styled(self.console_app.with_keys(hint), "$foreground-muted"), id="hint", markup=False)
         yield Button("Close", id="close")
 
     @on(Button.Pressed, "#close")

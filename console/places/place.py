@@ -29,9 +29,9 @@ class Place(Screen[None], Asking):
     def backend(self) -> Backend:
         return self.console_app.backend
 
-    def told(self, text: str) -> str:
+    def with_keys(self, text: str) -> str:
         """A sentence of ours, never anyone else's, with the keys in use here in place of ``{merge.plan}``."""
-        return self.console_app.told(text)
+        return self.console_app.with_keys(text)
 
     def compose(self) -> ComposeResult:
         yield TopLine(self.console_app.tabs, self.PLACE)

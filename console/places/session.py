@@ -79,8 +79,10 @@ class SessionPlace(Place):
         if status.spark == "warm":
             self.page.say("Asking Spark…")
         elif status.spark == "lost":
-            what_now = self.console_app.told("{app.restart_spark} starts it again; drafts and history are untouched.")
-            text = f"Spark at {status.endpoint} is lost. {what_now}"
+            what_now = self.console_app.with_keys(
+                "{app.restart_spark} starts it again; drafts and history are untouched."
+            )
+            text = f"Spark at {status.endpoint} is lost. {self.console_app.with_keys(what_now)}"
             self.page.show(Page((signed(self.console_app.glyphs.error, "$text-error", text),)))
         else:
             self.page.say(f"Spark at {status.endpoint} is starting.")

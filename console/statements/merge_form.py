@@ -83,9 +83,9 @@ def with_part(text: str, part: Part, new: str) -> str | None:
     form, found = read_form(text), _parsed(text)
     new = new.strip()
     if not text.strip():
-        made = started(part, new) if new else ""
-        read = read_form(made)
-        return made if read is not None and (not new or getattr(read, part) == new) else None
+        new_text = started(part, new) if new else ""
+        read = read_form(new_text)
+        return new_text if read is not None and (not new or getattr(read, part) == new) else None
     if form is None or found is None:
         return None
     if getattr(form, part) == new:
@@ -236,8 +236,8 @@ def _parsed(text: str) -> tuple[MergeStatement, int, tuple[str, ...]] | None:
 
 def _checked(text: str, start: int, edits: list[Edit], wanted: MergeForm, rewritten: int | None = None) -> str | None:
     """The edited text if it reads as ``wanted``; of the clause ``rewritten`` the columns may come in any order."""
-    made = text[:start] + edited(text[start:], edits)
-    read = read_form(made)
+    new_text = text[:start] + edited(text[start:], edits)
+    read = read_form(new_text)
     if read is None or len(read.clauses) != len(wanted.clauses):
         return None
     if rewritten is not None:
@@ -248,4 +248,4 @@ def _checked(text: str, start: int, edits: list[Edit], wanted: MergeForm, rewrit
         wanted = replace(wanted, clauses=tuple(clauses))
     # these follow from the name and its alias
     wanted = replace(wanted, target_name=read.target_name, source_name=read.source_name)
-    return made if read == wanted else None
+    return new_text if read == wanted else None

@@ -207,7 +207,7 @@ class SqlEditor(SqlText):
 
     def mark_error(self, line: int | None, column: int | None) -> None:
         """Underline the word at a 1-based position, or nothing. Positions beyond the text mark its end."""
-        marked: tuple[int, int, int] | None = None
+        place: tuple[int, int, int] | None = None
         if line is not None:
             row = min(max(line - 1, 0), self.document.line_count - 1)
             text = self.document.get_line(row)
@@ -215,9 +215,9 @@ class SqlEditor(SqlText):
             end = start
             while end < len(text) and (text[end].isalnum() or text[end] in "_.`$"):
                 end += 1
-            marked = (row, start, end) if column is not None else (row, 0, len(text))
-        if marked != self._error_at:
-            self._error_at = marked
+            place = (row, start, end) if column is not None else (row, 0, len(text))
+        if place != self._error_at:
+            self._error_at = place
             self.notify_style_update()
             self.refresh()
 

@@ -101,7 +101,7 @@ class Running(OneLine):
         # in a text, x is a letter
         typing = isinstance(self.screen.focused, Input | TextArea)
         stop = "{editor.leave}, {merge.cancel} cancels" if typing else "{merge.cancel} cancels"
-        parts.append("cancelling…" if self._cancelling else cast("NamesKeys", self.screen).told(stop))
+        parts.append("cancelling…" if self._cancelling else cast("NamesKeys", self.screen).with_keys(stop))
         dot = f" {self.console_app.glyphs.dot} "
         return Content.assemble((f"{self._what} ", "bold $text-primary"), bar, dot.join(parts))
 

@@ -64,7 +64,7 @@ def as_text(plan: CreatePlan, becomes: str) -> str:
     if plan.refused is not None:
         lines.append(f"[{visible(plan.refused.condition)}] {visible(plan.refused.message)}")
     if plan.after is not None:
-        lines += ["", *(f"{name}: {visible(told)}" for name, told in changes(plan, becomes).items() if told)]
+        lines += ["", *(f"{name}: {visible(text)}" for name, text in changes(plan, becomes).items() if text)]
         lines += [f"column {visible(one.name)} {visible(one.type)} {marks(one)}".rstrip() for one in plan.after.columns]
     lines += [f"warning [{visible(one.code)}] {visible(one.sentence)}" for one in plan.warnings]
     return "\n".join([*lines, "", plan.statement.sql])

@@ -44,9 +44,9 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield from _samples(plan)
     yield from _changes(plan)
     yield from _details("Statement", fenced("\n;\n".join((*plan.statement.setup, plan.statement.sql)), "sql"))
-    made = f"{to_the_second(plan.created_at)}, Spark {plan.engines.spark}, Delta {plan.engines.delta}"
+    origin = f"{to_the_second(plan.created_at)}, Spark {plan.engines.spark}, Delta {plan.engines.delta}"
     maker = f"deltamerge-console {plain(plan.engines.deltamerge)}"
-    yield f"Plan {code(short_id(plan.plan_id))}, made {plain(made)} by {maker}."
+    yield f"Plan {code(short_id(plan.plan_id))}, made {plain(origin)} by {maker}."
 
 
 def _verdict(plan: Plan) -> Iterator[str]:
@@ -106,13 +106,13 @@ def _undo_line(plan: AnyPlan) -> str:
 
 def _policy_lines(plan: AnyPlan) -> list[str]:
     """The objections of the policy."""
-    return [f"- {'❌' if is_refused else '⚠️'} {plain(told)}" for is_refused, told in sentences.policy(plan)]
+    return [f"- {'❌' if is_refused else '⚠️'} {plain(text)}" for is_refused, text in sentences.policy(plan)]
 
 
 def _conflicts(plan: Plan) -> Iterator[str]:
     for key in plan.find_touched_files.conflicts.keys[:MAX_SAMPLES]:
-        told = ", ".join(f"{name}={value}" for name, value in key.key.items())
-        yield f"  - {code(told)} is matched by {count(key.source_rows, 'source row')}"
+        text = ", ".join(f"{name}={value}" for name, value in key.key.items())
+        yield f"  - {code(text)} is matched by {count(key.source_rows, 'source row')}"
 
 
 def _remarks(title: str, remarks: Sequence[Remark]) -> Iterator[str]:
@@ -149,14 +149,14 @@ def _expectations(plan: Plan) -> Iterator[str]:
 def _files(plan: Plan) -> Iterator[str]:
     scan, files = plan.scan, plan.find_touched_files.files
     left = f"{number(scan.files_after)} of {count(scan.files_before, 'file')}"
-    told = [
+    lines = [
         f"Data skipping leaves {left} ({size(scan.bytes_after)} of {size(scan.bytes_before)}), {scan.accuracy}.",
         *(f"- by {code(predicate)}" for predicate in scan.predicates),
         *([f"- {plain(more)}"] if (more := sentences.scan(plan)) else []),
         "",
     ]
     if files:
-        told += _table(
+        lines += _table(
             ("file", "size", "rows", "matched", "updated", "deleted", "copied"),
             [
                 (code(f.path), size(f.bytes), *map(number, (f.rows, f.matched, f.updated, f.deleted, f.copied)))
@@ -165,11 +165,11 @@ def _files(plan: Plan) -> Iterator[str]:
             right=range(1, 7),
         )
     if len(files) > MAX_FILES:
-        told += ["", f"… and {number(len(files) - MAX_FILES)} more"]
+        lines += ["", f"… and {number(len(files) - MAX_FILES)} more"]
     yield ""
     # what is refused rewrites nothing
     title = sentences.rewrite(plan) if plan.refused is None else f"{left} may hold what it looks for"
-    yield from _details(f"Files: {title}", "\n".join(told))
+    yield from _details(f"Files: {title}", "\n".join(lines))
 
 
 def _samples(plan: Plan) -> Iterator[str]:
@@ -183,10 +183,10 @@ def _samples(plan: Plan) -> Iterator[str]:
 def _changes(plan: Plan) -> Iterator[str]:
     if plan.changes is None:
         return
-    told = [f"- {plain(one)}" for one in change_rows.sentences(plan.changes)]
+    lines = [f"- {plain(one)}" for one in change_rows.sentences(plan.changes)]
     cells = [(code(name), *map(plain, numbers)) for name, *numbers in change_rows.rows(plan.changes, UNICODE)]
     found = _table(change_rows.HEADERS, cells, right=(1, 2, 3)) if cells else []
-    yield from _details(f"Changes: {count(len(cells), 'column')}", "\n".join((*told, "", *found)))
+    yield from _details(f"Changes: {count(len(cells), 'column')}", "\n".join((*lines, "", *found)))
 
 
 def _create_page(plan: CreatePlan) -> str:
@@ -207,9 +207,9 @@ def _create_page(plan: CreatePlan) -> str:
         lines += [f"| column {code(column.name)} | {code(column.type)} |" for column in plan.after.columns]
     lines += _promise_lines(plan.promise, is_refused=plan.refused is not None)
     statement = "\n;\n".join((*plan.statement.setup, plan.statement.sql))
-    made = f"{to_the_second(plan.created_at)}, Spark {plan.engines.spark}, Delta {plan.engines.delta}"
+    origin = f"{to_the_second(plan.created_at)}, Spark {plan.engines.spark}, Delta {plan.engines.delta}"
     return "\n".join(
-        [*lines, "", fenced(statement, "sql"), "", f"Plan {code(short_id(plan.plan_id))}, made {made}.", ""]
+        [*lines, "", fenced(statement, "sql"), "", f"Plan {code(short_id(plan.plan_id))}, made {origin}.", ""]
     )
 
 

@@ -77,10 +77,10 @@ def skipping(found: Scan) -> str:
 
 def so_far(progress: Progress) -> list[str]:
     """What a plan that is still being made says already."""
-    told = [decision(progress.decision)] if progress.decision is not None else []
+    lines = [decision(progress.decision)] if progress.decision is not None else []
     if progress.scan is not None:
-        told.append(f"{skipping(progress.scan)}, before the keys of the source are known")
-    return told
+        lines.append(f"{skipping(progress.scan)}, before the keys of the source are known")
+    return lines
 
 
 def scan(plan: Plan) -> str:
@@ -140,12 +140,12 @@ def dedupe(plan: Plan) -> list[str]:
     found = plan.find_touched_files.conflicts.dedupe
     if found is None:
         return []
-    told = [visible(found.choice), f"Put this after USING: it drops {count(found.rows_dropped, 'source row')}."]
+    lines = [visible(found.choice), f"Put this after USING: it drops {count(found.rows_dropped, 'source row')}."]
     if found.conflicts_left:
-        told.append(f"{count(found.conflicts_left, 'target row')} would still be matched twice.")
+        lines.append(f"{count(found.conflicts_left, 'target row')} would still be matched twice.")
     if found.matches_lost:
-        told.append(f"{count(found.matches_lost, 'target row')} would be matched by no source row any more.")
-    return told
+        lines.append(f"{count(found.matches_lost, 'target row')} would be matched by no source row any more.")
+    return lines
 
 
 def staged(table: str) -> str:
@@ -205,8 +205,8 @@ def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
         return "was applied already: nothing changed now"
     kept = "kept its promise" if result.kept else f"DEVIATED in {count(len(result.deviations), 'number')}"
     if result.already_applied:
-        told = f"was committed already, as v{number(result.version)}: nothing changed now"
-        return told if result.kept else f"{kept} {dot} {told}"
+        text = f"was committed already, as v{number(result.version)}: nothing changed now"
+        return text if result.kept else f"{kept} {dot} {text}"
     parts = [
         kept,
         f"{visible(plan.target.name)} is at v{'?' if result.version is None else result.version}",
@@ -270,10 +270,10 @@ def kind(of: str, sql: str) -> str:
 def changed_rows(metrics: Mapping[str, int], glyphs: Glyphs) -> str:
     """``+9,000 ~6,064 -3``: the rows that a commit inserted, updated and deleted; "" where it counts none."""
     signs = ((glyphs.insert, INSERTED), (glyphs.update, UPDATED), (glyphs.delete, DELETED))
-    told = [f"{sign}{number(metrics[metric])}" for sign, metric in signs if metrics.get(metric)]
-    if not told and UPDATED not in metrics and metrics.get(WRITTEN):
+    lines = [f"{sign}{number(metrics[metric])}" for sign, metric in signs if metrics.get(metric)]
+    if not lines and UPDATED not in metrics and metrics.get(WRITTEN):
         return f"{glyphs.insert}{number(metrics[WRITTEN])}"
-    return " ".join(told)
+    return " ".join(lines)
 
 
 def policy(plan: AnyPlan) -> list[tuple[bool, str]]:
@@ -332,5 +332,5 @@ def as_text(plan: AnyPlan, glyphs: Glyphs) -> str:
     lines += [f"expectation {expectation_sentences.sentence(one)}" for one in plan.expectations]
     lines += [f"advice [{visible(one.code)}] {visible(one.sentence)}" for one in advice(plan)]
     if found := plan.find_touched_files.conflicts.dedupe:
-        lines += ["", *(f"-- {told}" for told in dedupe(plan)), visible(found.sql, lines=True)]
+        lines += ["", *(f"-- {text}" for text in dedupe(plan)), visible(found.sql, lines=True)]
     return "\n".join([*lines, "", plan.statement.sql])

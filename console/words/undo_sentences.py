@@ -63,8 +63,8 @@ def made(plan: AnyPlan, outcome: Outcome | None, *, now: datetime | None = None)
     """The statement that takes a commit back, "" if none does; and until when it does."""
     if outcome is None:
         return undo(plan), f"{NOT_KNOWN}; `undo` looks"
-    told = after(plan, outcome, now=now)
-    return "" if told.startswith(NO) else undo(plan, outcome.version), told
+    text = after(plan, outcome, now=now)
+    return "" if text.startswith(NO) else undo(plan, outcome.version), text
 
 
 def after(plan: AnyPlan, outcome: Outcome, *, now: datetime | None = None) -> str:
@@ -93,59 +93,59 @@ def _still(found: Undo, now: datetime) -> str:
     return f"possible until {local_time(found.until, seconds=False)}, {FILES_GONE}"
 
 
-def page(looked: UndoPlan) -> list[str]:
+def page(undo_plan: UndoPlan) -> list[str]:
     """What an undo brings back, a sentence each."""
-    table = visible(looked.table)
-    if looked.kind == "drop":
-        stay = f"its files stay in {visible(looked.path)}" if looked.files_stay else "its files are deleted"
+    table = visible(undo_plan.table)
+    if undo_plan.kind == "drop":
+        stay = f"its files stay in {visible(undo_plan.path)}" if undo_plan.files_stay else "its files are deleted"
         return [f"{table} goes, which this operation made and nobody committed to since; {stay}"]
-    promise = looked.promise
-    rows = f"{number(looked.rows_now)} rows now, {number(looked.rows_after)} afterwards"
+    promise = undo_plan.promise
+    rows = f"{number(undo_plan.rows_now)} rows now, {number(undo_plan.rows_after)} afterwards"
     restored, removed = promise["numRestoredFiles"], promise["numRemovedFiles"]
     back = f"{count(restored, 'file')} {'comes' if restored == 1 else 'come'}"
     gone = f"{count(removed, 'file')} {'goes' if removed == 1 else 'go'}"
-    becomes = looked.version + 1 + bool(looked.raise_retention)
+    becomes = undo_plan.version + 1 + bool(undo_plan.raise_retention)
     returning, going = size(promise["restoredFilesSize"]), size(promise["removedFilesSize"])
-    told = [
-        f"v{looked.to_version} of {table} comes back, as v{becomes}: {rows}",
+    lines = [
+        f"v{undo_plan.to_version} of {table} comes back, as v{becomes}: {rows}",
         f"{back} back ({returning}), none is missing; {gone} ({going})",
     ]
-    if looked.raise_retention:
-        told += raising(looked)
-    elif looked.until:
-        told.append(f"possible until {local_time(looked.until, seconds=False)}: {visible(looked.why)}")
-    return told
+    if undo_plan.raise_retention:
+        lines += raising(undo_plan)
+    elif undo_plan.until:
+        lines.append(f"possible until {local_time(undo_plan.until, seconds=False)}: {visible(undo_plan.why)}")
+    return lines
 
 
-def raising(looked: UndoPlan) -> list[str]:
+def raising(undo_plan: UndoPlan) -> list[str]:
     """What is raised first, and that it goes with the version."""
     changes = " and ".join(
         f"{visible(one.name)} from {visible(one.before or 'the default')} to {visible(one.after)}"
-        for one in looked.raise_retention
+        for one in undo_plan.raise_retention
     )
     return [
-        f"refused by retention: {visible(looked.why)}",
-        f"v{looked.version + 1} raises {changes}; what v{looked.to_version} has comes back with it",
+        f"refused by retention: {visible(undo_plan.why)}",
+        f"v{undo_plan.version + 1} raises {changes}; what v{undo_plan.to_version} has comes back with it",
     ]
 
 
-def statements(looked: UndoPlan) -> list[str]:
+def statements(undo_plan: UndoPlan) -> list[str]:
     """What is run, in order."""
     from engine.sql.undo_statements import undo_statements
 
-    return [visible(sql) for sql in undo_statements(looked)]
+    return [visible(sql) for sql in undo_statements(undo_plan)]
 
 
-def lost(looked: UndoPlan) -> str:
+def lost(undo_plan: UndoPlan) -> str:
     """That later commits go too, which is no part of the operation."""
-    return f"{count(len(looked.lost), 'later commit')} would be lost as well:"
+    return f"{count(len(undo_plan.lost), 'later commit')} would be lost as well:"
 
 
-def done(looked: UndoPlan, result: Outcome, dot: str = "·") -> str:
+def done(undo_plan: UndoPlan, result: Outcome, dot: str = "·") -> str:
     """What an undo did, in one line."""
     table = visible(result.table)
-    if looked.kind == "drop":
-        stay = f" {dot} its files stay in {visible(looked.path)}" if looked.files_stay else ""
+    if undo_plan.kind == "drop":
+        stay = f" {dot} its files stay in {visible(undo_plan.path)}" if undo_plan.files_stay else ""
         return f"undone, {table} is dropped{stay}" if result.kept else f"{table} is still in the catalog"
     at = f"{table} is at v{'?' if result.version is None else result.version}"
     kept = "undone, as promised" if result.kept else f"DEVIATED in {count(len(result.deviations), 'number')}, undone"

@@ -118,9 +118,9 @@ def _is_left_over(spark: SparkSession, name: str) -> bool:
     """Whether a table is a clone of ours whose process is gone. A table that only has such a name is none."""
     try:
         rows = collected(spark, f"SHOW TBLPROPERTIES {name} ({string(OWNER)})")
-        host, pid, started, made = json.loads(rows[0]["value"])
+        host, pid, started, created = json.loads(rows[0]["value"])
         if host != socket.gethostname():
-            return bool(time.time() - int(made) > ELSEWHERE_SECONDS)
+            return bool(time.time() - int(created) > ELSEWHERE_SECONDS)
         return not is_running(int(pid), str(started))
     except (EngineError, ValueError, TypeError, IndexError):
         return False

@@ -109,13 +109,13 @@ def _evaluated(
             return _failing(spark, expectation, query, relations, private)
         except EngineError as error:
             if over.is_set():
-                told = f"It took longer than its timeout of {expectation.timeout} s."
+                text = f"It took longer than its timeout of {expectation.timeout} s."
             elif error.condition in ENDS_ALL or lost_blocks(error):
                 raise
             else:
                 # Spark's message may show a value
-                told = f"It could not be computed: {error.condition if private else str(error)}"
-            return _result(expectation, "error", None, told, checked=query.checked)
+                text = f"It could not be computed: {error.condition if private else str(error)}"
+            return _result(expectation, "error", None, text, checked=query.checked)
 
 
 def _why_unknown(expectation: Expectation, relations: Relations, not_known: Sequence[str]) -> str:
@@ -136,8 +136,8 @@ def _measured(
     status, value, sentence = judge(expectation, cells)
     # the number of rows is in the plan anyway
     hidden = private and expectation.rows is None
-    told = "Its value is left out: the profile is private." if hidden else sentence
-    return _result(expectation, status, None if hidden else value, told, checked=query.checked)
+    text = "Its value is left out: the profile is private." if hidden else sentence
+    return _result(expectation, status, None if hidden else value, text, checked=query.checked)
 
 
 def _failing(

@@ -44,11 +44,11 @@ def _bounded(what: str, bounds: Bounds, after: Cell, before: Cell) -> Judged:
     if not old:
         return "unknown", value, f"{what}: there {'were none' if is_count else 'was no sum'} before to compare with."
     share = abs(new - old) / abs(old)
-    told = f"{what}: {_shown(old)} before, {_shown(new)} after, {_percent(share)} {'more' if new > old else 'less'}"
-    told = told if new != old else f"{what}: {_shown(new)}, as before"
+    text = f"{what}: {_shown(old)} before, {_shown(new)} after, {_percent(share)} {'more' if new > old else 'less'}"
+    text = text if new != old else f"{what}: {_shown(new)}, as before"
     if share > bounds.change:
-        return "fail", value, f"{told}; at most {_percent(bounds.change)} is expected."
-    return "pass", value, f"{told}."
+        return "fail", value, f"{text}; at most {_percent(bounds.change)} is expected."
+    return "pass", value, f"{text}."
 
 
 def _fresh(name: str, latest: Cell, is_fresh: Cell) -> Judged:

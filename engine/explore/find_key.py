@@ -95,7 +95,7 @@ class FoundKey:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Question:
     """What the rows are to fulfil, by the side that it names; ``pairs`` names both. ``by_value``: ``source`` and
     ``target`` say the same of the two sides, else all of it together is asked. ``narrow``: a target row that matches
     fulfils ``target``. ``typed``: all of it in the names of the statement."""
@@ -129,21 +129,21 @@ def _find(spark: SparkSession, plan: Plan, typed: str, private: bool) -> FoundKe
     planned = planned_merge(spark, plan)
     merge, source = planned.merge, planned.source
     ask = _by_predicate if is_predicate(typed) else _by_value
-    asked = ask(spark, merge, source, typed)
+    question = ask(spark, merge, source, typed)
     writes = {one.clause: one.columns for one in planned.assigned}
     look = Look(spark, plan, merge, source, writes, private)
     found: dict[ClauseKind, list[Any]] = {}
     with confs_set(spark, {**for_rows(source.num_rows), **merge_reads(spark, merge)}):
-        found["matched"] = _pairs(look, asked)
-        if asked.by_value or not (asked.source or asked.pairs):
-            found["not_matched_by_source"] = _lone_targets(look, asked)
-        if asked.by_value or not (asked.target or asked.pairs):
-            found["not_matched"] = _lone_sources(look, asked)
+        found["matched"] = _pairs(look, question)
+        if question.by_value or not (question.source or question.pairs):
+            found["not_matched_by_source"] = _lone_targets(look, question)
+        if question.by_value or not (question.target or question.pairs):
+            found["not_matched"] = _lone_sources(look, question)
     files: dict[int, str] = {}
     if found["matched"] or found.get("not_matched_by_source"):
         files = {file.file_hash: file.path for file in list_files(spark, merge.path, merge.version)}
     return FoundKey(
-        asked=asked.typed,
+        asked=question.typed,
         rows=tuple(_found_row(look, kind, row, files) for kind, rows in found.items() for row in rows[:LIMIT]),
         more=any(len(rows) > LIMIT for rows in found.values()),
     )
@@ -182,7 +182,7 @@ def _value(text: str) -> str | None:
     return quoted_values(text)[-1] if is_quoted else text
 
 
-def _by_value(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, typed: str) -> Asked:
+def _by_value(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, typed: str) -> Question:
     """Each equality of ON with a literal of the type of its target side in place of the other side."""
     keys = merge.keys
     if not keys:
@@ -208,7 +208,7 @@ def _by_value(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource,
         f"CAST({'NULL' if value is None else string(value)} AS {ddl(field.dataType)})"
         for value, field in zip(values, to_types, strict=True)
     ]
-    return Asked(
+    return Question(
         source=tuple(f"{text} <=> {literal}" for text, literal in zip(theirs, literals, strict=True)),
         target=tuple(f"{text} <=> {literal}" for text, literal in zip(ours, literals, strict=True)),
         typed=tuple(f"{key.target.typed} <=> {literal}" for key, literal in zip(keys, literals, strict=True)),
@@ -222,7 +222,7 @@ def _items(texts: Sequence[str]) -> str:
     return ", ".join(f"({text}\n) AS __dm_key_{at}" for at, text in enumerate(texts))
 
 
-def _by_predicate(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, typed: str) -> Asked:
+def _by_predicate(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, typed: str) -> Question:
     """The conjuncts of a predicate, by the side that they name."""
     parts = [resolve(text, merge.sides) for text in conjuncts(typed)]
     both = (
@@ -234,7 +234,7 @@ def _by_predicate(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSou
     of_target = [(part.text, text) for part, text in texts if not part.source_columns]
     of_source = [(part.text, text) for part, text in texts if part.source_columns and not part.target_columns]
     of_both = [(part.text, text) for part, text in texts if part.source_columns and part.target_columns]
-    return Asked(
+    return Question(
         source=tuple(ours for ours, _ in of_source),
         target=tuple(ours for ours, _ in of_target),
         pairs=tuple(ours for ours, _ in of_both),
@@ -261,47 +261,47 @@ class Look:
         return self.merge.statement.condition
 
 
-def _pairs(look: Look, asked: Asked) -> list[Any]:
+def _pairs(look: Look, question: Question) -> list[Any]:
     """Pairs that ON ties. All source rows of a target row are counted before any is left out."""
     taken = matched_clause(look.merge)
-    of_pairs = asked.pairs if asked.by_value else (*asked.source, *asked.pairs)
+    of_pairs = question.pairs if question.by_value else (*question.source, *question.pairs)
     wanted = " AND ".join(f"({text}\n)" for text in of_pairs) or "TRUE"
     return _rows(
         look,
         f"SELECT {_source(look)} AS source, {_target(look)} AS target, {_tests(look, 'matched')} AS tests, "
         f"{FILE} AS file, {taken} AS {CLAUSE}, {_after(look, 'matched', taken)} AS after, "
         f"count(*) OVER (PARTITION BY {FILE}, {TARGET_ROW}) AS source_rows, ({wanted}) AS __dm_wanted "
-        f"FROM {source_relation(look.merge, look.source)} INNER JOIN {_targets(look, asked)} ON {look.on}\n",
+        f"FROM {source_relation(look.merge, look.source)} INNER JOIN {_targets(look, question)} ON {look.on}\n",
         "__dm_wanted",
     )
 
 
-def _targets(look: Look, asked: Asked) -> str:
+def _targets(look: Look, question: Question) -> str:
     """The target rows among which pairs are looked for: no more than can be among them."""
-    narrow = asked.target if asked.narrow else ()
+    narrow = question.target if question.narrow else ()
     rows = target_relation(look.merge, narrow)
-    if not asked.source or (asked.by_value and asked.narrow):
+    if not question.source or (question.by_value and question.narrow):
         return rows
     reference = look.merge.statement.target.reference
-    some = source_relation(look.merge, look.source, asked.source)
+    some = source_relation(look.merge, look.source, question.source)
     return f"(SELECT {reference}.* FROM {rows} LEFT SEMI JOIN {some} ON {look.on}\n) AS {reference}"
 
 
-def _lone_targets(look: Look, asked: Asked) -> list[Any]:
+def _lone_targets(look: Look, question: Question) -> list[Any]:
     kind: ClauseKind = "not_matched_by_source"
     return _rows(
         look,
         f"SELECT CAST(NULL AS STRING) AS source, {_target(look)} AS target, {_tests(look, kind)} AS tests, "
         f"{FILE} AS file, {BY_SOURCE_CLAUSE} AS {CLAUSE}, {_after(look, kind, BY_SOURCE_CLAUSE)} AS after, "
-        f"0 AS source_rows FROM {target_relation(look.merge, asked.target, whole=True)} "
+        f"0 AS source_rows FROM {target_relation(look.merge, question.target, whole=True)} "
         f"LEFT ANTI JOIN {source_relation(look.merge, look.source)} ON {look.on}\n",
     )
 
 
-def _lone_sources(look: Look, asked: Asked) -> list[Any]:
+def _lone_sources(look: Look, question: Question) -> list[Any]:
     kind: ClauseKind = "not_matched"
-    narrow = asked.target if asked.by_value and asked.narrow else ()
-    lone = source_relation(look.merge, look.source, asked.source)
+    narrow = question.target if question.by_value and question.narrow else ()
+    lone = source_relation(look.merge, look.source, question.source)
     rows = f"{lone} LEFT ANTI JOIN {target_relation(look.merge, narrow)} ON {look.on}\n"
     return _rows(
         look,

@@ -252,12 +252,12 @@ def removal_metrics(touched: tuple[FileMatches, ...], vectors: bool) -> dict[str
         }
     changed = [f for f in touched if changed_rows(f)]
     gone = [f for f in changed if fully_replaced(f)]
-    marked = [f for f in changed if not fully_replaced(f)]
-    updated = sum(1 for f in marked if f.file.has_deletion_vector)
+    with_vectors = [f for f in changed if not fully_replaced(f)]
+    updated = sum(1 for f in with_vectors if f.file.has_deletion_vector)
     return {
         "numTargetFilesRemoved": len(gone),
         "numTargetBytesRemoved": sum(f.file.bytes for f in gone),
-        "numTargetDeletionVectorsAdded": len(marked),
+        "numTargetDeletionVectorsAdded": len(with_vectors),
         "numTargetDeletionVectorsRemoved": sum(1 for f in gone if f.file.has_deletion_vector) + updated,
         "numTargetDeletionVectorsUpdated": updated,
     }

@@ -346,13 +346,13 @@ def _struct(
         else:
             value = f"CAST({kept_text or 'NULL'} AS {ddl(field.dataType)})"
         parts.append(f"{string(field.name)}, {value}")
-    made = f"named_struct({', '.join(parts)})"
+    struct = f"named_struct({', '.join(parts)})"
     if not cast.keeps_null:
-        return made
+        return struct
     null = f"(({text}\n) IS NULL)"
     if kept_value and old and _has_extra(given, wanted):
         null = f"({null} AND ({kept_value} IS NULL))"
-    return f"(CASE WHEN {null} THEN CAST(NULL AS {ddl(wanted)}) ELSE {made} END)"
+    return f"(CASE WHEN {null} THEN CAST(NULL AS {ddl(wanted)}) ELSE {struct} END)"
 
 
 def _has_extra(given: StructType, wanted: StructType) -> bool:

@@ -55,8 +55,8 @@ def expected_rows(
             declared, "unknown", f"The MERGE would fail ({findings.refused.condition}), and leaves no rows."
         )
     if not statement.only_one_unconditional_delete and any(file.true_conflicts for file in matches.files):
-        told = "Several source rows match one target row: what that leaves is not known."
-        return results_for(declared, "unknown", told)
+        text = "Several source rows match one target row: what that leaves is not known."
+        return results_for(declared, "unknown", text)
     late = [
         column.column.name
         for one in findings.basis.target.assigned
@@ -72,8 +72,8 @@ def expected_rows(
     except EngineError as error:
         if error.condition in ENDS_ALL or lost_blocks(error):
             raise
-        told = f"The rows could not be computed: {error.condition if private else str(error)}"
-        return results_for(declared, "error", told)
+        text = f"The rows could not be computed: {error.condition if private else str(error)}"
+        return results_for(declared, "error", text)
 
 
 @contextmanager

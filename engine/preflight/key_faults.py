@@ -72,10 +72,10 @@ def keys_that_collide(
         return
     names = [key.target.target_columns[0] for key in keys]
     items = ", ".join(f"CAST(c{n} AS STRING) AS {quote(name)}" for n, name in enumerate(names))
-    told = ", ".join(f"{key.source.typed} as {type_.upper()}" for key, type_ in casts.items())
+    words = ", ".join(f"{key.source.typed} as {type_.upper()}" for key, type_ in casts.items())
     yield Remark(
         code="KEYS_COLLIDE_BY_CAST",
-        sentence=f"{count:,} source rows have keys that differ, and become equal as Spark compares them ({told}).",
+        sentence=f"{count:,} source rows have keys that differ, and become equal as Spark compares them ({words}).",
         evidence="The two sides of ON have different types. Give them one type before the MERGE.",
         count=count,
         exactness="exact",

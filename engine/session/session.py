@@ -200,7 +200,8 @@ class Session:
         if not self.is_connect:
             return lambda: None
 
-        def listen(stages: Any, *_: object) -> None:
+        # Spark calls it by names
+        def listen(stages: Any, **_: object) -> None:
             parts = list(stages or ())
             handler(
                 TaskProgress(

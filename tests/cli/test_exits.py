@@ -80,6 +80,6 @@ def test_the_demo_exits_as_apply_does(shell: Shell, tmp_path: Path, monkeypatch:
     monkeypatch.setattr(demo_command, "make_plan", lambda *_, **_options: plan)
     for result, code in ((outcome, 0), (broken, 7)):
         monkeypatch.setattr(demo_command, "commit", lambda *_, result=result: result)
-        told = demo_command.narrator()
+        told = demo_command.narrate()
         made = type("Made", (), {"statements": ("a.sql",)})()
         assert demo_command._plan_and_apply(Invocation("local", tmp_path), None, told, made) == code  # type: ignore[arg-type]

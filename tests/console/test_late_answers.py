@@ -111,7 +111,7 @@ def check_statement(place: StatementPlace) -> None:
 
     What Spark says of a text is of the text above it.
     """
-    told = " ".join(one.body.plain for one in place.pane.told)
+    told = " ".join(one.body.plain for one in place.pane.message)
     for mark in MARK.findall(told):
         assert mark == f"<{sha256(place.pane.text.encode()).hexdigest()}>", f"{told} is shown of another text"
     if (plan := place.plan) is None:

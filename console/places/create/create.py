@@ -101,11 +101,11 @@ class CreatePlace(FormSqlPlace):
 
     @on(ComposePane.Told)
     def _tell(self) -> None:
-        told: list[Paragraph] = []
+        lines: list[Paragraph] = []
         if not self.is_the_forms_own:
             warning = NOT_A_FORM if read_form(self.pane.text) is None else BY_HAND
-            told.append(signed(self.console_app.glyphs.warning, "$text-warning", warning))
-        self.form_pane.say((*told, *self.pane.told))
+            lines.append(signed(self.console_app.glyphs.warning, "$text-warning", warning))
+        self.form_pane.say((*lines, *self.pane.message))
 
     @on(FormPane.Changed)
     def _form_changed(self, event: FormPane.Changed) -> None:

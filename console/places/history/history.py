@@ -233,7 +233,7 @@ class HistoryPlace(Place):
         self.refresh_bindings()
         if self.view == "plots":
             return  # the plots are of all listed operations
-        glyphs, undo_key = self.console_app.glyphs, self.console_app.told("{history.undo}")
+        glyphs, undo_key = self.console_app.glyphs, self.console_app.with_keys("{history.undo}")
         page = detail_page(detail, glyphs, undo_key) if self.view == "promise" else sql_page(detail, glyphs)
         self.detail_view.show(page)
 
@@ -305,28 +305,28 @@ class HistoryPlace(Place):
         if self.selected is None or self._undoing:
             return
         op_id = self.selected.op_id
-        self.notify(self.told("Looking at what would come back… {history.back} leaves it."))
+        self.notify(self.with_keys("Looking at what would come back… {history.back} leaves it."))
         self.ask("plan_undo", lambda: self.backend.plan_undo(op_id), self._ask_undo, self._undo_failed, of=self.here)
 
     @override
     def here(self) -> object:
         return self.is_current, self._op_id
 
-    def _ask_undo(self, looked: UndoPlan) -> None:
+    def _ask_undo(self, undo_plan: UndoPlan) -> None:
         from console.dialogs.confirm import ConfirmDialog
 
-        told = [*undo_sentences.statements(looked), "", *undo_sentences.page(looked)]
-        if looked.lost:
-            told += ["", undo_sentences.lost(looked), *(f"  {line}" for line in looked.lost)]
+        lines = [*undo_sentences.statements(undo_plan), "", *undo_sentences.page(undo_plan)]
+        if undo_plan.lost:
+            lines += ["", undo_sentences.lost(undo_plan), *(f"  {line}" for line in undo_plan.lost)]
         dialog = ConfirmDialog(
-            f"Undo operation {looked.op_id}",
-            "\n".join(told),
+            f"Undo operation {undo_plan.op_id}",
+            "\n".join(lines),
             confirm_label="undo",
             refuse_label="Cancel",
         )
-        self.app.push_screen(dialog, partial(self._undo_confirmed, looked, self._op_id))
+        self.app.push_screen(dialog, partial(self._undo_confirmed, undo_plan, self._op_id))
 
-    def _undo_confirmed(self, looked: UndoPlan, op_id: str, confirmed: bool | None) -> None:
+    def _undo_confirmed(self, undo_plan: UndoPlan, op_id: str, confirmed: bool | None) -> None:
         if not confirmed:
             self.notify("Nothing was undone.")
             return
@@ -339,22 +339,22 @@ class HistoryPlace(Place):
         self.console_app.begin(Job(operation_id, "undoing"))
 
         def undo() -> Outcome:
-            return self.backend.undo(looked, operation_id=operation_id, on_progress=lambda _: None)
+            return self.backend.undo(undo_plan, operation_id=operation_id, on_progress=lambda _: None)
 
-        self.ask("undo", undo, partial(self._undone, looked), self._undo_failed)
+        self.ask("undo", undo, partial(self._undone, undo_plan), self._undo_failed)
 
-    def _undone(self, looked: UndoPlan, outcome: Outcome) -> None:
-        told = undo_sentences.done(looked, outcome, self.console_app.glyphs.dot)
-        self._undo_ended(told, "information" if outcome.kept else "error")
+    def _undone(self, undo_plan: UndoPlan, outcome: Outcome) -> None:
+        text = undo_sentences.done(undo_plan, outcome, self.console_app.glyphs.dot)
+        self._undo_ended(text, "information" if outcome.kept else "error")
 
     def _undo_failed(self, failure: Failure) -> None:
         self._undo_ended(f"{failure} {failure.hint}".strip(), "error")
 
-    def _undo_ended(self, told: str, severity: SeverityLevel) -> None:
+    def _undo_ended(self, text: str, severity: SeverityLevel) -> None:
         self.console_app.end(self._undoing)
         self._undoing = ""
-        self.console_app.record(told, severity)
-        self.notify(told, title="Undo", severity=severity, timeout=10)
+        self.console_app.record(text, severity)
+        self.notify(text, title="Undo", severity=severity, timeout=10)
         self.console_app.ledger_changed()
 
     def action_plan_again(self) -> None:

@@ -75,7 +75,7 @@ def plots_page(details: Sequence[OperationDetail], glyphs: Glyphs) -> Page:
     )
     what = f"The newest {count(len(shown), 'merge')} of those listed, from old to new. "
     head = [sentence(f"{what}Amplification: rows written for each row that changed.", "$foreground-muted")]
-    head += [_line(name, levels(values, glyphs), told) for name, values, told in series]
+    head += [_line(name, levels(values, glyphs), text) for name, values, text in series]
     most = max((one.rows or 0 for one in commits), default=0)
     rows: list[Row] = [_row(one, most, glyphs) for one in commits]
     columns = [
@@ -105,16 +105,16 @@ def levels(values: Sequence[float | None], glyphs: Glyphs) -> str:
     return "".join(map(sign, values))
 
 
-def _line(name: str, drawn: str, told: str) -> Paragraph:
-    body = Content.assemble((drawn, "$text-primary"), f"  {told}")
+def _line(name: str, drawn: str, text: str) -> Paragraph:
+    body = Content.assemble((drawn, "$text-primary"), f"  {text}")
     return Paragraph(body, Content.styled(name.ljust(LABEL), "$foreground-muted"))
 
 
-def _most(values: Sequence[float | None], told: Callable[..., str]) -> str:
+def _most(values: Sequence[float | None], as_text: Callable[..., str]) -> str:
     known = [value for value in values if value is not None]
     if not known:
         return "not known"
-    return f"last {told(values[-1])}, most {told(max(known))}"
+    return f"last {as_text(values[-1])}, most {as_text(max(known))}"
 
 
 def times(value: float | None) -> str:

@@ -171,11 +171,11 @@ class MergePlace(FormSqlPlace):
     @on(ComposePane.Told)
     def _tell(self) -> None:
         warning = self.console_app.glyphs.warning
-        told = [
+        lines = [
             signed(warning, "$text-warning", NOT_IN_SQL.replace("{part}", part.replace("_", "'s ")))
             for part in self.form_pane.not_taken
         ]
-        self.form_pane.say((*told, *self.pane.told))
+        self.form_pane.say((*lines, *self.pane.message))
         self.form_pane.know(self.console_app.catalog.known_tables())
 
     @on(MergeFormPane.Typed)
@@ -184,10 +184,10 @@ class MergePlace(FormSqlPlace):
 
     def change_part(self, part: Part, text: str, typing: Part | None = None) -> None:
         """Put another target, source, alias or condition into the statement, if it can be one."""
-        made = with_part(self.pane.text, part, text)
-        if made is not None:
+        new_text = with_part(self.pane.text, part, text)
+        if new_text is not None:
             self.form_pane.not_taken.pop(part, None)
-            self.change(made, typing)
+            self.change(new_text, typing)
         elif typing is None:
             self.notify(NOT_IN_SQL.replace("{part}", part), severity="warning")
         else:
@@ -265,29 +265,29 @@ class MergePlace(FormSqlPlace):
     def _take_clause(self, at: int | None, clause: FormClause | None) -> None:
         """Put a clause into the statement; the cursor goes to it."""
         form = self.form_pane.form
-        if form is not None and clause is not None and (made := self._clause_changed(at, clause)) is not None:
+        if form is not None and clause is not None and (new_text := self._clause_changed(at, clause)) is not None:
             self.form_pane.at = place_of_new(form, clause.kind) if at is None else at
-            self.change(made)
+            self.change(new_text)
 
     def action_remove_clause(self) -> None:
         at = self.form_pane.at
-        made = without_clause(self.pane.text, at)
-        if made is None:
+        new_text = without_clause(self.pane.text, at)
+        if new_text is None:
             self.notify("A MERGE has one clause at least.")
             return
-        self.change(made)
+        self.change(new_text)
         self._removed(f"Clause {at + 1}")
 
     def action_move_clause(self, step: int) -> None:
         at = self.form_pane.at
-        made = with_moved_clause(self.pane.text, at, step)
-        if made is None:
+        new_text = with_moved_clause(self.pane.text, at, step)
+        if new_text is None:
             self.notify("Clauses of one kind stand together: matched, not matched, not matched by source.")
             return
         if comments_between(self.pane.text, at, at + step):
             self.notify("The comments between the two clauses stay where they were.")
         self.form_pane.at = at + step
-        self.change(made)
+        self.change(new_text)
 
     # Small actions
 

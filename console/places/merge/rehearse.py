@@ -55,11 +55,11 @@ def _rehearse(place: StatementPlace, plan: Plan, confirmed: bool | None) -> None
         place.preview.show_asked(VIEW, rehearsal_page(rehearsal, place.console_app.glyphs))
 
     def failed(failure: Failure) -> None:
-        told = "The rehearsal was cancelled; its clone is dropped." if failure.cancelled else str(failure)
-        _end(place, told, is_good=failure.cancelled)
+        text = "The rehearsal was cancelled; its clone is dropped." if failure.cancelled else str(failure)
+        _end(place, text, is_good=failure.cancelled)
         head: Head = failure_head(failure, place.console_app.glyphs.error)
         if failure.cancelled:
-            head = (signed(place.console_app.glyphs.warning, "$text-warning", told),)
+            head = (signed(place.console_app.glyphs.warning, "$text-warning", text),)
         place.preview.show_asked(VIEW, Page(head))
 
     place.ask(

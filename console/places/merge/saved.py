@@ -31,21 +31,21 @@ def ask_name_to_save(place: StatementPlace) -> None:
     """Ask for a name, then save the statement and the values of its parameters under it."""
     store = DraftStore(place.console_app.home, FOLDER)
     draft = Draft(place.pane.text, place.pane.params)
-    marked = f" The values of {', '.join(f':{name}' for name in draft.params)} are kept too." if draft.params else ""
+    values = f" The values of {', '.join(f':{name}' for name in draft.params)} are kept too." if draft.params else ""
 
     def why_not(name: str) -> str | None:
         return None if _NAME.fullmatch(name) else "A name has letters, digits, blanks, points and dashes."
 
     def exists(name: str) -> str | None:
         return (
-            place.console_app.told("There is one of that name: {path.insist} replaces it.")
+            place.console_app.with_keys("There is one of that name: {path.insist} replaces it.")
             if name in store.names()
             else None
         )
 
     dialog = PathDialog(
         "Save this merge",
-        f"Under which name? {place.console_app.told('{merge.open}')} lists it then, on any day.{marked}",
+        f"Under which name? {place.console_app.with_keys('{merge.open}')} lists it then, on any day.{values}",
         accept_label="save",
         check=why_not,
         ask_twice=exists,

@@ -67,7 +67,7 @@ class CommitPane(Vertical):
             lines: Head = (signed(self.glyphs.warning, "$text-warning", "The commit was cancelled.", "bold"),)
         else:
             lines = (*failure_head(failure, self.glyphs.error), sentence(""))
-        head = (*lines, sentence(cast("Place", self.screen).told(_what_now(failure, settled))))
+        head = (*lines, sentence(cast("Place", self.screen).with_keys(_what_now(failure, settled))))
         self.page.show(Page(head, promise_table(plan, None, self.glyphs)))
 
 

@@ -72,9 +72,9 @@ def _parts(state: TableState | None) -> dict[str, str]:
     """Every part of a table beside its columns, each property by itself."""
     if state is None:
         return {}
-    told = sentences.facts(state)
-    del told["properties"]
-    return told | sentences.properties(state)
+    facts = sentences.facts(state)
+    del facts["properties"]
+    return facts | sentences.properties(state)
 
 
 def columns_page(plan: CreatePlan, glyphs: Glyphs) -> Page:

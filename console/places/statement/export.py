@@ -92,7 +92,7 @@ def _why_not(path: str) -> str | None:
 
 
 def _exists(place: Place) -> str:
-    return place.console_app.told("It exists already: {path.insist} overwrites it.")
+    return place.console_app.with_keys("It exists already: {path.insist} overwrites it.")
 
 
 def _export(place: Place, table: Table, path: str | None) -> None:

@@ -31,7 +31,7 @@ SHARES = (
 
 def by_size(sizes: Sequence[int]) -> MapMode:
     classes = [bisect_right(LIMITS, size) for size in sizes]
-    return MapMode("size", [(letter, told) for letter, told, _ in SIZES], classes.__getitem__)
+    return MapMode("size", [(letter, text) for letter, text, _ in SIZES], classes.__getitem__)
 
 
 def by_touch(files: Sequence[TouchedFile]) -> MapMode:
@@ -47,7 +47,7 @@ def _touch(file: TouchedFile) -> int:
 
 def by_share(files: Sequence[TouchedFile]) -> MapMode:
     """How much of each file changes: a file of which little changes is mostly copied."""
-    return MapMode("change", [(letter, told) for letter, told, _ in SHARES], lambda at: _share(files[at]))
+    return MapMode("change", [(letter, text) for letter, text, _ in SHARES], lambda at: _share(files[at]))
 
 
 def _share(file: TouchedFile) -> int:

@@ -64,7 +64,7 @@ class FormSqlPlace(StatementPlace):
             self.notify("There is no change to take back.")
 
     def _removed(self, what: str) -> None:
-        self.notify(self.told(f"{what} is removed: {{merge.undo_change}} brings it back."))
+        self.notify(self.with_keys(f"{what} is removed: {{merge.undo_change}} brings it back."))
 
     def action_form(self) -> None:
         if self.view == "form":

@@ -72,17 +72,17 @@ def rows_page(plan: Plan, glyphs: Glyphs) -> Page:
         *(Column(name) for name in names),
     ]
     rows: list[Row] = [_sample_row(sample, names, glyphs) for sample in samples]
-    told = (
+    text = (
         f"{count(len(samples), 'sample')} of the rows that change; {glyphs.changed} marks a changed cell as "
         f"before {glyphs.becomes} after. Enter shows a row in full."
     )
     empty = "No samples: the plan was made without them, or no row changes."
-    return Page((sentence(told),) if samples else (), Table(columns, rows, empty))
+    return Page((sentence(text),) if samples else (), Table(columns, rows, empty))
 
 
 def changes_page(changes: Changes, glyphs: Glyphs) -> Page:
     columns = [Column(name, align="right" if name in change_rows.NUMBERS else "left") for name in change_rows.HEADERS]
-    head = tuple(sentence(told) for told in change_rows.sentences(changes))
+    head = tuple(sentence(text) for text in change_rows.sentences(changes))
     rows: list[Row] = [tuple(row) for row in change_rows.rows(changes, glyphs)]
     empty = "No updated row gets another value." if changes.updated else "No row is updated."
     return Page(head, Table(columns, rows, empty))
@@ -131,11 +131,11 @@ def conflicts_page(plan: Plan, glyphs: Glyphs) -> Page:
         head += refusal(refused, glyphs)
     if conflicts.true_count:
         rows_matched = count(conflicts.true_count, "target row")
-        told = f"{rows_matched} matched by more than one source row {accuracy_mark('exact', glyphs)}; some of the keys:"
-        head.append(sentence(told))
+        text = f"{rows_matched} matched by more than one source row {accuracy_mark('exact', glyphs)}; some of the keys:"
+        head.append(sentence(text))
         if conflicts.count != conflicts.true_count:
             head.append(sentence(f"Delta itself counts {number(conflicts.count)}.", "$foreground-muted"))
-    head += [sentence(told, "$foreground-muted") for told in sentences.dedupe(plan)]
+    head += [sentence(text, "$foreground-muted") for text in sentences.dedupe(plan)]
     sql = conflicts.dedupe.sql if conflicts.dedupe else None
     if conflicts.keys:
         names, rows = sentences.rivals(plan, glyphs, all_columns=True)
@@ -199,8 +199,8 @@ def promise_page(plan: Plan, glyphs: Glyphs) -> Page:
         low, high = (estimate, estimate) if isinstance(estimate, int) else (estimate.low, estimate.high)
         shown = number(low) if low == high else f"{number(low)} to {number(high)}"
         rows.append((visible(metric), shown, glyphs.estimated, "estimated"))
-    told = "What the commit will report, by Delta's own names. An exact number that deviates is a fault."
-    return Page((sentence(told),), Table(columns, rows))
+    text = "What the commit will report, by Delta's own names. An exact number that deviates is a fault."
+    return Page((sentence(text),), Table(columns, rows))
 
 
 def advice_page(plan: Plan, glyphs: Glyphs) -> Page:
@@ -264,8 +264,10 @@ def spark_page(explained: Explained) -> Page:
     for name, text in known.items():
         if text:
             rows += [(f"== {name} Plan ==",), *((visible(line),) for line in text.splitlines()), ("",)]
-    told = "EXPLAIN EXTENDED of the statement that runs, by Spark itself; Delta plans the merge's own joins as it runs."
-    return Page((sentence(told, "$foreground-muted"),), Table([Column("plan")], rows))
+    words = (
+        "EXPLAIN EXTENDED of the statement that runs, by Spark itself; Delta plans the merge's own joins as it runs."
+    )
+    return Page((sentence(words, "$foreground-muted"),), Table([Column("plan")], rows))
 
 
 VIEWS: dict[str, tuple[str, Build]] = {

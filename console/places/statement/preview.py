@@ -70,9 +70,9 @@ def verdict(plan: AnyPlan, glyphs: Glyphs, *, edited: str) -> Head:
 
 
 def _of_policy(plan: AnyPlan, glyphs: Glyphs) -> Iterator[Paragraph]:
-    for is_refused, told in sentences.policy(plan):
+    for is_refused, text in sentences.policy(plan):
         sign, style = (glyphs.error, "$text-error") if is_refused else (glyphs.warning, "$text-warning")
-        yield signed(f"  {sign}", style, told, style)
+        yield signed(f"  {sign}", style, text, style)
 
 
 def _of_merge(plan: Plan, glyphs: Glyphs) -> Head:
@@ -98,12 +98,12 @@ def _of_merge(plan: Plan, glyphs: Glyphs) -> Head:
     if plan.refused is None:
         lines.append(line(*good, sentences.conflict(plan)))
     if plan.expectations and plan.refused is None:
-        told = expectation_sentences.summary(plan.expectations)
+        words = expectation_sentences.summary(plan.expectations)
         if any(expectation_sentences.is_bad(one) for one in plan.expectations):
-            lines.append(line(*bad, told, "bold $text-error"))
+            lines.append(line(*bad, words, "bold $text-error"))
         else:
             held = all(one.status == "pass" for one in plan.expectations)
-            lines.append(line(*(good if held else mind), told))
+            lines.append(line(*(good if held else mind), words))
     lines += [line(*mind, f"[{remark.code}] {remark.sentence}", "$text-warning") for remark in plan.warnings]
     return tuple(lines)
 
@@ -188,7 +188,7 @@ class Preview(Vertical):
     def _show_verdict(self) -> None:
         if self.plan is not None:
             app = shell_of(self)
-            edited = cast("Place", self.screen).told(EDITED) if self._edited else ""
+            edited = cast("Place", self.screen).with_keys(EDITED) if self._edited else ""
             self.query_one(Verdict).show_plan(self.plan, edited=edited, glyphs=app.glyphs)
 
     def choose(self, view: str) -> None:

@@ -38,7 +38,7 @@ def _why_not(path: str) -> str | None:
 
 
 def _exists(place: Place, path: str) -> str | None:
-    warning = place.console_app.told("It exists already: {path.insist} overwrites it.")
+    warning = place.console_app.with_keys("It exists already: {path.insist} overwrites it.")
     return warning if Path(path).expanduser().exists() else None
 
 

@@ -78,7 +78,8 @@ class StatementPlace(StepsPlace):
             self.refresh_bindings()
         elif state == "lost":
             self.notify(
-                self.told("Spark is lost: {app.restart_spark} starts it again. The text is kept."), severity="error"
+                self.with_keys("Spark is lost: {app.restart_spark} starts it again. The text is kept."),
+                severity="error",
             )
         else:
             self._start_plan()
@@ -94,10 +95,10 @@ class StatementPlace(StepsPlace):
         report = reporter(self, operation.operation_id)
 
         def plan() -> AnyPlan:
-            made = self.backend.plan(sql, params, rows=rows, operation_id=operation.operation_id, on_progress=report)
-            if made.kind == "merge":
-                garbage.stays(len(made.find_touched_files.files))
-            return made
+            new = self.backend.plan(sql, params, rows=rows, operation_id=operation.operation_id, on_progress=report)
+            if new.kind == "merge":
+                garbage.stays(len(new.find_touched_files.files))
+            return new
 
         self.ask("plan", plan, partial(self._planned, operation), self._plan_failed)
 
@@ -118,7 +119,7 @@ class StatementPlace(StepsPlace):
             self.pane.say(f"Plan {name} was made of this text; nothing is written yet.")
         if typed_on or self.app.screen is not self:
             where = self.PLACE.capitalize()
-            self.notify(self.told(f"Plan {name} is ready: {{merge.preview}} in the {where} place shows it."))
+            self.notify(self.with_keys(f"Plan {name} is ready: {{merge.preview}} in the {where} place shows it."))
         if not typed_on:
             self.show_view("preview")
         self.refresh_bindings()
@@ -159,14 +160,14 @@ class StatementPlace(StepsPlace):
             self.notify(text)
 
     def _busy(self, operation: Operation, what_now: str) -> str:
-        return self.told(f"It is {operation.kind} {what_now}")
+        return self.with_keys(f"It is {operation.kind} {what_now}")
 
     # Commit
 
     def action_commit(self) -> None:
         plan = self.plan
         if plan is None:
-            self.notify(self.told("There is no plan to commit yet: {merge.plan} makes one."))
+            self.notify(self.with_keys("There is no plan to commit yet: {merge.plan} makes one."))
             return
         if reason := self._why_not_now(plan):
             self.notify(reason, title="Cannot be committed", severity="error")
@@ -193,7 +194,7 @@ class StatementPlace(StepsPlace):
         if self.committed is not None:
             return f"This plan is committed already, as v{self.committed.version}."
         if self.console_app.status.spark == "lost":
-            return self.told("Spark is lost: {app.restart_spark} starts it again. The plan is kept.")
+            return self.with_keys("Spark is lost: {app.restart_spark} starts it again. The plan is kept.")
         return sentences.why_not_committable(plan)
 
     def _confirmed(self, plan: AnyPlan, accepted: tuple[str, ...] | None) -> None:
@@ -334,7 +335,7 @@ class StatementPlace(StepsPlace):
 
     def action_preview(self) -> None:
         if self.plan is None:
-            self.notify(self.told("There is no plan yet: {merge.plan} makes one."))
+            self.notify(self.with_keys("There is no plan yet: {merge.plan} makes one."))
         else:
             self.show_view("preview")
 

@@ -79,7 +79,7 @@ class ComposePane(Vertical, Asking):
         """The text that may not be on disk yet."""
         self._given = ""
         """The last text that came from elsewhere: not worth keeping until it is edited."""
-        self._told_of = Draft("")
+        self._message_of = Draft("")
         """The text that the sentences below the editor are about."""
         self._saves = itertools.count()
         self._save_timer: Timer | None = None
@@ -125,19 +125,19 @@ class ComposePane(Vertical, Asking):
 
     def say(self, *paragraphs: Paragraph | str) -> None:
         """Sentences below the editor, about the text that is in it now."""
-        self._told_of = Draft(self.text, self.params)
+        self._message_of = Draft(self.text, self.params)
         self.query_one("#message", Sentences).show(
             sentence(one, "$foreground-muted") if isinstance(one, str) else one for one in paragraphs
         )
         self.post_message(self.Told())
 
     @property
-    def told(self) -> Head:
+    def message(self) -> Head:
         """The sentences below the editor."""
         return self.query_one("#message", Sentences).paragraphs
 
     def _tell(self, text: str) -> None:
-        self.say(self.place.told(text))
+        self.say(self.place.with_keys(text))
 
     def use_text(self, sql: str) -> None:
         """Other text in the editor. What was there is put aside, and undo brings it back."""
@@ -238,7 +238,7 @@ class ComposePane(Vertical, Asking):
     def _later(self) -> None:
         self._latest = Draft(self.text, self.params)
         self.forget("validate")
-        if self.told and self._told_of != self._latest:
+        if self.message and self._message_of != self._latest:
             self.say(EDITED)
         for timer in (self._save_timer, self._validate_timer):
             if timer is not None:
@@ -268,7 +268,7 @@ class ComposePane(Vertical, Asking):
             self._tell(self._empty)
             return
         if _PYTHON.search(sql):
-            self.say(*map(self.place.told, _PYTHON_HINT))
+            self.say(*map(self.place.with_keys, _PYTHON_HINT))
             return
         if self.console_app.status.spark != "warm":
             self._tell(
@@ -305,7 +305,7 @@ class ComposePane(Vertical, Asking):
         if len(words) < 2:
             shown.display = False
             return
-        keys = self.place.told("{editor.complete} takes, {editor.offer_next} next")
+        keys = self.place.with_keys("{editor.complete} takes, {editor.offer_next} next")
         shown.show(words, keys, self.editor.cursor_screen_offset, self.editor.region.bottom)
 
     def _learn_names(self, sql: str) -> None:
@@ -332,37 +332,37 @@ class ComposePane(Vertical, Asking):
             self.show_failure(Failure(validation.condition, validation.message, validation.hint, *where))
             return
         if validation.kind not in ("merge", "create"):
-            told_not = "This is no MERGE, CREATE or REPLACE TABLE: there is nothing to plan."
-            self.say(signed(glyphs.warning, "$text-warning", told_not))
+            no_plan = "This is no MERGE, CREATE or REPLACE TABLE: there is nothing to plan."
+            self.say(signed(glyphs.warning, "$text-warning", no_plan))
             return
         version = "" if validation.target_version is None else f" @ v{validation.target_version}"
         accepted = Content.assemble(
             f"Spark accepts it: {'MERGE into' if validation.kind == 'merge' else 'makes the table'} ",
             (f"{visible(validation.target or '?')}{version}", "bold"),
-            (self.place.told(". {merge.plan} plans it."), "$foreground-muted"),
+            (self.place.with_keys(". {merge.plan} plans it."), "$foreground-muted"),
         )
-        told = [signed(glyphs.ok, "$text-success", accepted)]
+        lines = [signed(glyphs.ok, "$text-success", accepted)]
         if validation.decision is not None:
             verb = "would be" if validation.decision.materialize else "would not be"
             text = f"source {verb} materialized: {validation.decision.because}"
-            told.append(signed(" ", "", text, "$foreground-muted"))
+            lines.append(signed(" ", "", text, "$foreground-muted"))
         if not is_visible(self.text.replace("\n", " ").replace("\t", " ")):
             hidden = "The text holds characters that cannot be seen."
-            told.append(signed(glyphs.warning, "$text-warning", hidden))
-        self.say(*told)
+            lines.append(signed(glyphs.warning, "$text-warning", hidden))
+        self.say(*lines)
         self.post_message(self.Checked())
 
     def show_failure(self, failure: Failure) -> None:
         """An error under the editor, and where it is in the text."""
-        told = list(failure_head(failure, self.console_app.glyphs.error))
+        lines = list(failure_head(failure, self.console_app.glyphs.error))
         if failure.line is not None:
             self.error_at = (failure.line, failure.column)
             self.editor.mark_error(failure.line, failure.column)
             column = f", column {failure.column}" if failure.column is not None else ""
-            goes = self.place.told("{merge.error} goes there")
+            goes = self.place.with_keys("{merge.error} goes there")
             place = f"line {failure.line}{column}: {goes}"
-            told.append(signed(" ", "", place, "$foreground-muted"))
-        self.say(*self._without_value(), *told)
+            lines.append(signed(" ", "", place, "$foreground-muted"))
+        self.say(*self._without_value(), *lines)
         self.post_message(self.Checked())
 
     def _without_value(self) -> list[Paragraph]:
@@ -371,7 +371,7 @@ class ComposePane(Vertical, Asking):
         if not empty:
             return []
         verb = "has no value" if len(empty) == 1 else "have no values"
-        goes = self.place.told("{merge.parameters} goes there")
+        goes = self.place.with_keys("{merge.parameters} goes there")
         return [signed(self.console_app.glyphs.warning, "$text-warning", f"{', '.join(empty)} {verb}: {goes}")]
 
     def go_to_error(self) -> None:

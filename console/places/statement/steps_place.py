@@ -102,9 +102,9 @@ class StepsPlace(Place):
         self.use_text(draft.sql)
 
     @override
-    def told(self, text: str) -> str:
+    def with_keys(self, text: str) -> str:
         """A sentence that Merge and Create share, with the keys in use here in place of ``{merge.plan}``."""
-        return self.console_app.told(text.replace("{merge.", f"{{{self.PLACE}."))
+        return self.console_app.with_keys(text.replace("{merge.", f"{{{self.PLACE}."))
 
     @override
     def here(self) -> object:

@@ -97,8 +97,8 @@ class OneTable(Place):
         from console.places.tables.table_pages import versions_table
 
         if versions and self.table_list.is_starting and self.shown is not None:
-            told = f"Spark is starting; these are the versions of {self.shown.name} as of the last time."
-            self.page.show(Page((sentence(told),), versions_table(versions)))
+            text = f"Spark is starting; these are the versions of {self.shown.name} as of the last time."
+            self.page.show(Page((sentence(text),), versions_table(versions)))
 
     def _described(self, detail: TableDetail) -> None:
         self.detail = detail

@@ -114,8 +114,8 @@ def why(file: FileEvidence, found: ScanExplained) -> str:
     if verdict(file.path, found) == DERIVED:
         return "; ".join(found.generated)
     # a file that no predicate skips alone is skipped by all together
-    told = [one for one in file.evidence if one.kept == file.kept] or file.evidence
-    return "; ".join(map(_told, told))
+    evidence = [one for one in file.evidence if one.kept == file.kept] or file.evidence
+    return "; ".join(map(_told, evidence))
 
 
 def _told(one: Evidence) -> str:

@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 from typing_extensions import override
 
-from console.places.tables.favourites import Marked, load_marked, save_marked
+from console.places.tables.favourites import TableMarks, load_marks, save_marks
 from console.widgets.table_tree import Group, TableTree
 from console.work import Asking, Failure
 
@@ -43,7 +43,7 @@ class TableList(Vertical, Asking):
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self.groups: list[Group] = []
-        self.marked = Marked()
+        self.marks = TableMarks()
         self._favourites = Group("favourites", expanded=True)
         self._recent = Group("recent", expanded=True)
 
@@ -53,7 +53,7 @@ class TableList(Vertical, Asking):
         yield TableTree(plain=self.console_app.plain, id="tree")
 
     def on_mount(self) -> None:
-        self.marked = load_marked(self.console_app.home)
+        self.marks = load_marks(self.console_app.home)
         if not self.is_starting:
             self.list_schemas()
         elif self.console_app.is_asking("connect"):
@@ -175,20 +175,20 @@ class TableList(Vertical, Asking):
 
     def opened(self, name: str) -> None:
         """Remember that a table was opened."""
-        self._save(self.marked.with_opened(name))
+        self._save(self.marks.with_opened(name))
 
     def toggle_favourite(self, name: str) -> bool:
         """Whether it is one now."""
-        self._save(self.marked.with_toggled(name))
+        self._save(self.marks.with_toggled(name))
         self._mark()
         self._draw()
-        return name in self.marked.favourites
+        return name in self.marks.favourites
 
-    def _save(self, marked: Marked) -> None:
-        self.marked = marked
+    def _save(self, marks: TableMarks) -> None:
+        self.marks = marks
         self.ask(
             "marked",
-            lambda: save_marked(self.console_app.home, marked),
+            lambda: save_marks(self.console_app.home, marks),
             lambda _: None,
             lambda failure: self.notify(f"Favourites could not be saved: {failure.message}", severity="warning"),
         )
@@ -197,7 +197,7 @@ class TableList(Vertical, Asking):
         """The favourites of now, and what was opened lately until now: the list does not move under the cursor."""
         from engine.model.browse import TableRef
 
-        for group, names in ((self._favourites, self.marked.favourites), (self._recent, self.marked.recent)):
+        for group, names in ((self._favourites, self.marks.favourites), (self._recent, self.marks.recent)):
             group.tables = [TableRef(name=name, table=name) for name in names]
 
     # The filter
@@ -205,8 +205,8 @@ class TableList(Vertical, Asking):
     def _draw(self) -> None:
         words = self.filter.value.split()
         # what is filtered for is found where it is
-        marked: Iterable[Group] = [] if words else [g for g in (self._favourites, self._recent) if g.tables]
-        self.table_tree.show([*marked, *self.groups], words)
+        marks: Iterable[Group] = [] if words else [g for g in (self._favourites, self._recent) if g.tables]
+        self.table_tree.show([*marks, *self.groups], words)
 
     @on(Input.Changed, "#filter")
     def _filter_typed(self, event: Input.Changed) -> None:

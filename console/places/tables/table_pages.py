@@ -165,7 +165,7 @@ def _map(files: Sequence[DataFile]) -> FileMap | None:
         newest = max(known)
         ages = {text: _age((newest - time).total_seconds()) for text, time in times.items() if time is not None}
         of_files = [ages.get(file.modified_at or "", len(AGES) - 1) for file in files]
-        modes.append(MapMode("age", [(letter, told) for letter, told, _ in AGES], of_files.__getitem__))
+        modes.append(MapMode("age", [(letter, words) for letter, words, _ in AGES], of_files.__getitem__))
     return FileMap(len(files), modes) if files else None
 
 
@@ -181,11 +181,11 @@ def rows_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
     rows: list[Row] = [tuple(None if cell is None else visible(cell) for cell in row) for row in page.rows]
     when = "" if shown.version is None else f" as of version {shown.version}"
     more = of or ("there are more" if page.more else "that is all")
-    told = sentence(f"{count(len(rows), 'row')}{when}; {more}. Enter shows a row in full.")
+    text = sentence(f"{count(len(rows), 'row')}{when}; {more}. Enter shows a row in full.")
     # of more rows, the first that was not there before
     at = shown.rows // MORE if FEWEST < shown.rows <= len(rows) else 0
     empty = "Chance gave no row." if shown.sampled else f"This table has no rows{when}."
-    return Page((told,) if rows else (), Table(columns, rows, empty), at=at)
+    return Page((text,) if rows else (), Table(columns, rows, empty), at=at)
 
 
 def _sample(backend: Backend, shown: Shown, detail: TableDetail) -> tuple[float | None, str]:

@@ -58,7 +58,7 @@ class TablesPlace(OneTable):
                     compact=True,
                     select_on_focus=False,
                 )
-                yield PageView(self.console_app.told(STARTING), id="page")
+                yield PageView(self.console_app.with_keys(STARTING), id="page")
 
     def on_mount(self) -> None:
         self.table_list.table_tree.focus()
@@ -93,12 +93,12 @@ class TablesPlace(OneTable):
         if self.shown is not None:
             return
         lists = "{tables.directory} lists the Delta tables of a directory."
-        told = f"Open a table with enter.\n\n{{tables.merge}} starts a merge into it, {lists}"
+        text = f"Open a table with enter.\n\n{{tables.merge}} starts a merge into it, {lists}"
         if event.remembered:
-            told = REMEMBERED
+            text = REMEMBERED
         elif event.empty:
-            told = f"Spark knows no schema here. {lists}"
-        self.page.say(self.console_app.told(told))
+            text = f"Spark knows no schema here. {lists}"
+        self.page.say(self.console_app.with_keys(text))
 
     @on(TableList.NotListed)
     def _tables_are_not_listed(self, event: TableList.NotListed) -> None:

@@ -199,3 +199,18 @@ def test_a_verdict_has_its_limit_and_its_value() -> None:
     # one share is not known
     (typed,) = with_verdicts(Policy(typed_above=0.5), a_plan(num_rows=None)).policy
     assert typed.value is None
+
+
+def test_a_policy_without_rules_asks_and_refuses_nothing() -> None:
+    assert not any(value for value in vars(Policy()).values())
+    assert with_verdicts(Policy(), a_plan()).policy == ()
+
+
+def test_what_a_typed_confirmation_asks_is_told_as_asked() -> None:
+    (verdict,) = with_verdicts(Policy(typed_confirmation=True), a_plan()).policy
+    assert (verdict.rule, verdict.verdict) == ("typed_confirmation", "asks")
+
+
+def test_a_refusal_to_write_names_its_rule() -> None:
+    with pytest.raises(RefusedError, match=r"read_only.*nothing may be written|nothing may be written.*read_only"):
+        check_writable(Policy(read_only=True))

@@ -29,6 +29,8 @@ from tests.unit.explained import Confs
 
 def test_many_files_are_named_by_the_first_few() -> None:
     assert some(["a", "b"]) == "a, b"
+    assert some(["a", "b", "c"]) == "a, b, c"
+    assert some(["a", "b", "c", "d"]) == "a, b, c and 1 more"
     assert some(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
 
 
@@ -130,6 +132,7 @@ class Table:
     prepared: int = 0
 
     def sql(self, text: str) -> Table:
+        assert text == f"DESCRIBE DETAIL {PLAN.target.name}"
         if "gone" in self.table_id:
             raise EngineError("TABLE_OR_VIEW_NOT_FOUND", text)
         return self
@@ -158,7 +161,7 @@ def judged(
 
 
 def test_a_table_at_the_planned_version_is_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert judged(Table(), monkeypatch, version=7) == Staleness("fresh", 7)
+    assert judged(Table(), monkeypatch, version=7) == Staleness("fresh", 7, (), "")
 
 
 @pytest.mark.parametrize(("table_id", "version", "why"), [("t-2", 7, "another table"), ("t-1", 6, "begin anew")])
