@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from engine.model.plan import Plan
     from engine.model.plans import AnyPlan, OperationDetail
     from engine.session.connect import Session, TaskProgress
+    from engine.session.state import ServerInfo
     from engine.spark.explain import Explained
 
 T = TypeVar("T")
@@ -57,6 +58,8 @@ class SparkBackend(SparkTables):
         self._checks: Session | None = None
         self._plans: OrderedDict[str, Session] = OrderedDict()
         self._dropped: list[tuple[str, Session]] = []
+        self._server: ServerInfo | None = None
+        """The embedded server that was connected to last."""
         self._saved: set[str] = set()
         self._running: dict[str, Session] = {}
         self._cancelled: set[str] = set()
@@ -84,6 +87,7 @@ class SparkBackend(SparkTables):
             store=self._store,
             progress=lambda text: on_progress(Progress(phase=text)),
         )
+        self._server = self._main.server
         return self._recover(self._main, lambda text: on_progress(Progress(phase=text)))
 
     def _recover(self, session: Session, say: Callable[[str], None]) -> tuple[str, ...]:
@@ -111,13 +115,19 @@ class SparkBackend(SparkTables):
     def is_alive(self) -> bool:
         return self._main is not None and self._main.is_alive()
 
+    def is_replaced(self) -> bool:
+        from engine.session.server import find_server
+
+        found = find_server(self._server_home) if self._server is not None else None
+        return found is not None and found != self._server
+
     def restart(self, on_progress: OnProgress) -> tuple[str, ...]:
         from engine.session.server import stop_server
 
-        embedded = self._main is not None and self._main.embedded
+        ours = self._server is not None and not self.is_replaced()
         with contextlib.suppress(Exception):  # a Spark that is lost cannot be told good-bye
             self.close()
-        if embedded:
+        if ours:
             stop_server(self._server_home)
         return self.connect(on_progress)
 
