@@ -333,13 +333,18 @@ class DeltaMergeApp(SparkApp):
     # Help and palette
 
     def action_help(self) -> None:
+        from console.commands import bindings_of
         from console.dialogs.help import HelpDialog
         from console.places.place import Place
 
-        about = self.screen
+        about, place = self.screen, self.screen_stack[0]
+
+        def elsewhere() -> list[tuple[str, list[Binding]]]:
+            return [(spec.label, bindings_of(spec)) for spec in PLACES if spec.place_class is not type(place)]
+
         if not isinstance(about, HelpDialog):
             # Create names its own keys in what it shares with Merge
-            self.push_screen(HelpDialog(about, about if isinstance(about, Place) else self))
+            self.push_screen(HelpDialog(about, about if isinstance(about, Place) else self, elsewhere))
 
     @override
     def action_command_palette(self) -> None:
