@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
@@ -22,7 +22,7 @@ from console import garbage
 from console.app_keys import KEYS
 from console.drafts import open_merges
 from console.settings import load_settings
-from console.spark_app import SparkApp
+from console.spark_app import HEARTBEAT_SECONDS, SparkApp
 from console.specs import PLACES
 from console.status import Job, LogLine, Status
 from console.themes import DEFAULT_THEME, load_themes
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from engine.model.operation import Operation
 
 FIRST_FRAME_SECONDS = 0.05
-HEARTBEAT_SECONDS = 15.0
 REST_SECONDS = 2.0
 QUIT_PATIENCE_SECONDS = 3.0
 LOG_LINES = 2000
@@ -93,8 +92,6 @@ class DeltaMergeApp(SparkApp):
         self.recent: list[Operation] = []
         """The newest operations, as far as the palette has asked for them."""
         self._merge = 1
-        self.clock: Callable[[], float] = monotonic
-        """Seconds. A dialog measures by it whether it could be read."""
         self._last_input = monotonic()
         self._jobs: dict[str, Job] = {}
         self._initial = initial or ("merge" if open_sql else "tables")
@@ -336,13 +333,18 @@ class DeltaMergeApp(SparkApp):
     # Help and palette
 
     def action_help(self) -> None:
+        from console.commands import bindings_of
         from console.dialogs.help import HelpDialog
         from console.places.place import Place
 
-        about = self.screen
+        about, place = self.screen, self.screen_stack[0]
+
+        def elsewhere() -> list[tuple[str, list[Binding]]]:
+            return [(spec.label, bindings_of(spec)) for spec in PLACES if spec.place_class is not type(place)]
+
         if not isinstance(about, HelpDialog):
             # Create names its own keys in what it shares with Merge
-            self.push_screen(HelpDialog(about, about if isinstance(about, Place) else self))
+            self.push_screen(HelpDialog(about, about if isinstance(about, Place) else self, elsewhere))
 
     @override
     def action_command_palette(self) -> None:

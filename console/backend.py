@@ -52,6 +52,9 @@ class Backend(Protocol):
 
     def is_alive(self) -> bool: ...
 
+    def is_replaced(self) -> bool:
+        """Whether another process has started our Spark server anew: sessions on it are to be opened again."""
+
     def restart(self, on_progress: OnProgress) -> tuple[str, ...]:
         """Start the driver again after it died, as ``connect`` does; drafts and history are untouched."""
 

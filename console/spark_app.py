@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -13,6 +15,7 @@ from textual.signal import Signal
 
 from console.catalog import Catalog
 from console.status import Status
+from console.words.format import duration
 from console.words.glyphs import Glyphs
 from console.work import Asking, Failure
 
@@ -20,6 +23,11 @@ if TYPE_CHECKING:
     from console.backend import Backend
     from console.places.place import Place
     from engine.model.progress import Progress
+
+
+HEARTBEAT_SECONDS = 15.0
+LONGEST_PAUSE = 240.0
+"""Between two looks at a Spark that is lost."""
 
 
 class Narrated(Message, bubble=False):
@@ -41,6 +49,13 @@ class SparkApp(App[None], Asking):
         self.catalog = Catalog(backend)
         self.status = status
         self.status_signal: Signal[Status] = Signal(self, "status")
+        self.clock: Callable[[], float] = monotonic
+        """Seconds. A dialog measures by it whether it could be read."""
+        self._looked = 0.0
+        """When it was last asked whether Spark is alive."""
+        self._silent_since: float | None = None
+        """None while Spark answers, and if it was lost otherwise than by not answering."""
+        self._looks_in_vain = 0
 
     def with_keys(self, text: str) -> str:
         """A sentence of ours, never anyone else's, with the keys in use in place of ``{merge.plan}``."""
@@ -93,7 +108,9 @@ class SparkApp(App[None], Asking):
             self.set_status(narration=event.sentence)
 
     def _spark_is_warm(self, sentences: tuple[str, ...]) -> None:
+        self._silent_since = None
         self.set_status(spark="warm", narration="")
+        self.screen.refresh_bindings()
         self.record(f"Spark is up: {self.backend.endpoint}.")
         for sentence in sentences:
             self.record(sentence, "warning")
@@ -125,14 +142,52 @@ class SparkApp(App[None], Asking):
     def _check_alive(self) -> None:
         if self.status.spark == "starting" or self.is_asking("alive"):
             return
-        self.ask("alive", self.backend.is_alive, self._heartbeat)
+        lost = self.status.spark == "lost"
+        if lost and self._silent_since is not None:
+            self._tell_silence(self._silent_since)
+        pause = min(HEARTBEAT_SECONDS * 2**self._looks_in_vain, LONGEST_PAUSE)
+        if lost and self._looks_in_vain and self.clock() - self._looked < pause:
+            return
+        self._looked = self.clock()
+        backend = self.backend
 
-    def _heartbeat(self, alive: bool) -> None:
-        if not alive and self.status.spark == "warm":
-            failure = Failure("", "the driver does not answer any more", unreachable=True)
-            self.record(f"Spark is lost: {failure.message}.", "error")
-            self.spark_is_lost(failure)
-        # another console or a command has started the server again; what still runs has a session of its own
-        if alive and self.status.spark == "lost" and not self.status.work:
-            self.record("Spark answers again.")
-            self._start_spark(restart=False)
+        def look() -> tuple[bool, bool]:
+            alive = backend.is_alive()
+            return alive, lost and not alive and backend.is_replaced()
+
+        self.ask("alive", look, self._heartbeat)
+
+    def _heartbeat(self, found: tuple[bool, bool]) -> None:
+        alive, replaced = found
+        if self.status.spark == "warm":
+            self._looks_in_vain = 0 if alive else self._looks_in_vain
+            if not alive:
+                failure = Failure("", "the driver does not answer any more", unreachable=True)
+                self.record(f"Spark is lost: {failure.message}.", "error")
+                self.spark_is_lost(failure)
+                self._silent_since = self._looked
+        elif self.status.spark == "lost":
+            # also counted where it answers: one that is lost again at once is not connected to every few seconds
+            self._looks_in_vain += 1
+            if alive and self._silent_since is not None:
+                self._answers_again()
+            elif (alive or replaced) and not self.status.work:
+                # what still runs has a session of its own
+                self.record("Spark answers again.")
+                self._start_spark(restart=False)
+
+    def _tell_silence(self, since: float) -> None:
+        silence = duration(round(self.clock() - since) * 1000)
+        todo = self.with_keys(
+            f"Spark is lost, no answer for {silence}: {{app.restart_spark}} starts it again, your text is kept"
+        )
+        self.set_status(narration=f"{self.glyphs.error} {todo}")
+
+    def _answers_again(self) -> None:
+        """It hung: its sessions, and the plans in them, are as they were."""
+        self.record("Spark answers again.")
+        self._silent_since = None
+        self.set_status(spark="warm", narration="")
+        self.screen.refresh_bindings()
+        for place in self.open_places():
+            place.spark_is_warm()

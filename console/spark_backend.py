@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from engine.model.plan import Plan
     from engine.model.plans import AnyPlan, OperationDetail
     from engine.session.connect import Session
+    from engine.session.state import ServerInfo
     from engine.spark.explain import Explained
 
 
@@ -51,6 +52,8 @@ class SparkBackend(SparkTables):
         self.policy = policy
         self._checks: Session | None = None
         self._sessions = PlanSessions()
+        self._server: ServerInfo | None = None
+        """The embedded server that was connected to last."""
         self._lock = threading.Lock()
 
     @property
@@ -74,6 +77,7 @@ class SparkBackend(SparkTables):
             store=self._store,
             progress=lambda text: on_progress(Progress(phase=text)),
         )
+        self._server = self._main.server
         return self._recover(self._main, lambda text: on_progress(Progress(phase=text)))
 
     def _recover(self, session: Session, say: Callable[[str], None]) -> tuple[str, ...]:
@@ -98,13 +102,19 @@ class SparkBackend(SparkTables):
     def is_alive(self) -> bool:
         return self._main is not None and self._main.is_alive()
 
+    def is_replaced(self) -> bool:
+        from engine.session.server import find_server
+
+        found = find_server(self._server_home) if self._server is not None else None
+        return found is not None and found != self._server
+
     def restart(self, on_progress: OnProgress) -> tuple[str, ...]:
         from engine.session.server import stop_server
 
-        embedded = self._main is not None and self._main.embedded
+        ours = self._server is not None and not self.is_replaced()
         with contextlib.suppress(Exception):  # a Spark that is lost cannot be told good-bye
             self.close()
-        if embedded:
+        if ours:
             stop_server(self._server_home)
         return self.connect(on_progress)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from console.cli.completion import files
 from console.cli.exits import WRITING, outcome_code, told_codes
 from console.cli.inputs import STDIN, Given, pairs, read_expectations, read_plan_or_script, script_in
 from console.cli.invocation import Invocation, with_invocation
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog=told_codes(WRITING))
-@click.argument("file", metavar="P.json|FILE.sql|-")
+@click.argument("file", metavar="P.json|FILE.sql|-", shell_complete=files)
 @click.option("--yes", is_flag=True, help="Commit without asking.")
 @click.option("--accept", metavar="CODE", multiple=True, help="A warning, or expect:NAME. May be repeated.")
 @click.option("--verify", is_flag=True, help="Check the expectations on the committed version. Exit 7 if one fails.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from console.cli.completion import files
 from console.cli.exits import DONE, ON_SPARK, told_codes
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import narrate
@@ -25,7 +26,7 @@ VERSIONS = 5
 
 
 @click.command(epilog=told_codes(ON_SPARK))
-@click.argument("pattern", required=False)
+@click.argument("pattern", required=False, shell_complete=files)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @with_invocation
 def tables(invocation: Invocation, pattern: str | None, as_json: bool) -> int:

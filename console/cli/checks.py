@@ -195,15 +195,15 @@ def _server(home: Path) -> Iterator[Found]:
 
 def _one_server(home: Path) -> Iterator[Found]:
     from engine.session.server import server_status
-    from engine.session.state import STATE_FILE, read_state
+    from engine.session.state import STATE_FILE
 
     found = server_status(home)
-    if found.running:
+    if found.answers:
         yield "ok", f"Spark runs at {found.endpoint} ({found.master}), pid {found.pid}"
-    elif (state := read_state(home)) is not None and state.is_running():
+    elif found.running:
         yield (
             "warn",
-            f"the Spark server (pid {state.pid}) does not answer",
+            f"the Spark server (pid {found.pid}) does not answer",
             "Run `deltamerge-console server stop`; the next start brings a new one.",
         )
     else:

@@ -65,8 +65,8 @@ def _page(checks: list[Check]) -> RenderableType:
         grid.add_column(no_wrap=not wraps, overflow="fold" if wraps else "ellipsis")
     for check in checks:
         sign, style = look[check.verdict]
-        narrator = [Text(visible(check.found))]
+        lines = [Text(visible(check.found))]
         if check.hint:
-            narrator.append(Text(visible(check.hint), QUIET))
-        grid.add_row(Text(f"{sign} {check.verdict}", style), check.name, Group(*narrator))
+            lines.append(Text(visible(check.hint), QUIET))
+        grid.add_row(Text(f"{sign} {check.verdict}", style), check.name, Group(*lines))
     return grid

@@ -57,7 +57,8 @@ def _told(one: Operation, gone: Container[str]) -> Operation:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @with_invocation
 def show_op(invocation: Invocation, op_id: str, as_json: bool) -> int:
-    """Show one operation: promise and actual, its statement, its error. The beginning of its id will do."""
+    """Show one operation: promise and actual, its statement, its error. The beginning of its id, or of its
+    plan's, will do."""
     found = invocation.history().get(op_id)
     if as_json:
         print_json(found.model_dump(mode="json"))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from console.cli.completion import files
 from console.cli.exits import CHANGES, DONE, ON_SPARK, REFUSED, WITHOUT_SPARK, plan_code, told_codes
 from console.cli.inputs import STDIN, Script, pairs, read_expectations, read_plan, read_script
 from console.cli.invocation import Invocation, with_invocation
@@ -28,7 +29,12 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 
 expect_option = click.option(
-    "--expect", "expected", metavar="PATH", multiple=True, help="A file or folder of expectations. May be repeated."
+    "--expect",
+    "expected",
+    metavar="PATH",
+    multiple=True,
+    shell_complete=files,
+    help="A file or folder of expectations. May be repeated.",
 )
 
 
@@ -44,7 +50,7 @@ def planning_options(command: Command) -> Command:
 
 
 @click.command(epilog=told_codes((*ON_SPARK, CHANGES, REFUSED)))
-@click.argument("file", metavar="FILE.sql|-")
+@click.argument("file", metavar="FILE.sql|-", shell_complete=files)
 @click.option("-o", "output", type=click.Path(path_type=Path), metavar="P.json", help="Save the plan, to be applied.")
 @click.option("--freeze", is_flag=True, help="Keep the source in a Delta table beside the target till -o is applied.")
 @click.option("--no-prune", is_flag=True, help="Derive no condition from the source's keys.")
@@ -215,7 +221,7 @@ def next_step(invocation: Invocation, found: AnyPlan, file: str, params: tuple[s
 
 
 @click.command(epilog=told_codes(WITHOUT_SPARK))
-@click.argument("file", metavar="P.json|-")
+@click.argument("file", metavar="P.json|-", shell_complete=files)
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as one JSON document.")
 @click.option("--markdown", is_flag=True, help="For a pull request.")
 @with_invocation

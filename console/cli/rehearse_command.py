@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from console.cli.apply_command import attach
+from console.cli.completion import files
 from console.cli.exits import WRITING, rehearsal_code, told_codes
 from console.cli.inputs import Given, pairs, read_expectations, read_plan_or_script, script_in
 from console.cli.invocation import Invocation, with_invocation
@@ -31,7 +32,7 @@ class OnClone:
 
 
 @click.command(epilog=told_codes(WRITING))
-@click.argument("file", metavar="P.json|FILE.sql|-")
+@click.argument("file", metavar="P.json|FILE.sql|-", shell_complete=files)
 @click.option("--clone-schema", metavar="SCHEMA", help="Where the clone is made (default a schema of its own).")
 @expect_option
 @planning_options

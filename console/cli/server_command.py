@@ -87,7 +87,7 @@ def _tell(found: ServerStatus, as_json: bool) -> None:
         show(
             facts(
                 {
-                    "running": f"pid {found.pid}",
+                    "running": f"pid {found.pid}" + ("" if found.answers else ", but it does not answer"),
                     "endpoint": found.endpoint or "",
                     "master": found.master or "",
                     "versions": versions,
@@ -96,3 +96,5 @@ def _tell(found: ServerStatus, as_json: bool) -> None:
                 }
             )
         )
+        if not found.answers:
+            click.echo("It is starting, or hangs: `deltamerge-console server stop` ends it.")

@@ -32,7 +32,7 @@ ACCEPT = "With --yes. LATER_COMMITS: lose those as well. RAISE_RETENTION: raise 
 @with_invocation
 def undo(invocation: Invocation, op_id: str, yes: bool, accept: tuple[str, ...], as_json: bool) -> int:
     """Take operation OP back: RESTORE to the version before it, or DROP of a table that it made. The beginning of its
-    id will do."""
+    id, or of its plan's, will do."""
     from engine.commit.policy import check_writable
     from engine.recovery.undo import LATER_COMMITS, RAISE_RETENTION, plan_undo
 

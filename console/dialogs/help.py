@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -45,10 +45,17 @@ class HelpDialog(Dialog[None]):
         Binding("pageup", "scroll(-10)", "page up", show=False, id="help.page_up", tooltip="A page up"),
     ]
 
-    def __init__(self, about: Screen[object], names_keys: NamesKeys) -> None:
+    def __init__(
+        self,
+        about: Screen[object],
+        names_keys: NamesKeys,
+        elsewhere: Callable[[], Iterable[tuple[str, list[Binding]]]] = tuple,
+    ) -> None:
+        """``elsewhere``: the other places by name, each with its keys: a search finds them too."""
         super().__init__()
         self._about = about
         self._names_keys = names_keys
+        self._elsewhere = elsewhere
 
     def title_text(self) -> str:
         return "Help"
@@ -69,7 +76,12 @@ class HelpDialog(Dialog[None]):
         words = event.value.lower().split()
         lines = self.help_text()
         if words:
-            lines = [one for one in lines if _holds(one, words)] or [sentence("Nothing in the help says that.")]
+            lines = [one for one in lines if _holds(one, words)]
+            for place, bindings in self._elsewhere():
+                keys = self._keys(f"In {place}", bindings)
+                found = [one for one in keys[1:] if _holds(one, words)]
+                lines += [keys[0], *found] if found else []
+            lines = lines or [sentence("Nothing in the help says that.")]
         self.query_one("#text", Sentences).show(lines)
 
     @on(Input.Submitted, "#search")

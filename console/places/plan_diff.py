@@ -37,7 +37,7 @@ def _facts(before: AnyPlan, plan: AnyPlan) -> dict[str, tuple[str, str]]:
 
 
 def _of_merge(one: Plan) -> dict[str, str]:
-    files = one.find_touched_files.files
+    files = one.changed_files
     return {
         "target version": str(one.target.version),
         "source rows": number(one.source.num_rows),

@@ -52,9 +52,9 @@ def leaving(plan: CreatePlan) -> str:
     """``40 files (934 MB) leave the table``: no data is deleted by the commit itself."""
     if not plan.files_removed:
         return "no file leaves the table" if plan.before is not None else ""
-    return (
-        f"{count(plan.files_removed, 'file')} ({size(plan.bytes_removed)}) leave the table; a later VACUUM deletes them"
-    )
+    leave, them = ("leaves", "it") if plan.files_removed == 1 else ("leave", "them")
+    files = f"{count(plan.files_removed, 'file')} ({size(plan.bytes_removed)})"
+    return f"{files} {leave} the table; a later VACUUM deletes {them}"
 
 
 def as_text(plan: CreatePlan, becomes: str) -> str:

@@ -164,7 +164,7 @@ def _apply(application: Application) -> Outcome:
                     raise
                 raise gone from error
             return already_applied(plan, commit, history)
-        application.say(Progress(phase=f"{REWRITING} {len(plan.find_touched_files.files)} files", stage="writing"))
+        application.say(Progress(phase=f"{REWRITING} {len(plan.changed_files)} files", stage="writing"))
         op_id = history.begin(plan, where=whereabouts(spark), checked=state.version) if history else ""
         return _run(application, op_id, state)
 

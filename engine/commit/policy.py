@@ -168,7 +168,7 @@ def _changed(plan: AnyPlan) -> tuple[int, int | None, int | None]:
     names = ("numTargetRowsUpdated", "numTargetRowsCopied", "numTargetRowsDeleted")
     rows_of = [plan.promise.get(name) for name in names]
     known = [rows for rows in rows_of if rows is not None]
-    return len(plan.find_touched_files.files), sum(known) if len(known) == len(names) else None, rows_of[-1]
+    return len(plan.changed_files), sum(known) if len(known) == len(names) else None, rows_of[-1]
 
 
 def _deletes_unconditionally(plan: AnyPlan) -> str:

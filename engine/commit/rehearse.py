@@ -142,7 +142,7 @@ def with_expectations(
 
 def _merge_into(spark: SparkSession, plan: Plan, statement: MergeStatement, clone: str, say: OnProgress) -> Rehearsal:
     sql = rehearsed_sql(spark, plan, clone)
-    say(Progress(phase=f"{REWRITING} {len(plan.find_touched_files.files)} files of the clone", stage="writing"))
+    say(Progress(phase=f"{REWRITING} {len(plan.changed_files)} files of the clone", stage="writing"))
     started_at, began = now(), time.monotonic()
     error = _run(spark, plan, statement, sql)
     duration_ms = round((time.monotonic() - began) * 1000)

@@ -205,8 +205,9 @@ def warnings_of(survey: Survey) -> tuple[Remark, ...]:
         warnings.append(
             Remark(
                 code="FILES_LEAVE_THE_VERSION",
-                sentence=f"{before.num_files:,} files ({before.num_bytes or 0:,} bytes) leave the current version. "
-                "They stay readable by time travel until VACUUM.",
+                sentence="The files of the current version leave it "
+                f"({before.num_files:,}, {before.num_bytes or 0:,} bytes). They stay readable "
+                "by time travel until VACUUM.",
                 evidence=f"RESTORE TABLE {survey.name} TO VERSION AS OF {survey.now.version if survey.now else 0}",
             )
         )

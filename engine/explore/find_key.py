@@ -352,7 +352,7 @@ def _found_row(look: Look, kind: ClauseKind, row: Any, files: dict[int, str]) ->
     change = None
     if taking is not None:
         change = sample_of(look.merge, taking, target, after, look.writes)
-    touched_files = look.plan.find_touched_files.files
+    touched_files = look.plan.changed_files
     file = None if row["file"] is None else files.get(int(row["file"]))
     knows = file is not None and bool(touched_files or look.plan.refused is None)
     return FoundRow(

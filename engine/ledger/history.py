@@ -189,7 +189,7 @@ class History:
         return self._store.run(work, reading=True)
 
     def get(self, op_id: str) -> OperationDetail:
-        """One operation in full, by its id or the beginning of it.
+        """One operation in full, by its id, that of its plan, or the beginning of one; of its own ids first.
 
         Raises EngineError: ``OPERATION_NOT_FOUND``, ``OPERATION_AMBIGUOUS``.
         """
@@ -199,12 +199,15 @@ class History:
             operations = rows.operations(db, "WHERE op_id = ?", [prefix])
             if prefix and not operations:
                 operations = rows.operations(db, "WHERE starts_with(op_id, ?) ORDER BY seq DESC LIMIT 6", [prefix])
+            if prefix and not operations:
+                operations = rows.operations(db, "WHERE starts_with(plan_id, ?) ORDER BY seq DESC LIMIT 6", [prefix])
             if not operations:
                 raise rows.not_found(op_id)
             if len(operations) > 1:
+                ids = ", ".join(one.op_id for one in operations[:5])
                 raise EngineError(
                     "OPERATION_AMBIGUOUS",
-                    f"Several operations begin with {op_id}: {', '.join(one.op_id for one in operations[:5])}.",
+                    f"Several operations begin with {op_id}, or their plans: {ids}.",
                     "Type more of the id.",
                 )
             documents = db.execute("SELECT kind, body FROM document WHERE op_id = ?", [operations[0].op_id]).fetchall()

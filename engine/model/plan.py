@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, field_serializer
 from engine.model.changes import Changes
 from engine.model.expectation import ExpectationResult
 from engine.model.plan_checksum import plan_checksum
-from engine.model.scan import Scan, TouchedFiles
+from engine.model.scan import Scan, TouchedFile, TouchedFiles
 from engine.model.value import Accuracy, Cells, Value
 from engine.model.write import WritePlan
 
@@ -284,6 +284,12 @@ class Plan(Value):
     """The policy's rules at planning time. Apply checks the rules of its own time."""
     timings: dict[str, int] = Field(default_factory=dict)
     """Milliseconds by step of the chain."""
+
+    @property
+    def changed_files(self) -> tuple[TouchedFile, ...]:
+        """The files that are rewritten; with deletion vectors those in which a row is marked. The rest is only read."""
+        files = self.find_touched_files.files
+        return tuple(one for one in files if one.updated or one.deleted) if self.write.deletion_vectors else files
 
     @property
     def changes_something(self) -> bool:

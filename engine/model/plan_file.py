@@ -97,6 +97,8 @@ def plan_of(data: bytes, name: str) -> AnyPlan:
     """The plan in the bytes of a file; ``name`` is what to call that. Raises what :func:`read_plan` does."""
     if len(data) > MAX_BYTES:
         raise EngineError("PLAN_FILE_DAMAGED", f"{name} is too big to be a plan file.", _HINT_REPLAN)
+    if not data.strip():
+        raise EngineError("PLAN_FILE_DAMAGED", f"{name} is empty: it holds no plan.", _HINT_REPLAN)
     try:
         return read_plan(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

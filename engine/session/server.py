@@ -23,6 +23,7 @@ from dataclasses import asdict, replace
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import NoReturn
 
 from engine import processes
 from engine.files import locked, write_private
@@ -72,8 +73,8 @@ def start_server(
     :mod:`engine.session.stores`.
 
     A server of other versions, of another master, with other credentials, or one that hangs is replaced when no other
-    process uses it. Raises EngineError ``SERVER_IN_USE`` when one does, ``STATIC_CONF`` when a static setting
-    differs from the running server's, UnreachableError when Spark does not start.
+    process uses it. Raises EngineError ``SERVER_IN_USE`` (``SERVER_HANGS``, an UnreachableError) when one does,
+    ``STATIC_CONF`` when a static setting differs from the running server's, UnreachableError when Spark does not start.
     """
     say = progress or _silent
     home = prepare_home(home)
@@ -87,20 +88,25 @@ def start_server(
             if reason is None and not hangs:
                 check_static(running, static)
                 return running
-            reason = reason or "does not answer"
             # Sessions of our own on a server that hangs are lost already.
             users = [pid for pid in used_by_others(home) if pid != os.getpid() or not hangs]
             if users:
                 who = "this process" if users[0] == os.getpid() else f"process {users[0]}"
-                raise EngineError(
-                    "SERVER_IN_USE",
-                    f"The embedded Spark server {reason}, and {who} is using it.",
-                    STOP_HINT if hangs else "Close that first, or name another --home.",
-                )
+                _refuse_restart(reason, who)
+            reason = reason or "does not answer"
             say(f"restarting Spark: the running server {reason}")
             _stop(home, running)
         wanted = ServerInfo(master=master, static_confs=static, store=store, idle_seconds=_idle_seconds(idle_minutes))
         return _launch(home, wanted, say)
+
+
+def _refuse_restart(reason: str | None, who: str) -> NoReturn:
+    """Raise for a server that ``who`` uses: it does not fit for ``reason``, or (None) hangs."""
+    if reason is None:
+        message = f"The embedded Spark server does not answer, and {who} is using it."
+        raise UnreachableError("SERVER_HANGS", message, STOP_HINT)
+    message = f"The embedded Spark server {reason}, and {who} is using it."
+    raise EngineError("SERVER_IN_USE", message, "Close that first, or name another --home.")
 
 
 def find_server(home: Path) -> ServerInfo | None:
@@ -130,10 +136,13 @@ def _stop_one(home: Path) -> bool:
 
 def server_status(home: Path) -> ServerStatus:
     """Whether the embedded server of ``home`` runs, and what it is; never its token."""
-    info = find_server(home)
-    if info is None:
+    info = read_state(home.expanduser().absolute())
+    if info is None or not info.is_running():
         return ServerStatus(running=False)
-    return ServerStatus(True, info.pid, info.endpoint, info.master, dict(info.versions), info.started_at, info.log)
+    found = answers(info.port)
+    return ServerStatus(
+        True, found, info.pid, info.endpoint, info.master, dict(info.versions), info.started_at, info.log
+    )
 
 
 def answers(port: int) -> bool:

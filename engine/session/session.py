@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from engine.model.errors import EngineError, UnreachableError
 from engine.session import confs as settings
 from engine.session.failures import condition_of, connect_error, first_line
+from engine.session.pulse import Pulse
 from engine.session.state import ServerInfo
 from engine.session.static_confs import STOP_HINT
 from engine.spark.confs import is_connect
@@ -85,6 +86,7 @@ class Session:
         self._owned = opener is not None
         self._closed = False
         self._lock = threading.Lock()
+        self._pulse = Pulse(lambda: _touch(spark))
 
     @classmethod
     def adopted(cls, spark: SparkSession, confs: Mapping[str, str]) -> Session:
@@ -176,17 +178,7 @@ class Session:
             return False
         if self.server is not None and not self.server.is_running():
             return False
-        spark = self.spark
-        try:
-            if self.is_connect:
-                from engine.session.channel import bounded
-
-                bounded(lambda: _touch(spark), _ALIVE_SECONDS, on_timeout=lambda: None)
-            else:
-                _touch(spark)
-        except Exception:
-            return False
-        return True
+        return self._pulse.beats(_ALIVE_SECONDS)
 
     def interrupt_tag(self, tag: str) -> bool:
         """Cancel what runs in this session under ``tag`` (see ``spark.addTag``); False when nothing did."""

@@ -56,9 +56,13 @@ class ServerInfo:
 
 @dataclass(frozen=True)
 class ServerStatus:
-    """What ``server status --json`` prints; every field but ``running`` is None when it is not running."""
+    """What ``server status --json`` prints; every field but ``running`` is None when it is not running.
+
+    ``answers``: a process that runs may hang, or be starting still.
+    """
 
     running: bool
+    answers: bool | None = None
     pid: int | None = None
     endpoint: str | None = None
     master: str | None = None

@@ -274,8 +274,9 @@ def test_browse(shell: Shell, target: str) -> None:
 
 def test_server_status(shell: Shell) -> None:
     document = shell("server", "status", "--json").json
-    assert list(document) == ["running", "pid", "endpoint", "master", "versions", "started_at", "log"]
+    assert list(document) == ["running", "answers", "pid", "endpoint", "master", "versions", "started_at", "log"]
     assert document["running"]
+    assert document["answers"]
     assert document["master"] == "local[2]"
     assert "token" not in document["endpoint"]
     assert "Spark runs at" in shell("doctor").out

@@ -66,9 +66,9 @@ def test_bad_settings(shell: Shell) -> None:
 def test_server_that_does_not_run(shell: Shell) -> None:
     ran = shell("server", "status", "--json")
     assert ran.code == 0
-    assert ran.json == dict.fromkeys(("running", "pid", "endpoint", "master", "versions", "started_at", "log")) | {
-        "running": False
-    }
+    assert ran.json == dict.fromkeys(
+        ("running", "answers", "pid", "endpoint", "master", "versions", "started_at", "log")
+    ) | {"running": False}
     assert shell("server", "status").out == "No Spark server is running.\n"
     assert shell("server", "stop", "--json").json == {"stopped": False}
 

@@ -52,6 +52,7 @@ def test_show_prints_what_plan_json_prints(shell: Shell) -> None:
 def test_what_is_no_plan_is_refused_from_stdin_too(shell: Shell, given: bytes, condition: str) -> None:
     ran = shell("show", "-", "--json", stdin=given)
     assert (ran.code, ran.json["error"]["condition"]) == (1, condition)
+    assert ("is empty" in ran.json["error"]["message"]) is (not given)
 
 
 def applied(shell: Shell, given: bytes, *options: str) -> tuple[Ran, list[object]]:

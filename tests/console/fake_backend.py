@@ -40,6 +40,7 @@ class FakeBackend:
         """What plan gives, one after the other; then the clean upsert, or the table that is replaced."""
         self.deviates = False
         self.dead = False
+        self.replaced = False
         self.later_commits: tuple[str, ...] = ()
         self.undo_plan: UndoPlan | None = None
         self.recovered: tuple[str, ...] = ()
@@ -82,7 +83,11 @@ class FakeBackend:
         self._enter("close", needs_spark=False)
 
     def is_alive(self) -> bool:
+        self._enter("is_alive", needs_spark=False, sleep=False)
         return not self.dead
+
+    def is_replaced(self) -> bool:
+        return self.replaced
 
     def restart(self, on_progress: Report) -> tuple[str, ...]:
         self._enter("restart", needs_spark=False)

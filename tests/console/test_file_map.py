@@ -69,7 +69,8 @@ def test_the_classes_have_no_gap_and_no_overlap() -> None:
     assert [by_share(shares).class_of(at) for at in range(5)] == [0, 0, 1, 2, 3]
     assert by_share([a_file(10, 10, 0), a_file(0, 0, 0)]).class_of(0) == 3
     touched = [a_file(9, 1, 0), a_file(9, 0, 1), a_file(9, 1, 1), a_file(9, 0, 0)]
-    assert [by_touch(touched).class_of(at) for at in range(4)] == [0, 1, 2, 3]
+    assert [by_touch(touched, vectors=False).class_of(at) for at in range(4)] == [0, 1, 2, 3]
+    assert by_touch(touched, vectors=True).classes[3] == ("r", "only read")
 
 
 async def test_of_a_hundred_thousand_files_only_the_lines_in_sight_are_drawn() -> None:

@@ -103,6 +103,8 @@ async def test_the_help_is_searched(backend: FakeBackend) -> None:
         assert "type a MERGE statement" not in operator.screen
         await operator.press("x", "x")
         await operator.sees("Nothing in the help says that.")
+        await operator.press(*["backspace"] * 20, *"take back")
+        await operator.sees("In History", "Take ")
         await operator.press("escape")
         assert len(operator.app.screen_stack) == 1
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+
 from engine.model.errors import UnreachableError
-from tests.console.drive import console
+from engine.session.pulse import Pulse
+from tests.console.drive import Clock, console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
 
@@ -75,3 +78,65 @@ async def test_a_spark_that_answers_again_is_warm_without_a_restart(backend: Fak
         await operator.misses("Spark is lost")
         await operator.sees("warm · idle")
         assert not backend.called("restart")
+
+
+async def test_a_spark_that_hangs_is_looked_at_ever_more_seldom_and_is_as_it_was_when_it_answers(
+    backend: FakeBackend,
+) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        clock, app = operator.app.clock, operator.app
+        assert isinstance(clock, Clock)
+        clock.stands = True
+        backend.die()
+        connects = len(backend.called("connect"))
+        for _ in range(3 * 60 // 15):
+            app._check_alive()
+            await operator.until(lambda: not app.is_asking("alive"))
+            clock.seconds += 15
+        looks = len(backend.called("is_alive"))
+        assert looks == 4, "at 0, 15, 45 and 105 s"
+        await operator.sees("Spark is lost, no answer for 2 min")
+        backend.dead = False
+        clock.seconds += 240
+        app._check_alive()
+        await operator.sees("warm · idle")
+        assert "F9" not in operator.keys
+        assert len(backend.called("connect")) == connects, "its session is still there"
+
+
+async def test_a_server_that_another_process_has_started_anew_is_connected_to(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        backend.die()
+        operator.app._check_alive()
+        await operator.sees("Spark is lost")
+        connects = len(backend.called("connect"))
+        backend.replaced = True
+        backend.is_alive = lambda: False  # type: ignore[method-assign]  # its old session
+        backend.dead = False
+        operator.app._check_alive()
+        await operator.sees("warm · idle")
+        assert len(backend.called("connect")) > connects
+        assert not backend.called("restart")
+
+
+def test_a_question_that_hangs_is_asked_once() -> None:
+    answer, asked = threading.Event(), []
+
+    def question() -> None:
+        asked.append(1)
+        answer.wait(30)
+
+    pulse = Pulse(question)
+    assert [pulse.beats(0.01) for _ in range(5)] == [False] * 5
+    assert len(asked) == 1
+    answer.set()
+    assert pulse.beats(10)
+    assert pulse.beats(10)
+    assert len(asked) in (2, 3)
+
+    def refuses() -> None:
+        raise ConnectionError
+
+    assert not Pulse(refuses).beats(10)

@@ -161,6 +161,8 @@ def test_get_by_the_beginning_of_an_id(ledger: History) -> None:
     with pytest.raises(EngineError, match="Several operations begin with aa") as caught:
         ledger.get("aa")
     assert caught.value.condition == "OPERATION_AMBIGUOUS"
+    ledger.begin(make_plan("fedc01"), op_id="dd0000000003")
+    assert ledger.get("fedc").operation.op_id == "dd0000000003", "the id that the console shows of a plan"
     for missing in ("ff", "", "%", "_abb00000001"):
         with pytest.raises(EngineError) as caught:
             ledger.get(missing)

@@ -20,7 +20,7 @@ SIZES = (
     ("x", "1 GB and more", None),
 )
 LIMITS = [most for _, _, most in SIZES if most is not None]
-TOUCHES = (("u", "updated"), ("d", "deleted"), ("b", "both"), ("c", "only copied"))
+TOUCHES = (("u", "updated"), ("d", "deleted"), ("b", "both"))
 SHARES = (
     ("1", "under 1 % of rows", 0.01),
     ("2", "under 10 %", 0.1),
@@ -34,9 +34,10 @@ def by_size(sizes: Sequence[int]) -> MapMode:
     return MapMode("size", [(letter, text) for letter, text, _ in SIZES], classes.__getitem__)
 
 
-def by_touch(files: Sequence[TouchedFile]) -> MapMode:
-    """What changes in each file that is rewritten or marked."""
-    return MapMode("touch", TOUCHES, lambda at: _touch(files[at]))
+def by_touch(files: Sequence[TouchedFile], *, vectors: bool) -> MapMode:
+    """What changes in each file. With deletion vectors, one in which nothing changes is not copied."""
+    rest = ("r", "only read") if vectors else ("c", "only copied")
+    return MapMode("touch", (*TOUCHES, rest), lambda at: _touch(files[at]))
 
 
 def _touch(file: TouchedFile) -> int:

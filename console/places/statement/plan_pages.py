@@ -58,7 +58,11 @@ def files_page(plan: Plan, glyphs: Glyphs) -> Page:
         for file in files
     ]
     empty = "No file is rewritten: this merge only adds files." if plan.changes_something else "No file is touched."
-    modes = [by_touch(files), by_share(files), by_size([file.bytes for file in files])]
+    modes = [
+        by_touch(files, vectors=plan.write.deletion_vectors),
+        by_share(files),
+        by_size([file.bytes for file in files]),
+    ]
     return Page(tuple(head), Table(columns, rows, empty), FileMap(len(files), modes) if files else None)
 
 
@@ -286,7 +290,7 @@ VIEWS: dict[str, tuple[str, Build]] = {
 def _file_bar(plan: Plan, glyphs: Glyphs) -> Content:
     """All files of the target on one line: rewritten, only read, skipped."""
     total = max(plan.scan.files_before, 1)
-    rewritten = len(plan.find_touched_files.files)
+    rewritten = len(plan.changed_files)
     verb = "marked" if plan.write.deletion_vectors else "rewritten"
     read = max(plan.scan.files_after - rewritten, 0)
     width = min(total, BAR_WIDTH)

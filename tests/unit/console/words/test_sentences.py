@@ -45,6 +45,14 @@ def test_what_is_rewritten() -> None:
     vectors = plan.write.model_copy(update={"deletion_vectors": True})
     marked = promising(numTargetRowsCopied=0).model_copy(update={"write": vectors})
     assert words.rewrite(marked) == "marks rows in 1 of 40 files (2 MB of 80 MB), copying none: deletion vectors"
+    (file,) = plan.find_touched_files.files
+    read = plan.find_touched_files.model_copy(update={"files": (file, file.model_copy(update={"updated": 0}))})
+    only_read = marked.model_copy(update={"find_touched_files": read})
+    assert words.rewrite(only_read) == "marks rows in 1 of 40 files (2 MB of 80 MB), copying none: deletion vectors"
+    read = read.model_copy(update={"files": read.files[1:]})
+    only_inserts = promising(numTargetRowsUpdated=0, numTargetRowsInserted=9, numTargetRowsCopied=0)
+    only_inserts = only_inserts.model_copy(update={"find_touched_files": read, "write": vectors})
+    assert words.rewrite(only_inserts) == "rewrites no file"
     none = plan.find_touched_files.model_copy(update={"files": ()})
     assert words.rewrite(plan.model_copy(update={"find_touched_files": none})) == "rewrites no file"
     nothing = promising(numTargetRowsUpdated=0, numTargetFilesRemoved=0).model_copy(update={"find_touched_files": none})

@@ -59,6 +59,18 @@ def test_the_share_of_files_that_are_rewritten(most: float, breaks: bool) -> Non
     assert broken(Policy(max_files_rewritten=most), a_plan()) == ["max_files_rewritten"] * breaks
 
 
+def test_a_file_that_is_only_read_is_not_rewritten() -> None:
+    plan = a_plan()
+    (file,) = plan.find_touched_files.files
+    found = plan.find_touched_files.model_copy(update={"files": (file.model_copy(update={"updated": 0}),)})
+    with_vectors = plan.write.model_copy(update={"deletion_vectors": True})
+    only_read = plan.model_copy(update={"find_touched_files": found, "write": with_vectors})
+    assert broken(Policy(max_files_rewritten=0.0), only_read) == []
+    assert broken(Policy(max_files_rewritten=0.0), plan.model_copy(update={"find_touched_files": found})) == [
+        "max_files_rewritten"
+    ]
+
+
 @pytest.mark.parametrize(("most", "breaks"), [(0.02, True), (0.025, False)])
 def test_the_share_of_rows_that_are_rewritten(most: float, breaks: bool) -> None:
     assert broken(Policy(max_rows_rewritten=most), a_plan()) == ["max_rows_rewritten"] * breaks

@@ -1,0 +1,65 @@
+"""An embedded server whose process is there and does not answer."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import datetime, timezone
+
+import pytest
+
+from engine import processes
+from engine.files import write_private
+from engine.session import server
+from engine.session.home import prepare_home
+from engine.session.state import ServerInfo
+from tests.cli.running import Shell
+
+
+@pytest.fixture
+def hung(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """The pid of a server that accepts connections, as the kernel does for a stopped process, and says nothing."""
+    monkeypatch.setattr(server, "_ANSWER_SECONDS", 0.2)
+    home = prepare_home(shell.home)
+    with socket.socket() as listening, subprocess.Popen(["sleep", "60"]) as stuck:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        port = listening.getsockname()[1]
+        log = home / "server.log"
+        log.write_text(f"Spark Connect server started at: 127.0.0.1:{port}")
+        info = ServerInfo(
+            pid=stuck.pid,
+            endpoint=f"sc://localhost:{port}",
+            master="local[*]",
+            versions=server._versions(""),
+            started_at=datetime.now(timezone.utc).isoformat(),
+            log=str(log),
+            host=socket.gethostname(),
+            port=port,
+            process_started=processes.start_time(stuck.pid),
+        )
+        write_private(home / "server.json", json.dumps(asdict(info)))
+        (home / "leases").mkdir(exist_ok=True)
+        (home / "leases" / str(stuck.pid)).write_text(info.process_started)
+        yield stuck.pid
+        stuck.kill()
+
+
+def test_a_server_that_hangs_is_not_told_as_none(shell: Shell, hung: int) -> None:
+    ran = shell("server", "status")
+    assert f"pid {hung}, but it does not answer" in ran.out
+    assert "server stop" in ran.out
+    found = shell("server", "status", "--json").json
+    assert (found["running"], found["answers"], found["pid"]) == (True, False, hung)
+    doctor = {one["name"]: one for one in shell("doctor", "--json").json}
+    assert doctor["server"]["verdict"] == "warn"
+
+
+def test_a_server_that_hangs_is_a_spark_that_cannot_be_reached(shell: Shell, hung: int) -> None:
+    ran = shell("tables", "--json")
+    assert ran.code == 3
+    assert ran.json["error"]["condition"] == "SERVER_HANGS"
+    assert str(hung) in ran.json["error"]["message"]
