@@ -6,7 +6,7 @@ need the target again, and of it the key columns alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ from engine.preflight.typed_parts import (
 )
 from engine.spark.spark_errors import collected
 from engine.sql.literals import within
-from engine.sql.names import quote
+from engine.sql.names import quote, string
 from engine.sql.resolve import SOURCE, TARGET
 from engine.table.log_file import LogFile
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import StructField
 
-SAMPLE_KEYS = 5
+SAMPLE_KEYS, CODE = 5, "__dm_code"
 
 
 @dataclass(frozen=True)
@@ -103,18 +103,26 @@ def written_keys_faults(spark: SparkSession, inserted: InsertedRows, checks: Che
         f"SELECT count_if({nulls}), count_if({keyed}) - count(DISTINCT CASE WHEN {keyed} THEN struct({keys}) END) "
         f"FROM {rows}",
     )[0]
-    without_key, repeated = int(row[0]), int(row[1])
-    if without_key and checks.looks_for("NULL_KEYS_INSERTED"):
+    without_key = int(row[0]) if checks.looks_for("NULL_KEYS_INSERTED") else 0
+    repeated = int(row[1]) if checks.looks_for("DUPLICATE_INSERTS") else 0
+    wanted = {}
+    if without_key:
+        wanted["NULL_KEYS_INSERTED"] = _keys(inserted, f"FROM {rows} WHERE {nulls}")
+    if repeated:
+        repeating = f"FROM {rows} WHERE {keyed} GROUP BY {keys} HAVING count(*) > 1"
+        wanted["DUPLICATE_INSERTS"] = _keys(inserted, repeating, "min")
+    samples = {} if inserted.private else cells_of(spark, wanted)
+    if without_key:
         yield Remark(
             code="NULL_KEYS_INSERTED",
             sentence=f"{without_key:,} inserted {_rows(without_key)} NULL in the key ({', '.join(never_null)}).",
             evidence="NULL equals nothing: no later MERGE with this ON finds these rows, and each inserts them again.",
             count=without_key,
             exactness=exactness,
-            keys=_keys(spark, inserted, f"FROM {rows} WHERE {nulls}"),
+            keys=samples.get("NULL_KEYS_INSERTED", ()),
             fix=_not_null(inserted),
         )
-    if repeated and checks.looks_for("DUPLICATE_INSERTS"):
+    if repeated:
         yield Remark(
             code="DUPLICATE_INSERTS",
             sentence=f"{repeated:,} inserted {_rows(repeated)} the key ({', '.join(inserted.key_columns)}) of another "
@@ -122,7 +130,7 @@ def written_keys_faults(spark: SparkSession, inserted: InsertedRows, checks: Che
             evidence="Rows without a match are inserted as they are; the next MERGE finds several rows for each key.",
             count=repeated,
             exactness=exactness,
-            keys=_keys(spark, inserted, f"FROM {rows} WHERE {keyed} GROUP BY {keys} HAVING count(*) > 1", "min"),
+            keys=samples.get("DUPLICATE_INSERTS", ()),
             fix=_without_duplicates(inserted),
         )
 
@@ -146,17 +154,25 @@ def _written_keys(inserted: InsertedRows) -> list[str]:
     return parts
 
 
-def _keys(spark: SparkSession, inserted: InsertedRows, rows: str, aggregate: str = "") -> tuple[Cells, ...]:
-    """Some of the rows by their key columns."""
-    if inserted.private:
-        return ()
+def _keys(inserted: InsertedRows, rows: str, aggregate: str = "") -> str:
+    """A query for some of the rows by their key columns."""
     columns = inserted.key_columns
     items = ", ".join(f"CAST({aggregate}({TARGET}.{quote(name)}) AS STRING) AS {quote(name)}" for name in columns)
-    return cells(spark, f"SELECT {items} {rows} LIMIT {SAMPLE_KEYS}")
+    return f"SELECT {items} {rows} LIMIT {SAMPLE_KEYS}"
 
 
 def cells(spark: SparkSession, query: str) -> tuple[Cells, ...]:
     return tuple({str(k): v for k, v in row.asDict().items()} for row in collected(spark, query))
+
+
+def cells_of(spark: SparkSession, queries: Mapping[str, str]) -> dict[str, tuple[Cells, ...]]:
+    """The rows of each query, by its code: in one statement, for they have the same columns."""
+    coded = (f"SELECT {string(code)} AS {CODE}, * FROM ({query})" for code, query in queries.items())
+    rows = cells(spark, " UNION ALL ".join(coded)) if queries else ()
+    return {
+        code: tuple({k: v for k, v in row.items() if k != CODE} for row in rows if row[CODE] == code)
+        for code in queries
+    }
 
 
 def _not_null(inserted: InsertedRows) -> str:

@@ -13,7 +13,7 @@ from engine.model.plan import Remark
 from engine.preflight.findings import Findings
 from engine.preflight.inserted_faults import (
     SAMPLE_KEYS,
-    cells,
+    cells_of,
     inserted_rows,
     keys_outside_on,
     written_keys_faults,
@@ -93,12 +93,16 @@ def _tried(codes: tuple[str, ...], check: Callable[[], Iterable[Remark]]) -> lis
 
 def _with_keys(spark: SparkSession, findings: Findings, remarks: Iterable[Remark], private: bool) -> Iterator[Remark]:
     """Updates with some of the keys that their flag is set for."""
-    view = findings.matches.view
-    for one in remarks:
-        query = (
-            flagged_keys(findings.basis.merge, findings.source, view, FLAG_OF[one.code], SAMPLE_KEYS) if view else None
-        )
-        yield one if private or query is None else one.model_copy(update={"keys": cells(spark, query)})
+    found, view, merge = list(remarks), findings.matches.view, findings.basis.merge
+    queries = {
+        one.code: query
+        for one in found
+        if view and not private
+        if (query := flagged_keys(merge, findings.source, view, FLAG_OF[one.code], SAMPLE_KEYS))
+    }
+    keys = cells_of(spark, queries)
+    for one in found:
+        yield one.model_copy(update={"keys": keys.get(one.code, ())})
 
 
 def source_empty(num_rows: int) -> Iterator[Remark]:

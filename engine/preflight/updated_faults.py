@@ -26,10 +26,13 @@ from engine.merge.prepare_source import PreparedSource
 from engine.model.checks import Checks
 from engine.model.plan import Remark
 from engine.preflight.assignments import Assignment, ClauseAssignments, kept, never_failing, volatile
+from engine.preflight.row_checks import risky_parts
 from engine.preflight.target_reads import DescribedTarget
 from engine.preflight.target_rules import TargetRules
 from engine.preflight.typed_parts import as_stored, clause_with, is_last_of_its_kind, typed_column, typed_values
+from engine.spark.may_raise import HARMLESS
 from engine.sql.names import quote
+from engine.sql.sql_text import all_function_names
 from engine.sql.store_types import ddl
 
 if TYPE_CHECKING:
@@ -38,10 +41,19 @@ if TYPE_CHECKING:
 SAME, BACK = "__dm_same", "__dm_back"
 # <=> does not take a map or a variant, and takes texts of a collation for equal that differ
 INCOMPARABLE = re.compile(r"\b(map|variant|geometry|geography|interval)\b|collate")
+# may raise, and give one value for the same row however often; words that may stand before a bracket are among them
+REPEATABLE = HARMLESS | {
+    *("cast", "try_cast", "decimal", "numeric", "varchar", "char"),
+    *("in", "and", "or", "not", "case", "when", "then", "else", "if", "nvl2", "greatest", "least"),
+    *("abs", "round", "bround", "floor", "ceil", "ceiling", "pow", "power", "sqrt", "mod", "pmod", "sign"),
+    *("substr", "substring", "left", "right", "replace", "split", "element_at", "struct", "array", "transform"),
+    *("date", "timestamp", "to_date", "to_timestamp", "date_add", "date_sub", "datediff", "date_trunc", "trunc"),
+}
 VERSION = re.compile(r"tinyint|smallint|int|bigint|date|timestamp|timestamp_ntz")
 VERSION_NAMES = frozenset(
     ("updated_at", "modified_at", "version", "seq", "sequence", "lsn", "scn", "commit_ts", "event_time")
 )
+PAIRS_OF_ONE = 20
 Flag = Callable[[ClauseAssignments], str | None]
 
 
@@ -129,9 +141,12 @@ def flagged_keys(merge: AnalyzedMerge, source: PreparedSource, view: str, flag: 
     if not names:
         return None
     items = ", ".join(f"CAST(s.{quote(name)} AS STRING) AS {quote(name)}" for name in names)
-    rows = f"SELECT DISTINCT {SOURCE_ROW} FROM {view} WHERE {flag} AND {SOURCE_ROW} IS NOT NULL LIMIT {limit}"
+    # a row of the source may have several pairs: to look at a few is cheaper than to make all distinct
+    some = f"SELECT {SOURCE_ROW} FROM {view} WHERE {flag} AND {SOURCE_ROW} IS NOT NULL LIMIT {limit * PAIRS_OF_ONE}"
+    rows = f"SELECT DISTINCT {SOURCE_ROW} FROM ({some}) LIMIT {limit}"
     numbered = f"SELECT *, monotonically_increasing_id() AS {SOURCE_ROW} FROM {source.view}"
-    return f"SELECT {items} FROM ({numbered}) AS s JOIN ({rows}) AS p ON s.{SOURCE_ROW} = p.{SOURCE_ROW}"
+    join = f"({numbered}) AS s JOIN ({rows}) AS p ON s.{SOURCE_ROW} = p.{SOURCE_ROW}"
+    return f"SELECT /*+ BROADCAST(p) */ {items} FROM {join}"
 
 
 def _by_clause(merge: AnalyzedMerge, updates: Sequence[ClauseAssignments], flag: Flag) -> str | None:
@@ -163,11 +178,16 @@ def compared_update(merge: AnalyzedMerge, rules: TargetRules, one: ClauseAssignm
         name = a.column.name
         if a.origin in ("kept", "generated") or name.lower() in audit:
             continue
-        if a.unknown or not comparable(a.column.type):
+        if a.unknown or not comparable(a.column.type) or not _is_repeatable(merge, a, rules):
             others.append(name)
         else:
             compared[name] = (old[name].read_value, new[name].read_value)
     return ComparedUpdate(compared, tuple(others))
+
+
+def _is_repeatable(merge: AnalyzedMerge, a: Assignment, rules: TargetRules) -> bool:
+    """Whether it can be computed in the join, too: a function of the user's may be slow, or give another value."""
+    return all(all_function_names(text) <= REPEATABLE for _, text in risky_parts(merge, a, rules))
 
 
 def comparable(data_type: DataType) -> bool:

@@ -352,6 +352,13 @@ def test_that_no_value_can_be_compared_is_told(shop: Any) -> None:
     assert advice.evidence == "tags cannot be compared before the commit."
 
 
+def test_a_function_that_may_be_of_the_user_is_not_computed_in_the_join(shop: Any) -> None:
+    found = planned(shop, using("(1, 'a', 1023, 5, true)", "WHEN MATCHED THEN UPDATE SET n = bit_count(s.n)"))
+    assert not faults(found)
+    (advice,) = (one for one in found.advice if one.code == "UPDATES_NOT_COMPARED")
+    assert advice.evidence == "n cannot be compared before the commit."
+
+
 def test_a_fault_that_is_an_error_must_be_accepted(shop: Any) -> None:
     found = planned(shop, using("(NULL, 'n', 1, 1, true)"), Checks(errors=("NULL_KEYS_INSERTED",)))
     with pytest.raises(RefusedError, match="NULL in the key"):
