@@ -75,3 +75,16 @@ async def test_a_spark_that_answers_again_is_warm_without_a_restart(backend: Fak
         await operator.misses("Spark is lost")
         await operator.sees("warm · idle")
         assert not backend.called("restart")
+
+
+async def test_f9_starts_spark_again_below_a_dialog(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("f1")
+        await operator.sees("Help")
+        backend.die()
+        operator.app._check_alive()
+        await operator.until(lambda: operator.app.status.spark == "lost")
+        await operator.press("f9")
+        await operator.until(lambda: backend.called("restart"), "a restart")
+        await operator.sees("Help")
