@@ -26,9 +26,9 @@ from console.spark_app import HEARTBEAT_SECONDS, SparkApp
 from console.specs import PLACES
 from console.status import Job, LogLine, Status
 from console.themes import DEFAULT_THEME, load_themes
+from console.widgets.key_order import KeyOrder
 from console.widgets.keys import key_name
 from console.widgets.scrollbars import draw_scroll_bars
-from console.widgets.text_keys import edits_in_order
 from console.words.glyphs import ASCII, UNICODE, locale_speaks_utf8
 from console.words.visible import visible
 from console.work import Failed
@@ -93,6 +93,7 @@ class DeltaMergeApp(SparkApp):
         """The newest operations, as far as the palette has asked for them."""
         self._merge = 1
         self._last_input = monotonic()
+        self._key_order = KeyOrder(self)
         self._jobs: dict[str, Job] = {}
         self._initial = initial or ("merge" if open_sql else "tables")
 
@@ -139,12 +140,10 @@ class DeltaMergeApp(SparkApp):
     async def on_event(self, event: Event) -> None:
         if isinstance(event, InputEvent):
             self._last_input = monotonic()
-        if isinstance(event, Key) and event.key.startswith("alt+"):
-            # some terminals send a letter with it, which nobody typed
-            event.character = None
-        if isinstance(event, Key) and edits_in_order(self, event):
-            return
-        await super().on_event(event)
+        if isinstance(event, Key) and not event.is_forwarded:
+            await self._key_order.press(event, super().on_event)
+        else:
+            await super().on_event(event)
 
     def _collect_garbage(self) -> None:
         if monotonic() - self._last_input >= REST_SECONDS:

@@ -29,6 +29,14 @@ class Dialog(ModalScreen[Result], Asking):
         Binding(
             "f1", "app.help", "help", show=False, id="dialog.help", tooltip="What this dialog is for, and its keys"
         ),
+        Binding(
+            "f9",
+            "app.restart_spark",
+            "restart Spark",
+            show=False,
+            id="dialog.restart_spark",
+            tooltip="Start Spark again after it was lost; the dialog stays",
+        ),
         Binding("escape", "refuse", "Close", show=False, id="dialog.close", tooltip="Close, changing nothing"),
     ]
 

@@ -100,7 +100,7 @@ class Running(OneLine):
             parts.append(f"nothing new for {silent} s")
         # in a text, x is a letter
         typing = isinstance(self.screen.focused, Input | TextArea)
-        stop = "{editor.leave}, {merge.cancel} cancels" if typing else "{merge.cancel} cancels"
+        stop = "{editor.leave}, then {merge.cancel} cancels" if typing else "{merge.cancel} cancels"
         parts.append("cancelling…" if self._cancelling else cast("NamesKeys", self.screen).with_keys(stop))
         dot = f" {self.console_app.glyphs.dot} "
         return Content.assemble((f"{self._what} ", "bold $text-primary"), bar, dot.join(parts))

@@ -31,15 +31,19 @@ def sentences(changes: Changes) -> Iterator[str]:
         kept = f", {number(changes.updated_same)} of them to the values that they have" if changes.updated_same else ""
         yield f"{count(changes.updated, 'row')} updated{kept}"
     for one in changes.concentrations or ():
-        yield concentrated(one, changes.rows_changed)
+        yield concentrated(one, changes)
 
 
-def concentrated(one: Concentration, rows_changed: int) -> str:
-    """``98 % of the changed rows have country = 'DE', 4.9 times its share of the table (20 %)``."""
+def concentrated(one: Concentration, changes: Changes) -> str:
+    """``98 % of the 120 inserted and updated rows have country = 'DE', 4.9 times its share of the table (20 %)``."""
+    kinds = {"inserted": changes.inserted, "updated": changes.updated, "deleted": changes.deleted}
+    changed = " and ".join(kind for kind, rows in kinds.items() if rows)
+    as_it_was = " (before the update)" if changes.updated else ""
     value = "IS NULL" if one.value is None else f"= '{visible(one.value)}'"
     in_table = share(round(one.table_share * 1_000_000), 1_000_000)
     return (
-        f"{share(one.rows, rows_changed)} of the changed rows have {visible(one.column)} {value}, "
+        f"{share(one.rows, changes.rows_changed)} of the {number(changes.rows_changed)} {changed} rows have "
+        f"{visible(one.column)} {value}{as_it_was}, "
         f"{one.lift:,.1f} times its share of the table ({in_table})"
     )
 

@@ -26,6 +26,8 @@ async def test_what_is_typed_in_the_form_is_written_as_sql(backend: FakeBackend)
         await operator.warm()
         await operator.press("4")
         await operator.sees("No columns yet: a adds one.", "Name a table and add columns")
+        # a digit is typed here: the way out is said
+        assert operator.keys.startswith(" esc leave the field")
         await operator.press(*"db.t", "tab", "space", "space", "tab", "right", "tab", *"id", "escape", "a")
         await operator.sees("New column")
         await operator.press("enter")

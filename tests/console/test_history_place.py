@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from console.places.history.history import HistoryPlace
+from console.places.history.history_pages import Group
+from console.status import Job
 from console.widgets.grid import Grid
 from engine.model.plans import OperationDetail
 from tests.console import samples
@@ -81,7 +83,7 @@ async def test_a_commit_shows_up_without_being_asked_for(backend: FakeBackend) -
         await operator.press("ctrl+y")
         await operator.sees("kept its promise")
         await operator.press("h")
-        await operator.until(lambda: len(backend.called("history")) == 2)
+        await operator.until(lambda: len(backend.called("history")) >= 2)
 
 
 @pytest.mark.parametrize("key", ["r", "b"])
@@ -115,7 +117,7 @@ async def test_the_commit_is_under_the_cursor_that_was_elsewhere(backend: FakeBa
         await operator.press("ctrl+y")
         await operator.sees("kept its promise")
         await operator.press("h")
-        await operator.until(lambda: len(backend.called("history")) == 2)
+        await operator.until(lambda: len(backend.called("history")) >= 2)
         place = operator.app.screen
         assert isinstance(place, HistoryPlace)
         await operator.until(
@@ -296,3 +298,55 @@ async def test_a_table_is_one_group_whether_its_catalog_is_named_or_not(backend:
         await operator.sees("Grouped by table.", "▸ ")
         lines = [line.split() for line in operator.screen.splitlines()]
         assert ["▸", "sales.orders", "1", "of", "2", "applied"] in lines
+
+
+async def test_what_was_planned_meanwhile_is_listed_without_a_key(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.press("3")
+        await operator.sees("applied, kept")
+        await operator.press("2")
+        await operator.sees("Preview")
+        # by another console, or the command line
+        newest = backend.ledger[0].model_copy(update={"op_id": "f00d", "plan_id": "f00df00df00d", "status": "planned"})
+        backend.ledger = [newest, *backend.ledger]
+        await operator.press("escape", "3")
+        await operator.sees("○ planned")
+
+
+async def test_what_begins_or_ends_while_the_history_is_shown_is_listed(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.press("3")
+        await operator.sees("applied, kept")
+        newest = backend.ledger[0].model_copy(update={"op_id": "f00d", "plan_id": "f00df00df00d", "status": "planned"})
+        backend.ledger = [newest, *backend.ledger]
+        operator.app.begin(Job("one", "planning"))
+        await operator.sees("○ planned")
+
+
+async def test_while_it_looks_at_an_undo_the_console_says_so(backend: FakeBackend) -> None:
+    backend.hold("plan_undo")
+    async with console(backend, size=(110, 36)) as operator:
+        await operator.press("3")
+        await operator.sees("u takes it back")
+        await operator.press("u")
+        await operator.until(lambda: "looking at an undo" in operator.first_line)
+        backend.release("plan_undo")
+        await operator.sees("Undo operation")
+        assert "looking at an undo" not in operator.first_line
+
+
+async def test_the_cursor_stays_on_the_line_of_a_group_and_shows_its_newest(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.press("3")
+        await operator.sees("applied, kept")
+        await operator.press("b")
+        await operator.sees("Grouped by table.")
+        await operator.press("home")
+        place = operator.app.screen
+        assert isinstance(place, HistoryPlace)
+        await operator.until(lambda: isinstance(place.listed[place._row], Group))
+        newest = backend.ledger[0].model_copy(update={"op_id": "f00d", "plan_id": "f00df00df00d", "status": "undone"})
+        backend.ledger = [newest, *backend.ledger]
+        await operator.press("r")
+        await operator.until(lambda: place.op_id == "f00d", "the newest of the group")
+        assert isinstance(place.listed[place._row], Group)

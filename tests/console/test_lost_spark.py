@@ -140,3 +140,16 @@ def test_a_question_that_hangs_is_asked_once() -> None:
         raise ConnectionError
 
     assert not Pulse(refuses).beats(10)
+
+
+async def test_f9_starts_spark_again_below_a_dialog(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("f1")
+        await operator.sees("Help")
+        backend.die()
+        operator.app._check_alive()
+        await operator.until(lambda: operator.app.status.spark == "lost")
+        await operator.press("f9")
+        await operator.until(lambda: backend.called("restart"), "a restart")
+        await operator.sees("Help")

@@ -50,7 +50,7 @@ async def test_while_one_merge_is_planned_another_is_written(backend: FakeBacken
         await operator.sees("2 new")
         await operator.press(*"merge into t")
         backend.release("plan")
-        await operator.sees("Plan 7f3a9c is ready")
+        await operator.sees("Plan 7f3a9c is ready", "merge 1 of", "(sales.orders)")
         assert operator.merge.number == 2
         assert operator.merge.editor.text == "merge into t"
         await operator.press("alt+left")

@@ -311,3 +311,19 @@ def test_numbers_are_bounded_by_value_and_what_some_files_do_not_say_is_unknown(
     page = statistics_page([uncounted, *files[1:]], detail)
     assert page.table is not None
     assert page.table.rows[0][3:5] == ("0", "")
+
+
+async def test_a_sample_is_still_one_when_the_operator_comes_back_to_the_table(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees("decimal(12,2)")
+        place = operator.app.screen
+        place.action_view("rows")  # type: ignore[attr-defined]
+        await operator.sees("100 rows; there are more")
+        await operator.press("s")
+        await operator.sees("drawn by chance of about")
+        place.open_table("sales.customers")  # type: ignore[attr-defined]
+        await operator.sees("100 rows; there are more")
+        place.open_table("sales.orders")  # type: ignore[attr-defined]
+        await operator.sees("drawn by chance of about")

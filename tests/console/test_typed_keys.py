@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 from textual.events import Key
+from textual.keys import key_to_character
 from textual.widgets import Input
 
 from console.dialogs.commit import CommitDialog
 from console.dialogs.help import HelpDialog
 from console.dialogs.part import PartDialog
 from console.widgets.editor import SqlEditor
-from tests.console.drive import console
+from tests.console.drive import Operator, console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
 
@@ -97,3 +98,39 @@ async def test_one_esc_closes_the_dialog_of_a_part(backend: FakeBackend) -> None
         await operator.until(lambda: isinstance(operator.app.focused, SqlEditor))
         await operator.press("escape")
         await operator.until(lambda: operator.app.screen is operator.merge)
+
+
+def at_once(operator: Operator, *keys: str) -> None:
+    """As a terminal sends them that has them all: nothing is drawn between two keys."""
+    for key in keys:
+        operator.app.post_message(Key(key, key if len(key) == 1 else key_to_character(key)))
+
+
+async def test_what_follows_the_key_of_a_filter_is_typed_into_the_filter(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.sees("orders_feed")
+        at_once(operator, "slash", *"orders_n")
+        filter = operator.app.screen.query_one("#filter", Input)
+        await operator.until(lambda: filter.value == "orders_n", "the whole word")
+        assert len(operator.app.screen_stack) == 1  # o did not open a dialog
+
+
+async def test_what_follows_the_key_of_another_place_is_meant_for_that_place(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        # the editor has the focus there: esc leaves it, so that the next key goes on
+        at_once(operator, "2", "escape", "3")
+        await operator.until(lambda: operator.app.current_mode == "history", "the history")
+        await operator.press("2")
+        assert not operator.merge.editor.text
+
+
+async def test_a_value_is_typed_right_after_its_key(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write(MERGE_SQL.replace("WHEN MATCHED", "AND s.day = :day WHEN MATCHED", 1))
+        await operator.until(lambda: operator.merge.pane.query(Input))
+        text = operator.merge.editor.text
+        at_once(operator, "alt+v", *"4711")
+        await operator.until(lambda: operator.merge.pane.query(Input).first().value == "4711", "4711")
+        assert operator.merge.editor.text == text

@@ -191,3 +191,9 @@ def test_wide_tables_are_read_whole_in_any_session(kind: str, request: pytest.Fi
         finally:
             for key, value in before.items():
                 spark.conf.set(key, value)
+
+
+@pytest.mark.parametrize("verb", ["CREATE", "REPLACE"])
+def test_a_check_says_that_a_table_of_another_format_is_not_planned(sales: Any, verb: str) -> None:
+    told = validate(sales, f"{verb} TABLE another_format AS SELECT 1 AS a", {})
+    assert (told.ok, told.condition, told.hint) == (False, "NOT_A_DELTA_TABLE", "Write USING delta.")

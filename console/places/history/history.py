@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -22,23 +20,20 @@ from console.places.history.history_pages import (
     can_be_undone,
     detail_page,
     grouped,
+    key_of,
     list_page,
     matches,
     sql_page,
 )
-from console.places.place import Place
-from console.status import Job
+from console.places.history.undoing import Undoing
+from console.status import Status
 from console.widgets.lines import TabLine
 from console.widgets.page_view import PageView
-from console.words import undo_sentences
-from console.work import Failure
 
 if TYPE_CHECKING:
-    from textual.notifications import SeverityLevel
-
     from console.places.statement.statement import StatementPlace
     from console.widgets.page import Page
-    from engine.model.operation import Operation, Outcome, UndoPlan
+    from engine.model.operation import Operation, Outcome
     from engine.model.plans import OperationDetail
 
 LIMIT = 500
@@ -49,7 +44,7 @@ VIEWS = (("promise", "Promise against actual"), ("sql", "SQL"), ("plots", "Over 
 VIEWS_GROUP = Binding.Group("views", compact=True)
 
 
-class HistoryPlace(Place):
+class HistoryPlace(Undoing):
     PLACE = "history"
     CSS_PATH = Path(__file__).with_name("history.tcss")
     HELP = (
@@ -91,8 +86,6 @@ class HistoryPlace(Place):
         """The operation that the cursor is to go to as soon as it is listed."""
         self._rest: Timer | None = None
         self._filtering: Timer | None = None
-        self._is_old = False
-        self._undoing = ""
 
     def compose_body(self) -> Iterable[Widget]:
         yield Input(placeholder="/ filter", id="filter", compact=True)
@@ -102,14 +95,20 @@ class HistoryPlace(Place):
 
     def on_mount(self) -> None:
         self.list_view.say("Reading the ledger…")
-        self.action_reload()
+        self._work = ""
+        self.console_app.status_signal.subscribe(self, self._work_changed)
+
+    def _work_changed(self, status: Status) -> None:
+        # what begins or ends is in the ledger
+        before, self._work = self._work, status.work
+        if before != status.work:
+            self.ledger_changed()
 
     def on_screen_resume(self) -> None:
-        if self._is_old:
-            self.action_reload()
+        # this console may be planning, and others write to the same ledger
+        self.action_reload()
 
     def ledger_changed(self) -> None:
-        self._is_old = True
         if self.app.screen is self:
             self.action_reload()
 
@@ -122,8 +121,6 @@ class HistoryPlace(Place):
         return self.query_one("#detail", PageView)
 
     def action_reload(self) -> None:
-        self._is_old = False
-
         def read() -> tuple[list[Operation], dict[str, Outcome]]:
             operations = self.backend.history(limit=LIMIT)
             committed = self.backend.outcomes(LIMIT)
@@ -132,7 +129,7 @@ class HistoryPlace(Place):
         self.ask("history", read, self._read, self.list_view.fail)
 
     def _read(self, ledger: tuple[list[Operation], dict[str, Outcome]]) -> None:
-        before = self._op_id
+        before = self._at
         self.operations, self._outcomes = ledger
         self._list(before)
         if self.focused is None:
@@ -151,11 +148,11 @@ class HistoryPlace(Place):
         self.list_view.focus_page()
 
     def _list(self, before: str = "") -> None:
-        """``before``: the operation that the cursor stays on, wherever it is listed now."""
+        """``before``: what the cursor stays on, wherever it is listed now."""
         words = self.query_one("#filter", Input).value.split()
         found = [one for one in self.operations if matches(one, words)]
         self.listed = grouped(found, self.grouping)
-        rows = {one.op_id: row for row, one in enumerate(self.listed) if not isinstance(one, Group)}
+        rows = {key_of(one): row for row, one in enumerate(self.listed)}
         self._row = rows.get(self._wanted, rows.get(before, 0))
         if self._wanted in rows:
             self._wanted = ""
@@ -201,19 +198,21 @@ class HistoryPlace(Place):
         self.open_row(event, "One row")
 
     @property
+    @override
     def selected(self) -> Operation | None:
         """The operation under the cursor; of a group the newest."""
         return next((one for one in self.listed[self._row :] if not isinstance(one, Group)), None)
 
     @property
-    def _op_id(self) -> str:
-        return self.selected.op_id if self.selected is not None else ""
+    def _at(self) -> str:
+        """What the cursor is on: an operation, or the line of a group."""
+        return key_of(self.listed[self._row]) if self._row < len(self.listed) else ""
 
     @property
     def _detail_of_selected(self) -> OperationDetail | None:
         """None as long as another row is shown below."""
         shown = self.detail
-        return shown if shown is not None and shown.operation.op_id == self._op_id else None
+        return shown if shown is not None and shown.operation.op_id == self.op_id else None
 
     def _look(self) -> None:
         one = self.selected
@@ -225,7 +224,7 @@ class HistoryPlace(Place):
             lambda: self.backend.operation(op_id),
             self._show,
             self.detail_view.fail,
-            of=lambda: self._op_id,
+            of=lambda: self.op_id,
         )
 
     def _show(self, detail: OperationDetail) -> None:
@@ -254,7 +253,7 @@ class HistoryPlace(Place):
 
     def action_group(self) -> None:
         self.grouping = GROUPINGS[(GROUPINGS.index(self.grouping) + 1) % len(GROUPINGS)]
-        self._list(self._op_id)
+        self._list(self.op_id)
         self.notify(f"Grouped by {self.grouping}." if self.grouping else "Not grouped.")
 
     # Small actions
@@ -299,63 +298,11 @@ class HistoryPlace(Place):
         if self.selected is not None:
             self.copy(self.selected.sql, "the SQL")
 
-    # Undo
-
-    def action_undo(self) -> None:
-        if self.selected is None or self._undoing:
-            return
-        op_id = self.selected.op_id
-        self.notify(self.with_keys("Looking at what would come back… {history.back} leaves it."))
-        self.ask("plan_undo", lambda: self.backend.plan_undo(op_id), self._ask_undo, self._undo_failed, of=self.here)
+    # Again
 
     @override
     def here(self) -> object:
-        return self.is_current, self._op_id
-
-    def _ask_undo(self, undo_plan: UndoPlan) -> None:
-        from console.dialogs.confirm import ConfirmDialog
-
-        lines = [*undo_sentences.statements(undo_plan), "", *undo_sentences.page(undo_plan)]
-        if undo_plan.lost:
-            lines += ["", undo_sentences.lost(undo_plan), *(f"  {line}" for line in undo_plan.lost)]
-        dialog = ConfirmDialog(
-            f"Undo operation {undo_plan.op_id}",
-            "\n".join(lines),
-            confirm_label="undo",
-            refuse_label="Cancel",
-        )
-        self.app.push_screen(dialog, partial(self._undo_confirmed, undo_plan, self._op_id))
-
-    def _undo_confirmed(self, undo_plan: UndoPlan, op_id: str, confirmed: bool | None) -> None:
-        if not confirmed:
-            self.notify("Nothing was undone.")
-            return
-        if op_id != self._op_id:
-            # the ledger was read below the dialog
-            self.notify("Nothing was undone: the cursor is on another operation by now.", severity="warning")
-            return
-        operation_id = uuid.uuid4().hex
-        self._undoing = operation_id
-        self.console_app.begin(Job(operation_id, "undoing"))
-
-        def undo() -> Outcome:
-            return self.backend.undo(undo_plan, operation_id=operation_id, on_progress=lambda _: None)
-
-        self.ask("undo", undo, partial(self._undone, undo_plan), self._undo_failed)
-
-    def _undone(self, undo_plan: UndoPlan, outcome: Outcome) -> None:
-        text = undo_sentences.done(undo_plan, outcome, self.console_app.glyphs.dot)
-        self._undo_ended(text, "information" if outcome.kept else "error")
-
-    def _undo_failed(self, failure: Failure) -> None:
-        self._undo_ended(f"{failure} {failure.hint}".strip(), "error")
-
-    def _undo_ended(self, text: str, severity: SeverityLevel) -> None:
-        self.console_app.end(self._undoing)
-        self._undoing = ""
-        self.console_app.record(text, severity)
-        self.notify(text, title="Undo", severity=severity, timeout=10)
-        self.console_app.ledger_changed()
+        return self.is_current, self.op_id
 
     def action_plan_again(self) -> None:
         if self.selected is not None:

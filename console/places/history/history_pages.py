@@ -59,6 +59,11 @@ class Group:
 Listed = Sequence["Operation | Group"]
 
 
+def key_of(one: Operation | Group) -> str:
+    """What finds it again in a list that was read anew."""
+    return f"group {one.name}" if isinstance(one, Group) else one.op_id
+
+
 def grouped(operations: Sequence[Operation], by: str) -> list[Operation | Group]:
     """The operations, a line before those of each ``table`` or ``day``; the newest group first."""
     if by not in GROUPINGS[1:]:

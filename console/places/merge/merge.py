@@ -94,6 +94,12 @@ class MergePlace(FormSqlPlace):
             (str(number), f"{number} {visible(table) or 'new'}") for number, table in self.console_app.merges.items()
         ]
 
+    @property
+    @override
+    def in_words(self) -> str:
+        one_of_several = len(self.console_app.merges) > 1
+        return f"merge {self.number} of the Merge place" if one_of_several else super().in_words
+
     def _merges_changed(self, _number: int) -> None:
         line = self.query_one("#merges", TabLine)
         line.tabs = self._merges()

@@ -18,8 +18,9 @@ from console.progress import Advanced, reporter
 from console.status import Job
 from console.widgets.editor import SqlEditor
 from console.widgets.running import Running
-from console.words import sentences
+from console.words import create_sentences, sentences
 from console.words.format import short_id
+from console.words.visible import visible
 from console.work import Failure
 
 if TYPE_CHECKING:
@@ -118,11 +119,17 @@ class StatementPlace(StepsPlace):
         if not typed_on:
             self.pane.say(f"Plan {name} was made of this text; nothing is written yet.")
         if typed_on or self.app.screen is not self:
-            where = self.PLACE.capitalize()
-            self.notify(self.with_keys(f"Plan {name} is ready: {{merge.preview}} in the {where} place shows it."))
+            of = visible(plan.target.name) if plan.kind == "merge" else create_sentences.headline(plan)
+            sentence = f"Plan {name} is ready: {{merge.preview}} in {self.in_words} shows it."
+            self.notify(f"{self.with_keys(sentence)} ({of})")
         if not typed_on:
             self.show_view("preview")
         self.refresh_bindings()
+
+    @property
+    def in_words(self) -> str:
+        """Where this is, for a notice that is read elsewhere."""
+        return f"the {self.PLACE.capitalize()} place"
 
     def _project(self, plan: AnyPlan) -> None:
         if plan.kind != "merge":
@@ -308,6 +315,7 @@ class StatementPlace(StepsPlace):
         typing = view not in ("preview", "commit")
         return {
             "edit": view != "compose" or self.focused is None,
+            "leave_field": typing and isinstance(self.focused, Input),
             "plan": self.operation is None and typing,
             "cancel": self.operation is not None or self.pane.plan_is_wanted,
             "preview": self.plan is not None and view != "preview",
@@ -322,6 +330,9 @@ class StatementPlace(StepsPlace):
             "why_not_commit": may_commit and never is not None,
             "history": view == "commit",
         }
+
+    def action_leave_field(self) -> None:
+        self.action_back()
 
     def action_pane(self, view: str) -> None:
         if view == "compose":

@@ -43,6 +43,8 @@ class OneTable(Place):
         self.shown: Shown | None = None
         self.detail: TableDetail | None = None
         self.view = "columns"
+        self.sampled: set[str] = set()
+        """The tables whose rows are drawn by chance, until the first ones are asked for again."""
         self._pages: dict[str, Page] = {}
 
     @property
@@ -61,7 +63,7 @@ class OneTable(Place):
         predicate = self.query_one("#predicate", Input)
         if self.shown is None or self.shown.name != name:
             predicate.value = ""
-        self.shown = Shown(name, version, predicate.value)
+        self.shown = Shown(name, version, predicate.value, sampled=name in self.sampled)
         self._pages.pop("rows", None)
         # the tree may be hidden now: focus goes with what was asked for, not to whatever is next
         self.set_focus(None)

@@ -192,7 +192,8 @@ class TablesPlace(OneTable):
 
     def action_sample(self) -> None:
         if self.shown is not None:
-            self._fetch(replace(self.shown, sampled=not self.shown.sampled))
+            self.sampled ^= {self.shown.name}
+            self._fetch(replace(self.shown, sampled=self.shown.name in self.sampled))
 
     def _fetch(self, shown: Shown) -> None:
         self.shown = shown

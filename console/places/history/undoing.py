@@ -1,0 +1,96 @@
+"""Taking an operation back: look at what would come back, ask, do it."""
+
+from __future__ import annotations
+
+import uuid
+from functools import partial
+from typing import TYPE_CHECKING
+
+from console.places.place import Place
+from console.status import Job
+from console.words import undo_sentences
+from console.work import Failure
+
+if TYPE_CHECKING:
+    from textual.notifications import SeverityLevel
+
+    from engine.model.operation import Operation, Outcome, UndoPlan
+
+
+class Undoing(Place):
+    """A place with an operation under the cursor."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._undoing = ""
+
+    @property
+    def selected(self) -> Operation | None:
+        """The operation under the cursor."""
+        raise NotImplementedError
+
+    @property
+    def op_id(self) -> str:
+        """Its id, or nothing."""
+        return self.selected.op_id if self.selected is not None else ""
+
+    def action_undo(self) -> None:
+        if self.selected is None or self._undoing:
+            return
+        op_id, app = self.selected.op_id, self.console_app
+        looking = uuid.uuid4().hex
+        app.begin(Job(looking, "looking at an undo"))
+        self.notify(self.with_keys("Looking at what would come back… {history.back} leaves it."))
+        self.ask(
+            "plan_undo",
+            lambda: self.backend.plan_undo(op_id),
+            self._ask_undo,
+            self._undo_failed,
+            of=self.here,
+            ended=lambda: app.end(looking),
+        )
+
+    def _ask_undo(self, undo_plan: UndoPlan) -> None:
+        from console.dialogs.confirm import ConfirmDialog
+
+        lines = [*undo_sentences.statements(undo_plan), "", *undo_sentences.page(undo_plan)]
+        if undo_plan.lost:
+            lines += ["", undo_sentences.lost(undo_plan), *(f"  {line}" for line in undo_plan.lost)]
+        dialog = ConfirmDialog(
+            f"Undo operation {undo_plan.op_id}",
+            "\n".join(lines),
+            confirm_label="undo",
+            refuse_label="Cancel",
+        )
+        self.app.push_screen(dialog, partial(self._undo_confirmed, undo_plan, self.op_id))
+
+    def _undo_confirmed(self, undo_plan: UndoPlan, op_id: str, confirmed: bool | None) -> None:
+        if not confirmed:
+            self.notify("Nothing was undone.")
+            return
+        if op_id != self.op_id:
+            # the ledger was read below the dialog
+            self.notify("Nothing was undone: the cursor is on another operation by now.", severity="warning")
+            return
+        operation_id = uuid.uuid4().hex
+        self._undoing = operation_id
+        self.console_app.begin(Job(operation_id, "undoing"))
+
+        def undo() -> Outcome:
+            return self.backend.undo(undo_plan, operation_id=operation_id, on_progress=lambda _: None)
+
+        self.ask("undo", undo, partial(self._undone, undo_plan), self._undo_failed)
+
+    def _undone(self, undo_plan: UndoPlan, outcome: Outcome) -> None:
+        text = undo_sentences.done(undo_plan, outcome, self.console_app.glyphs.dot)
+        self._undo_ended(text, "information" if outcome.kept else "error")
+
+    def _undo_failed(self, failure: Failure) -> None:
+        self._undo_ended(f"{failure} {failure.hint}".strip(), "error")
+
+    def _undo_ended(self, text: str, severity: SeverityLevel) -> None:
+        self.console_app.end(self._undoing)
+        self._undoing = ""
+        self.console_app.record(text, severity)
+        self.notify(text, title="Undo", severity=severity, timeout=10)
+        self.console_app.ledger_changed()
