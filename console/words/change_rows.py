@@ -35,14 +35,15 @@ def sentences(changes: Changes) -> Iterator[str]:
 
 
 def concentrated(one: Concentration, changes: Changes) -> str:
-    """``98 % of the 120 inserted and updated rows have country = 'DE', 4.9 times its share of the table (20 %)``."""
+    """``98 % of the 120 rows inserted or updated have country = 'DE', 4.9 times its share of the table (20 %)``."""
     kinds = {"inserted": changes.inserted, "updated": changes.updated, "deleted": changes.deleted}
-    changed = " and ".join(kind for kind, rows in kinds.items() if rows)
+    *others, last = (kind for kind, rows in kinds.items() if rows)
+    changed = f"{', '.join(others)} or {last}" if others else last
     as_it_was = " (before the update)" if changes.updated else ""
     value = "IS NULL" if one.value is None else f"= '{visible(one.value)}'"
     in_table = share(round(one.table_share * 1_000_000), 1_000_000)
     return (
-        f"{share(one.rows, changes.rows_changed)} of the {number(changes.rows_changed)} {changed} rows have "
+        f"{share(one.rows, changes.rows_changed)} of the {number(changes.rows_changed)} rows {changed} have "
         f"{visible(one.column)} {value}{as_it_was}, "
         f"{one.lift:,.1f} times its share of the table ({in_table})"
     )

@@ -24,7 +24,8 @@ VIEWS = {
     "changes": (
         "1,204,220 rows + 220 inserted - 3 deleted = 1,204,437 rows",
         "4 of them to the values that they have",
-        "country = 'DE', 9.0 times its share of the table",
+        "99 % of the 1,423 rows inserted, updated or deleted have country = 'DE'",
+        "9.0 times its share of the table",
         "paid → shipped (900), NULL → [/paid] (2)",
         "10,500.50 → 9,800.00",
         "unknown: current_timestamp()",

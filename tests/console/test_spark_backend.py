@@ -42,6 +42,7 @@ class Kept:
     """A session that knows whether it was closed."""
 
     spark: Any = None
+    server: Any = None
     closed = False
 
     def on_progress(self, _: object) -> Any:

@@ -493,12 +493,11 @@ def test_a_plan_of_an_older_format_is_compared_in_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("value", "condition"),
-    [("current_schema()", "TRUE"), ("'x'", "current_database() <> 'default'"), ("said_schema()", "TRUE")],
+    [("current_schema()", "TRUE"), ("'x'", "current_database() <> 'default'")],
 )
 def test_the_schema_that_a_function_tells_is_compared_where_every_name_is_qualified(
     spark: Any, schema: str, value: str, condition: str
 ) -> None:
-    spark.sql("CREATE TEMPORARY FUNCTION said_schema() RETURNS STRING RETURN current_schema()")
     t, s = (f"spark_catalog.{schema}.{name}" for name in ("t", "s"))
     spark.sql(f"CREATE TABLE {t} USING delta AS SELECT 1 AS id, 'a' AS v")
     spark.sql(f"CREATE TABLE {s} USING delta AS SELECT explode(array(1, 2)) AS id, 'b' AS v")
@@ -514,4 +513,3 @@ def test_the_schema_that_a_function_tells_is_compared_where_every_name_is_qualif
         assert "the current schema was" in str(raised.value)
     finally:
         spark.sql(f"USE {schema}")
-        spark.sql("DROP TEMPORARY FUNCTION said_schema")
