@@ -47,6 +47,7 @@ def foresee_create(create: ParsedCreate, around: Situation, provided: Provided) 
         clustering_statistics,
         verify_table_metadata,
         _append_only,
+        _catalog_name,
     )
     return next((refused for rule in rules for refused in rule(create, around, provided)), None)
 
@@ -246,6 +247,17 @@ def _not_null(create: ParsedCreate, around: Situation, provided: Provided) -> It
         )
 
 
+def _catalog_name(create: ParsedCreate, around: Situation, _: Provided) -> Iterator[Refused]:
+    """SessionCatalog.validateName, of a table that is not in the catalog yet."""
+    name = create.parts[-1] if create.path is None and create.parts else ""
+    if around.entry is None and name and not re.fullmatch(r"[A-Za-z0-9_]+", name):
+        yield refusal(
+            "INVALID_SCHEMA_OR_RELATION_NAME",
+            f"The catalog takes letters of ASCII, digits and _ in the name of a table, and not {name!r}.",
+            "Choose another name.",
+        )
+
+
 def _columns(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:
     """The checks of OptimisticTransaction.updateMetadata and of the commit."""
     columns = provided.columns
@@ -277,6 +289,12 @@ def _columns(create: ParsedCreate, around: Situation, provided: Provided) -> Ite
             "DELTA_UNSUPPORTED_DATA_TYPES",
             f"Delta stores no {unsupported.type}: column {unsupported.name}",
             "Use another type: numbers or timestamps for an interval, a plain STRING for a collation.",
+        )
+    if provided.holds_void is not None:
+        yield refusal(
+            "DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE",
+            f"The query gives nothing but NULL inside of an array or a map: column {provided.holds_void}",
+            "Cast it to a type that Delta stores.",
         )
     reserved = next((column.name for column in columns if column.name.lower() in CDC_COLUMNS), None)
     if reserved is not None and is_on(properties, "delta.enableChangeDataFeed", "false"):

@@ -25,7 +25,7 @@ from engine.sql.parse_create import ParsedCreate
 from engine.table.commits import current_version
 from engine.table.delta_log import list_files
 from engine.table.logged_schema import logged_metadata
-from engine.table.nested_types import has_not_null, has_unenforceable, leaves_of
+from engine.table.nested_types import has_not_null, has_unenforceable, holds_void, leaves_of
 from engine.table.table_features import implied_by, known_features
 from engine.table.table_state import (
     catalog_entry,
@@ -55,7 +55,9 @@ class Provided:
 
     ``features`` are those that come with a table that is copied; ``num_files`` and ``num_bytes`` what a clone refers
     to. ``leaves`` are the types by name of the fields without fields of their own, ``s.x``, in the
-    order of the columns; ``unenforceable`` is the first column with a NOT NULL inside of an array or a map.
+    order of the columns;
+    ``unenforceable`` is the first column with a NOT NULL inside of an array or a map, ``holds_void`` that of a query
+    with nothing but NULL there.
     """
 
     columns: tuple[StateColumn, ...]
@@ -66,6 +68,7 @@ class Provided:
     features: frozenset[str] = frozenset()
     nested_not_null: bool = False
     unenforceable: str | None = None
+    holds_void: str | None = None
     leaves: dict[str, str] = field(default_factory=dict)
     source: CreateSource | None = None
     num_files: int = 0
@@ -140,6 +143,7 @@ def _selected(spark: SparkSession, create: ParsedCreate) -> Provided:
         partition_columns=_as_in_schema(create.partition_by, columns),
         clustering_columns=_as_in_schema(create.cluster_by, columns),
         comment=create.comment,
+        holds_void=next((one.name for one in schema.fields if holds_void(one.dataType)), None),
         leaves={name: leaf for one in schema.fields for name, leaf in leaves_of(one.name, one.dataType)},
     )
 

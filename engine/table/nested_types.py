@@ -21,6 +21,12 @@ def has_unenforceable(type_: DataType) -> bool:
     return any(map(_loses_not_null, _held(type_))) or any(has_unenforceable(field.dataType) for field in fields)
 
 
+def holds_void(type_: DataType) -> bool:
+    """Whether an array or a map holds nothing but NULL (SchemaUtils.dropNullTypeColumns, which raises then)."""
+    inside = [*_held(type_), *(field.dataType for field in _fields(type_))]
+    return any(map(_is_void_anywhere, _held(type_))) or any(map(holds_void, inside))
+
+
 def leaves_of(name: str, type_: DataType) -> list[tuple[str, str]]:
     """(name, type as Spark prints it) of the fields of a column that have no fields of their own, ``s.x``; an
     array or a map is one (StatisticsCollection.truncateSchema)."""
@@ -28,6 +34,11 @@ def leaves_of(name: str, type_: DataType) -> list[tuple[str, str]]:
     if not fields:
         return [(name, type_.simpleString())]
     return [leaf for field in fields for leaf in leaves_of(f"{name}.{field.name}", field.dataType)]
+
+
+def _is_void_anywhere(type_: DataType) -> bool:
+    inside = [*_held(type_), *(field.dataType for field in _fields(type_))]
+    return type_.typeName() == "void" or any(map(_is_void_anywhere, inside))
 
 
 def _loses_not_null(type_: DataType) -> bool:

@@ -384,6 +384,13 @@ REFUSED = (
         "REPLACE TABLE t USING delta AS SELECT 1 AS id",
         ("CREATE TABLE t (id INT) USING delta TBLPROPERTIES ('delta.appendOnly' = 'true')", "INSERT INTO t VALUES (1)"),
     ),
+    Case("as select, an array of nothing", "CREATE TABLE t USING delta AS SELECT 1 AS id, array() AS a"),
+    Case(
+        "as select, nothing in a map in a struct",
+        "CREATE TABLE t USING delta AS SELECT 1 AS id, named_struct('m', map('a', NULL)) AS s",
+    ),
+    Case("a name with a dash", "CREATE TABLE `a-b` (id INT) USING delta", target="`a-b`"),
+    Case("a name with an umlaut, as select", "CREATE TABLE `tä` USING delta AS SELECT 1 AS id", target="`tä`"),
     Case(
         "path and location",
         "CREATE TABLE delta.`{dir}/new` (a INT) USING delta LOCATION '{dir}/other'",

@@ -322,3 +322,15 @@ def test_the_values_of_properties(properties: str, condition: str | None) -> Non
 def test_how_long_deleted_files_are_kept_is_free_where_the_session_says_so() -> None:
     around = replace(NOTHING, enforces_retention=False)
     assert foreseen(f"{CREATE} TBLPROPERTIES ('delta.logRetentionDuration' = '1 day')", around) is None
+
+
+def test_a_new_name_in_the_catalog_is_of_ascii() -> None:
+    assert foreseen("CREATE TABLE `a-b` (id BIGINT, day DATE) USING delta") == "INVALID_SCHEMA_OR_RELATION_NAME"
+    assert foreseen("CREATE TABLE delta.`/w/a-b` (id BIGINT, day DATE) USING delta") is None
+    assert foreseen(OR_REPLACE.replace("TABLE t", "TABLE `a-b`"), TABLE) is None
+
+
+def test_a_query_of_nothing_but_null_in_an_array() -> None:
+    assert (
+        foreseen(CTAS, NOTHING, Provided((LIST,), (), holds_void="l")) == "DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE"
+    )

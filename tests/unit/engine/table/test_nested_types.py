@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from pyspark.sql.types import ArrayType, DataType, IntegerType, MapType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, DataType, IntegerType, MapType, NullType, StringType, StructField, StructType
 
-from engine.table.nested_types import has_not_null, has_unenforceable, leaves_of
+from engine.table.nested_types import has_not_null, has_unenforceable, holds_void, leaves_of
 
 INT = IntegerType()
 
@@ -48,3 +48,18 @@ def test_where_a_not_null_stands_decides_whether_delta_enforces_or_refuses_it(
 def test_an_array_is_one_leaf_and_a_struct_has_those_of_its_fields() -> None:
     assert leaves_of("A", ArrayType(struct())) == [("A", "array<struct<X:int>>")]
     assert leaves_of("S", struct(struct())) == [("S.X.X", "int")]
+
+
+@pytest.mark.parametrize(
+    ("type_", "holds"),
+    [
+        (NullType(), False),
+        (struct(NullType()), False),  # Delta drops the field
+        (ArrayType(NullType()), True),
+        (MapType(StringType(), struct(NullType())), True),
+        (struct(ArrayType(NullType())), True),
+        (ArrayType(INT), False),
+    ],
+)
+def test_nothing_but_null_inside_of_an_array_or_a_map(type_: DataType, holds: bool) -> None:
+    assert holds_void(type_) is holds
