@@ -30,6 +30,8 @@ class PlanSessions:
         self._cancelled: set[str] = set()
         self._committed: set[str] = set()
         self._lock = threading.Lock()
+        self._interrupting = threading.Lock()
+        """Held while an interrupt is on its way, which a Spark that hangs does not answer."""
 
     def get(self, plan_id: str) -> Session | None:
         return self._plans.get(plan_id)
@@ -66,8 +68,9 @@ class PlanSessions:
             self._plans.clear()
             self._dropped.clear()
             self._running.clear()
-        for session in dict.fromkeys(sessions):
-            session.close(keep=session in keep)
+        with contextlib.ExitStack() as stack:  # each is closed, whatever another one raises
+            for session in dict.fromkeys(sessions):
+                stack.callback(session.close, keep=session in keep)
 
     def _close_old(self) -> None:
         """Close what was replaced, and the oldest above the limit."""
@@ -99,7 +102,7 @@ class PlanSessions:
         def say(progress: Progress) -> None:
             nonlocal phase
             if progress.stage == "committed":
-                with self._lock:  # an interrupt on its way goes before the queries of this phase
+                with self._interrupting:  # one on its way goes before the queries of this phase
                     self._committed.add(operation_id)
             elif operation_id in self._cancelled:
                 raise CancelledError("CANCELLED", "The work was cancelled.", "Nothing of it goes on in Spark.")
@@ -135,7 +138,10 @@ class PlanSessions:
         while True:
             with self._lock:
                 session = self._running.get(operation_id)
-                if session is None or operation_id in self._committed:
+            if session is None:
+                return
+            with self._interrupting:
+                if operation_id in self._committed:
                     return
                 with contextlib.suppress(Exception):  # a Spark that is gone ends the work by itself
                     if session.interrupt_tag(operation_id):

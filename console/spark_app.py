@@ -88,6 +88,8 @@ class SparkApp(App[None], Asking):
         self._start_spark(restart=False)
 
     def _start_spark(self, *, restart: bool) -> None:
+        self._silent_since = None
+        self.forget("alive")  # that look is at the Spark of before
         self.set_status(spark="starting", narration="Spark is starting…" if restart else self.status.narration)
 
         def start() -> tuple[str, ...]:
@@ -108,7 +110,6 @@ class SparkApp(App[None], Asking):
             self.set_status(narration=event.sentence)
 
     def _spark_is_warm(self, sentences: tuple[str, ...]) -> None:
-        self._silent_since = None
         self.set_status(spark="warm", narration="")
         self.screen.refresh_bindings()
         self.record(f"Spark is up: {self.backend.endpoint}.")

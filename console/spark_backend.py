@@ -94,10 +94,11 @@ class SparkBackend(SparkTables):
         with self._lock:
             own = (self._checks, self._main)
             self._checks = self._main = None
-        self._sessions.close()
-        for session in own:
-            if session is not None:
-                session.close()
+        with contextlib.ExitStack() as stack:  # each is closed, whatever another one raises
+            for session in own:
+                if session is not None:
+                    stack.callback(session.close)
+            stack.callback(self._sessions.close)
 
     def is_alive(self) -> bool:
         return self._main is not None and self._main.is_alive()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeVar
+from typing import ClassVar, Final, TypeVar
 
 from textual.content import Content
 from textual.widgets import Button
@@ -17,6 +17,7 @@ Result = TypeVar("Result")
 class WritingDialog(Dialog[Result]):
     """The button ``#confirm`` shows its label as soon as it works."""
 
+    refuses_earlier_keys: ClassVar = True
     shown_at: float | None = None
     """When the dialog was drawn, by the console's clock."""
 

@@ -82,7 +82,7 @@ class SessionPlace(Place):
             what_now = self.console_app.with_keys(
                 "{app.restart_spark} starts it again; drafts and history are untouched."
             )
-            text = f"Spark at {status.endpoint} is lost. {self.console_app.with_keys(what_now)}"
+            text = f"Spark at {status.endpoint} is lost. {what_now}"
             self.page.show(Page((signed(self.console_app.glyphs.error, "$text-error", text),)))
         else:
             self.page.say(f"Spark at {status.endpoint} is starting.")

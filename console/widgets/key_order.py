@@ -9,6 +9,7 @@ from functools import partial
 from textual.app import App
 from textual.dom import DOMNode
 from textual.events import Event, Key
+from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
 from console.widgets.text_keys import edits_in_order
@@ -29,22 +30,32 @@ class KeyOrder:
 
     def __init__(self, app: App[None]) -> None:
         self._app = app
-        self._waiting: deque[Key] = deque()
+        self._waiting: deque[tuple[Key, Screen[object]]] = deque()
+        """Each with the screen that it was pressed on."""
         self._press = 0
         """The number of the key that settles, or did last."""
         self._is_settling = False
 
     async def press(self, event: Key, deliver: Deliver) -> None:
         """Hand a key on with ``deliver``, now or as soon as the keys before it have settled."""
-        self._waiting.append(event)
+        self._waiting.append((event, self._app.screen))
         if not self._is_settling:
             await self._deliver_waiting(deliver)
         elif len(self._waiting) == 1:
-            self._app.set_timer(PATIENCE_SECONDS, partial(self._settled, self._press, deliver))
+            self._lose_patience_later(deliver)
+
+    def _lose_patience_later(self, deliver: Deliver) -> None:
+        self._app.set_timer(PATIENCE_SECONDS, partial(self._settled, self._press, deliver))
 
     async def _deliver_waiting(self, deliver: Deliver) -> None:
         while self._waiting and not self._is_settling:
-            await self._deliver(self._waiting.popleft(), deliver)
+            event, pressed_on = self._waiting.popleft()
+            screen = self._app.screen
+            # a dialog that writes takes no key that was pressed before it came
+            if screen is pressed_on or not getattr(screen, "refuses_earlier_keys", False):
+                await self._deliver(event, deliver)
+        if self._waiting:
+            self._lose_patience_later(deliver)
 
     async def _deliver(self, event: Key, deliver: Deliver) -> None:
         app = self._app

@@ -35,10 +35,11 @@ def refuse(plan: Plan | CreatePlan, accept: Sequence[str]) -> None:
             plan.refused.hint or "Change the statement or its source, and plan again.",
         )
     if missing := [one for one in to_accept(plan) if one.code not in accept]:
+        options = dict.fromkeys(f"--accept {one.code}" for one in missing)
         raise RefusedError(
             missing[0].condition,
             missing[0].sentence,
-            f"If that is what you want, apply with {' '.join(f'--accept {one.code}' for one in missing)}.",
+            f"If that is what you want, apply with {' '.join(options)}.",
         )
 
 

@@ -26,7 +26,7 @@ def clustering_columns(create: ParsedCreate, _: Situation, provided: Provided) -
             yield refusal(
                 "UNSUPPORTED_FEATURE.PARTITION_WITH_NESTED_COLUMN_IS_UNSUPPORTED",
                 f"CLUSTER BY names no column of the table, as it is written: {name}",
-                "Write it with the capital letters of the column.",
+                "Name a column of the table, with its capital letters.",
             )
 
 
@@ -63,6 +63,6 @@ def _with_statistics(around: Situation, provided: Provided) -> set[str]:
         columns = [one.lower() for one in named_columns(named) or []]
         return {leaf for leaf in leaves for one in columns if leaf == one or leaf.startswith(f"{one}.")}
     number = provided.configuration.get(INDEXED_NUMBER, around.indexed_columns)
-    # a value that is no number is refused by Delta in its own words
-    most = int(number) if re.fullmatch(r"-?\d+", number) else -1
+    # the default of the session may be no number, which Delta refuses in its own words
+    most = int(number) if re.fullmatch(r"[+-]?\d+", number) else -1
     return set(leaves[: None if most < 0 else most])

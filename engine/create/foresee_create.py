@@ -248,8 +248,9 @@ def _not_null(create: ParsedCreate, around: Situation, provided: Provided) -> It
 
 
 def _catalog_name(create: ParsedCreate, around: Situation, _: Provided) -> Iterator[Refused]:
-    """SessionCatalog.validateName, of a table that is not in the catalog yet."""
-    name = create.parts[-1] if create.path is None and create.parts else ""
+    """SessionCatalog.validateName, of a table that is not in the catalog yet: Delta asks it after its commit."""
+    is_ours = create.path is None and create.parts[:-2] in ((), ("spark_catalog",))
+    name = create.parts[-1] if is_ours and create.parts else ""
     if around.entry is None and name and not re.fullmatch(r"[A-Za-z0-9_]+", name):
         yield refusal(
             "INVALID_SCHEMA_OR_RELATION_NAME",

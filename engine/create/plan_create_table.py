@@ -22,6 +22,7 @@ from engine.model.plan import PlanningState, Remark, Target
 from engine.model.progress import OnProgress
 from engine.preflight.log_store_warning import log_store_warnings
 from engine.preflight.target_reads import beside
+from engine.preflight.untested_spark import NO_NUMBER, is_tested, untested_spark
 from engine.spark.clock import Clock
 from engine.spark.confs import read_confs
 from engine.spark.not_understood import NOT_UNDERSTOOD
@@ -111,14 +112,14 @@ def _plan(
 def assemble(spark: SparkSession, statement: CreateStatement, survey: Survey, state: PlanningState) -> CreatePlan:
     """The plan that is shown, saved and applied."""
     create, around, provided, after = survey.create, survey.around, survey.provided, survey.after
-    before, confs, target = around.before, create_confs(spark), target_of(survey)
+    before, confs, target, versions = around.before, create_confs(spark), target_of(survey), engines(spark)
     replaced = survey.effect == "replace" and create.form != "clone"
     commits = not survey.refused and survey.effect not in ("nothing", "adopt")
     updates = not survey.refused and survey.effect != "nothing"
     return CreatePlan(
         plan_id=_plan_id(statement, target, provided.source, confs, after, state),
         created_at=now(),
-        engines=engines(spark),
+        engines=versions,
         statement=statement,
         target=target,
         in_catalog=around.exists,
@@ -138,9 +139,13 @@ def assemble(spark: SparkSession, statement: CreateStatement, survey: Survey, st
         post_commit=run_post_commit_updates(create, around.exists, after.properties if after else {})
         if updates
         else (),
-        promise=handle_commit(create, provided, before).metrics if commits else {},
+        promise=handle_commit(create, provided, before).metrics if commits and is_tested(versions) else {},
         refused=survey.refused,
-        warnings=(*warnings_of(survey), *log_store_warnings(spark, around.location)),
+        warnings=(
+            *untested_spark(versions, NO_NUMBER),
+            *warnings_of(survey),
+            *log_store_warnings(spark, around.location),
+        ),
         confs=confs,
         state=state,
     )

@@ -55,9 +55,8 @@ class Provided:
 
     ``features`` are those that come with a table that is copied; ``num_files`` and ``num_bytes`` what a clone refers
     to. ``leaves`` are the types by name of the fields without fields of their own, ``s.x``, in the
-    order of the columns;
-    ``unenforceable`` is the first column with a NOT NULL inside of an array or a map, ``holds_void`` that of a query
-    with nothing but NULL there.
+    order of the columns; ``unenforceable`` is the first column with a NOT NULL inside of an array or a map,
+    ``holds_void`` that of a query with nothing but NULL there.
     """
 
     columns: tuple[StateColumn, ...]
@@ -89,7 +88,7 @@ def provided_metadata(spark: SparkSession, create: ParsedCreate) -> Provided:
     provided = steps[create.form](spark, create)
     properties = {normal_key(key): value for key, value in create.properties.items()}
     # Spark takes it for the table's comment
-    comment = properties.pop(COMMENT, None)
+    comment = properties.pop(COMMENT, None) if create.form in ("empty", "as_select") else None
     if provided.comment is None:
         provided = dataclasses.replace(provided, comment=comment)
     options = {**create.options, **{f"option.{key}": value for key, value in create.options.items()}}

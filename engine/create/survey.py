@@ -63,6 +63,7 @@ def survey_table(
 ) -> Survey:
     """What is there, what the statement gives, and what both come to. ``count``: run its query and count the rows."""
     create = with_location(create)
+    is_relative = create.location is not None and not re.match(r"/|[a-zA-Z][\w+.-]*:", create.location)
     entry, name, location = place_of(spark, create)
     named = name if entry and entry.provider == "delta" else f"delta.{quote(location)}"
     table = delta_table_now(spark, named) if location and (entry is None or entry.provider == "delta") else None
@@ -82,6 +83,9 @@ def survey_table(
         indexed_columns=confs.get(INDEXED_DEFAULT) or "32",
     )
     effect = effect_of(create, around)
+    if is_relative and effect != "nothing":
+        # the catalog finds it below the schema's folder, and Delta below the folder that Spark was started in
+        raise UsageError("RELATIVE_LOCATION", f"The location {create.location!r} is relative.", "Write the whole path.")
     check_provider(spark, create, effect)
     provided = provided_metadata(spark, create)
     refused = foresee_create(create, around, provided) or replace_metadata_if_necessary(create, overwrite_schema)
@@ -101,14 +105,10 @@ def survey_table(
 
 
 def with_location(create: ParsedCreate) -> ParsedCreate:
-    """``create`` with the location that its option ``path`` gives, as Spark takes it. Raises UsageError for a relative
-    one: the catalog finds it below the schema's folder, and Delta below the folder that Spark was started in."""
+    """``create`` with the location that its option ``path`` gives, as Spark takes it."""
     options = {key: value for key, value in create.options.items() if key.lower() != "path"}
     by_option = next((value for key, value in create.options.items() if key.lower() == "path"), None)
-    location = create.location or by_option
-    if location is not None and not re.match(r"/|[a-zA-Z][\w+.-]*:", location):
-        raise UsageError("RELATIVE_LOCATION", f"The location {location!r} is relative.", "Write the whole path.")
-    return replace(create, location=location, options=options)
+    return replace(create, location=create.location or by_option, options=options)
 
 
 def broken_constraint(spark: SparkSession, create: ParsedCreate, provided: Provided) -> Refused | None:

@@ -11,7 +11,8 @@ from engine.table.column_rules import CHECK
 from engine.table.table_features import FEATURE_PREFIX
 
 INTERVAL = re.compile(
-    r"(?:interval\s+)?((?:[+-]?\d+(?:\.\d+)?\s+(?:week|day|hour|minute|second|millisecond|microsecond)s?\s*)+)",
+    r"(?:interval )?\s*((?:[+-]?(?:\d+\s+(?:week|day|hour|minute|second|millisecond|microsecond)"
+    r"|\d*\.\d+\s+second)s?(?:\s+|$))+)",
     re.IGNORECASE,
 )
 MICROSECONDS = {
@@ -23,6 +24,7 @@ MICROSECONDS = {
     "millisecond": 1_000,
     "microsecond": 1,
 }
+INT, LONG = 2**31 - 1, 2**63 - 1
 ISOLATION_LEVELS = ("serializable", "writeserializable", "snapshotisolation")
 
 
@@ -39,11 +41,11 @@ def _failed_unless(good: Callable[[str], bool]) -> Callable[[str], str | None]:
     return lambda value: None if good(value) else EXPRESSION_FAILED
 
 
-def _least(least: int) -> Takes:
-    return Takes(
-        f"a whole number from {least:,}",
-        _failed_unless(lambda value: re.fullmatch(r"[+-]?\d{1,10}", value) is not None and int(value) >= least),
-    )
+def _whole(least: int, most: int) -> Takes:
+    def is_good(value: str) -> bool:
+        return re.fullmatch(r"[+-]?\d{1,20}", value) is not None and least <= int(value) <= most
+
+    return Takes(f"a whole number from {least:,}", _failed_unless(is_good))
 
 
 def _interval(value: str) -> str | None:
@@ -52,7 +54,8 @@ def _interval(value: str) -> str | None:
     length = microseconds(value)
     if length is None:
         # Delta reads months and years, and refuses them afterwards
-        return EXPRESSION_FAILED if re.search(r"\d\s+(?:month|year)s?\b", value.lower()) else "DELTA_INVALID_INTERVAL"
+        in_days = re.sub(r"\b(?:month|year)(s?)\b", r"day\1", value, flags=re.IGNORECASE)
+        return "DELTA_INVALID_INTERVAL" if microseconds(in_days) is None else EXPRESSION_FAILED
     return EXPRESSION_FAILED if length < 0 else None
 
 
@@ -89,9 +92,13 @@ PROPERTIES: Mapping[str, Takes] = {
         ),
         DURATION,
     ),
-    **dict.fromkeys(("checkpointInterval", "randomPrefixLength"), _least(1)),
-    **dict.fromkeys(("dataSkippingStringPrefixLength", "requireCheckpointProtectionBeforeVersion"), _least(0)),
-    "dataSkippingNumIndexedCols": _least(-1),
+    **dict.fromkeys(("checkpointInterval", "randomPrefixLength"), _whole(1, INT)),
+    "dataSkippingStringPrefixLength": _whole(0, INT),
+    "requireCheckpointProtectionBeforeVersion": _whole(0, LONG),
+    "dataSkippingNumIndexedCols": _whole(-1, INT),
+    **dict.fromkeys(
+        ("inCommitTimestampEnablementTimestamp", "inCommitTimestampEnablementVersion"), _whole(-LONG - 1, LONG)
+    ),
     "autoOptimize.autoCompact": BOOLEAN,
     "checkpointPolicy": Takes("classic or v2", _failed_unless(lambda value: value in ("classic", "v2"))),
     "columnMapping.mode": Takes(
@@ -102,8 +109,7 @@ PROPERTIES: Mapping[str, Takes] = {
         (
             *("columnMapping.maxColumnId", "coordinatedCommits.commitCoordinator-preview"),
             *("coordinatedCommits.commitCoordinatorConf-preview", "coordinatedCommits.tableConf-preview"),
-            *("dataSkippingStatsColumns", "inCommitTimestampEnablementTimestamp"),
-            *("inCommitTimestampEnablementVersion", "minReaderVersion", "minWriterVersion"),
+            *("dataSkippingStatsColumns", "minReaderVersion", "minWriterVersion"),
             *("parquet.format.version", "redirectReaderWriter-preview", "redirectWriterOnly-preview"),
             "universalFormat.enabledFormats",
         ),
@@ -139,5 +145,5 @@ def microseconds(interval: str) -> int | None:
     read = INTERVAL.fullmatch(interval.strip())
     if read is None:
         return None
-    parts = re.findall(r"([+-]?\d+(?:\.\d+)?)\s+([a-z]+?)s?\b", read[1].lower())
+    parts = re.findall(r"([+-]?\d*\.?\d+)\s+([a-z]+?)s?\b", read[1].lower())
     return round(sum(float(number) * MICROSECONDS[unit] for number, unit in parts))

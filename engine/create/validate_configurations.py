@@ -62,14 +62,13 @@ def validate_configurations(create: ParsedCreate, around: Situation, _: Provided
 
 
 def _retention(properties: Mapping[str, str], around: Situation) -> Iterator[Refused]:
-    """DeltaConfigs.validateTombstoneAndLogRetentionDurationCompatibility, of the properties as typed."""
+    """DeltaConfigs.validateTombstoneAndLogRetentionDurationCompatibility."""
     if not around.enforces_retention or not RETENTION.keys() & properties.keys():
         return
-    log, files = (microseconds(properties.get(key, default)) or 0 for key, default in RETENTION.items())
-    if log < files:
+    (log, kept), (files, deleted) = ((key, properties.get(key, default)) for key, default in RETENTION.items())
+    if (microseconds(kept) or 0) < (microseconds(deleted) or 0):
         yield refusal(
             EXPRESSION_FAILED,
-            "delta.logRetentionDuration (30 days unless it is set) is shorter than delta.deletedFileRetentionDuration "
-            "(1 week).",
-            "Set both: the log must be kept at least as long as deleted files.",
+            f"{log} is {kept}, and {files} is {deleted}: the log must be kept at least as long.",
+            "Set both.",
         )

@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from engine.create.provided_metadata import Provided
 from engine.create.situation import Situation, effect_of, refusal
 from engine.model.plan import Refused
+from engine.spark.spark_errors import EXPRESSION_FAILED
 from engine.sql.parse_create import ParsedCreate
 
 INDEXED_NAMES = "delta.dataSkippingStatsColumns"
 # types whose minimum and maximum Delta keeps (SkippingEligibleDataType)
 SKIPPING_TYPES = re.compile(r"^(tinyint|smallint|int|bigint|float|double|decimal|date|timestamp|string|char|varchar)")
-NAME = r"\s*((?:`(?:[^`]|``)+`|\w+)(?:\.(?:`(?:[^`]|``)+`|\w+))*)\s*"
+NAME = r"\s*((?:`(?:[^`]|``)+`|[A-Za-z0-9_]+)(?:\.(?:`(?:[^`]|``)+`|[A-Za-z0-9_]+))*)\s*"
 
 
 def named_columns(text: str) -> list[str] | None:
@@ -32,7 +33,12 @@ def validate_delta_stats_columns(create: ParsedCreate, around: Situation, provid
         return
     names = named_columns(text)
     if names is None:
-        return  # Delta's parser says what is wrong
+        yield refusal(
+            EXPRESSION_FAILED,
+            f"{INDEXED_NAMES} is no list of columns: {text!r}",
+            "Write names with commas between them, odd ones in backticks.",
+        )
+        return
     partitions = {name.lower() for name in provided.partition_columns}
     columns = {column.name.lower(): column.type for column in provided.columns}
     leaves = {name.lower() for name in provided.leaves}

@@ -35,7 +35,7 @@ def check_place(spark: SparkSession, place: str, *, writes: bool) -> tuple[Spark
     ``writes``: a small Delta table is made there in a folder of its own, read and deleted again; without it nothing
     is written. Raises nothing.
     """
-    place = place.rstrip("/")
+    place = place.rstrip("/") or "/"
     looks: list[tuple[str, Callable[[], SparkFinding]]] = [
         ("list", lambda: _list(spark, place)),
         ("read", lambda: _read(spark, place)),
@@ -74,11 +74,11 @@ def _write(spark: SparkSession, place: str) -> SparkFinding:
         off = seconds_off(before, _written_at(spark, f"{folder}/probe/_delta_log"), _now(spark))
     if holds_data(spark, folder):
         return SparkFinding("write", "fail", f"{folder} was written and cannot be deleted", f"Delete it. {RIGHTS}")
-    told = "two commits were written, read and deleted again"
+    done = "two commits were written, read and deleted again"
     if abs(off) <= CLOCK_SECONDS:
-        return SparkFinding("write", "ok", told)
+        return SparkFinding("write", "ok", done)
     hint = "Set both by a time server: TIMESTAMP AS OF, VACUUM and signed requests go by them."
-    return SparkFinding("write", "warn", f"{told}; the store's clock is {off:+.0f} s off Spark's", hint)
+    return SparkFinding("write", "warn", f"{done}; the store's clock is {off:+.0f} s off Spark's", hint)
 
 
 @contextmanager

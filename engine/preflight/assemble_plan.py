@@ -14,7 +14,7 @@ from engine.preflight.advice import advice_of, warnings_of
 from engine.preflight.findings import Findings
 from engine.preflight.generated_column_advice import generated_predicate
 from engine.preflight.log_store_warning import log_store_warnings
-from engine.preflight.untested_spark import is_tested, rows_alone, untested_spark
+from engine.preflight.untested_spark import ROWS_ALONE, is_tested, rows_alone, untested_spark
 from engine.spark.clock import Clock
 from engine.spark.explain import explain
 from engine.spark.session_state import session_ref
@@ -65,7 +65,7 @@ def assemble_plan(
         estimates=promise.estimates,
         refused=findings.refused,
         warnings=(
-            *untested_spark(versions),
+            *untested_spark(versions, ROWS_ALONE),
             *warnings_of(findings),
             *log_store_warnings(spark, table.path),
             *findings.faults,

@@ -31,15 +31,18 @@ def rows_alone(promise: Promise) -> Promise:
     return replace(promise, metrics={name: promise.metrics[name] for name in ROWS}, estimates={})
 
 
-def untested_spark(engines: Engines) -> tuple[Remark, ...]:
-    """The warning of it; none where Spark is tested."""
+ROWS_ALONE: Final = "the numbers of rows are promised, those of files are not"
+NO_NUMBER: Final = "no number is promised"
+
+
+def untested_spark(engines: Engines, promised: str) -> tuple[Remark, ...]:
+    """The warning of it; none where Spark is tested. ``promised``: what holds all the same."""
     if is_tested(engines):
         return ()
     return (
         Remark(
             code="UNTESTED_SPARK",
-            sentence=f"Spark is {engines.spark}, and the promises are tested with Spark {TESTED_SPARK} alone: the "
-            "numbers of rows are promised, those of files are not.",
-            evidence=f"The files shown are those that Delta {engines.delta} on Spark {TESTED_SPARK} would touch.",
+            sentence=f"Spark is {engines.spark}, and promises are tested with Spark {TESTED_SPARK} alone: {promised}.",
+            evidence=f"The files and the metadata shown are those of Delta {engines.delta} on Spark {TESTED_SPARK}.",
         ),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 import pytest
 from textual.events import Key
 from textual.keys import key_to_character
@@ -134,3 +136,39 @@ async def test_a_value_is_typed_right_after_its_key(backend: FakeBackend) -> Non
         at_once(operator, "alt+v", *"4711")
         await operator.until(lambda: operator.merge.pane.query(Input).first().value == "4711", "4711")
         assert operator.merge.editor.text == text
+
+
+async def test_a_dialog_that_writes_takes_no_key_that_was_pressed_before_it_came(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settles: list[Callable[[], Awaitable[None]]] = []
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        order = operator.app._key_order
+        with monkeypatch.context() as slow:
+            slow.setattr(order, "_follow", lambda _, then: settles.append(then))
+            for key in ("c", "ctrl+y"):
+                operator.app.post_message(Key(key, key_to_character(key)))
+            await operator.until(lambda: isinstance(operator.app.screen, CommitDialog))
+            await operator.until(lambda: operator.app.screen.query_one("#confirm").disabled is False)
+        await settles[0]()
+        await operator.pilot.pause()
+        assert isinstance(operator.app.screen, CommitDialog)
+        assert not backend.called("apply")
+        await operator.press("ctrl+y")
+        await operator.until(lambda: backend.called("apply"))
+
+
+async def test_keys_that_never_settle_do_not_keep_the_others_waiting(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("console.widgets.key_order.PATIENCE_SECONDS", 0.05)
+    async with console(backend) as operator:
+        order = operator.app._key_order
+        with monkeypatch.context() as lost:
+            lost.setattr(order, "_follow", lambda *_: None)
+            for key in ("2", "escape", "3", "down", "up", "r"):
+                operator.app.post_message(Key(key, key_to_character(key)))
+            await operator.until(lambda: order._press == 6, "every key")
+        await operator.press("1")
+        await operator.sees("sales.orders")

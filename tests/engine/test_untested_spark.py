@@ -23,3 +23,6 @@ def test_rows_are_promised_and_files_are_not(spark: Any, schema: str, monkeypatc
     assert (looked.promise["numTargetRowsUpdated"], looked.promise["numTargetRowsInserted"]) == (5, 5)
     assert rewrite(looked).startswith("rewrites about ")
     assert apply(spark, looked).kept
+    created = plan(spark, "CREATE TABLE made USING delta AS SELECT 1 AS id")
+    assert ([one.code for one in created.warnings], created.promise) == (["UNTESTED_SPARK"], {})
+    assert apply(spark, created).kept

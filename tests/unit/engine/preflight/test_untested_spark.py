@@ -9,14 +9,14 @@ import pytest
 from engine.merge.plan_writes import Promise
 from engine.model.plan import Engines, Estimate
 from engine.model.write import WritePlan
-from engine.preflight.untested_spark import ROWS, rows_alone, untested_spark
+from engine.preflight.untested_spark import ROWS, ROWS_ALONE, rows_alone, untested_spark
 
 
 @pytest.mark.parametrize(
     ("release", "is_warned"), [("4.2.0", False), ("4.2.3", False), ("4.1.4", True), ("4.20.0", True)]
 )
 def test_a_spark_of_another_release_is_warned_of(release: str, is_warned: bool) -> None:
-    warnings = untested_spark(Engines(spark=release, delta="4.4.0", deltamerge="0.1.0"))
+    warnings = untested_spark(Engines(spark=release, delta="4.4.0", deltamerge="0.1.0"), ROWS_ALONE)
     assert [one.code for one in warnings] == (["UNTESTED_SPARK"] if is_warned else [])
     assert all(release in one.sentence for one in warnings)
 
