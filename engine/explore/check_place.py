@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -87,10 +88,14 @@ def _probe(spark: SparkSession, place: str) -> Iterator[tuple[str, str]]:
     name = f"{PROBE}{uuid.uuid4().hex[:12]}"
     folder = f"{place}/{name}"
     collected(spark, f"CREATE SCHEMA {quote(name)} LOCATION {string(folder)}")
+    drop = f"DROP SCHEMA IF EXISTS {quote(name)} CASCADE"
     try:
         yield quote(name), folder
-    finally:
-        collected(spark, f"DROP SCHEMA IF EXISTS {quote(name)} CASCADE")
+    except BaseException:
+        with contextlib.suppress(EngineError):  # why it failed is what counts
+            collected(spark, drop)
+        raise
+    collected(spark, drop)
 
 
 def _now(spark: SparkSession) -> float:

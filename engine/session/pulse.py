@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 
@@ -12,22 +13,23 @@ class Pulse:
     def __init__(self, question: Callable[[], None]) -> None:
         self._question = question
         self._thread: threading.Thread | None = None
-        self._failed = False
+        self._answered = threading.Event()
         self._lock = threading.Lock()
 
     def beats(self, seconds: float) -> bool:
         """Whether the question was answered within ``seconds``, without an error."""
         with self._lock:
             if self._thread is None or not self._thread.is_alive():
-                self._failed = False
-                self._thread = threading.Thread(target=self._ask, name="spark-pulse", daemon=True)
+                self._answered = threading.Event()
+                self._thread = threading.Thread(
+                    target=self._ask, args=(self._answered,), name="spark-pulse", daemon=True
+                )
                 self._thread.start()
-            thread = self._thread
+            thread, answered = self._thread, self._answered
         thread.join(seconds)
-        return not (thread.is_alive() or self._failed)
+        return answered.is_set()
 
-    def _ask(self) -> None:
-        try:
+    def _ask(self, answered: threading.Event) -> None:
+        with contextlib.suppress(Exception):
             self._question()
-        except Exception:
-            self._failed = True
+            answered.set()
