@@ -332,7 +332,7 @@ def test_ctrl_c_while_planning(shell: Shell, spark: Any, target: str, tmp_path: 
 
 
 def test_ctrl_c_while_applying(shell: Shell, spark: Any, target: str, tmp_path: Path) -> None:
-    spark.sql(f"INSERT INTO {target}.s SELECT id, id FROM range(1000, 200000)")
+    spark.sql(f"INSERT INTO {target}.s SELECT id, id FROM range(1000, 31000)")
     file = tmp_path / "m.sql"
     file.write_text(
         f"MERGE INTO {target}.t AS t USING {target}.s AS s ON t.k = s.k\n"
