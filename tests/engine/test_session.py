@@ -149,7 +149,7 @@ def test_progress_is_told_while_a_query_runs_and_not_after_it_is_given_back(sess
     with session.new_session() as other:
         stop = other.on_progress(heard.append)
         other.spark.sql("SELECT count(DISTINCT id % 100003) FROM range(0, 20000000, 1, 8)").collect()
-        assert heard[-1].done
+        assert max(event.tasks_done for event in heard) >= 8
         assert max(event.tasks for event in heard) >= 8
         stop()
         before = len(heard)
