@@ -28,7 +28,8 @@ def named_columns(text: str) -> list[str] | None:
 def validate_delta_stats_columns(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:
     """The first rule that the list breaks, in Delta's order."""
     text = provided.configuration.get(INDEXED_NAMES)
-    if text is None or create.form == "clone" or effect_of(create, around) == "adopt":
+    # a table that is copied brings columns for which the list is good
+    if text is None or create.form not in ("empty", "as_select") or effect_of(create, around) == "adopt":
         return
     names = named_columns(text)
     if names is None:

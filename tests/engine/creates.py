@@ -22,6 +22,7 @@ class Case:
 
 T = "CREATE TABLE t (id INT, v STRING) USING delta"
 ROWS = "INSERT INTO t VALUES (1, 'a'), (2, 'b')"
+APPEND_ONLY = "CREATE TABLE t (id INT) USING delta TBLPROPERTIES ('delta.appendOnly' = 'true')"
 SRC = (
     "CREATE TABLE src (id INT NOT NULL COMMENT 'the key', d DATE, g INT GENERATED ALWAYS AS (id + 1), s VARCHAR(10)) "
     "USING delta PARTITIONED BY (d) COMMENT 'hello' TBLPROPERTIES ('a' = 'b')"
@@ -107,7 +108,7 @@ REPLACED = (
     Case(
         "replace, append-only and empty",
         "CREATE OR REPLACE TABLE t (id INT) USING delta",
-        ("CREATE TABLE t (id INT) USING delta TBLPROPERTIES ('delta.appendOnly' = 'true')",),
+        (APPEND_ONLY,),
     ),
     Case("replace", "REPLACE TABLE t (x BIGINT) USING delta COMMENT 'new'", (T, ROWS), quick=True),
     Case("create or replace", "CREATE OR REPLACE TABLE t (id INT) USING delta CLUSTER BY (id)", (T, ROWS), quick=True),
@@ -214,6 +215,11 @@ LIKED = (
     Case("like a Delta table", "CREATE TABLE t LIKE src", (SRC, SRC_ROWS), quick=True),
     Case("like, with properties", "CREATE TABLE t LIKE src TBLPROPERTIES ('x' = 'y')", (SRC,)),
     Case("like a clustered one", "CREATE TABLE t LIKE src", (CLUSTERED,)),
+    Case(
+        "like one that names its columns with statistics",
+        "CREATE TABLE t LIKE src",
+        ("CREATE TABLE src (id INT, v STRING) USING delta TBLPROPERTIES ('delta.dataSkippingStatsColumns' = 'id')",),
+    ),
     Case("like a mapped one", "CREATE TABLE t LIKE src", (MAPPED,)),
     Case("like another format", "CREATE TABLE t LIKE pq USING delta", (PARQUET,), quick=True),
     Case("like, at a location", "CREATE TABLE t LIKE src LOCATION '{dir}/new'", (SRC,)),
@@ -376,13 +382,13 @@ REFUSED = (
     Case(
         "replace, append-only",
         "CREATE OR REPLACE TABLE t (id INT) USING delta",
-        ("CREATE TABLE t (id INT) USING delta TBLPROPERTIES ('delta.appendOnly' = 'true')", "INSERT INTO t VALUES (1)"),
+        (APPEND_ONLY, "INSERT INTO t VALUES (1)"),
         quick=True,
     ),
     Case(
         "replace, append-only by a query",
         "REPLACE TABLE t USING delta AS SELECT 1 AS id",
-        ("CREATE TABLE t (id INT) USING delta TBLPROPERTIES ('delta.appendOnly' = 'true')", "INSERT INTO t VALUES (1)"),
+        (APPEND_ONLY, "INSERT INTO t VALUES (1)"),
     ),
     Case("as select, an array of nothing", "CREATE TABLE t USING delta AS SELECT 1 AS id, array() AS a"),
     Case(

@@ -47,3 +47,9 @@ def test_what_it_may_not_name(names: str, condition: str | None) -> None:
 
 def test_without_the_property_there_is_nothing_to_refuse() -> None:
     assert not [*validate_delta_stats_columns(CREATE, AROUND, Provided(COLUMNS, (), leaves=LEAVES))]
+
+
+def test_a_table_that_is_copied_brings_a_list_that_is_good() -> None:
+    for sql in ("CREATE TABLE t LIKE s USING delta", "CREATE TABLE t SHALLOW CLONE s"):
+        provided = Provided(COLUMNS, (), configuration={INDEXED_NAMES: "a"})
+        assert not [*validate_delta_stats_columns(parse_create(sql), AROUND, provided)]
