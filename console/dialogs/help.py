@@ -119,11 +119,11 @@ class HelpDialog(Dialog[None]):
         if not entries:
             return []
         lines = [sentence(title, "bold $text-primary")]
-        told: set[str] = set()
+        seen: set[str] = set()
         for keys, binding in entries:
-            if binding.id in told:
+            if binding.id in seen:
                 continue  # it says why the first of its id cannot be done
-            told |= {binding.id} if binding.id else set()
+            seen |= {binding.id} if binding.id else set()
             lead = Content.assemble("  ", (keys.ljust(KEYS_WIDTH), "$text-accent"), " ")
             lines.append(Paragraph(Content(binding.tooltip or binding.description), lead))
         return [*lines, sentence("")]

@@ -71,8 +71,8 @@ def form_of(known: Sides) -> Form:
     deleted = _first(_DELETED, _of_type(_FLAG, of_target, known.types))
     operation = _first(_OPERATIONS, _of_type(_TEXT, of_source, known.source_types))
     mark = _first(_DELETED, _of_type(_FLAG, of_source, known.source_types))
-    told = _OPERATIONS.get(operation.lower(), "")
-    delete = quoted(mark) if mark else told.format(quoted(operation))
+    condition = _OPERATIONS.get(operation.lower(), "")
+    delete = quoted(mark) if mark else condition.format(quoted(operation))
     since = _first(_SINCE, of_target)
     sequences = (since.lower(), *_SEQUENCES)
     return Form(
@@ -88,7 +88,7 @@ def form_of(known: Sides) -> Form:
         since=since or _SINCE[0],
         until=_first(_UNTIL, of_target) or _UNTIL[0],
         current=_first(_CURRENT, _of_type(_FLAG, of_target, known.types)) or _CURRENT[0],
-        guessed=not mark and told == _GUESS,
+        guessed=not mark and condition == _GUESS,
     )
 
 

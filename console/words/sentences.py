@@ -234,11 +234,11 @@ def past_rehearsal(result: Rehearsal) -> str:
     """A rehearsal in the history, in one line: when, how it compares with the plan, and what differs."""
     from console.words.format import local_time, number
 
-    def told(value: int | str | None) -> str:
+    def text(value: int | str | None) -> str:
         return visible(value) if isinstance(value, str) else number(value)
 
     line = f"rehearsed {local_time(result.started_at, zone=True)}: {rehearsal(result)}"
-    differing = [f"{visible(one.metric)} {told(one.actual)} for {told(one.promised)}" for one in result.deviations]
+    differing = [f"{visible(one.metric)} {text(one.actual)} for {text(one.promised)}" for one in result.deviations]
     return f"{line}: {', '.join(differing)}" if differing else line
 
 
@@ -270,10 +270,10 @@ def kind(of: str, sql: str) -> str:
 def changed_rows(metrics: Mapping[str, int], glyphs: Glyphs) -> str:
     """``+9,000 ~6,064 -3``: the rows that a commit inserted, updated and deleted; "" where it counts none."""
     signs = ((glyphs.insert, INSERTED), (glyphs.update, UPDATED), (glyphs.delete, DELETED))
-    lines = [f"{sign}{number(metrics[metric])}" for sign, metric in signs if metrics.get(metric)]
-    if not lines and UPDATED not in metrics and metrics.get(WRITTEN):
+    counts = [f"{sign}{number(metrics[metric])}" for sign, metric in signs if metrics.get(metric)]
+    if not counts and UPDATED not in metrics and metrics.get(WRITTEN):
         return f"{glyphs.insert}{number(metrics[WRITTEN])}"
-    return " ".join(lines)
+    return " ".join(counts)
 
 
 def policy(plan: AnyPlan) -> list[tuple[bool, str]]:

@@ -32,6 +32,7 @@ from engine.preflight.target_rules import TargetRules
 from engine.preflight.typed_parts import as_stored, clause_with, is_last_of_its_kind, typed_column, typed_values
 from engine.spark.may_raise import HARMLESS
 from engine.sql.names import quote
+from engine.sql.parse import MergeClause
 from engine.sql.sql_text import all_function_names
 from engine.sql.store_types import ddl
 
@@ -71,22 +72,27 @@ def compared_updates(scan: MergeScan, target: DescribedTarget, checks: Checks | 
     if checks is None:
         return {}, ""
     merge, rules, assigned = scan.merge, target.rules, target.assigned
-    without = _without_a_hint(merge, rules, assigned, checks)
-    flags = update_flags(merge, rules, assigned, checks)
+    compared = {one.clause: compared_update(merge, rules, one, checks) for one in _updates(assigned)}
+    without = _without_a_hint(merge, compared.values(), checks)
+    flags = update_flags(merge, rules, assigned, checks, compared)
     if flags and (why := why_not_compared(merge, sum(file.bytes for file in scan.scan.after), checks)):
         return {}, why
     return flags, f"{', '.join(without)} cannot be compared before the commit." if without else ""
 
 
 def update_flags(
-    merge: AnalyzedMerge, rules: TargetRules, assigned: Sequence[ClauseAssignments], checks: Checks
+    merge: AnalyzedMerge,
+    rules: TargetRules,
+    assigned: Sequence[ClauseAssignments],
+    checks: Checks,
+    compared: Mapping[MergeClause, ComparedUpdate],
 ) -> dict[str, str]:
     """The flags of a pair: SAME where its update changes no value, BACK where it lowers the version. A flag that no
     clause can set is left out."""
     updates = _updates(assigned)
 
     def same(one: ClauseAssignments) -> str | None:
-        update = compared_update(merge, rules, one, checks)
+        update = compared[one.clause]
         if not _has_hint(merge, update):
             return None
         return " AND ".join(f"({old}) <=> ({new})" for old, new in update.compared.values()) or None
@@ -115,13 +121,10 @@ def _has_hint(merge: AnalyzedMerge, update: ComparedUpdate) -> bool:
     return not update.others or not update.compared.keys() <= keys
 
 
-def _without_a_hint(
-    merge: AnalyzedMerge, rules: TargetRules, assigned: Sequence[ClauseAssignments], checks: Checks
-) -> tuple[str, ...]:
+def _without_a_hint(merge: AnalyzedMerge, compared: Iterable[ComparedUpdate], checks: Checks) -> tuple[str, ...]:
     """The columns of the clauses of which it is not known whether they change nothing."""
     if not checks.looks_for("UPDATES_CHANGE_NOTHING"):
         return ()
-    compared = (compared_update(merge, rules, one, checks) for one in _updates(assigned))
     return tuple(dict.fromkeys(name for one in compared if not _has_hint(merge, one) for name in one.others))
 
 

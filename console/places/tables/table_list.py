@@ -187,7 +187,7 @@ class TableList(Vertical, Asking):
     def _save(self, marks: TableMarks) -> None:
         self.marks = marks
         self.ask(
-            "marked",
+            "marks",
             lambda: save_marks(self.console_app.home, marks),
             lambda _: None,
             lambda failure: self.notify(f"Favourites could not be saved: {failure.message}", severity="warning"),
