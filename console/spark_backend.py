@@ -217,7 +217,9 @@ class SparkBackend(SparkTables):
             session,
             operation_id,
             lambda _: None,
-            lambda _: find_key(session.spark, plan, typed, private=self._private, tag=operation_id),
+            lambda _: find_key(
+                session.spark, plan, typed, private=self._private, checks=self._silent_faults, tag=operation_id
+            ),
         )
 
     def changes(self, plan: Plan, *, operation_id: str) -> Changes:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.explore.reopen_plan import planned_merge
+from engine.explore.row_faults import RowFaults, codes_sql, row_faults
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import (
     BY_SOURCE_CLAUSE,
@@ -27,6 +28,7 @@ from engine.merge.find_touched_files import (
 )
 from engine.merge.prepare_delta_scan import merge_reads
 from engine.merge.prepare_source import PreparedSource
+from engine.model.checks import Checks
 from engine.model.errors import EngineError, UsageError
 from engine.model.plan import ClauseKind, Plan, Sample
 from engine.model.value import Cells
@@ -73,6 +75,7 @@ class FoundRow:
     ``source`` has the columns that the MERGE uses. ``change`` is what the clause that takes the row does, None where
     none does. ``file`` of the target row as the log names it; ``touched`` tells whether the MERGE rewrites it or marks
     rows of it, None where the plan does not know. ``source_rows`` match the target row; several are a conflict.
+    ``faults`` are the codes of the silent faults that the plan counts the row in.
     """
 
     kind: ClauseKind
@@ -83,6 +86,7 @@ class FoundRow:
     file: str | None = None
     touched: bool | None = None
     source_rows: int = 1
+    faults: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -108,30 +112,38 @@ class Question:
     typed: tuple[str, ...] = ()
 
 
-def find_key(spark: SparkSession, plan: Plan, typed: str, *, private: bool = False, tag: str | None = None) -> FoundKey:
+def find_key(
+    spark: SparkSession,
+    plan: Plan,
+    typed: str,
+    *,
+    private: bool = False,
+    checks: Checks | None = None,
+    tag: str | None = None,
+) -> FoundKey:
     """The rows that have a key, and what ``plan`` does to them; in the session that planned.
 
     ``typed`` holds a value for each equality of ON, separated by commas (``10001, 2026-11-19``; a text may be quoted,
-    NULL is a word), or a predicate (``t.amount > s.amount``). ``private`` leaves the rows' values out. Raises
-    EngineError: ``SOURCE_GONE`` where the frozen source is not there any more, ``KEY_NOT_UNDERSTOOD``, and what Spark
-    says of the predicate or the values.
+    NULL is a word), or a predicate (``t.amount > s.amount``). ``private`` leaves the rows' values out, ``checks`` are
+    those of the plan. Raises EngineError: ``SOURCE_GONE`` where the frozen source is not there any more,
+    ``KEY_NOT_UNDERSTOOD``, and what Spark says of the predicate or the values.
     """
     with tagged(spark, tag):
         try:
-            return _find(spark, plan, typed.strip(), private)
+            return _find(spark, plan, typed.strip(), private, checks or Checks())
         except EngineError:
             raise
         except Exception as error:
             raise translate(error) from error
 
 
-def _find(spark: SparkSession, plan: Plan, typed: str, private: bool) -> FoundKey:
+def _find(spark: SparkSession, plan: Plan, typed: str, private: bool, checks: Checks) -> FoundKey:
     planned = planned_merge(spark, plan)
     merge, source = planned.merge, planned.source
     ask = _by_predicate if is_predicate(typed) else _by_value
     question = ask(spark, merge, source, typed)
     writes = {one.clause: one.columns for one in planned.assigned}
-    look = Look(spark, plan, merge, source, writes, private)
+    look = Look(spark, plan, merge, source, writes, row_faults(spark, plan, planned, checks), private)
     found: dict[ClauseKind, list[Any]] = {}
     with confs_set(spark, {**for_rows(source.num_rows), **merge_reads(spark, merge)}):
         found["matched"] = _pairs(look, question)
@@ -247,13 +259,14 @@ def _by_predicate(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSou
 
 @dataclass(frozen=True)
 class Look:
-    """What all of the queries need. ``writes``: the columns that each clause writes."""
+    """What all of the queries need. ``writes``: the columns that each clause writes; ``faults``: those to tell of."""
 
     spark: SparkSession
     plan: Plan
     merge: AnalyzedMerge
     source: PreparedSource
     writes: Writes
+    faults: RowFaults
     private: bool
 
     @property
@@ -270,6 +283,7 @@ def _pairs(look: Look, question: Question) -> list[Any]:
         look,
         f"SELECT {_source(look)} AS source, {_target(look)} AS target, {_tests(look, 'matched')} AS tests, "
         f"{FILE} AS file, {taken} AS {CLAUSE}, {_after(look, 'matched', taken)} AS after, "
+        f"{codes_sql(look.faults.pairs)} AS faults, "
         f"count(*) OVER (PARTITION BY {FILE}, {TARGET_ROW}) AS source_rows, ({wanted}) AS __dm_wanted "
         f"FROM {source_relation(look.merge, look.source)} INNER JOIN {_targets(look, question)} ON {look.on}\n",
         "__dm_wanted",
@@ -293,21 +307,27 @@ def _lone_targets(look: Look, question: Question) -> list[Any]:
         look,
         f"SELECT CAST(NULL AS STRING) AS source, {_target(look)} AS target, {_tests(look, kind)} AS tests, "
         f"{FILE} AS file, {BY_SOURCE_CLAUSE} AS {CLAUSE}, {_after(look, kind, BY_SOURCE_CLAUSE)} AS after, "
-        f"0 AS source_rows FROM {target_relation(look.merge, question.target, whole=True)} "
+        f"{codes_sql(look.faults.lone_targets)} AS faults, 0 AS source_rows "
+        f"FROM {target_relation(look.merge, question.target, whole=True)} "
         f"LEFT ANTI JOIN {source_relation(look.merge, look.source)} ON {look.on}\n",
     )
 
 
 def _lone_sources(look: Look, question: Question) -> list[Any]:
+    """Source rows that nothing matches; all of them are joined where only beside the others a fault can be told."""
     kind: ClauseKind = "not_matched"
-    narrow = question.target if question.by_value and question.narrow else ()
-    lone = source_relation(look.merge, look.source, question.source)
+    every = look.faults.needs_all_inserts
+    narrow = question.target if question.by_value and question.narrow and not every else ()
+    lone = source_relation(look.merge, look.source, () if every else question.source)
     rows = f"{lone} LEFT ANTI JOIN {target_relation(look.merge, narrow)} ON {look.on}\n"
+    wanted = " AND ".join(f"({text}\n)" for text in question.source if every) or "TRUE"
     return _rows(
         look,
         f"SELECT {_source(look)} AS source, CAST(NULL AS STRING) AS target, {_tests(look, kind)} AS tests, "
         f"CAST(NULL AS BIGINT) AS file, {INSERT_CLAUSE} AS {CLAUSE}, {_after(look, kind, INSERT_CLAUSE)} AS after, "
-        f"1 AS source_rows FROM {with_insert_clause(look.merge, rows)}",
+        f"{codes_sql(look.faults.inserts)} AS faults, 1 AS source_rows, ({wanted}) AS __dm_wanted "
+        f"FROM {with_insert_clause(look.merge, rows)}{look.faults.written}",
+        "__dm_wanted",
     )
 
 
@@ -364,4 +384,5 @@ def _found_row(look: Look, kind: ClauseKind, row: Any, files: dict[int, str]) ->
         file=file,
         touched=any(one.path == file for one in touched_files) if knows else None,
         source_rows=int(row["source_rows"]),
+        faults=tuple(row["faults"]),
     )

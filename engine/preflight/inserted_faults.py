@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge, Key
 from engine.merge.derive_conjuncts import Bounds
-from engine.merge.find_touched_files import INSERT_CLAUSE, Matches, takes_rows, unmatched_source
+from engine.merge.find_touched_files import INSERT_CLAUSE, Matches, clause_number, takes_rows, unmatched_source
 from engine.merge.prepare_delta_scan import files_for_scan
 from engine.merge.prepare_source import PreparedSource
 from engine.model.checks import Checks
@@ -61,10 +61,10 @@ class InsertedRows:
     @property
     def key_columns(self) -> tuple[str, ...]:
         """Those of the target."""
-        return _columns(self.keys)
+        return columns_of_target(self.keys)
 
 
-def _columns(keys: Sequence[Key]) -> tuple[str, ...]:
+def columns_of_target(keys: Sequence[Key]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for key in keys for name in key.target.target_columns))
 
 
@@ -94,7 +94,7 @@ def written_keys_faults(spark: SparkSession, inserted: InsertedRows, checks: Che
     rows = f"({' UNION ALL '.join(parts)}) AS {TARGET}"
     # the keys that only the commit knows are not counted
     exactness: Accuracy = "exact" if len(parts) == len(inserted.clauses) else "estimated"
-    never_null = _columns(inserted.null_matches_nothing)
+    never_null = columns_of_target(inserted.null_matches_nothing)
     nulls = " OR ".join(f"{TARGET}.{quote(name)} IS NULL" for name in never_null)
     keys = ", ".join(f"({key.target.text}\n)" for key in inserted.keys)
     keyed = " AND ".join(f"({key.target.text}\n) IS NOT NULL" for key in inserted.null_matches_nothing)
@@ -143,15 +143,26 @@ def _written_keys(inserted: InsertedRows) -> list[str]:
     """A query for the key columns of the rows of each clause, but for those that only the commit knows."""
     parts = []
     for one in inserted.clauses:
-        values = {a.column.name: a for a in never_failing(inserted.merge, inserted.rules, one).columns}
-        keys = [values[name] for name in inserted.key_columns]
-        if any(a.unknown or a.value is None for a in keys):
+        keys = written_keys(inserted.merge, inserted.rules, one, inserted.key_columns)
+        if keys is None:
             continue
-        items = ", ".join(f"{a.read_value} AS {quote(a.column.name)}" for a in keys)
+        items = ", ".join(f"{value} AS {quote(name)}" for name, value in keys.items())
         rows = unmatched_source(inserted.merge, inserted.source, inserted.matches.seen)
-        number = inserted.merge.statement.not_matched.index(one.clause) + 1
-        parts.append(f"SELECT {items} FROM {rows} WHERE {INSERT_CLAUSE} = {number}")
+        parts.append(
+            f"SELECT {items} FROM {rows} WHERE {INSERT_CLAUSE} = {clause_number(inserted.merge.statement, one.clause)}"
+        )
     return parts
+
+
+def written_keys(
+    merge: AnalyzedMerge, rules: TargetRules, one: ClauseAssignments, columns: Sequence[str]
+) -> dict[str, str] | None:
+    """The values that an INSERT clause writes to ``columns``; None where only the commit knows one of them."""
+    values = {a.column.name: a for a in never_failing(merge, rules, one).columns}
+    keys = [values[name] for name in columns]
+    if any(a.unknown or a.value is None for a in keys):
+        return None
+    return {a.column.name: a.read_value for a in keys}
 
 
 def _keys(inserted: InsertedRows, rows: str, aggregate: str = "") -> str:
@@ -183,7 +194,7 @@ def _not_null(inserted: InsertedRows) -> str:
         columns = {a.column.name: a for a in one.columns}
         known = [
             f"{as_stored(columns[name], values[name])} IS NOT NULL"
-            for name in _columns(inserted.null_matches_nothing)
+            for name in columns_of_target(inserted.null_matches_nothing)
             if name in values
         ]
         if known and not is_last_of_its_kind(inserted.merge, one):

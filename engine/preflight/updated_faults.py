@@ -55,7 +55,22 @@ VERSION_NAMES = frozenset(
     ("updated_at", "modified_at", "version", "seq", "sequence", "lsn", "scn", "commit_ts", "event_time")
 )
 PAIRS_OF_ONE = 20
+NO_FLAG = "CAST(NULL AS BOOLEAN)"
 Flag = Callable[[ClauseAssignments], str | None]
+
+
+@dataclass(frozen=True)
+class RowFlag:
+    """A condition that marks updated rows: ``of_pair`` of those that a WHEN MATCHED clause takes, ``of_target`` of
+    those of a WHEN NOT MATCHED BY SOURCE clause. NULL where no clause of the kind can set it."""
+
+    of_pair: str
+    of_target: str
+
+    @property
+    def of_any(self) -> str:
+        """Of a row of the join, which may be outer: no WHEN MATCHED clause takes a target row without a source row."""
+        return f"CASE WHEN {SOURCE_ROW} IS NULL THEN {self.of_target} ELSE {self.of_pair} END"
 
 
 @dataclass(frozen=True)
@@ -77,7 +92,9 @@ def compared_updates(scan: MergeScan, target: DescribedTarget, checks: Checks | 
     flags = update_flags(merge, rules, assigned, checks, compared)
     if flags and (why := why_not_compared(merge, sum(file.bytes for file in scan.scan.after), checks)):
         return {}, why
-    return flags, f"{', '.join(without)} cannot be compared before the commit." if without else ""
+    return {
+        name: flag.of_any for name, flag in flags.items()
+    }, f"{', '.join(without)} cannot be compared before the commit." if without else ""
 
 
 def update_flags(
@@ -86,8 +103,8 @@ def update_flags(
     assigned: Sequence[ClauseAssignments],
     checks: Checks,
     compared: Mapping[MergeClause, ComparedUpdate],
-) -> dict[str, str]:
-    """The flags of a pair: SAME where its update changes no value, BACK where it lowers the version. A flag that no
+) -> dict[str, RowFlag]:
+    """The flags of a row: SAME where its update changes no value, BACK where it lowers the version. A flag that no
     clause can set is left out."""
     updates = _updates(assigned)
 
@@ -106,8 +123,8 @@ def update_flags(
 
     found = {}
     for code, name, flag in (("UPDATES_CHANGE_NOTHING", SAME, same), ("UPDATES_GO_BACK", BACK, back)):
-        if checks.looks_for(code) and (text := _by_clause(merge, updates, flag)):
-            found[name] = text
+        if checks.looks_for(code) and (by_clause := _by_clause(merge, updates, flag)):
+            found[name] = by_clause
     return found
 
 
@@ -152,8 +169,8 @@ def flagged_keys(merge: AnalyzedMerge, source: PreparedSource, view: str, flag: 
     return f"SELECT /*+ BROADCAST(p) */ {items} FROM {join}"
 
 
-def _by_clause(merge: AnalyzedMerge, updates: Sequence[ClauseAssignments], flag: Flag) -> str | None:
-    """The flag of the clause that takes a pair."""
+def _by_clause(merge: AnalyzedMerge, updates: Sequence[ClauseAssignments], flag: Flag) -> RowFlag | None:
+    """The flag of the clause that takes a row; None where no clause has one."""
     texts = {one.clause: text for one in updates if (text := flag(one))}
     if not texts:
         return None
@@ -161,15 +178,15 @@ def _by_clause(merge: AnalyzedMerge, updates: Sequence[ClauseAssignments], flag:
     matched = " ".join(
         f"WHEN ({one.condition or 'TRUE'}\n) THEN ({texts.get(one, 'NULL')})" for one in statement.matched
     )
-    of_pair = f"CASE {matched} END" if matched else "NULL"
     alone = " ".join(
         f"WHEN {clause_number(statement, one)} THEN ({texts[one]})"
         for one in statement.not_matched_by_source
         if one in texts
     )
-    # an outer join has target rows without a source row, too: no WHEN MATCHED clause takes them
-    of_target = f"CASE {BY_SOURCE_CLAUSE} {alone} END" if alone else "NULL"
-    return f"CAST(CASE WHEN {SOURCE_ROW} IS NULL THEN {of_target} ELSE {of_pair} END AS BOOLEAN)"
+    return RowFlag(
+        of_pair=f"CASE {matched} END" if matched else NO_FLAG,
+        of_target=f"CASE {BY_SOURCE_CLAUSE} {alone} END" if alone else NO_FLAG,
+    )
 
 
 def compared_update(merge: AnalyzedMerge, rules: TargetRules, one: ClauseAssignments, checks: Checks) -> ComparedUpdate:

@@ -306,7 +306,12 @@ def a_found_key(typed: str) -> FoundKey:
     if "=" not in typed:
         return FoundKey(asked, (row,))
     lone = FoundRow(
-        kind="not_matched", source=source, target=None, tests=(ClauseTest(2, True),), change=a_sample("insert", 7)
+        kind="not_matched",
+        source=source,
+        target=None,
+        tests=(ClauseTest(2, True),),
+        change=a_sample("insert", 7),
+        faults=("NULL_KEYS_INSERTED", "DUPLICATE_INSERTS"),
     )
     left = FoundRow(
         kind="not_matched_by_source",

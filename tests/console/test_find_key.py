@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.widgets import Input
 
 from console.places.merge import find_key
+from engine.model.checks import SILENT_FAULTS
 from engine.model.errors import EngineError
 from tests.console import samples
 from tests.console.drive import Operator, console
@@ -40,6 +41,17 @@ async def test_a_predicate_may_find_several_rows_each_with_its_number(backend: F
         await look_for(operator, "t.status = 'paid'")
         await operator.sees("3 rows; there are more than are shown", "1. updated by clause 2", "2 source rows match")
         await operator.sees("2. inserted by clause 3", "3. unchanged: only in the target", "x.parquet, not touched")
+
+
+async def test_the_faults_that_the_plan_counts_a_row_in_are_said_of_the_row(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 60)) as operator:
+        await look_for(operator, "t.status = 'paid'")
+        await operator.sees("no later MERGE finds the row. [NULL_KEYS_INSERTED]", "[DUPLICATE_INSERTS]")
+
+
+def test_every_fault_of_a_row_has_a_sentence() -> None:
+    # the others are about the source or the statement as a whole
+    assert set(find_key.FAULTS) == set(SILENT_FAULTS) - {"ON_WITHOUT_KEY", "SOURCE_EMPTY", "SOURCE_SHRANK"}
 
 
 async def test_a_key_that_nothing_has_is_said_to_be_in_neither_table(backend: FakeBackend) -> None:

@@ -30,6 +30,15 @@ KINDS = {
 CLAUSE_WIDTH = 44
 FILE_WIDTH = 40
 VERBS = {"update": "updated", "delete": "deleted", "insert": "inserted"}
+FAULTS = {
+    "NULL_KEYS_INSERTED": "Its key is written as NULL: no later MERGE finds the row.",
+    "DUPLICATE_INSERTS": "Another row with its key is inserted, too.",
+    "KEY_EXISTS_OUTSIDE_ON": "The table has its key already, in a row that ON leaves out.",
+    "UPDATES_CHANGE_NOTHING": "The update changes no value.",
+    "UPDATES_GO_BACK": "The update gives it a lower version than the table has.",
+    "DELETES_BY_ABSENCE": "It is deleted because the source lacks it.",
+    "KEYS_COLLIDE_BY_CAST": "Another key of the source becomes equal to its key, by a cast.",
+}
 
 
 def ask_for_key(place: StatementPlace, plan: Plan, last: str) -> None:
@@ -101,6 +110,7 @@ def _row_head(plan: Plan, row: FoundRow, number: int | None, glyphs: Glyphs) -> 
     if row.source_rows > 1:
         rivals = f"{count(row.source_rows, 'source row')} match this target row: see Conflicts."
         lines.append(signed(glyphs.warning, "$text-warning", rivals))
+    lines += [signed(glyphs.warning, "$text-warning", f"{FAULTS[code]} [{code}]") for code in row.faults]
     return tuple(lines)
 
 

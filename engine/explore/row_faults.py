@@ -1,0 +1,148 @@
+"""In which silent faults of a plan a row that was found has part: SQL for their codes, by what the row is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.merge.find_touched_files import BY_SOURCE_CLAUSE, INSERT_CLAUSE, clause_number
+from engine.model.checks import Checks
+from engine.model.plan import Plan
+from engine.preflight.inserted_faults import columns_of_target, written_keys
+from engine.preflight.key_faults import source_casts
+from engine.preflight.planned_merge import PlannedMerge
+from engine.preflight.silent_faults import FLAG_OF
+from engine.preflight.updated_faults import RowFlag, compared_update, update_flags
+from engine.sql.names import quote, string
+from engine.sql.resolve import SOURCE, TARGET
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+OTHER = "__dm_other"
+
+
+@dataclass(frozen=True)
+class RowFaults:
+    """Conditions by the code of a fault: over the ``pairs`` that ON ties, over the rows ``inserts`` may take
+    (:attr:`written` joined to them), and over the target rows of NOT MATCHED BY SOURCE (``lone_targets``).
+
+    ``needs_all_inserts``: only beside all rows that are inserted can it be told for one.
+    """
+
+    pairs: Mapping[str, str]
+    inserts: Mapping[str, str]
+    lone_targets: Mapping[str, str]
+    written: str = ""
+    needs_all_inserts: bool = False
+
+
+def codes_sql(faults: Mapping[str, str]) -> str:
+    """An array of the codes whose conditions hold."""
+    items = ", ".join(f"CASE WHEN {condition} THEN {string(code)} END" for code, condition in faults.items())
+    return f"array_compact(CAST(array({items}) AS ARRAY<STRING>))"
+
+
+def row_faults(spark: SparkSession, plan: Plan, planned: PlannedMerge, checks: Checks) -> RowFaults:
+    """The faults that ``plan`` has counted, and no others: it has computed them without an error."""
+    codes = {one.code for one in plan.warnings if one.exactness != "unknown"}
+    flags = _flags(planned, codes, checks)
+    collides = _collides(spark, planned) if "KEYS_COLLIDE_BY_CAST" in codes else {}
+    lone_targets = {code: flag.of_target for code, flag in flags.items()}
+    if "DELETES_BY_ABSENCE" in codes:
+        lone_targets["DELETES_BY_ABSENCE"] = _one_of(BY_SOURCE_CLAUSE, _deletes_by_source(planned))
+    inserts = dict(collides)
+    if "KEY_EXISTS_OUTSIDE_ON" in codes:
+        inserts["KEY_EXISTS_OUTSIDE_ON"] = f"{INSERT_CLAUSE} > 0 AND {_exists_in_target(planned)}"
+    values = _written(planned) if codes & {"NULL_KEYS_INSERTED", "DUPLICATE_INSERTS"} else {}
+    if values:
+        inserts |= {code: text for code, text in _of_written(planned, values).items() if code in codes}
+    return RowFaults(
+        pairs={code: flag.of_pair for code, flag in flags.items()} | collides,
+        inserts=inserts,
+        lone_targets=lone_targets,
+        written=_lateral(values) if values else "",
+        needs_all_inserts="DUPLICATE_INSERTS" in inserts,
+    )
+
+
+def _flags(planned: PlannedMerge, codes: set[str], checks: Checks) -> dict[str, RowFlag]:
+    merge, rules, assigned = planned.merge, planned.rules, planned.assigned
+    updates = [one for one in assigned if one.clause.action_kind == "update"]
+    compared = {one.clause: compared_update(merge, rules, one, checks) for one in updates}
+    flags = update_flags(merge, rules, assigned, checks, compared)
+    return {code: flags[name] for code, name in FLAG_OF.items() if code in codes and name in flags}
+
+
+def _deletes_by_source(planned: PlannedMerge) -> list[int]:
+    statement = planned.merge.statement
+    return [clause_number(statement, one) for one in statement.not_matched_by_source if one.action_kind == "delete"]
+
+
+def _one_of(column: str, numbers: list[int]) -> str:
+    return f"{column} IN ({', '.join(map(str, numbers))})"
+
+
+Written = Mapping[int, Mapping[str, str]]
+"""The values of the key columns, by the number of the INSERT clause that writes them."""
+
+
+def _written(planned: PlannedMerge) -> Written:
+    names = columns_of_target(planned.merge.keys)
+    values = {
+        clause_number(planned.merge.statement, one.clause): written_keys(planned.merge, planned.rules, one, names)
+        for one in planned.assigned
+        if one.clause.action_kind == "insert"
+    }
+    return {number: keys for number, keys in values.items() if keys is not None}
+
+
+def _lateral(values: Written) -> str:
+    """What a row's clause writes to the key columns, under the target's name."""
+    names = next(iter(values.values()))
+    items = (
+        f"CASE {INSERT_CLAUSE} {' '.join(f'WHEN {n} THEN {keys[name]}' for n, keys in values.items())} END "
+        f"AS {quote(name)}"
+        for name in names
+    )
+    return f" CROSS JOIN LATERAL (SELECT {', '.join(items)}) AS {TARGET}"
+
+
+def _of_written(planned: PlannedMerge, values: Written) -> dict[str, str]:
+    keys = planned.merge.keys
+    no_null = [key for key in keys if not key.null_safe]
+    nulls = " OR ".join(f"{TARGET}.{quote(name)} IS NULL" for name in columns_of_target(no_null))
+    keyed = " AND ".join(f"({key.target.text}\n) IS NOT NULL" for key in no_null)
+    inserted = _one_of(INSERT_CLAUSE, list(values))
+    equal = ", ".join((inserted, *(f"({key.target.text}\n)" for key in keys)))
+    return {
+        "NULL_KEYS_INSERTED": f"{inserted} AND ({nulls})",
+        "DUPLICATE_INSERTS": f"{inserted} AND {keyed} AND count(*) OVER (PARTITION BY {equal}) > 1",
+    }
+
+
+def _exists_in_target(planned: PlannedMerge) -> str:
+    """Whether the target has a row with the keys of a source row, whatever else ON asks for."""
+    keys = planned.merge.keys
+    theirs = ", ".join(f"({key.target.text}\n) AS k{n}" for n, key in enumerate(keys))
+    same = " AND ".join(
+        f"({key.source.text}\n) {'<=>' if key.null_safe else '='} {OTHER}.k{n}" for n, key in enumerate(keys)
+    )
+    return (
+        f"EXISTS (SELECT 1 FROM (SELECT {theirs} FROM {planned.merge.target_sql} AS {TARGET}) AS {OTHER} WHERE {same})"
+    )
+
+
+def _collides(spark: SparkSession, planned: PlannedMerge) -> dict[str, str]:
+    """Whether another source row has other keys that become the same as Spark compares them."""
+    casts = source_casts(spark, planned.merge)
+    raw = {f"({key.source.text}\n)": casts.get(key) for key in planned.merge.keys if not key.null_safe}
+    compared = [f"try_cast({text} AS {type_})" if type_ else text for text, type_ in raw.items()]
+    items = ", ".join(
+        f"{text} AS r{n}, {cast} AS c{n}" for n, (text, cast) in enumerate(zip(raw, compared, strict=True))
+    )
+    same = " AND ".join(f"{cast} = {OTHER}.c{n}" for n, cast in enumerate(compared))
+    equal = " AND ".join(f"{text} <=> {OTHER}.r{n}" for n, text in enumerate(raw))
+    rows = f"(SELECT {items} FROM {planned.source.view} AS {SOURCE}) AS {OTHER}"
+    return {"KEYS_COLLIDE_BY_CAST": f"EXISTS (SELECT 1 FROM {rows} WHERE {same} AND NOT ({equal}))"}
