@@ -137,7 +137,7 @@ def test_rehearsals_of_random_merges_equal_the_plan(
     spark: Any, shop: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     make_sources(spark)
-    wanted = request.config.getoption("--rehearsals")
+    wanted, log = request.config.getoption("--rehearsals"), request.config.getoption("--merges-log")
     seen: Counter[str] = Counter()
 
     @settings(
@@ -168,7 +168,11 @@ def test_rehearsals_of_random_merges_equal_the_plan(
             except EngineError as error:
                 raise AssertionError(f"{error}\n{to_repeat}") from error
         assert rehearsal.kept, (rehearsal.deviations, to_repeat)
-        seen["refused" if rehearsal.refused else "rows compared" if rehearsal.rows_compared else "metrics alone"] += 1
+        said = "refused" if rehearsal.refused else "rows compared" if rehearsal.rows_compared else "metrics alone"
+        seen[said] += 1
+        if log:
+            with log.open("a") as file:
+                file.write(f"{said}\n")
 
     run()
     print(f"{seen.total()} rehearsals, {dict(seen)}")
