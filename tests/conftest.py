@@ -34,6 +34,8 @@ TEST_CONFS = {
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # VACUUM spreads its listing over so many tasks, which are 10,000 by default
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
 }
 
 # Hive's metastore reads all of Hadoop's settings anew for each statement of a Connect session.

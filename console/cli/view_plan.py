@@ -35,6 +35,7 @@ def summary(plan: Plan, glyphs: Glyphs, width: int) -> RenderableType:
 
 def page(plan: Plan, glyphs: Glyphs, width: int) -> RenderableType:
     """The whole plan, ``width`` columns wide."""
+    errors, warnings = sentences.by_severity(plan.warnings)
     parts: list[RenderableType] = [summary(plan, glyphs, width), Text(_made(plan, glyphs), QUIET)]
     for title, body in (
         ("Files", [*_files(plan, glyphs, width)]),
@@ -44,7 +45,8 @@ def page(plan: Plan, glyphs: Glyphs, width: int) -> RenderableType:
         ("Rows", [*_samples(plan, glyphs, width)]),
         ("Changes", [*_changes(plan, glyphs)]),
         ("Expectations", [*expectations(plan.expectations, glyphs)]),
-        ("Warnings", [*_remarks(plan.warnings, glyphs.warning, WARNING)]),
+        ("Errors to be accepted", [*_remarks(errors, glyphs.error, ERROR)]),
+        ("Warnings", [*_remarks(warnings, glyphs.warning, WARNING)]),
         ("Advice", [*_remarks(sentences.advice(plan), glyphs.points_to, POINTER)]),
     ):
         if body:
@@ -252,7 +254,7 @@ def _changes(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
         yield found
 
 
-def _remarks(remarks: tuple[Remark, ...], sign: str, style: str) -> Iterator[RenderableType]:
+def _remarks(remarks: Sequence[Remark], sign: str, style: str) -> Iterator[RenderableType]:
     for one in remarks:
         lines = [Text.assemble((f"[{visible(one.code)}] ", BOLD), visible(one.sentence))]
         if one.evidence:

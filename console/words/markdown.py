@@ -37,7 +37,9 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield ""
     yield from _verdict(plan)
     yield from _promise_lines(plan.promise, plan.estimates, is_refused=plan.refused is not None)
-    yield from _remarks("Warnings", plan.warnings)
+    errors, warnings = sentences.by_severity(plan.warnings)
+    yield from _remarks("Errors to be accepted", errors)
+    yield from _remarks("Warnings", warnings)
     yield from _remarks("Advice", sentences.advice(plan))
     yield from _expectations(plan)
     yield from _files(plan)

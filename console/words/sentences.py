@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from console.words import create_sentences, expectation_sentences
@@ -302,6 +302,21 @@ def rewrites_all(plan: Plan) -> bool:
     """Whether each file of the table is written anew, if there are several."""
     files = len(plan.find_touched_files.files)
     return 1 < files == plan.target.num_files and not plan.write.deletion_vectors
+
+
+def by_severity(warnings: Sequence[Remark]) -> tuple[list[Remark], list[Remark]]:
+    """Those that must be accepted before the plan is applied, and the others."""
+    errors = [one for one in warnings if one.severity == "error"]
+    return errors, [one for one in warnings if one.severity != "error"]
+
+
+def warnings_counted(warnings: Sequence[Remark]) -> str:
+    """How many there are by severity; "" of a single one, which tells it itself."""
+    errors, others = by_severity(warnings)
+    if len(warnings) < 2:
+        return ""
+    counted = ((errors, f"{count(len(errors), 'error')} to be accepted"), (others, count(len(others), "warning")))
+    return ", ".join(text for found, text in counted if found)
 
 
 def remark_details(remark: Remark) -> list[str]:

@@ -8,10 +8,13 @@ import pytest
 from textual.geometry import Region
 from textual.widgets import Input
 
+from console.places.statement.preview import verdict
 from console.widgets.editor import SqlView
+from console.words.glyphs import UNICODE
 from engine.commit.policy import Policy, with_verdicts
 from engine.model.changes import Changes
 from engine.model.errors import EngineError
+from engine.model.plan import Remark
 from engine.model.plan_file import read_plan_file
 from tests.console import samples
 from tests.console.drive import console
@@ -50,6 +53,15 @@ async def test_the_verdict_is_in_the_first_lines_and_stays_in_every_view(backend
         await operator.press("d")
         await operator.sees("to avoid it", "make the feed a Delta table")
         assert not backend.called("apply")
+
+
+def test_the_verdict_says_first_which_warnings_must_be_accepted() -> None:
+    warnings = tuple(
+        Remark(code=code, sentence="Some rows.", severity=severity)
+        for code, severity in (("MILD", "warning"), ("BAD", "error"))
+    )
+    lines = [paragraph.body.plain for paragraph in verdict(samples.a_plan(warnings=warnings), UNICODE, edited="")]
+    assert lines[-3:] == ["1 error to be accepted, 1 warning", "[BAD] Some rows.", "[MILD] Some rows."]
 
 
 async def test_sql_that_was_just_removed_may_be_drawn_once_more(backend: FakeBackend) -> None:

@@ -30,8 +30,6 @@ CONFS = {
     # else whoever is stopped at the end of a commit keeps the others of its JVM from committing
     "spark.databricks.delta.commitLock.enabled": "false",
     "spark.databricks.delta.vacuum.logging.enabled": "true",
-    # VACUUM lists by so many tasks, 10,000 unless it is told
-    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "1",
 }
 SOURCE = {1: "new", 100: "new"}
 MERGE = (

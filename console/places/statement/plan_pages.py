@@ -230,7 +230,10 @@ def expectation_line(one: ExpectationResult, glyphs: Glyphs) -> Paragraph:
 def remarks(warnings: Sequence[Remark], advice: Sequence[Remark], glyphs: Glyphs) -> Head:
     """Warnings and advice in full, each with its evidence."""
     head: list[Paragraph] = []
-    for remark in warnings:
+    errors, others = sentences.by_severity(warnings)
+    for remark in errors:
+        head += _remark(remark, f"{glyphs.error} error", "$text-error")
+    for remark in others:
         head += _remark(remark, f"{glyphs.warning} warning", "$text-warning")
     for remark in advice:
         head += _remark(remark, f"{glyphs.points_to} advice", "$text-primary")

@@ -87,11 +87,11 @@ def _of_merge(plan: Plan, glyphs: Glyphs) -> Head:
         (glyphs.warning, "$text-warning"),
     )
     stopped = line(*bad, sentences.conflict(plan), "bold $text-error")
-    counted = f"{sentences.counts(plan, glyphs.dot)}  ({glyphs.exact} exact)"
+    rows = f"{sentences.counts(plan, glyphs.dot)}  ({glyphs.exact} exact)"
     everything = sentences.rewrites_all(plan)
     loud = (glyphs.warning, "$text-warning") if everything else (glyphs.points_to, "$text-primary")
     effect = good if plan.changes_something else (glyphs.points_to, "$text-primary")
-    lines = [line(*effect, counted, "bold"), line(*loud, sentences.rewrite(plan))]
+    lines = [line(*effect, rows, "bold"), line(*loud, sentences.rewrite(plan))]
     if plan.refused is not None:
         lines = [stopped]
     lines.append(line(*(mind if plan.decision.materialize else good), sentences.decision(plan.decision)))
@@ -104,7 +104,11 @@ def _of_merge(plan: Plan, glyphs: Glyphs) -> Head:
         else:
             held = all(one.status == "pass" for one in plan.expectations)
             lines.append(line(*(good if held else mind), words))
-    lines += [line(*mind, f"[{remark.code}] {remark.sentence}", "$text-warning") for remark in plan.warnings]
+    errors, warnings = sentences.by_severity(plan.warnings)
+    if counted := sentences.warnings_counted(plan.warnings):
+        lines.append(line(*(bad if errors else mind), counted, "bold"))
+    lines += [line(*bad, f"[{remark.code}] {remark.sentence}", "$text-error") for remark in errors]
+    lines += [line(*mind, f"[{remark.code}] {remark.sentence}", "$text-warning") for remark in warnings]
     return tuple(lines)
 
 

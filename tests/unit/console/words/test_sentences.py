@@ -10,7 +10,7 @@ from console.words import sentences as words
 from console.words.glyphs import ASCII, UNICODE
 from engine.model.conflicts import ConflictKey, Conflicts, Dedupe
 from engine.model.operation import Deviation
-from engine.model.plan import Plan, PolicyVerdict, Refused
+from engine.model.plan import Plan, PolicyVerdict, Refused, Remark
 from engine.model.progress import Progress
 from engine.model.scan import DerivedConjunct
 from tests.engine.plans import make_create_plan, make_outcome, make_plan
@@ -271,3 +271,18 @@ def test_a_plan_as_text_holds_all_of_it() -> None:
     assert "warning [SOURCE_MOVES] The source may change." in text
     assert text.endswith(make_plan().statement.sql)
     assert words.as_text(make_create_plan(), UNICODE).startswith("REPLACE TABLE")
+
+
+@pytest.mark.parametrize(
+    ("severities", "told"),
+    [
+        ((), ""),
+        (("warning",), ""),
+        (("warning", "warning"), "2 warnings"),
+        (("warning", "error"), "1 error to be accepted, 1 warning"),
+        (("error", "error"), "2 errors to be accepted"),
+    ],
+)
+def test_several_warnings_are_counted_by_severity(severities: tuple[Any, ...], told: str) -> None:
+    remarks = [Remark(code="CODE", sentence="It is so.", severity=one) for one in severities]
+    assert words.warnings_counted(remarks) == told
