@@ -18,6 +18,7 @@ from engine.spark.checkpoint import checkpoint
 from engine.spark.confs import confs_set, for_rows
 from engine.spark.spark_errors import collected, translate
 from engine.sql.parse import MergeClause, MergeStatement
+from engine.sql.some_values import some_values
 from engine.table.delta_log import live_rows
 from engine.table.log_file import LogFile, hold_to_log
 
@@ -54,6 +55,8 @@ class FileMatches:
     null_conflicts: int
     flagged: Mapping[str, int] = field(default_factory=dict)
     """Target rows by flag: see :func:`find_touched_files`."""
+    flagged_source_rows: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Some of the source rows that match them, by flag."""
 
 
 @dataclass(frozen=True)
@@ -279,10 +282,12 @@ def by_file_sql(merge: AnalyzedMerge, view: str, flags: Sequence[str]) -> str:
     """
     numbers = clause_numbers(merge)
     inner = "".join(f", count_if({CLAUSE} = {n}) AS c{n}" for n in numbers)
-    inner += "".join(f", max({name}) AS {name}" for name in flags)
+    inner += "".join(
+        f", max({name}) AS {name}, min(CASE WHEN {name} THEN {SOURCE_ROW} END) AS {name}_row" for name in flags
+    )
     outer = "".join(f", sum(c{n}) AS pairs{n}, count_if(c{n} > 0) AS rows{n}" for n in numbers)
-    outer += "".join(f", count_if({name}) AS {name}" for name in flags)
-    nothing = ", 0, 0" * len(numbers) + ", 0" * len(flags)
+    outer += "".join(f", count_if({name}) AS {name}, {some_values(f'{name}_row')} AS {name}_rows" for name in flags)
+    nothing = ", 0, 0" * len(numbers) + ", 0, NULL" * len(flags)
     return (
         f"SELECT {FILE} AS file, count_if(n > 0) AS matched, sum(n) AS pairs, max(recorded) AS recorded, "
         "count_if(counted > 1) AS conflicts, sum(greatest(counted - 1, 0)) AS overcount, "
@@ -317,6 +322,7 @@ def _file_matches(
         true_conflicts=int(row["true_conflicts"]),
         null_conflicts=int(row["null_conflicts"]),
         flagged={name: int(row[name]) for name in flags},
+        flagged_source_rows={name: tuple(row[f"{name}_rows"]) for name in flags},
     )
 
 

@@ -6,9 +6,9 @@ need the target again, and of it the key columns alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.merge.analyze import AnalyzedMerge, Key
 from engine.merge.derive_conjuncts import Bounds
@@ -30,15 +30,14 @@ from engine.preflight.typed_parts import (
 )
 from engine.spark.spark_errors import collected
 from engine.sql.literals import within
-from engine.sql.names import quote, string
+from engine.sql.names import quote
 from engine.sql.resolve import SOURCE, TARGET
+from engine.sql.some_values import SOME, some_values
 from engine.table.log_file import LogFile
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import StructField
-
-SAMPLE_KEYS, CODE = 5, "__dm_code"
 
 
 @dataclass(frozen=True)
@@ -91,27 +90,12 @@ def written_keys_faults(spark: SparkSession, inserted: InsertedRows, checks: Che
     parts = _written_keys(inserted)
     if not parts:
         return
-    rows = f"({' UNION ALL '.join(parts)}) AS {TARGET}"
     # the keys that only the commit knows are not counted
     exactness: Accuracy = "exact" if len(parts) == len(inserted.clauses) else "estimated"
     never_null = columns_of_target(inserted.null_matches_nothing)
-    nulls = " OR ".join(f"{TARGET}.{quote(name)} IS NULL" for name in never_null)
-    keys = ", ".join(f"({key.target.text}\n)" for key in inserted.keys)
-    keyed = " AND ".join(f"({key.target.text}\n) IS NOT NULL" for key in inserted.null_matches_nothing)
-    row = collected(
-        spark,
-        f"SELECT count_if({nulls}), count_if({keyed}) - count(DISTINCT CASE WHEN {keyed} THEN struct({keys}) END) "
-        f"FROM {rows}",
-    )[0]
-    without_key = int(row[0]) if checks.looks_for("NULL_KEYS_INSERTED") else 0
-    repeated = int(row[1]) if checks.looks_for("DUPLICATE_INSERTS") else 0
-    wanted = {}
-    if without_key:
-        wanted["NULL_KEYS_INSERTED"] = _keys(inserted, f"FROM {rows} WHERE {nulls}")
-    if repeated:
-        repeating = f"FROM {rows} WHERE {keyed} GROUP BY {keys} HAVING count(*) > 1"
-        wanted["DUPLICATE_INSERTS"] = _keys(inserted, repeating, "min")
-    samples = {} if inserted.private else cells_of(spark, wanted)
+    row = collected(spark, _counts_of_keys(inserted, parts))[0]
+    without_key = int(row["nulls"]) if checks.looks_for("NULL_KEYS_INSERTED") else 0
+    repeated = int(row["repeated"]) if checks.looks_for("DUPLICATE_INSERTS") else 0
     if without_key:
         yield Remark(
             code="NULL_KEYS_INSERTED",
@@ -119,7 +103,7 @@ def written_keys_faults(spark: SparkSession, inserted: InsertedRows, checks: Che
             evidence="NULL equals nothing: no later MERGE with this ON finds these rows, and each inserts them again.",
             count=without_key,
             exactness=exactness,
-            keys=samples.get("NULL_KEYS_INSERTED", ()),
+            keys=_samples(row["null_keys"]),
             fix=_not_null(inserted),
         )
     if repeated:
@@ -130,7 +114,7 @@ def written_keys_faults(spark: SparkSession, inserted: InsertedRows, checks: Che
             evidence="Rows without a match are inserted as they are; the next MERGE finds several rows for each key.",
             count=repeated,
             exactness=exactness,
-            keys=samples.get("DUPLICATE_INSERTS", ()),
+            keys=_samples(row["repeated_keys"]),
             fix=_without_duplicates(inserted),
         )
 
@@ -165,25 +149,33 @@ def written_keys(
     return {a.column.name: a.read_value for a in keys}
 
 
-def _keys(inserted: InsertedRows, rows: str, aggregate: str = "") -> str:
-    """A query for some of the rows by their key columns."""
-    columns = inserted.key_columns
-    items = ", ".join(f"CAST({aggregate}({TARGET}.{quote(name)}) AS STRING) AS {quote(name)}" for name in columns)
-    return f"SELECT {items} {rows} LIMIT {SAMPLE_KEYS}"
+def _counts_of_keys(inserted: InsertedRows, parts: Sequence[str]) -> str:
+    """One query for both counts and some keys of each: to ask again for the keys costs as much as to count."""
+    nulls = " OR ".join(f"{TARGET}.{quote(name)} IS NULL" for name in columns_of_target(inserted.null_matches_nothing))
+    keys = ", ".join(f"({key.target.text}\n)" for key in inserted.keys)
+    keyed = " AND ".join(f"({key.target.text}\n) IS NOT NULL" for key in inserted.null_matches_nothing)
+    key = ", ".join(f"CAST({TARGET}.{quote(name)} AS STRING) AS {quote(name)}" for name in inserted.key_columns)
+    groups = (
+        f"SELECT count(*) AS n, count_if({nulls}) AS nulls, {keyed} AS keyed, min(struct({key})) AS a_key, "
+        f"min(CASE WHEN {nulls} THEN struct({key}) END) AS null_key "
+        f"FROM ({' UNION ALL '.join(parts)}) AS {TARGET} GROUP BY {keys}"
+    )
+    null_keys, repeated_keys = (
+        "array()" if inserted.private else some_values(key)
+        for key in ("null_key", "CASE WHEN keyed AND n > 1 THEN a_key END")
+    )
+    return (
+        "SELECT coalesce(sum(nulls), 0) AS nulls, coalesce(sum(CASE WHEN keyed THEN n - 1 END), 0) AS repeated, "
+        f"{null_keys} AS null_keys, {repeated_keys} AS repeated_keys FROM ({groups})"
+    )
+
+
+def _samples(keys: Sequence[Any]) -> tuple[Cells, ...]:
+    return tuple(key.asDict() for key in keys)
 
 
 def cells(spark: SparkSession, query: str) -> tuple[Cells, ...]:
     return tuple({str(k): v for k, v in row.asDict().items()} for row in collected(spark, query))
-
-
-def cells_of(spark: SparkSession, queries: Mapping[str, str]) -> dict[str, tuple[Cells, ...]]:
-    """The rows of each query, by its code: in one statement, for they have the same columns."""
-    coded = (f"SELECT {string(code)} AS {CODE}, * FROM ({query})" for code, query in queries.items())
-    rows = cells(spark, " UNION ALL ".join(coded)) if queries else ()
-    return {
-        code: tuple({k: v for k, v in row.items() if k != CODE} for row in rows if row[CODE] == code)
-        for code in queries
-    }
 
 
 def _not_null(inserted: InsertedRows) -> str:
@@ -255,7 +247,7 @@ def keys_outside_on(
         items = ", ".join(
             f"CAST(({key.source.text}\n) AS STRING) AS {quote(key.target.target_columns[0])}" for key in inserted.keys
         )
-        query = f"SELECT {items} FROM {rows}WHERE {INSERT_CLAUSE} > 0 LIMIT {SAMPLE_KEYS}"
+        query = f"SELECT {items} FROM {rows}WHERE {INSERT_CLAUSE} > 0 LIMIT {SOME}"
         yield Remark(
             code="KEY_EXISTS_OUTSIDE_ON",
             sentence=f"{count:,} inserted {_rows(count)} a key that the table has already, in rows that ON leaves out.",

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from engine.merge.analyze import AnalyzedMerge, Key
 from engine.merge.prepare_source import PreparedSource
 from engine.model.plan import Remark
-from engine.preflight.inserted_faults import SAMPLE_KEYS, cells, plain_columns
+from engine.preflight.inserted_faults import cells, plain_columns
 from engine.spark.explain import explain
 from engine.spark.schema import schema_of
 from engine.spark.spark_errors import collected
 from engine.sql.names import quote
 from engine.sql.resolve import SOURCE, TARGET
+from engine.sql.some_values import SOME
 from engine.sql.store_types import NUMERIC, can_up_cast_names, null_row
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def keys_that_collide(
         evidence="The two sides of ON have different types. Give them one type before the MERGE.",
         count=count,
         exactness="exact",
-        keys=() if private else cells(spark, f"SELECT {items} FROM {groups} LIMIT {SAMPLE_KEYS}"),
+        keys=() if private else cells(spark, f"SELECT {items} FROM {groups} LIMIT {SOME}"),
         fix="ON " + " AND ".join(_in_the_type_of_the_source(merge, key, key in casts) for key in keys),
     )
 

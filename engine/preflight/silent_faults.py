@@ -12,15 +12,15 @@ from engine.model.errors import EngineError
 from engine.model.plan import Remark
 from engine.preflight.findings import Findings
 from engine.preflight.inserted_faults import (
-    SAMPLE_KEYS,
-    cells_of,
     inserted_rows,
     keys_outside_on,
     written_keys_faults,
 )
 from engine.preflight.key_faults import keys_that_collide, on_without_key
-from engine.preflight.updated_faults import BACK, SAME, flagged_keys, updated_faults
+from engine.preflight.updated_faults import BACK, SAME, key_columns_of_source, keys_of_rows, updated_faults
 from engine.spark.confs import confs_set, for_rows
+from engine.spark.spark_errors import collected
+from engine.sql.some_values import SOME
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -93,16 +93,19 @@ def _tried(codes: tuple[str, ...], check: Callable[[], Iterable[Remark]]) -> lis
 
 def _with_keys(spark: SparkSession, findings: Findings, remarks: Iterable[Remark], private: bool) -> Iterator[Remark]:
     """Updates with some of the keys that their flag is set for."""
-    found, view, merge = list(remarks), findings.matches.view, findings.basis.merge
-    queries = {
-        one.code: query
+    found, files = list(remarks), findings.matches.touched
+    rows = {
+        one.code: sorted({row for file in files for row in file.flagged_source_rows.get(FLAG_OF[one.code], ())})[:SOME]
         for one in found
-        if view and not private
-        if (query := flagged_keys(merge, findings.source, view, FLAG_OF[one.code], SAMPLE_KEYS))
     }
-    keys = cells_of(spark, queries)
+    wanted = sorted({row for some in rows.values() for row in some})
+    query = keys_of_rows(findings.basis.merge, findings.source, wanted) if wanted and not private else None
+    keys = {int(number): key for number, *key in collected(spark, query)} if query else {}
+    names = key_columns_of_source(findings.basis.merge)
     for one in found:
-        yield one.model_copy(update={"keys": keys.get(one.code, ())})
+        yield one.model_copy(
+            update={"keys": tuple(dict(zip(names, keys[row], strict=True)) for row in rows[one.code] if row in keys)}
+        )
 
 
 def source_empty(num_rows: int) -> Iterator[Remark]:

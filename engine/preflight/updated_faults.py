@@ -54,7 +54,6 @@ VERSION = re.compile(r"tinyint|smallint|int|bigint|date|timestamp|timestamp_ntz"
 VERSION_NAMES = frozenset(
     ("updated_at", "modified_at", "version", "seq", "sequence", "lsn", "scn", "commit_ts", "event_time")
 )
-PAIRS_OF_ONE = 20
 NO_FLAG = "CAST(NULL AS BOOLEAN)"
 Flag = Callable[[ClauseAssignments], str | None]
 
@@ -155,18 +154,19 @@ def why_not_compared(merge: AnalyzedMerge, num_bytes: int, checks: Checks) -> st
     return ""
 
 
-def flagged_keys(merge: AnalyzedMerge, source: PreparedSource, view: str, flag: str, limit: int) -> str | None:
-    """A query for the keys of ``limit`` source rows of pairs that have the ``flag``; None where ON names no column."""
-    names = dict.fromkeys(name for e in merge.on for name in e.source_columns)
+def key_columns_of_source(merge: AnalyzedMerge) -> tuple[str, ...]:
+    """The columns of the source that ON names."""
+    return tuple(dict.fromkeys(name for e in merge.on for name in e.source_columns))
+
+
+def keys_of_rows(merge: AnalyzedMerge, source: PreparedSource, rows: Iterable[int]) -> str | None:
+    """A query for the numbers of these source rows and their keys; None where ON names no column."""
+    names = key_columns_of_source(merge)
     if not names:
         return None
-    items = ", ".join(f"CAST(s.{quote(name)} AS STRING) AS {quote(name)}" for name in names)
-    # a row of the source may have several pairs: to look at a few is cheaper than to make all distinct
-    some = f"SELECT {SOURCE_ROW} FROM {view} WHERE {flag} AND {SOURCE_ROW} IS NOT NULL LIMIT {limit * PAIRS_OF_ONE}"
-    rows = f"SELECT DISTINCT {SOURCE_ROW} FROM ({some}) LIMIT {limit}"
+    items = ", ".join(f"CAST({quote(name)} AS STRING)" for name in names)
     numbered = f"SELECT *, monotonically_increasing_id() AS {SOURCE_ROW} FROM {source.view}"
-    join = f"({numbered}) AS s JOIN ({rows}) AS p ON s.{SOURCE_ROW} = p.{SOURCE_ROW}"
-    return f"SELECT /*+ BROADCAST(p) */ {items} FROM {join}"
+    return f"SELECT {SOURCE_ROW}, {items} FROM ({numbered}) WHERE {SOURCE_ROW} IN ({', '.join(map(str, rows))})"
 
 
 def _by_clause(merge: AnalyzedMerge, updates: Sequence[ClauseAssignments], flag: Flag) -> RowFlag | None:
@@ -239,7 +239,7 @@ def updated_faults(
     matches: Matches,
     checks: Checks,
 ) -> Iterator[Remark]:
-    """What the flags of the pairs say, without ``keys``: flagged_keys has them."""
+    """What the flags of the pairs say, without ``keys``: keys_of_rows has them."""
     updates = [
         one
         for one in assigned
