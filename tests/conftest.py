@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.nightly import mark_nightly
+
 # Every JVM here is young and its tables are tiny: to compile code, Java's or Spark's, costs more than to run it.
 os.environ.setdefault(
     "JDK_JAVA_OPTIONS",
@@ -68,6 +70,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         is_classic = "classic" in getattr(item, "fixturenames", ())
         item.add_marker(pytest.mark.xdist_group("classic" if is_classic else item.path.stem))
     items.sort(key=lambda item: item.path.name not in LONGEST)
+    mark_nightly(items)
 
 
 def home_in(base: Path) -> Path:

@@ -27,7 +27,7 @@ from tests.engine.random_merges import Story, stories
 from tests.engine.random_tables import make_sources
 
 IN_EACH_STORY = 4
-IN_CI = 40
+IN_CI = 8
 GOOD = ("committed", "nothing to do", "must accept")
 
 

@@ -23,7 +23,7 @@ from engine.sql.sql_text import parameter_markers
 from tests.engine.random_names import POSITIONS
 from tests.engine.random_texts import Text, content_of, random_text, statement_of
 
-IN_CI = 2_000
+IN_CI = 1_000
 LOG = "text_against_spark/statements"
 MOST_REFUSED = 0.005
 SHRINKING_SECONDS = 20

@@ -1,0 +1,25 @@
+"""What is left to the night is there: no name of a test that was renamed stays behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.nightly import KEPT
+
+TESTS = Path(__file__).parent.parent
+
+
+@pytest.mark.parametrize("function", KEPT)
+def test_each_function_is_there(function: str) -> None:
+    file, _, name = function.partition("::")
+    assert f"def {name}(" in (TESTS / file).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("function", "kept"), [(name, kept) for name, kept in KEPT.items() if not isinstance(kept, int)]
+)
+def test_each_case_that_is_named_is_there(function: str, kept: tuple[str, ...]) -> None:
+    text = (TESTS / function.partition("::")[0]).read_text(encoding="utf-8")
+    assert [case for case in kept if f'"{case}"' not in text] == []
