@@ -147,7 +147,7 @@ class Backend(Protocol):
     def outcomes(self, limit: int = 500) -> list[OperationDetail]:
         """The operations that committed, newest first, with what they did; without their plans."""
 
-    def plan_undo(self, op_id: str) -> UndoPlan:
+    def plan_undo(self, op_id: str, *, operation_id: str) -> UndoPlan:
         """How that operation could be undone. Changes nothing."""
 
     def undo(self, undo_plan: UndoPlan, *, operation_id: str, on_progress: OnProgress) -> Outcome:

@@ -325,13 +325,18 @@ class SparkBackend(SparkTables):
     def outcomes(self, limit: int = 500) -> list[OperationDetail]:
         return self._ledger().outcomes(limit)
 
-    def plan_undo(self, op_id: str) -> UndoPlan:
+    def plan_undo(self, op_id: str, *, operation_id: str) -> UndoPlan:
         from engine.commit.policy import check_writable
         from engine.recovery.undo import plan_undo
 
         check_writable(self.policy)
         found = self._ledger().get(op_id)
-        return self._ask(lambda s: plan_undo(s, found))
+        return self._sessions.run(
+            self._session(),
+            operation_id,
+            lambda _: None,
+            lambda _: self._ask(lambda s: plan_undo(s, found, tag=operation_id)),
+        )
 
     def undo(self, undo_plan: UndoPlan, *, operation_id: str, on_progress: OnProgress) -> Outcome:
         from engine.recovery.undo import LATER_COMMITS, RAISE_RETENTION, undo

@@ -58,8 +58,8 @@ RESTORING = "RESTORE"
 """The phase in which Delta restores: only Spark can end it."""
 
 
-def plan_undo(spark: SparkSession, detail: OperationDetail) -> UndoPlan:
-    """How to take that operation back. Only reads.
+def plan_undo(spark: SparkSession, detail: OperationDetail, *, tag: str | None = None) -> UndoPlan:
+    """How to take that operation back. Only reads; ``tag`` marks its Spark work, to cancel it.
 
     Raises RefusedError for what was not committed, StalePlanError for what is taken back already, or if the table
     is another one or its log no longer holds that commit.
@@ -78,11 +78,12 @@ def plan_undo(spark: SparkSession, detail: OperationDetail) -> UndoPlan:
             "See what was committed with: deltamerge-console history",
         )
     at = operation.version
-    if at == 0:
+    with tagged(spark, tag):
+        if at > 0:
+            return _plan_restore(spark, operation.op_id, plan, at)
         if isinstance(plan, CreatePlan):
             return plan_drop(spark, operation, plan)
-        raise RefusedError("FIRST_VERSION", f"v0 of {plan.target.name} has no version before it to go back to.")
-    return _plan_restore(spark, operation.op_id, plan, at)
+    raise RefusedError("FIRST_VERSION", f"v0 of {plan.target.name} has no version before it to go back to.")
 
 
 def _plan_restore(spark: SparkSession, op_id: str, plan: AnyPlan, at: int) -> UndoPlan:

@@ -267,8 +267,12 @@ class FakeBackend:
         details = (self._detail(one.op_id) for one in self.ledger[:limit] if one.version is not None)
         return [detail.model_copy(update={"plan": None}) for detail in details]
 
-    def plan_undo(self, op_id: str) -> UndoPlan:
-        self._enter("plan_undo", op_id)
+    def plan_undo(self, op_id: str, *, operation_id: str) -> UndoPlan:
+        self._enter("plan_undo", op_id, operation_id, sleep=False)
+        time.sleep(self.delays.get("plan_undo", 0))
+        self._wait_at_gate("plan_undo", operation_id)
+        if operation_id in self._cancelled:
+            raise CancelledError("OPERATION_CANCELED", "cancelled by the operator")
         return self.undo_plan or samples.an_undo(op_id, lost=self.later_commits)
 
     def undo(self, looked: UndoPlan, *, operation_id: str, on_progress: Report) -> Outcome:

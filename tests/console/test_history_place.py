@@ -335,6 +335,20 @@ async def test_while_it_looks_at_an_undo_the_console_says_so(backend: FakeBacken
         assert "looking at an undo" not in operator.first_line
 
 
+async def test_a_look_at_an_undo_is_cancelled_in_spark(backend: FakeBackend) -> None:
+    backend.hold("plan_undo")
+    async with console(backend, size=(110, 36)) as operator:
+        await operator.press("3")
+        await operator.sees("u takes it back")
+        await operator.press("u")
+        await operator.until(lambda: "looking at an undo" in operator.first_line)
+        await operator.press("ctrl+c")
+        await operator.sees("Nothing is undone.")
+        assert "looking at an undo" not in operator.first_line
+        ((_, looking),) = backend.called("plan_undo")
+        assert backend.called("cancel") == [(looking,)]
+
+
 async def test_the_cursor_stays_on_the_line_of_a_group_and_shows_its_newest(backend: FakeBackend) -> None:
     async with console(backend, size=(120, 36)) as operator:
         await operator.press("3")

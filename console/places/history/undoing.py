@@ -43,9 +43,9 @@ class Undoing(Place):
         self.notify(self.with_keys("Looking at what would come back… {history.back} leaves it."))
         self.ask(
             "plan_undo",
-            lambda: self.backend.plan_undo(op_id),
+            lambda: self.backend.plan_undo(op_id, operation_id=looking),
             self._ask_undo,
-            self._undo_failed,
+            self._look_failed,
             of=self.here,
             ended=lambda: app.end(looking),
         )
@@ -63,6 +63,12 @@ class Undoing(Place):
             refuse_label="Cancel",
         )
         self.app.push_screen(dialog, partial(self._undo_confirmed, undo_plan, self.op_id))
+
+    def _look_failed(self, failure: Failure) -> None:
+        if failure.cancelled:
+            self.notify("Nothing is undone.")
+        else:
+            self._undo_failed(failure)
 
     def _undo_confirmed(self, undo_plan: UndoPlan, op_id: str, confirmed: bool | None) -> None:
         if not confirmed:
