@@ -13,7 +13,9 @@ from engine.sql.parse_create import ParsedCreate
 
 INDEXED_NAMES = "delta.dataSkippingStatsColumns"
 # types whose minimum and maximum Delta keeps (SkippingEligibleDataType)
-SKIPPING_TYPES = re.compile(r"^(tinyint|smallint|int|bigint|float|double|decimal|date|timestamp|string|char|varchar)")
+SKIPPING_TYPES = re.compile(
+    r"^(tinyint|smallint|int(?!erval)|bigint|float|double|decimal|date|timestamp|string|char|varchar)"
+)
 NAME = r"\s*((?:`(?:[^`]|``)+`|[A-Za-z0-9_]+)(?:\.(?:`(?:[^`]|``)+`|[A-Za-z0-9_]+))*)\s*"
 
 

@@ -14,10 +14,11 @@ from engine.sql.parse_create import parse_create
 
 AROUND = Situation(None, "/w/t", True, None, False, False)
 CREATE = parse_create("CREATE TABLE t (a INT) USING delta CLUSTER BY (a)")
-LEAVES = {"a": "int", "S.x": "int", "S.b": "boolean", "l": "array<int>", "z": "string"}
+LEAVES = {"a": "int", "S.x": "int", "S.b": "boolean", "l": "array<int>", "z": "string", "i": "interval day to second"}
 COLUMNS = tuple(
     StateColumn(name=name, type=type_)
-    for name, type_ in (("a", "int"), ("S", "struct<x:int,b:boolean>"), ("l", "array<int>"), ("z", "string"))
+    for name, type_ in {**LEAVES, "S": "struct<x:int,b:boolean>"}.items()
+    if "." not in name
 )
 TYPE, STATISTICS = "DELTA_CLUSTERING_COLUMNS_DATATYPE_NOT_SUPPORTED", "DELTA_CLUSTERING_COLUMN_MISSING_STATS"
 NAMES, NUMBER = "delta.dataSkippingStatsColumns", "delta.dataSkippingNumIndexedCols"
@@ -30,6 +31,7 @@ NAMES, NUMBER = "delta.dataSkippingStatsColumns", "delta.dataSkippingNumIndexedC
         (("S",), {}, TYPE),
         (("s.b",), {}, TYPE),
         (("l",), {}, TYPE),
+        (("i",), {}, TYPE),
         (("nosuch",), {}, None),
         (("S.x",), {NUMBER: "2"}, None),
         (("z",), {NUMBER: "4"}, STATISTICS),
