@@ -1,8 +1,7 @@
-"""Which of many alike tests run by default; the others are ``thorough``, and run nightly.
+"""Which cases of similar tests run by default; the others are ``thorough``, and run nightly.
 
-A test that starts no Spark always runs. Of these, which all take seconds of Spark, so many cases are kept of each
-function, spread over its parameters, or those whose ids are named; 0 keeps none: another test of the file holds its
-rule in one case more.
+All of these take seconds of Spark; tests without Spark always run. The number is how many cases of a function stay,
+spread over its parameters; names are those that stay. 0: another test in the file covers the rule.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import pytest
 
 KEPT: dict[str, int | tuple[str, ...]] = {
     "cli/test_cli_spark.py::test_a_plan_goes_through_a_pipe": 0,
-    "cli/test_cli_spark.py::test_ctrl_c_while_planning": 0,
     "crash/test_kills.py::test_a_plan_that_dies_leaves_nothing_and_a_plan_file_that_is_whole": 1,
     "crash/test_kills.py::test_an_apply_that_dies_is_committed_once_or_not_at_all": 2,
     "crash/test_races_placed.py::test_a_commit_in_the_middle_of_an_apply": 3,
@@ -58,7 +56,6 @@ KEPT: dict[str, int | tuple[str, ...]] = {
     "engine/test_derive_ranges.py::test_strings_have_no_gaps": 0,
     "engine/test_duplicate_keys.py::test_rows_that_stay_may_be_lost_as_well_by_the_ids_of_source_rows": 1,
     "engine/test_duplicate_keys.py::test_target_rows_with_the_same_key_are_one_conflict_of_rivals": 0,
-    "engine/test_duplicate_keys.py::test_the_column_that_tells_the_latest_row": 2,
     "engine/test_duplicate_keys.py::test_without_a_feed_or_duplicates_or_inserts_no_row_is_lost": 0,
     "engine/test_duplicate_keys.py::test_without_an_equality_in_on_no_dedupe_is_offered": 0,
     "engine/test_evolution_errors.py::test_a_new_column_is_refused_as_delta_refuses_it": 7,
@@ -70,12 +67,10 @@ KEPT: dict[str, int | tuple[str, ...]] = {
     "engine/test_few_rows.py::test_what_the_join_needs_of_the_source_is_broadcast_where_that_is_small": 1,
     "engine/test_insert_only.py::test_the_promise_is_kept_whatever_on_is": 2,
     "engine/test_join_of_match.py::test_the_rows_of_the_source_are_promised_as_delta_counts_them": 3,
-    "engine/test_log_cache.py::test_a_log_of_which_any_file_differs_is_not_known": 2,
     "engine/test_lost_commit.py::test_a_created_table_that_is_overwritten_is_lost": 1,
     "engine/test_plan_create_table.py::test_a_plan_equals_what_delta_does": 3,
     "engine/test_plan_create_table.py::test_a_relative_location_is_two_places": 1,
     "engine/test_plan_create_table.py::test_a_replace_without_a_query_is_applied_once": 0,
-    "engine/test_plan_create_table.py::test_create_operation_is_the_creation_mode_of_the_statement": 1,
     "engine/test_plan_create_table.py::test_handle_commit_checks_that_the_path_is_empty": 1,
     "engine/test_plan_create_table.py::test_like_a_delta_table_or_with_delta_as_its_provider": 1,
     "engine/test_plan_create_table.py::test_overwrite_schema_goes_with_what_a_data_frame_can_write": 1,
@@ -110,7 +105,6 @@ KEPT: dict[str, int | tuple[str, ...]] = {
     "engine/test_statistics_of_others.py::test_partition_values_of_another_hand_are_what_a_merge_reads": 1,
     "engine/test_statistics_of_others.py::test_statistics_that_lack_something_keep_their_files": 2,
     "engine/test_time_zones.py::test_what_a_row_was_checked_for_may_break_in_another_zone": 4,
-    "engine/test_undo.py::test_a_restore_takes_a_commit_back_and_another_may_bring_it_back": 3,
     "engine/test_undo_possible.py::test_a_catalog_entry_over_a_table_that_was_there_is_not_dropped": 0,
     "engine/test_undo_possible.py::test_a_replaced_table_is_judged_by_the_properties_that_it_gets": 0,
     "engine/test_undo_possible.py::test_a_session_without_the_check_restores_any_age": 0,

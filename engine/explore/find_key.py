@@ -20,14 +20,16 @@ from engine.merge.find_touched_files import (
     FILE,
     INSERT_CLAUSE,
     TARGET_ROW,
+    SeenRows,
     clause_number,
     matched_clause,
     source_relation,
     target_relation,
+    unmatched_source,
     with_insert_clause,
 )
 from engine.merge.prepare_delta_scan import merge_reads
-from engine.merge.prepare_source import PreparedSource
+from engine.merge.prepare_source import PreparedSource, pairs_view
 from engine.model.checks import Checks
 from engine.model.errors import EngineError, UsageError
 from engine.model.plan import ClauseKind, Plan, Sample
@@ -143,7 +145,9 @@ def _find(spark: SparkSession, plan: Plan, typed: str, private: bool, checks: Ch
     ask = _by_predicate if is_predicate(typed) else _by_value
     question = ask(spark, merge, source, typed)
     writes = {one.clause: one.columns for one in planned.assigned}
-    look = Look(spark, plan, merge, source, writes, row_faults(spark, plan, planned, checks), private)
+    narrow = question.target if question.by_value and question.narrow else ()
+    faults = row_faults(spark, plan, planned, checks, narrow)
+    look = Look(spark, plan, merge, source, writes, faults, private)
     found: dict[ClauseKind, list[Any]] = {}
     with confs_set(spark, {**for_rows(source.num_rows), **merge_reads(spark, merge)}):
         found["matched"] = _pairs(look, question)
@@ -259,7 +263,7 @@ def _by_predicate(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSou
 
 @dataclass(frozen=True)
 class Look:
-    """What all of the queries need. ``writes``: the columns that each clause writes; ``faults``: those to tell of."""
+    """What all of the queries need. ``writes``: the columns that each clause writes; ``faults``: those to report."""
 
     spark: SparkSession
     plan: Plan
@@ -314,21 +318,27 @@ def _lone_targets(look: Look, question: Question) -> list[Any]:
 
 
 def _lone_sources(look: Look, question: Question) -> list[Any]:
-    """Source rows that nothing matches; all of them are joined where only beside the others a fault can be told."""
     kind: ClauseKind = "not_matched"
-    every = look.faults.needs_all_inserts
-    narrow = question.target if question.by_value and question.narrow and not every else ()
-    lone = source_relation(look.merge, look.source, () if every else question.source)
-    rows = f"{lone} LEFT ANTI JOIN {target_relation(look.merge, narrow)} ON {look.on}\n"
-    wanted = " AND ".join(f"({text}\n)" for text in question.source if every) or "TRUE"
+    wanted = " AND ".join(f"({text}\n)" for text in question.source) or "TRUE"
     return _rows(
         look,
         f"SELECT {_source(look)} AS source, CAST(NULL AS STRING) AS target, {_tests(look, kind)} AS tests, "
         f"CAST(NULL AS BIGINT) AS file, {INSERT_CLAUSE} AS {CLAUSE}, {_after(look, kind, INSERT_CLAUSE)} AS after, "
         f"{codes_sql(look.faults.inserts)} AS faults, 1 AS source_rows, ({wanted}) AS __dm_wanted "
-        f"FROM {with_insert_clause(look.merge, rows)}{look.faults.written}",
+        f"FROM {look.faults.with_written_keys(_unmatched(look, question))}",
         "__dm_wanted",
     )
+
+
+def _unmatched(look: Look, question: Question) -> str:
+    """Source rows that nothing matches: all of them if a fault depends on the other inserted rows. Which they are the
+    plan has kept."""
+    merge, source = look.merge, look.source
+    if look.faults.needs_all_inserts:
+        return unmatched_source(merge, source, SeenRows(pairs_view(source.view), source.num_rows))
+    narrow = question.target if question.by_value and question.narrow else ()
+    lone = source_relation(merge, source, question.source)
+    return with_insert_clause(merge, f"{lone} LEFT ANTI JOIN {target_relation(merge, narrow)} ON {look.on}\n")
 
 
 def _rows(look: Look, query: str, where: str = "TRUE") -> list[Any]:

@@ -1,8 +1,8 @@
-"""In which silent faults of a plan a row that was found has part: SQL for their codes, by what the row is."""
+"""SQL that tells which silent faults of a plan a found row is counted in."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,10 +25,10 @@ OTHER = "__dm_other"
 
 @dataclass(frozen=True)
 class RowFaults:
-    """Conditions by the code of a fault: over the ``pairs`` that ON ties, over the rows ``inserts`` may take
-    (:attr:`written` joined to them), and over the target rows of NOT MATCHED BY SOURCE (``lone_targets``).
+    """Conditions by the code of a fault: over matched ``pairs``, over the rows that ``inserts`` may take (with
+    ``written`` keys), and over the target rows of NOT MATCHED BY SOURCE (``lone_targets``).
 
-    ``needs_all_inserts``: only beside all rows that are inserted can it be told for one.
+    ``needs_all_inserts``: it can be told for one inserted row only beside all others.
     """
 
     pairs: Mapping[str, str]
@@ -37,6 +37,10 @@ class RowFaults:
     written: str = ""
     needs_all_inserts: bool = False
 
+    def with_written_keys(self, rows: str) -> str:
+        """``rows`` of the source with what is written to the key columns, under the target's name."""
+        return f"(SELECT *, {self.written} AS {TARGET} FROM {rows}) AS {SOURCE}" if self.written else rows
+
 
 def codes_sql(faults: Mapping[str, str]) -> str:
     """An array of the codes whose conditions hold."""
@@ -44,8 +48,11 @@ def codes_sql(faults: Mapping[str, str]) -> str:
     return f"array_compact(CAST(array({items}) AS ARRAY<STRING>))"
 
 
-def row_faults(spark: SparkSession, plan: Plan, planned: PlannedMerge, checks: Checks) -> RowFaults:
-    """The faults that ``plan`` has counted, and no others: it has computed them without an error."""
+def row_faults(
+    spark: SparkSession, plan: Plan, planned: PlannedMerge, checks: Checks, narrow: Sequence[str] = ()
+) -> RowFaults:
+    """The faults that ``plan`` has counted, and no others: it has computed them without an error. ``narrow``: what
+    holds for each target row that has the keys of the rows in question."""
     codes = {one.code for one in plan.warnings if one.exactness != "unknown"}
     flags = _flags(planned, codes, checks)
     collides = _collides(spark, planned) if "KEYS_COLLIDE_BY_CAST" in codes else {}
@@ -54,7 +61,7 @@ def row_faults(spark: SparkSession, plan: Plan, planned: PlannedMerge, checks: C
         lone_targets["DELETES_BY_ABSENCE"] = _one_of(BY_SOURCE_CLAUSE, _deletes_by_source(planned))
     inserts = dict(collides)
     if "KEY_EXISTS_OUTSIDE_ON" in codes:
-        inserts["KEY_EXISTS_OUTSIDE_ON"] = f"{INSERT_CLAUSE} > 0 AND {_exists_in_target(planned)}"
+        inserts["KEY_EXISTS_OUTSIDE_ON"] = f"{INSERT_CLAUSE} > 0 AND {_exists_in_target(planned, narrow)}"
     values = _written(planned) if codes & {"NULL_KEYS_INSERTED", "DUPLICATE_INSERTS"} else {}
     if values:
         inserts |= {code: text for code, text in _of_written(planned, values).items() if code in codes}
@@ -62,7 +69,7 @@ def row_faults(spark: SparkSession, plan: Plan, planned: PlannedMerge, checks: C
         pairs={code: flag.of_pair for code, flag in flags.items()} | collides,
         inserts=inserts,
         lone_targets=lone_targets,
-        written=_lateral(values) if values else "",
+        written=_struct_of(values) if values else "",
         needs_all_inserts="DUPLICATE_INSERTS" in inserts,
     )
 
@@ -98,15 +105,13 @@ def _written(planned: PlannedMerge) -> Written:
     return {number: keys for number, keys in values.items() if keys is not None}
 
 
-def _lateral(values: Written) -> str:
-    """What a row's clause writes to the key columns, under the target's name."""
-    names = next(iter(values.values()))
-    items = (
-        f"CASE {INSERT_CLAUSE} {' '.join(f'WHEN {n} THEN {keys[name]}' for n, keys in values.items())} END "
-        f"AS {quote(name)}"
-        for name in names
-    )
-    return f" CROSS JOIN LATERAL (SELECT {', '.join(items)}) AS {TARGET}"
+def _struct_of(values: Written) -> str:
+    """The key columns as the clause of a row writes them."""
+    items = []
+    for name in next(iter(values.values())):
+        by_clause = " ".join(f"WHEN {number} THEN {keys[name]}" for number, keys in values.items())
+        items.append(f"{string(name)}, CASE {INSERT_CLAUSE} {by_clause} END")
+    return f"named_struct({', '.join(items)})"
 
 
 def _of_written(planned: PlannedMerge, values: Written) -> dict[str, str]:
@@ -122,23 +127,26 @@ def _of_written(planned: PlannedMerge, values: Written) -> dict[str, str]:
     }
 
 
-def _exists_in_target(planned: PlannedMerge) -> str:
+def _exists_in_target(planned: PlannedMerge, narrow: Sequence[str]) -> str:
     """Whether the target has a row with the keys of a source row, whatever else ON asks for."""
     keys = planned.merge.keys
     theirs = ", ".join(f"({key.target.text}\n) AS k{n}" for n, key in enumerate(keys))
     same = " AND ".join(
         f"({key.source.text}\n) {'<=>' if key.null_safe else '='} {OTHER}.k{n}" for n, key in enumerate(keys)
     )
-    return (
-        f"EXISTS (SELECT 1 FROM (SELECT {theirs} FROM {planned.merge.target_sql} AS {TARGET}) AS {OTHER} WHERE {same})"
-    )
+    where = f" WHERE {' AND '.join(narrow)}" if narrow else ""
+    rows = f"(SELECT {theirs} FROM {planned.merge.target_sql} AS {TARGET}{where}) AS {OTHER}"
+    return f"EXISTS (SELECT 1 FROM {rows} WHERE {same})"
 
 
 def _collides(spark: SparkSession, planned: PlannedMerge) -> dict[str, str]:
     """Whether another source row has other keys that become the same as Spark compares them."""
     casts = source_casts(spark, planned.merge)
-    raw = {f"({key.source.text}\n)": casts.get(key) for key in planned.merge.keys if not key.null_safe}
-    compared = [f"try_cast({text} AS {type_})" if type_ else text for text, type_ in raw.items()]
+    keys = [key for key in planned.merge.keys if not key.null_safe]
+    raw = [f"({key.source.text}\n)" for key in keys]
+    compared = [
+        f"try_cast({text} AS {casts[key]})" if key in casts else text for key, text in zip(keys, raw, strict=True)
+    ]
     items = ", ".join(
         f"{text} AS r{n}, {cast} AS c{n}" for n, (text, cast) in enumerate(zip(raw, compared, strict=True))
     )

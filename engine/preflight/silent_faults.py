@@ -17,10 +17,8 @@ from engine.preflight.inserted_faults import (
     written_keys_faults,
 )
 from engine.preflight.key_faults import keys_that_collide, on_without_key
-from engine.preflight.target_reads import beside
 from engine.preflight.updated_faults import BACK, SAME, key_columns_of_source, keys_of_rows, updated_faults
 from engine.spark.confs import confs_set, for_rows
-from engine.spark.session_state import tagged_alike
 from engine.spark.spark_errors import collected
 from engine.sql.some_values import SOME
 
@@ -37,11 +35,14 @@ def silent_faults(spark: SparkSession, findings: Findings, checks: Checks, *, pr
 
     A check that cannot be computed gives CHECK_FAILED: it is no reason to refuse a plan.
     """
-    with beside() as submit, confs_set(spark, for_rows(findings.source.num_rows)):
-        # each is a small statement, of which Spark takes longer to plan it than to run it
-        of_inserts = tagged_alike(spark, lambda: _found(_checks_of_inserts(spark, findings, checks, private), checks))
-        inserts = submit(of_inserts)
-        found = [*_found(_other_checks(spark, findings, checks, private), checks), *inserts.result()]
+    with confs_set(spark, for_rows(findings.source.num_rows)):
+        found = [
+            one
+            for codes, check in _checks(spark, findings, checks, private)
+            if any(checks.looks_for(code) for code in codes)
+            for one in _tried(codes, check)
+            if checks.looks_for(one.code)
+        ]
     order = {code: at for at, code in enumerate(SILENT_FAULTS)}
     return tuple(
         one.model_copy(update={"severity": "error"}) if one.code in checks.errors else one
@@ -49,33 +50,20 @@ def silent_faults(spark: SparkSession, findings: Findings, checks: Checks, *, pr
     )
 
 
-Check = tuple[tuple[str, ...], Callable[[], Iterable[Remark]]]
-"""The codes that it may give, and what gives them."""
-
-
-def _found(wanted: Iterable[Check], checks: Checks) -> list[Remark]:
-    return [
-        one
-        for codes, check in wanted
-        if any(checks.looks_for(code) for code in codes)
-        for one in _tried(codes, check)
-        if checks.looks_for(one.code)
-    ]
-
-
-def _checks_of_inserts(spark: SparkSession, findings: Findings, checks: Checks, private: bool) -> Iterator[Check]:
-    target, source = findings.basis.target, findings.source
-    rows = inserted_rows(findings.basis.merge, source, findings.matches, target.rules, target.assigned, private)
-    if rows is None:
-        return
-    files = findings.scan.scan.before
-    yield ("NULL_KEYS_INSERTED", "DUPLICATE_INSERTS"), lambda: written_keys_faults(spark, rows, checks)
-    yield ("KEY_EXISTS_OUTSIDE_ON",), lambda: keys_outside_on(spark, rows, files, source.bounds, checks)
-
-
-def _other_checks(spark: SparkSession, findings: Findings, checks: Checks, private: bool) -> Iterator[Check]:
+def _checks(
+    spark: SparkSession, findings: Findings, checks: Checks, private: bool
+) -> Iterator[tuple[tuple[str, ...], Callable[[], Iterable[Remark]]]]:
+    """The codes that each check may give, and the check."""
     basis, source, matches = findings.basis, findings.source, findings.matches
     merge, rules, assigned = basis.merge, basis.target.rules, basis.target.assigned
+    inserted = inserted_rows(merge, source, matches, rules, assigned, private)
+    if inserted is not None:
+        files, rows = findings.scan.scan.before, inserted
+        yield (
+            ("NULL_KEYS_INSERTED", "DUPLICATE_INSERTS"),
+            lambda: written_keys_faults(spark, rows, checks),
+        )
+        yield ("KEY_EXISTS_OUTSIDE_ON",), lambda: keys_outside_on(spark, rows, files, source.bounds, checks)
     yield ("ON_WITHOUT_KEY",), lambda: on_without_key(spark, merge, source.num_rows)
     yield (
         ("UPDATES_CHANGE_NOTHING", "UPDATES_GO_BACK"),

@@ -176,7 +176,7 @@ def _by_clause(merge: AnalyzedMerge, updates: Sequence[ClauseAssignments], flag:
         return None
     statement = merge.statement
     matched = " ".join(
-        f"WHEN ({one.condition or 'TRUE'}\n) THEN ({texts.get(one, 'NULL')})" for one in statement.matched
+        f"WHEN ({one.condition or 'TRUE'}\n) THEN ({texts.get(one, NO_FLAG)})" for one in statement.matched
     )
     alone = " ".join(
         f"WHEN {clause_number(statement, one)} THEN ({texts[one]})"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from engine.model.plan import SessionRef
 from engine.spark.confs import confs_set, is_connect, read_confs
@@ -14,7 +14,6 @@ from engine.spark.spark_errors import translate
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Answer = TypeVar("Answer")
 MERGE = "spark.databricks.delta.merge."
 KEPT_CONFS = (
     f"{MERGE}materializeSource",
@@ -121,18 +120,6 @@ def untagged(spark: SparkSession) -> Iterator[None]:
     finally:
         for tag in tags:
             spark.addTag(tag)
-
-
-def tagged_alike(spark: SparkSession, work: Callable[[], Answer]) -> Callable[[], Answer]:
-    """``work`` for a thread of its own, which is cancelled with what runs in this one: tags belong to a thread."""
-    tags = spark.getTags()
-
-    def tagged_work() -> Answer:
-        for tag in tags:
-            spark.addTag(tag)
-        return work()
-
-    return tagged_work
 
 
 def run_setup(spark: SparkSession, statements: Sequence[str], *, again: bool = False) -> None:

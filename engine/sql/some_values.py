@@ -1,9 +1,9 @@
-"""Some values of a column beside what is counted of it: a second statement for them would cost as much as the first."""
+"""Sample values, taken in the statement that counts: a second statement would cost as much as the first."""
 
 from __future__ import annotations
 
 SOME = 5
-"""At most so many."""
+"""The most values that are taken."""
 
 
 def some_values(expression: str) -> str:

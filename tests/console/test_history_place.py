@@ -343,7 +343,7 @@ async def test_a_look_at_an_undo_is_cancelled_in_spark(backend: FakeBackend) -> 
         await operator.press("u")
         await operator.until(lambda: "looking at an undo" in operator.first_line)
         await operator.press("ctrl+c")
-        await operator.sees("Nothing is undone.")
+        await operator.sees("Nothing was undone.")
         assert "looking at an undo" not in operator.first_line
         ((_, looking),) = backend.called("plan_undo")
         assert backend.called("cancel") == [(looking,)]

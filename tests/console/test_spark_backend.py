@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -139,6 +140,20 @@ def test_a_policy_verifies_each_commit(keeper: Any, monkeypatch: pytest.MonkeyPa
     with pytest.raises(UsageError, match="an expectation has one kind"):
         apply()
     assert verified == ["asked"]
+
+
+def test_a_look_at_an_undo_can_be_cancelled_by_its_id(keeper: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    session, tags = Kept(), []
+
+    def plan_undo(*_: Any, tag: str) -> None:
+        assert keeper._sessions._running == {"look": session}
+        tags.append(tag)
+
+    monkeypatch.setattr("engine.recovery.undo.plan_undo", plan_undo)
+    monkeypatch.setattr(keeper, "_main", session)
+    monkeypatch.setattr(keeper, "_ledger", lambda: SimpleNamespace(get=lambda op_id: op_id))
+    keeper.plan_undo("op", operation_id="look")
+    assert tags == ["look"]
 
 
 def test_a_new_connection_closes_the_sessions_of_the_one_before(keeper: Any, monkeypatch: pytest.MonkeyPatch) -> None:

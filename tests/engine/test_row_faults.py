@@ -49,6 +49,46 @@ def test_each_row_has_the_faults_that_the_plan_counts_it_in(spark: Any, schema: 
     # of equal keys the plan counts all but one: of 9 and of 7
     told["DUPLICATE_INSERTS"] -= 2
     assert told == {one.code: one.count for one in looked.warnings if one.code in told}
-    (of_a_value,) = (row.faults for row in find_key(spark, looked, "8").rows)
-    assert of_a_value == ()
+    by_value = {key: [row.faults for row in find_key(spark, looked, key).rows] for key in ("8", "9", "4")}
+    assert by_value == {
+        "8": [()],
+        "9": [("DUPLICATE_INSERTS",), ("DUPLICATE_INSERTS",)],
+        "4": [(), ("KEY_EXISTS_OUTSIDE_ON",)],  # in the target, nothing takes it
+    }
+    in_private = find_key(spark, looked, "9", private=True).rows
+    assert [(row.source, row.faults) for row in in_private] == [(None, ("DUPLICATE_INSERTS",))] * 2
+    free_source(spark, looked.session.source_view)
+
+
+ODD = """MERGE INTO odd t USING feed s ON t.`Id-Of` = s.`ID-of` AND t.part <=> s.part
+WHEN MATCHED THEN DELETE
+WHEN NOT MATCHED AND s.v > 10 THEN INSERT (`id-of`, part, v) VALUES (s.`id-of`, s.part, s.v)
+WHEN NOT MATCHED THEN INSERT (`id-of`, v) VALUES (s.`id-of`, s.v)
+WHEN NOT MATCHED BY SOURCE THEN UPDATE SET v = 60"""
+
+
+def test_several_inserts_null_safe_keys_and_updates_of_the_target_alone(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE odd (`Id-Of` INT, part STRING, v INT) USING delta")
+    spark.sql("INSERT INTO odd VALUES (1, NULL, 60), (2, 'a', 2)")
+    spark.sql("CREATE TABLE feed (`Id-Of` INT, part STRING, v INT) USING delta")
+    # the second clause writes no part: its rows are equal to those that have none
+    spark.sql("INSERT INTO feed VALUES (7, NULL, 11), (7, 'b', 1), (8, 'b', 12), (8, 'c', 13), (NULL, 'b', 1)")
+    looked = plan(spark, ODD, rows=0, checks=Checks())
+    found = {
+        (row.source["part"], row.source["v"]): row.faults
+        for row in find_key(spark, looked, "s.v > 0").rows
+        if row.source is not None
+    }
+    assert found == {
+        (None, "11"): ("DUPLICATE_INSERTS",),
+        ("b", "1"): found["b", "1"],  # of two rows the last
+        ("b", "12"): (),
+        ("c", "13"): (),
+    }
+    assert [row.faults for row in find_key(spark, looked, "s.v = 1").rows] in (
+        [("NULL_KEYS_INSERTED",), ("DUPLICATE_INSERTS",)],
+        [("DUPLICATE_INSERTS",), ("NULL_KEYS_INSERTED",)],
+    )
+    alone = {(row.target or {})["v"]: row.faults for row in find_key(spark, looked, "t.v > 0").rows}
+    assert alone == {"60": ("UPDATES_CHANGE_NOTHING",), "2": ()}
     free_source(spark, looked.session.source_view)

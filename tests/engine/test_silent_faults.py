@@ -16,8 +16,6 @@ from engine.model.checks import SILENT_FAULTS, Checks
 from engine.model.errors import RefusedError
 from engine.model.plan import Plan, Remark
 from engine.plan_statement import plan
-from engine.preflight.target_reads import beside
-from engine.spark.session_state import tagged, tagged_alike
 from tests.conftest import own_schema
 
 UPSERT = "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
@@ -380,8 +378,3 @@ def test_a_flag_never_makes_the_plan_fail(shop: Any) -> None:
     raising = plan(shop, using("(1, 'x', 10, 5, true)", "WHEN MATCHED THEN UPDATE SET n = 1 / (s.n - 10)"), rows=0)
     assert raising.refused is not None
     assert "DIVIDE_BY_ZERO" in raising.refused.also
-
-
-def test_a_check_in_a_thread_of_its_own_is_cancelled_with_the_plan(spark: Any) -> None:
-    with tagged(spark, "of-the-plan"), beside() as submit:
-        assert submit(tagged_alike(spark, spark.getTags)).result() == {"of-the-plan"}

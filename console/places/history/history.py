@@ -290,7 +290,7 @@ class HistoryPlace(Undoing):
     def action_back(self) -> None:
         if self.is_asking("plan_undo"):
             self.forget("plan_undo")
-            self.notify("Nothing is undone.")
+            self.notify("Nothing was undone.")
             return
         self.list_view.focus_page()
 

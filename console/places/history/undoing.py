@@ -40,7 +40,7 @@ class Undoing(Place):
         op_id, app = self.selected.op_id, self.console_app
         looking = uuid.uuid4().hex
         app.begin(Job(looking, "looking at an undo"))
-        self.notify(self.with_keys("Looking at what would come back… {history.back} leaves it."))
+        self.notify(self.with_keys("Looking at what would come back… {history.back} or {app.cancel_work} ends it."))
         self.ask(
             "plan_undo",
             lambda: self.backend.plan_undo(op_id, operation_id=looking),
@@ -66,7 +66,7 @@ class Undoing(Place):
 
     def _look_failed(self, failure: Failure) -> None:
         if failure.cancelled:
-            self.notify("Nothing is undone.")
+            self.notify("Nothing was undone.")
         else:
             self._undo_failed(failure)
 
