@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,9 @@ os.environ.setdefault(
     "JDK_JAVA_OPTIONS",
     "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=400m -XX:+UseSerialGC -XX:MetaspaceSize=512m",
 )
+# A shell that starts the run in the background has it ignore ctrl-c, which some tests press.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 LONGEST = (
     "test_random_merges.py",
     "test_as_people_write_it.py",
