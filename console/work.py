@@ -180,5 +180,6 @@ class Asking(DOMNode):
         question.ended()
         if self._newest_tickets().get(question.group) == question.ticket:
             del self._newest_tickets()[question.group]
-            if question.still_holds:
+            # an app that is closing has no screen to show it
+            if question.still_holds and self.app.screen_stack:
                 event.deliver()

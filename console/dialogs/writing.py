@@ -44,6 +44,8 @@ class WritingDialog(Dialog[Result]):
         return READABLE_SECONDS - (self.console_app.clock() - (self.shown_at or 0))
 
     def _is_drawn(self) -> None:
+        if not self.is_current:
+            return  # it was closed before
         self.shown_at = self.console_app.clock()
         self._draw_button()
 

@@ -27,6 +27,7 @@ from console.widgets.grid import Grid
 from console.widgets.lines import TabLine
 from console.widgets.page_view import PageView
 from console.words.format import short_id
+from console.work import Answered, Question
 from engine.model.operation import UndoPlan
 from tests.console import samples
 from tests.console.drive import ORDERS, Clock, Operator, console
@@ -378,3 +379,22 @@ async def test_the_session_of_a_lost_spark_is_not_shown_as_warm(tmp_path: Path) 
         await all_answered(operator, backend)
         await operator.sees("is lost.")
         assert not list(marks(operator.app.screen.query_one(PageView)))
+
+
+async def test_a_dialog_that_is_closed_before_it_is_drawn_crashes_nothing(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        dialog = ConfirmDialog("Undo", "It takes it back.", confirm_label="undo", refuse_label="Cancel")
+        await operator.app.push_screen(dialog)
+        await operator.app.pop_screen()
+        dialog._is_drawn()
+        assert not dialog.was_readable
+
+
+async def test_an_answer_that_comes_while_the_console_closes_is_dropped(backend: FakeBackend) -> None:
+    shown: list[str] = []
+    async with console(backend) as operator:
+        app = operator.app
+    app._newest_tickets()["late"] = 1
+    question = Question("late", 1, of=lambda: None, was=None, ended=lambda: shown.append("ended"))
+    app._on_answered(Answered(question, lambda: shown.append("delivered")))
+    assert shown == ["ended"]
