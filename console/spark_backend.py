@@ -130,6 +130,8 @@ class SparkBackend(SparkTables):
     def describe_session(self) -> Mapping[str, str]:
         from importlib.metadata import version
 
+        from console.words.rules import rules_set
+
         session = self._session()
         facts = {
             "endpoint": session.endpoint,
@@ -138,6 +140,8 @@ class SparkBackend(SparkTables):
             "Spark": self._ask(lambda s: str(s.version)),
             "Delta": version("delta-spark"),
             "home": str(self.home),
+            **rules_set("policy", self.policy),
+            **rules_set("checks", self._silent_faults),
         }
         settings: dict[str, str] = self._ask(lambda s: dict(s.conf.getAll))
         from engine.model.secrets import redact_confs

@@ -20,8 +20,8 @@ from console.work import Failed, Failure
 class SessionPlace(Place):
     PLACE = "session"
     HELP = (
-        "Session: where Spark runs, its versions, and the settings that matter. "
-        "{app.restart_spark} starts Spark again if it was lost."
+        "Session: where Spark runs, its versions, the policy and the checks of the profile, and the settings that "
+        "matter. {app.restart_spark} starts Spark again if it was lost."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "reload", "refresh", id="session.refresh", tooltip="Ask Spark again"),

@@ -106,6 +106,8 @@ class FakeBackend:
             "Spark": "4.2.0",
             "Delta": "4.4.0",
             "Java": "21.0.8",
+            "policy.require_undo": "true",
+            "checks": "as by default",
             "tag": "[/x]",
         }
 
