@@ -63,7 +63,6 @@ def survey_table(
 ) -> Survey:
     """What is there, what the statement gives, and what both come to. ``count``: run its query and count the rows."""
     create = with_location(create)
-    is_relative = create.location is not None and not re.match(r"/|[a-zA-Z][\w+.-]*:", create.location)
     entry, name, location = place_of(spark, create)
     named = name if entry and entry.provider == "delta" else f"delta.{quote(location)}"
     table = delta_table_now(spark, named) if location and (entry is None or entry.provider == "delta") else None
@@ -83,9 +82,8 @@ def survey_table(
         indexed_columns=confs.get(INDEXED_DEFAULT) or "32",
     )
     effect = effect_of(create, around)
-    if is_relative and effect != "nothing":
-        # the catalog finds it below the schema's folder, and Delta below the folder that Spark was started in
-        raise UsageError("RELATIVE_LOCATION", f"The location {create.location!r} is relative.", "Write the whole path.")
+    if effect != "nothing":
+        check_location(create)
     check_provider(spark, create, effect)
     provided = provided_metadata(spark, create)
     refused = foresee_create(create, around, provided) or replace_metadata_if_necessary(create, overwrite_schema)
@@ -141,6 +139,14 @@ def place_of(spark: SparkSession, create: ParsedCreate) -> tuple[CatalogEntry | 
     if entry is not None:
         return entry, name, plain(entry.location)
     return None, name, plain(create.location) if create.location else default_location(spark, parts)
+
+
+def check_location(create: ParsedCreate) -> None:
+    """Raise UsageError for a relative one: the catalog finds it below the schema's folder, and Delta below the folder
+    that Spark was started in."""
+    location = with_location(create).location
+    if location is not None and not re.match(r"/|[a-zA-Z][\w+.-]*:", location):
+        raise UsageError("RELATIVE_LOCATION", f"The location {location!r} is relative.", "Write the whole path.")
 
 
 def check_provider(spark: SparkSession, create: ParsedCreate, effect: Effect) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from engine.create.check_create_reading import check_analysis
-from engine.create.survey import check_provider
+from engine.create.survey import check_location, check_provider
 from engine.merge.analyze import analyze
 from engine.merge.should_materialize_source import should_materialize_source
 from engine.model.browse import Validation
@@ -52,6 +52,7 @@ def _analyzed(spark: SparkSession, statement: str) -> Validation:
         create = parse_create(statement)
         if not create.if_not_exists:
             # of a table that is there already, nothing is made
+            check_location(create)
             check_provider(spark, create, "create")
         if create.form == "clone":
             # EXPLAIN takes no CLONE

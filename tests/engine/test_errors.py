@@ -197,3 +197,9 @@ def test_wide_tables_are_read_whole_in_any_session(kind: str, request: pytest.Fi
 def test_a_check_says_that_a_table_of_another_format_is_not_planned(sales: Any, verb: str) -> None:
     told = validate(sales, f"{verb} TABLE another_format AS SELECT 1 AS a", {})
     assert (told.ok, told.condition, told.hint) == (False, "NOT_A_DELTA_TABLE", "Write USING delta.")
+
+
+@pytest.mark.parametrize("place", ["LOCATION 'here'", "OPTIONS (path = 'here')"])
+def test_a_check_says_that_a_location_is_relative(sales: Any, place: str) -> None:
+    told = validate(sales, f"CREATE TABLE relative USING delta {place} AS SELECT 1 AS a", {})
+    assert (told.ok, told.condition, told.hint) == (False, "RELATIVE_LOCATION", "Write the whole path.")
