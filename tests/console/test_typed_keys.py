@@ -171,4 +171,4 @@ async def test_keys_that_never_settle_do_not_keep_the_others_waiting(
                 operator.app.post_message(Key(key, key_to_character(key)))
             await operator.until(lambda: order._press == 6, "every key")
         await operator.press("1")
-        await operator.sees("sales.orders")
+        await operator.sees("Open a table with enter.")
