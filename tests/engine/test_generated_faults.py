@@ -18,7 +18,7 @@ from engine.plan_statement import plan
 from tests.conftest import own_schema
 from tests.engine.faulty_merges import TARGET_COLUMNS, FaultyMerge, faults, faulty_merge, outcome
 
-IN_CI = 10
+IN_CI = 4
 
 
 @pytest.fixture(scope="module")
