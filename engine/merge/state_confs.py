@@ -64,7 +64,8 @@ FAMILIES_WITHOUT_MEANING = tuple(
         *("sql.connect", "sql.debug", "sql.event", "sql.execution.arrow", "sql.execution.pyspark"),
         *("sql.execution.python.udf", "sql.inMemoryColumnarStorage", "sql.join", "sql.limit", "sql.maven"),
         *("sql.optimizer", "sql.planner", "sql.pyspark", "sql.redaction", "sql.repl", "sql.session.localRelation"),
-        *("sql.shuffle", "sql.shuffleDependency", "sql.statistics", "sql.streaming", "sql.thriftServer"),
+        *("sql.shuffle", "sql.shuffleDependency", "sql.sources.parallelPartitionDiscovery", "sql.statistics"),
+        *("sql.streaming", "sql.thriftServer"),
         *("sql.thriftserver", "sql.ui", "sql.window"),
     )
 )

@@ -482,6 +482,7 @@ def test_only_confs_with_a_meaning_are_compared() -> None:
     assert has_meaning("spark.databricks.delta.merge.materializeSource")
     assert not has_meaning("spark.sql.shuffle.partitions")
     assert not has_meaning("spark.sql.codegen.factoryMode")
+    assert not has_meaning("spark.sql.sources.parallelPartitionDiscovery.parallelism")
     assert not has_meaning("spark.driver.memory")
     assert all(has_meaning(key) for key in KEPT_CONFS)
 
