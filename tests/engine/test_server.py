@@ -114,7 +114,7 @@ def test_its_token_is_in_no_command_line_and_in_no_status(home: Path, running: S
         assert running.token not in Path(f"/proc/{pid}/cmdline").read_text()
     status = server_status(home)
     assert set(asdict(status)) == {
-        "running", "pid", "endpoint", "master", "versions", "started_at", "log"
+        "running", "answers", "pid", "endpoint", "master", "versions", "started_at", "log"
     }  # fmt: skip
     assert running.token not in str(status) + repr(running)
     assert status.running
