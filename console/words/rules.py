@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from engine.commit.policy import Policy
+    from engine.model.checks import Checks
 
 
-def rules_set(name: str, rules: Any) -> dict[str, str]:
-    """``rules``, a Policy or Checks, by ``name.rule``; by ``name`` alone if all of them are the defaults."""
+def rules_set(name: str, rules: Policy | Checks) -> dict[str, str]:
+    """``rules`` by ``name.rule``; by ``name`` alone if all of them are the defaults."""
     values = {one.name: (getattr(rules, one.name), one.default) for one in fields(rules)}
     set_ones = {f"{name}.{rule}": _text(value) for rule, (value, default) in values.items() if value != default}
     return set_ones or {name: "as by default"}

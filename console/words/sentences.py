@@ -341,8 +341,9 @@ def as_text(plan: AnyPlan, glyphs: Glyphs) -> str:
         "",
         *(f"{metric}: {number(value)} (exact)" for metric, value in plan.promise.items()),
     ]
-    for one in plan.warnings:
-        lines.append(f"warning [{visible(one.code)}] {visible(one.sentence)}")
+    errors, warnings = by_severity(plan.warnings)
+    for one in (*errors, *warnings):
+        lines.append(f"{one.severity} [{visible(one.code)}] {visible(one.sentence)}")
         lines += [f"  {visible(line, lines=True)}" for line in remark_details(one)]
     lines += [f"expectation {expectation_sentences.sentence(one)}" for one in plan.expectations]
     lines += [f"advice [{visible(one.code)}] {visible(one.sentence)}" for one in advice(plan)]

@@ -7,10 +7,10 @@ become literals, or a predicate in the names of the statement.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from engine.explore.key_question import Question, ask_for
 from engine.explore.reopen_plan import planned_merge
 from engine.explore.row_faults import RowFaults, codes_sql, row_faults
 from engine.merge.analyze import AnalyzedMerge
@@ -19,6 +19,7 @@ from engine.merge.find_touched_files import (
     CLAUSE,
     FILE,
     INSERT_CLAUSE,
+    SOURCE_ROW,
     TARGET_ROW,
     SeenRows,
     clause_number,
@@ -31,26 +32,13 @@ from engine.merge.find_touched_files import (
 from engine.merge.prepare_delta_scan import merge_reads
 from engine.merge.prepare_source import PreparedSource, pairs_view
 from engine.model.checks import Checks
-from engine.model.errors import EngineError, UsageError
+from engine.model.errors import EngineError
 from engine.model.plan import ClauseKind, Plan, Sample
 from engine.model.value import Cells
 from engine.preflight.samples import Writes, cells_of, sample_of, struct_after, struct_of
 from engine.spark.confs import confs_set, for_rows
-from engine.spark.schema import schema_of
 from engine.spark.session_state import tagged
 from engine.spark.spark_errors import translate
-from engine.sql.names import string
-from engine.sql.resolve import resolve
-from engine.sql.sql_text import (
-    EQUALITIES,
-    NOT_ONE_EQUALITY,
-    OTHER_COMPARISONS,
-    conjuncts,
-    quoted_values,
-    split_top_level,
-    tokenize,
-)
-from engine.sql.store_types import ddl, is_same
 from engine.table.delta_log import list_files
 
 if TYPE_CHECKING:
@@ -58,7 +46,6 @@ if TYPE_CHECKING:
 
 LIMIT = 20
 """Rows of each kind that are shown."""
-SAYS_PREDICATE = (*EQUALITIES, *OTHER_COMPARISONS, *NOT_ONE_EQUALITY, "(")
 
 
 @dataclass(frozen=True)
@@ -77,7 +64,7 @@ class FoundRow:
     ``source`` has the columns that the MERGE uses. ``change`` is what the clause that takes the row does, None where
     none does. ``file`` of the target row as the log names it; ``touched`` tells whether the MERGE rewrites it or marks
     rows of it, None where the plan does not know. ``source_rows`` match the target row; several are a conflict.
-    ``faults`` are the codes of the silent faults that the plan counts the row in.
+    ``faults`` are the codes of the plan's silent faults that the row has part in.
     """
 
     kind: ClauseKind
@@ -98,20 +85,6 @@ class FoundKey:
     asked: tuple[str, ...]
     rows: tuple[FoundRow, ...]
     more: bool = False
-
-
-@dataclass(frozen=True)
-class Question:
-    """What the rows are to fulfil, by the side that it names; ``pairs`` names both. ``by_value``: ``source`` and
-    ``target`` say the same of the two sides, else all of it together is asked. ``narrow``: a target row that matches
-    fulfils ``target``. ``typed``: all of it in the names of the statement."""
-
-    source: tuple[str, ...] = ()
-    target: tuple[str, ...] = ()
-    pairs: tuple[str, ...] = ()
-    by_value: bool = False
-    narrow: bool = True
-    typed: tuple[str, ...] = ()
 
 
 def find_key(
@@ -142,11 +115,9 @@ def find_key(
 def _find(spark: SparkSession, plan: Plan, typed: str, private: bool, checks: Checks) -> FoundKey:
     planned = planned_merge(spark, plan)
     merge, source = planned.merge, planned.source
-    ask = _by_predicate if is_predicate(typed) else _by_value
-    question = ask(spark, merge, source, typed)
+    question = ask_for(spark, merge, source, typed)
     writes = {one.clause: one.columns for one in planned.assigned}
-    narrow = question.target if question.by_value and question.narrow else ()
-    faults = row_faults(spark, plan, planned, checks, narrow)
+    faults = row_faults(spark, plan, planned, checks, question.of_target_rows)
     look = Look(spark, plan, merge, source, writes, faults, private)
     found: dict[ClauseKind, list[Any]] = {}
     with confs_set(spark, {**for_rows(source.num_rows), **merge_reads(spark, merge)}):
@@ -162,99 +133,6 @@ def _find(spark: SparkSession, plan: Plan, typed: str, private: bool, checks: Ch
         asked=question.typed,
         rows=tuple(_found_row(look, kind, row, files) for kind, rows in found.items() for row in rows[:LIMIT]),
         more=any(len(rows) > LIMIT for rows in found.values()),
-    )
-
-
-# What is asked
-
-
-def is_predicate(typed: str) -> bool:
-    """Whether ``typed`` compares or calls something; else it is values."""
-    try:
-        tokens = tokenize(typed)
-    except UsageError:
-        return False  # O'Brien
-    return any(token.word in SAYS_PREDICATE or token.text in SAYS_PREDICATE for token in tokens)
-
-
-def values_of(typed: str, count: int) -> tuple[str | None, ...]:
-    """The values in ``typed``; a single one is taken as it stands. None is NULL."""
-    try:
-        parts = split_top_level(typed, ",") if count > 1 else (typed,)
-    except UsageError:
-        parts = tuple(typed.split(","))
-    return tuple(_value(part.strip()) for part in parts)
-
-
-def _value(text: str) -> str | None:
-    if text.upper() == "NULL":
-        return None
-    try:
-        tokens = tokenize(text)
-    except UsageError:
-        return text
-    # DATE'2026-11-19' as well
-    is_quoted = tokens and tokens[-1].is_string and (len(tokens) == 1 or (len(tokens) == 2 and tokens[0].word))
-    return quoted_values(text)[-1] if is_quoted else text
-
-
-def _by_value(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, typed: str) -> Question:
-    """Each equality of ON with a literal of the type of its target side in place of the other side."""
-    keys = merge.keys
-    if not keys:
-        raise EngineError(
-            "KEY_NOT_UNDERSTOOD",
-            "ON has no equality between the two sides, so a value alone says nothing.",
-            f"Type a predicate, such as {merge.typed.target.reference}.id = 5.",
-        )
-    values = values_of(typed, len(keys))
-    if len(values) != len(keys):
-        wanted = ", ".join(f"{key.target.typed} = {key.source.typed}" for key in keys)
-        raise EngineError(
-            "KEY_NOT_UNDERSTOOD",
-            f"ON ties {len(keys)} {'key' if len(keys) == 1 else 'keys'} ({wanted}), and {len(values)} were typed.",
-            "Type a value for each, separated by commas, or a predicate; quote a text that holds a comma.",
-        )
-    ours = [key.target.text for key in keys]
-    theirs = [key.source.text for key in keys]
-    reference = merge.statement.target.reference
-    to_types = schema_of(spark, f"SELECT {_items(ours)} FROM {merge.target_sql} AS {reference}").fields
-    from_types = schema_of(spark, f"SELECT {_items(theirs)} FROM {source.view} AS {merge.source_reference}").fields
-    literals = [
-        f"CAST({'NULL' if value is None else string(value)} AS {ddl(field.dataType)})"
-        for value, field in zip(values, to_types, strict=True)
-    ]
-    return Question(
-        source=tuple(f"{text} <=> {literal}" for text, literal in zip(theirs, literals, strict=True)),
-        target=tuple(f"{text} <=> {literal}" for text, literal in zip(ours, literals, strict=True)),
-        typed=tuple(f"{key.target.typed} <=> {literal}" for key, literal in zip(keys, literals, strict=True)),
-        by_value=True,
-        # '007' and 7 are one key where ON casts one side, and then the target's own literal may not find it
-        narrow=all(is_same(one.dataType, other.dataType) for one, other in zip(to_types, from_types, strict=True)),
-    )
-
-
-def _items(texts: Sequence[str]) -> str:
-    return ", ".join(f"({text}\n) AS __dm_key_{at}" for at, text in enumerate(texts))
-
-
-def _by_predicate(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, typed: str) -> Question:
-    """The conjuncts of a predicate, by the side that they name."""
-    parts = [resolve(text, merge.sides) for text in conjuncts(typed)]
-    both = (
-        f"{source.view} AS {merge.source_reference} CROSS JOIN {merge.target_sql} AS {merge.statement.target.reference}"
-    )
-    # what is no column of either side is refused in Spark's words
-    schema_of(spark, f"SELECT 1 FROM {both} WHERE {' AND '.join(f'({part.text})' for part in parts)}")
-    texts = list(zip(parts, conjuncts(typed), strict=True))
-    of_target = [(part.text, text) for part, text in texts if not part.source_columns]
-    of_source = [(part.text, text) for part, text in texts if part.source_columns and not part.target_columns]
-    of_both = [(part.text, text) for part, text in texts if part.source_columns and part.target_columns]
-    return Question(
-        source=tuple(ours for ours, _ in of_source),
-        target=tuple(ours for ours, _ in of_target),
-        pairs=tuple(ours for ours, _ in of_both),
-        typed=tuple(text for _, text in (*of_target, *of_source, *of_both)),
     )
 
 
@@ -319,7 +197,9 @@ def _lone_targets(look: Look, question: Question) -> list[Any]:
 
 def _lone_sources(look: Look, question: Question) -> list[Any]:
     kind: ClauseKind = "not_matched"
-    wanted = " AND ".join(f"({text}\n)" for text in question.source) or "TRUE"
+    # rows are chosen after all of them were compared with each other
+    chosen = question.source if look.faults.needs_all_inserts else ()
+    wanted = " AND ".join(f"({text}\n)" for text in chosen) or "TRUE"
     return _rows(
         look,
         f"SELECT {_source(look)} AS source, CAST(NULL AS STRING) AS target, {_tests(look, kind)} AS tests, "
@@ -335,10 +215,12 @@ def _unmatched(look: Look, question: Question) -> str:
     plan has kept."""
     merge, source = look.merge, look.source
     if look.faults.needs_all_inserts:
-        return unmatched_source(merge, source, SeenRows(pairs_view(source.view), source.num_rows))
-    narrow = question.target if question.by_value and question.narrow else ()
+        view = pairs_view(source.view)
+        pairs = int(look.spark.sql(f"SELECT count({SOURCE_ROW}) FROM {view}").collect()[0][0])
+        return unmatched_source(merge, source, SeenRows(view, pairs))
     lone = source_relation(merge, source, question.source)
-    return with_insert_clause(merge, f"{lone} LEFT ANTI JOIN {target_relation(merge, narrow)} ON {look.on}\n")
+    target = target_relation(merge, question.of_target_rows)
+    return with_insert_clause(merge, f"{lone} LEFT ANTI JOIN {target} ON {look.on}\n")
 
 
 def _rows(look: Look, query: str, where: str = "TRUE") -> list[Any]:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from engine.merge.find_touched_files import BY_SOURCE_CLAUSE, INSERT_CLAUSE, clause_number
 from engine.model.checks import Checks
 from engine.model.plan import Plan
-from engine.preflight.inserted_faults import columns_of_target, written_keys
-from engine.preflight.key_faults import source_casts
+from engine.preflight.inserted_faults import columns_of_target, key_texts, written_keys
+from engine.preflight.key_faults import compared_keys, raw_and_cast, source_casts
 from engine.preflight.planned_merge import PlannedMerge
 from engine.preflight.silent_faults import FLAG_OF
-from engine.preflight.updated_faults import RowFlag, compared_update, update_flags
-from engine.sql.names import quote, string
+from engine.preflight.updated_faults import RowFlag, compare_updates, update_flags
+from engine.sql.names import string
 from engine.sql.resolve import SOURCE, TARGET
 
 if TYPE_CHECKING:
@@ -76,9 +76,7 @@ def row_faults(
 
 def _flags(planned: PlannedMerge, codes: set[str], checks: Checks) -> dict[str, RowFlag]:
     merge, rules, assigned = planned.merge, planned.rules, planned.assigned
-    updates = [one for one in assigned if one.clause.action_kind == "update"]
-    compared = {one.clause: compared_update(merge, rules, one, checks) for one in updates}
-    flags = update_flags(merge, rules, assigned, checks, compared)
+    flags = update_flags(merge, rules, assigned, checks, compare_updates(merge, rules, assigned, checks))
     return {code: flags[name] for code, name in FLAG_OF.items() if code in codes and name in flags}
 
 
@@ -115,15 +113,11 @@ def _struct_of(values: Written) -> str:
 
 
 def _of_written(planned: PlannedMerge, values: Written) -> dict[str, str]:
-    keys = planned.merge.keys
-    no_null = [key for key in keys if not key.null_safe]
-    nulls = " OR ".join(f"{TARGET}.{quote(name)} IS NULL" for name in columns_of_target(no_null))
-    keyed = " AND ".join(f"({key.target.text}\n) IS NOT NULL" for key in no_null)
-    inserted = _one_of(INSERT_CLAUSE, list(values))
-    equal = ", ".join((inserted, *(f"({key.target.text}\n)" for key in keys)))
+    texts, inserted = key_texts(planned.merge.keys), _one_of(INSERT_CLAUSE, list(values))
+    equal = f"PARTITION BY {inserted}, {texts.keys}"
     return {
-        "NULL_KEYS_INSERTED": f"{inserted} AND ({nulls})",
-        "DUPLICATE_INSERTS": f"{inserted} AND {keyed} AND count(*) OVER (PARTITION BY {equal}) > 1",
+        "NULL_KEYS_INSERTED": f"{inserted} AND ({texts.nulls})",
+        "DUPLICATE_INSERTS": f"{inserted} AND {texts.keyed} AND count(*) OVER ({equal}) > 1",
     }
 
 
@@ -141,16 +135,8 @@ def _exists_in_target(planned: PlannedMerge, narrow: Sequence[str]) -> str:
 
 def _collides(spark: SparkSession, planned: PlannedMerge) -> dict[str, str]:
     """Whether another source row has other keys that become the same as Spark compares them."""
-    casts = source_casts(spark, planned.merge)
-    keys = [key for key in planned.merge.keys if not key.null_safe]
-    raw = [f"({key.source.text}\n)" for key in keys]
-    compared = [
-        f"try_cast({text} AS {casts[key]})" if key in casts else text for key, text in zip(keys, raw, strict=True)
-    ]
-    items = ", ".join(
-        f"{text} AS r{n}, {cast} AS c{n}" for n, (text, cast) in enumerate(zip(raw, compared, strict=True))
-    )
-    same = " AND ".join(f"{cast} = {OTHER}.c{n}" for n, cast in enumerate(compared))
-    equal = " AND ".join(f"{text} <=> {OTHER}.r{n}" for n, text in enumerate(raw))
-    rows = f"(SELECT {items} FROM {planned.source.view} AS {SOURCE}) AS {OTHER}"
+    keys = compared_keys(planned.merge, source_casts(spark, planned.merge))
+    same = " AND ".join(f"{cast} = {OTHER}.c{n}" for n, (_, cast) in enumerate(keys))
+    equal = " AND ".join(f"{raw} <=> {OTHER}.r{n}" for n, (raw, _) in enumerate(keys))
+    rows = f"(SELECT {raw_and_cast(keys)} FROM {planned.source.view} AS {SOURCE}) AS {OTHER}"
     return {"KEYS_COLLIDE_BY_CAST": f"EXISTS (SELECT 1 FROM {rows} WHERE {same} AND NOT ({equal}))"}

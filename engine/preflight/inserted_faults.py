@@ -67,6 +67,25 @@ def columns_of_target(keys: Sequence[Key]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for key in keys for name in key.target.target_columns))
 
 
+@dataclass(frozen=True)
+class KeyTexts:
+    """SQL over key columns that stand under the target's name: the ``keys``, whether a key column that is no ``<=>``
+    is NULL (``nulls``), and whether no key that must not be NULL is (``keyed``)."""
+
+    keys: str
+    nulls: str
+    keyed: str
+
+
+def key_texts(keys: Sequence[Key]) -> KeyTexts:
+    null_matches_nothing = [key for key in keys if not key.null_safe]
+    return KeyTexts(
+        keys=", ".join(f"({key.target.text}\n)" for key in keys),
+        nulls=" OR ".join(f"{TARGET}.{quote(name)} IS NULL" for name in columns_of_target(null_matches_nothing)),
+        keyed=" AND ".join(f"({key.target.text}\n) IS NOT NULL" for key in null_matches_nothing),
+    )
+
+
 def inserted_rows(
     merge: AnalyzedMerge,
     source: PreparedSource,
@@ -151,14 +170,12 @@ def written_keys(
 
 def _counts_of_keys(inserted: InsertedRows, parts: Sequence[str]) -> str:
     """One query for both counts and some keys of each: to ask again for the keys costs as much as to count."""
-    nulls = " OR ".join(f"{TARGET}.{quote(name)} IS NULL" for name in columns_of_target(inserted.null_matches_nothing))
-    keys = ", ".join(f"({key.target.text}\n)" for key in inserted.keys)
-    keyed = " AND ".join(f"({key.target.text}\n) IS NOT NULL" for key in inserted.null_matches_nothing)
+    texts = key_texts(inserted.keys)
     key = ", ".join(f"CAST({TARGET}.{quote(name)} AS STRING) AS {quote(name)}" for name in inserted.key_columns)
     groups = (
-        f"SELECT count(*) AS n, count_if({nulls}) AS nulls, {keyed} AS keyed, min(struct({key})) AS a_key, "
-        f"min(CASE WHEN {nulls} THEN struct({key}) END) AS null_key "
-        f"FROM ({' UNION ALL '.join(parts)}) AS {TARGET} GROUP BY {keys}"
+        f"SELECT count(*) AS n, count_if({texts.nulls}) AS nulls, {texts.keyed} AS keyed, "
+        f"min(struct({key})) AS a_key, min(CASE WHEN {texts.nulls} THEN struct({key}) END) AS null_key "
+        f"FROM ({' UNION ALL '.join(parts)}) AS {TARGET} GROUP BY {texts.keys}"
     )
     null_keys, repeated_keys = (
         "array()" if inserted.private else some_values(key)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge, Key
@@ -54,13 +54,7 @@ def keys_that_collide(
     if not casts:
         return
     keys = [key for key in merge.keys if not key.null_safe]
-    raw = [f"({key.source.text}\n)" for key in keys]
-    compared = [
-        f"try_cast({text} AS {casts[key]})" if key in casts else text for key, text in zip(keys, raw, strict=True)
-    ]
-    columns = ", ".join(
-        f"{text} AS r{n}, {cast} AS c{n}" for n, (text, cast) in enumerate(zip(raw, compared, strict=True))
-    )
+    columns = raw_and_cast(compared_keys(merge, casts))
     of_raw, of_cast = (", ".join(f"{letter}{n}" for n in range(len(keys))) for letter in "rc")
     known = " AND ".join(f"c{n} IS NOT NULL" for n in range(len(keys)))
     groups = (
@@ -83,6 +77,17 @@ def keys_that_collide(
         keys=() if private else cells(spark, f"SELECT {items} FROM {groups} LIMIT {SOME}"),
         fix="ON " + " AND ".join(_in_the_type_of_the_source(merge, key, key in casts) for key in keys),
     )
+
+
+def compared_keys(merge: AnalyzedMerge, casts: Mapping[Key, str]) -> list[tuple[str, str]]:
+    """The source side of each key that is no ``<=>``: as it is, and as Spark compares it (:func:`source_casts`)."""
+    texts = {key: f"({key.source.text}\n)" for key in merge.keys if not key.null_safe}
+    return [(text, f"try_cast({text} AS {casts[key]})" if key in casts else text) for key, text in texts.items()]
+
+
+def raw_and_cast(compared: Sequence[tuple[str, str]]) -> str:
+    """Both as columns: r0, c0, r1, …"""
+    return ", ".join(f"{raw} AS r{n}, {cast} AS c{n}" for n, (raw, cast) in enumerate(compared))
 
 
 def _in_the_type_of_the_source(merge: AnalyzedMerge, key: Key, is_cast: bool) -> str:

@@ -99,12 +99,11 @@ def _with_keys(spark: SparkSession, findings: Findings, remarks: Iterable[Remark
     }
     wanted = sorted({row for some in rows.values() for row in some})
     query = keys_of_rows(findings.basis.merge, findings.source, wanted) if wanted and not private else None
-    keys = {int(number): key for number, *key in collected(spark, query)} if query else {}
     names = key_columns_of_source(findings.basis.merge)
+    found_rows = collected(spark, query) if query else ()
+    keys = {int(number): dict(zip(names, key, strict=True)) for number, *key in found_rows}
     for one in found:
-        yield one.model_copy(
-            update={"keys": tuple(dict(zip(names, keys[row], strict=True)) for row in rows[one.code] if row in keys)}
-        )
+        yield one.model_copy(update={"keys": tuple(keys[row] for row in rows[one.code] if row in keys)})
 
 
 def source_empty(num_rows: int) -> Iterator[Remark]:

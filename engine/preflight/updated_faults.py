@@ -86,14 +86,19 @@ def compared_updates(scan: MergeScan, target: DescribedTarget, checks: Checks | 
     if checks is None:
         return {}, ""
     merge, rules, assigned = scan.merge, target.rules, target.assigned
-    compared = {one.clause: compared_update(merge, rules, one, checks) for one in _updates(assigned)}
+    compared = compare_updates(merge, rules, assigned, checks)
     without = _without_a_hint(merge, compared.values(), checks)
     flags = update_flags(merge, rules, assigned, checks, compared)
     if flags and (why := why_not_compared(merge, sum(file.bytes for file in scan.scan.after), checks)):
         return {}, why
-    return {
-        name: flag.of_any for name, flag in flags.items()
-    }, f"{', '.join(without)} cannot be compared before the commit." if without else ""
+    of_pairs = {name: flag.of_any for name, flag in flags.items()}
+    return of_pairs, f"{', '.join(without)} cannot be compared before the commit." if without else ""
+
+
+def compare_updates(
+    merge: AnalyzedMerge, rules: TargetRules, assigned: Sequence[ClauseAssignments], checks: Checks
+) -> dict[MergeClause, ComparedUpdate]:
+    return {one.clause: compared_update(merge, rules, one, checks) for one in _updates(assigned)}
 
 
 def update_flags(

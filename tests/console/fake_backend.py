@@ -270,11 +270,7 @@ class FakeBackend:
         return [detail.model_copy(update={"plan": None}) for detail in details]
 
     def plan_undo(self, op_id: str, *, operation_id: str) -> UndoPlan:
-        self._enter("plan_undo", op_id, operation_id, sleep=False)
-        time.sleep(self.delays.get("plan_undo", 0))
-        self._wait_at_gate("plan_undo", operation_id)
-        if operation_id in self._cancelled:
-            raise CancelledError("OPERATION_CANCELED", "cancelled by the operator")
+        self._enter("plan_undo", op_id, operation_id, cancelled_by=operation_id)
         return self.undo_plan or samples.an_undo(op_id, lost=self.later_commits)
 
     def undo(self, looked: UndoPlan, *, operation_id: str, on_progress: Report) -> Outcome:
@@ -287,12 +283,15 @@ class FakeBackend:
 
     # How it works
 
-    def _enter(self, method: str, *arguments: object, needs_spark: bool = True, sleep: bool = True) -> None:
+    def _enter(
+        self, method: str, *arguments: object, needs_spark: bool = True, sleep: bool = True, cancelled_by: str = ""
+    ) -> None:
         with self._lock:
             self.calls.append((method, arguments))
         if sleep:
             time.sleep(self.delays.get(method, 0))
-            self._wait_at_gate(method)
+            self._wait_at_gate(method, cancelled_by)
+        self._check_cancelled(cancelled_by)
         if needs_spark:
             self._check_driver()
         if (error := self.errors.get(method)) is not None:
@@ -304,6 +303,10 @@ class FakeBackend:
         while gate is not None and not gate.wait(0.01):
             if operation_id in self._cancelled or self.dead:
                 return
+
+    def _check_cancelled(self, operation_id: str) -> None:
+        if operation_id in self._cancelled:
+            raise CancelledError("OPERATION_CANCELED", "cancelled by the operator")
 
     def _check_driver(self) -> None:
         if self.dead:
@@ -320,8 +323,7 @@ class FakeBackend:
                 on_progress(Progress(phase=phase, done=step, total=steps, bytes_read=step * 1_000_000))
                 if is_held:
                     self._wait_at_gate(method, operation_id)
-                if operation_id in self._cancelled:
-                    raise CancelledError("OPERATION_CANCELED", "cancelled by the operator")
+                self._check_cancelled(operation_id)
                 self._check_driver()
                 time.sleep(self.delays.get(method, 0) / steps / len(phases))
 

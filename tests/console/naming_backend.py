@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from typing import Any
 
 from engine.explore.layout_advice import LayoutAdvice
 from engine.model.browse import Column, DataFile, RowPage, TableDetail, TableVersion, Validation
@@ -42,8 +43,8 @@ class NamingBackend(FakeBackend):
     starts = 0
     """How often Spark was started anew."""
 
-    def _enter(self, method: str, *arguments: object, needs_spark: bool = True, sleep: bool = True) -> None:
-        super()._enter(method, *arguments, needs_spark=needs_spark, sleep=sleep)
+    def _enter(self, method: str, *arguments: object, **how: Any) -> None:
+        super()._enter(method, *arguments, **how)
         if method in FREE:
             return
         call = Call(method, arguments)

@@ -10,7 +10,7 @@ from console.status import Job
 from console.widgets.grid import Grid
 from engine.model.plans import OperationDetail
 from tests.console import samples
-from tests.console.drive import console
+from tests.console.drive import Operator, console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
 
@@ -323,13 +323,17 @@ async def test_what_begins_or_ends_while_the_history_is_shown_is_listed(backend:
         await operator.sees("○ planned")
 
 
+async def look_at_an_undo(operator: Operator) -> None:
+    await operator.press("3")
+    await operator.sees("u takes it back")
+    await operator.press("u")
+    await operator.until(lambda: "looking at an undo" in operator.first_line)
+
+
 async def test_while_it_looks_at_an_undo_the_console_says_so(backend: FakeBackend) -> None:
     backend.hold("plan_undo")
     async with console(backend, size=(110, 36)) as operator:
-        await operator.press("3")
-        await operator.sees("u takes it back")
-        await operator.press("u")
-        await operator.until(lambda: "looking at an undo" in operator.first_line)
+        await look_at_an_undo(operator)
         backend.release("plan_undo")
         await operator.sees("Undo operation")
         assert "looking at an undo" not in operator.first_line
@@ -338,10 +342,7 @@ async def test_while_it_looks_at_an_undo_the_console_says_so(backend: FakeBacken
 async def test_a_look_at_an_undo_is_cancelled_in_spark(backend: FakeBackend) -> None:
     backend.hold("plan_undo")
     async with console(backend, size=(110, 36)) as operator:
-        await operator.press("3")
-        await operator.sees("u takes it back")
-        await operator.press("u")
-        await operator.until(lambda: "looking at an undo" in operator.first_line)
+        await look_at_an_undo(operator)
         await operator.press("ctrl+c")
         await operator.sees("Nothing was undone.")
         assert "looking at an undo" not in operator.first_line

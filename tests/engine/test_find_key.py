@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from engine.explore.find_key import FoundKey, FoundRow, find_key, is_predicate, values_of
+from engine.explore.find_key import FoundKey, FoundRow, find_key
+from engine.explore.key_question import is_predicate, values_of
 from engine.merge.prepare_source import free_source
 from engine.model.errors import EngineError
 from engine.model.plan import Plan

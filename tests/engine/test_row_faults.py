@@ -92,3 +92,19 @@ def test_several_inserts_null_safe_keys_and_updates_of_the_target_alone(spark: A
     alone = {(row.target or {})["v"]: row.faults for row in find_key(spark, looked, "t.v > 0").rows}
     assert alone == {"60": ("UPDATES_CHANGE_NOTHING",), "2": ()}
     free_source(spark, looked.session.source_view)
+
+
+def test_of_many_pairs_and_a_second_writer_the_rows_are_those_of_the_plan(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE tgt USING delta AS SELECT CAST(id % 3 AS INT) AS k, 'x' AS v FROM range(3000)")
+    rows = "(1, 'x'), (9, 'a'), (9, 'b'), (CAST(NULL AS INT), 'c')"
+    spark.sql(f"CREATE TABLE src USING delta AS SELECT * FROM VALUES {rows} AS x(k, v)")
+    clauses = (
+        "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT * WHEN NOT MATCHED BY SOURCE THEN DELETE"
+    )
+    looked = plan(spark, f"MERGE INTO tgt t USING src s ON t.k = s.k {clauses}", rows=0, checks=Checks())
+    spark.sql("INSERT INTO tgt VALUES (9, 'of another')")
+    found = {key: Counter((r.kind, r.faults) for r in find_key(spark, looked, key).rows) for key in ("9", "NULL", "2")}
+    assert found["9"] == {("not_matched", ("DUPLICATE_INSERTS",)): 2}
+    assert found["NULL"] == {("not_matched", ("NULL_KEYS_INSERTED",)): 1}
+    assert found["2"].keys() == {("not_matched_by_source", ("DELETES_BY_ABSENCE",))}
+    free_source(spark, looked.session.source_view)

@@ -40,7 +40,9 @@ class Undoing(Place):
         op_id, app = self.selected.op_id, self.console_app
         looking = uuid.uuid4().hex
         app.begin(Job(looking, "looking at an undo"))
-        self.notify(self.with_keys("Looking at what would come back… {history.back} or {app.cancel_work} ends it."))
+        self.notify(
+            self.with_keys("Looking at what would come back… {history.back} leaves it, {app.cancel_work} ends it.")
+        )
         self.ask(
             "plan_undo",
             lambda: self.backend.plan_undo(op_id, operation_id=looking),

@@ -34,7 +34,7 @@ FAULTS = {
     "NULL_KEYS_INSERTED": "Its key is written as NULL: no later MERGE finds the row.",
     "DUPLICATE_INSERTS": "Another row with its key is inserted, too.",
     "KEY_EXISTS_OUTSIDE_ON": "The table has its key already, in a row that ON leaves out.",
-    "UPDATES_CHANGE_NOTHING": "The update changes no value.",
+    "UPDATES_CHANGE_NOTHING": "The update changes no value that is compared.",
     "UPDATES_GO_BACK": "The update gives it a lower version than the table has.",
     "DELETES_BY_ABSENCE": "It is deleted because the source lacks it.",
     "KEYS_COLLIDE_BY_CAST": "Another key of the source becomes equal to its key, by a cast.",

@@ -286,3 +286,12 @@ def test_a_plan_as_text_holds_all_of_it() -> None:
 def test_several_warnings_are_counted_by_severity(severities: tuple[Any, ...], told: str) -> None:
     remarks = [Remark(code="CODE", sentence="It is so.", severity=one) for one in severities]
     assert words.warnings_counted(remarks) == told
+
+
+def test_a_plan_as_text_says_first_what_must_be_accepted() -> None:
+    warnings = (
+        Remark(code="MILD", sentence="Some rows."),
+        Remark(code="BAD", sentence="Other rows.", severity="error"),
+    )
+    lines = words.as_text(make_plan(warnings=warnings), UNICODE).splitlines()
+    assert lines.index("error [BAD] Other rows.") < lines.index("warning [MILD] Some rows.")

@@ -1,0 +1,144 @@
+"""What is typed to find a key → what the rows of either side are to fulfil."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.merge.analyze import AnalyzedMerge
+from engine.merge.prepare_source import PreparedSource
+from engine.model.errors import EngineError, UsageError
+from engine.spark.schema import schema_of
+from engine.sql.names import string
+from engine.sql.resolve import resolve
+from engine.sql.sql_text import (
+    EQUALITIES,
+    NOT_ONE_EQUALITY,
+    OTHER_COMPARISONS,
+    conjuncts,
+    quoted_values,
+    split_top_level,
+    tokenize,
+)
+from engine.sql.store_types import ddl, is_same
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SAYS_PREDICATE = (*EQUALITIES, *OTHER_COMPARISONS, *NOT_ONE_EQUALITY, "(")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the rows are to fulfil, by the side that it names; ``pairs`` names both. ``by_value``: ``source`` and
+    ``target`` say the same of the two sides, else all of it together is asked. ``narrow``: a target row that matches
+    fulfils ``target``. ``typed``: all of it in the names of the statement."""
+
+    source: tuple[str, ...] = ()
+    target: tuple[str, ...] = ()
+    pairs: tuple[str, ...] = ()
+    by_value: bool = False
+    narrow: bool = True
+    typed: tuple[str, ...] = ()
+
+    @property
+    def of_target_rows(self) -> tuple[str, ...]:
+        """What each target row fulfils that has the key of a row in question, () if that is not known."""
+        return self.target if self.by_value and self.narrow else ()
+
+
+def ask_for(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, typed: str) -> Question:
+    """What ``typed`` asks: values for the equalities of ON, or a predicate. Raises EngineError."""
+    ask = _by_predicate if is_predicate(typed) else _by_value
+    return ask(spark, merge, source, typed)
+
+
+def is_predicate(typed: str) -> bool:
+    """Whether ``typed`` compares or calls something; else it is values."""
+    try:
+        tokens = tokenize(typed)
+    except UsageError:
+        return False  # O'Brien
+    return any(token.word in SAYS_PREDICATE or token.text in SAYS_PREDICATE for token in tokens)
+
+
+def values_of(typed: str, count: int) -> tuple[str | None, ...]:
+    """The values in ``typed``; a single one is taken as it stands. None is NULL."""
+    try:
+        parts = split_top_level(typed, ",") if count > 1 else (typed,)
+    except UsageError:
+        parts = tuple(typed.split(","))
+    return tuple(_value(part.strip()) for part in parts)
+
+
+def _value(text: str) -> str | None:
+    if text.upper() == "NULL":
+        return None
+    try:
+        tokens = tokenize(text)
+    except UsageError:
+        return text
+    # DATE'2026-11-19' as well
+    is_quoted = tokens and tokens[-1].is_string and (len(tokens) == 1 or (len(tokens) == 2 and tokens[0].word))
+    return quoted_values(text)[-1] if is_quoted else text
+
+
+def _by_value(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, typed: str) -> Question:
+    """Each equality of ON with a literal of the type of its target side in place of the other side."""
+    keys = merge.keys
+    if not keys:
+        raise EngineError(
+            "KEY_NOT_UNDERSTOOD",
+            "ON has no equality between the two sides, so a value alone says nothing.",
+            f"Type a predicate, such as {merge.typed.target.reference}.id = 5.",
+        )
+    values = values_of(typed, len(keys))
+    if len(values) != len(keys):
+        wanted = ", ".join(f"{key.target.typed} = {key.source.typed}" for key in keys)
+        raise EngineError(
+            "KEY_NOT_UNDERSTOOD",
+            f"ON ties {len(keys)} {'key' if len(keys) == 1 else 'keys'} ({wanted}), and {len(values)} were typed.",
+            "Type a value for each, separated by commas, or a predicate; quote a text that holds a comma.",
+        )
+    ours = [key.target.text for key in keys]
+    theirs = [key.source.text for key in keys]
+    reference = merge.statement.target.reference
+    to_types = schema_of(spark, f"SELECT {_items(ours)} FROM {merge.target_sql} AS {reference}").fields
+    from_types = schema_of(spark, f"SELECT {_items(theirs)} FROM {source.view} AS {merge.source_reference}").fields
+    literals = [
+        f"CAST({'NULL' if value is None else string(value)} AS {ddl(field.dataType)})"
+        for value, field in zip(values, to_types, strict=True)
+    ]
+    return Question(
+        source=tuple(f"{text} <=> {literal}" for text, literal in zip(theirs, literals, strict=True)),
+        target=tuple(f"{text} <=> {literal}" for text, literal in zip(ours, literals, strict=True)),
+        typed=tuple(f"{key.target.typed} <=> {literal}" for key, literal in zip(keys, literals, strict=True)),
+        by_value=True,
+        # '007' and 7 are one key where ON casts one side, and then the target's own literal may not find it
+        narrow=all(is_same(one.dataType, other.dataType) for one, other in zip(to_types, from_types, strict=True)),
+    )
+
+
+def _items(texts: Sequence[str]) -> str:
+    return ", ".join(f"({text}\n) AS __dm_key_{at}" for at, text in enumerate(texts))
+
+
+def _by_predicate(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, typed: str) -> Question:
+    """The conjuncts of a predicate, by the side that they name."""
+    parts = [resolve(text, merge.sides) for text in conjuncts(typed)]
+    both = (
+        f"{source.view} AS {merge.source_reference} CROSS JOIN {merge.target_sql} AS {merge.statement.target.reference}"
+    )
+    # what is no column of either side is refused in Spark's words
+    schema_of(spark, f"SELECT 1 FROM {both} WHERE {' AND '.join(f'({part.text})' for part in parts)}")
+    texts = list(zip(parts, conjuncts(typed), strict=True))
+    of_target = [(part.text, text) for part, text in texts if not part.source_columns]
+    of_source = [(part.text, text) for part, text in texts if part.source_columns and not part.target_columns]
+    of_both = [(part.text, text) for part, text in texts if part.source_columns and part.target_columns]
+    return Question(
+        source=tuple(ours for ours, _ in of_source),
+        target=tuple(ours for ours, _ in of_target),
+        pairs=tuple(ours for ours, _ in of_both),
+        typed=tuple(text for _, text in (*of_target, *of_source, *of_both)),
+    )
