@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from engine.expect.evaluate import check_declared
 from engine.merge.analyze import AnalyzedMerge, analyze_with_causes
 from engine.merge.check_reading import check_reading, read_merge
+from engine.merge.count_inserts import InsertedKeys
 from engine.merge.find_touched_files import Matches, find_seen_rows, find_touched_files
 from engine.merge.join_of_match import Join, join_of_match
 from engine.merge.merge_scan import MergeScan, scan_as_typed, scan_with_bounds
@@ -49,6 +50,7 @@ from engine.preflight.target_reads import (
     target_files,
 )
 from engine.preflight.updated_faults import compared_updates
+from engine.preflight.written_keys import keys_to_count
 from engine.spark.clock import Clock
 from engine.spark.confs import STATS_SKIPPING, confs_set, for_rows, is_on
 from engine.spark.session_state import KEPT_CONFS, PLANNED, kept_confs, run_setup, tagged
@@ -343,14 +345,15 @@ def match(
     refused = refused_at_start(merge, target)
     target_rows = live_rows(scan.scan.after)
     matches, not_compared = Matches(), ""
+    keys = keys_to_count(basis.merge, target.rules, target.assigned, options.checks, private=options.private)
     try:
         with clock.phase("find_touched_files", "MERGE operation - scanning files for matches"):
             if runs_insert_only(merge.statement, basis.confs):
                 with confs_set(spark, for_rows(source.num_rows, target_rows)):
-                    matches = find_seen_rows(spark, merge, source)
+                    matches = find_seen_rows(spark, merge, source, keys)
             else:
                 flags, not_compared = compared_updates(scan, target, options.checks)
-                matches, why = find_flagged_files(spark, merge, source, scan, flags)
+                matches, why = find_flagged_files(spark, merge, source, scan, flags, keys)
                 not_compared = why or not_compared
     except EngineError as error:
         if error.condition in NOT_REFUSALS or lost_blocks(error):
@@ -380,14 +383,18 @@ def match(
 
 
 def find_flagged_files(
-    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, scan: MergeScan, flags: Mapping[str, str]
+    spark: SparkSession,
+    merge: AnalyzedMerge,
+    source: PreparedSource,
+    scan: MergeScan,
+    flags: Mapping[str, str],
+    keys: InsertedKeys | None,
 ) -> tuple[Matches, str]:
-    """The matches, and why they have no flags. A flag must not make the join fail: without it the join fails as the
-    MERGE does."""
+    """The matches, and why they have no flags: one must not make the join fail, which fails as the MERGE does."""
     try:
-        return find_touched_files(spark, merge, source, scan.scan, flags), ""
+        return find_touched_files(spark, merge, source, scan.scan, flags, keys), ""
     except EngineError as error:
         if not flags or error.condition in NOT_REFUSALS or lost_blocks(error):
             raise
         why = f"A value that an update assigns, or has, cannot be computed for some rows: [{error.condition}]."
-        return find_touched_files(spark, merge, source, scan.scan), why
+        return find_touched_files(spark, merge, source, scan.scan, asked=keys), why

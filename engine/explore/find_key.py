@@ -14,7 +14,7 @@ from engine.explore.key_question import Question, ask_for
 from engine.explore.reopen_plan import planned_merge
 from engine.explore.row_faults import RowFaults, codes_sql, row_faults
 from engine.merge.analyze import AnalyzedMerge
-from engine.merge.find_touched_files import (
+from engine.merge.join_sides import (
     BY_SOURCE_CLAUSE,
     CLAUSE,
     FILE,

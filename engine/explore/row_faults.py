@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.merge.find_touched_files import BY_SOURCE_CLAUSE, INSERT_CLAUSE, clause_number
+from engine.merge.join_sides import BY_SOURCE_CLAUSE, INSERT_CLAUSE, clause_number
 from engine.model.checks import Checks
 from engine.model.plan import Plan
-from engine.preflight.inserted_faults import columns_of_target, key_texts, written_keys
 from engine.preflight.key_faults import compared_keys, raw_and_cast, source_casts
 from engine.preflight.planned_merge import PlannedMerge
 from engine.preflight.silent_faults import FLAG_OF
 from engine.preflight.updated_faults import RowFlag, compare_updates, update_flags
+from engine.preflight.written_keys import WRITTEN_KEYS_CODES, Written, key_texts, struct_of_keys, written_keys
 from engine.sql.names import string
 from engine.sql.resolve import SOURCE, TARGET
 
@@ -62,14 +62,16 @@ def row_faults(
     inserts = dict(collides)
     if "KEY_EXISTS_OUTSIDE_ON" in codes:
         inserts["KEY_EXISTS_OUTSIDE_ON"] = f"{INSERT_CLAUSE} > 0 AND {_exists_in_target(planned, narrow)}"
-    values = _written(planned) if codes & {"NULL_KEYS_INSERTED", "DUPLICATE_INSERTS"} else {}
+    values = (
+        written_keys(planned.merge, planned.rules, planned.assigned) if codes.intersection(WRITTEN_KEYS_CODES) else {}
+    )
     if values:
         inserts |= {code: text for code, text in _of_written(planned, values).items() if code in codes}
     return RowFaults(
         pairs={code: flag.of_pair for code, flag in flags.items()} | collides,
         inserts=inserts,
         lone_targets=lone_targets,
-        written=_struct_of(values) if values else "",
+        written=struct_of_keys(values) if values else "",
         needs_all_inserts="DUPLICATE_INSERTS" in inserts,
     )
 
@@ -87,29 +89,6 @@ def _deletes_by_source(planned: PlannedMerge) -> list[int]:
 
 def _one_of(column: str, numbers: list[int]) -> str:
     return f"{column} IN ({', '.join(map(str, numbers))})"
-
-
-Written = Mapping[int, Mapping[str, str]]
-"""The values of the key columns, by the number of the INSERT clause that writes them."""
-
-
-def _written(planned: PlannedMerge) -> Written:
-    names = columns_of_target(planned.merge.keys)
-    values = {
-        clause_number(planned.merge.statement, one.clause): written_keys(planned.merge, planned.rules, one, names)
-        for one in planned.assigned
-        if one.clause.action_kind == "insert"
-    }
-    return {number: keys for number, keys in values.items() if keys is not None}
-
-
-def _struct_of(values: Written) -> str:
-    """The key columns as the clause of a row writes them."""
-    items = []
-    for name in next(iter(values.values())):
-        by_clause = " ".join(f"WHEN {number} THEN {keys[name]}" for number, keys in values.items())
-        items.append(f"{string(name)}, CASE {INSERT_CLAUSE} {by_clause} END")
-    return f"named_struct({', '.join(items)})"
 
 
 def _of_written(planned: PlannedMerge, values: Written) -> dict[str, str]:

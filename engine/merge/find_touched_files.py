@@ -7,35 +7,42 @@ the pairs are kept (row ids and the clause that takes them, no data), so that ev
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from engine.merge.analyze import AnalyzedMerge
+from engine.merge.count_inserts import InsertedKeys, KeyCounts, counted_inserts, inserts_sql
+from engine.merge.join_sides import (
+    BY_SOURCE_CLAUSE,
+    CLAUSE,
+    FILE,
+    SOURCE_ROW,
+    TARGET_ROW,
+    SeenRows,
+    clause_number,
+    clause_numbers,
+    first_clause,
+    source_filter,
+    source_relation,
+    target_relation,
+    unmatched_source,
+)
 from engine.merge.prepare_delta_scan import DeltaScan
-from engine.merge.prepare_source import FIELD_BYTES, ROW_BYTES, PreparedSource, pairs_view
+from engine.merge.prepare_source import PreparedSource, pairs_view
+from engine.merge.run_with_source_lost_retries import lost_blocks
+from engine.model.errors import ENDS_THE_PLAN, EngineError
 from engine.spark.checkpoint import checkpoint
 from engine.spark.confs import confs_set, for_rows
-from engine.spark.spark_errors import collected, translate
+from engine.spark.spark_errors import collected
 from engine.sql.parse import MergeClause, MergeStatement
-from engine.sql.some_values import some_values
 from engine.table.delta_log import live_rows
 from engine.table.log_file import LogFile, hold_to_log
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SOURCE_ROW, TARGET_ROW, FILE = "__dm_source_row", "__dm_target_row", "__dm_file"
-INSERT_CLAUSE, BY_SOURCE_CLAUSE, CLAUSE, COUNTED, RECORDED = (
-    "__dm_insert",
-    "__dm_by_source",
-    "__dm_clause",
-    "__dm_counted",
-    "__dm_recorded",
-)
-APART = "__dm_apart"
-# NOT MATCHED BY SOURCE clauses are numbered from here, matched ones from 1; 0 is no clause.
-BY_SOURCE = 100
+COUNTED, RECORDED = "__dm_counted", "__dm_recorded"
 
 
 @dataclass(frozen=True)
@@ -55,30 +62,23 @@ class FileMatches:
     null_conflicts: int
     flagged: Mapping[str, int] = field(default_factory=dict)
     """Target rows by flag: see :func:`find_touched_files`."""
-    flagged_source_rows: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """Some of the source rows that match them, by flag."""
-
-
-@dataclass(frozen=True)
-class SeenRows:
-    """A ``view`` with the source rows that have a match, in at most ``rows`` rows."""
-
-    view: str
-    rows: int
 
 
 @dataclass(frozen=True)
 class Matches:
     """The result of the job: by file, and the source rows without a match by the insert clause that takes them.
 
-    ``inserts`` maps a clause's number (from 1) to rows, 0 to those no clause takes. ``view`` names the pairs, ``seen``
-    the source rows that have a match, which an insert-only MERGE has without them.
+    ``inserts`` maps a clause's number (from 1) to rows, 0 to those no clause takes. ``keys`` are those that they are
+    inserted with, None if it was not asked or ``keys_failed`` says why they cannot be told. ``view`` names the pairs,
+    ``seen`` the source rows that have a match, which an insert-only MERGE has without them.
     """
 
     join_type: str | None = None
     matched_predicate: str | None = None
     files: tuple[FileMatches, ...] = ()
     inserts: dict[int, int] = field(default_factory=dict)
+    keys: KeyCounts | None = None
+    keys_failed: str = ""
     view: str | None = None
     seen: SeenRows | None = None
 
@@ -108,26 +108,27 @@ def find_touched_files(
     source: PreparedSource,
     scan: DeltaScan,
     flags: Mapping[str, str] | None = None,
+    asked: InsertedKeys | None = None,
 ) -> Matches:
     """Run the join. Anything that fails while running (a cast, an overflow) raises Delta's error.
 
     ``flags`` are further columns of the pairs: a name, and a condition over both sides of a pair. Each is counted by
-    file.
+    file. ``asked`` is counted of the rows to insert.
     """
     flags = flags or {}
     view = pairs_view(source.view)
     checkpoint(spark, pairs_sql(merge, source, flags), "DISK_ONLY", view)
     every_row = bool(merge.statement.not_matched_by_source)
-    try:
-        with confs_set(spark, for_rows(source.num_rows, live_rows(scan.before) if every_row else 0)):
-            by_file = spark.sql(by_file_sql(merge, view, tuple(flags))).collect()
-    except Exception as error:
-        raise translate(error) from error
-    # the row without a file counts source rows
-    rows = {int(row["file"]): row for row in by_file if row["file"] is not None}
+    seen = SeenRows(view)
+
+    def by_file(asked: InsertedKeys | None) -> list[Any]:
+        return collected(spark, by_file_sql(merge, source, seen, tuple(flags), asked))
+
+    with confs_set(spark, for_rows(source.num_rows, live_rows(scan.before) if every_row else 0)):
+        answer, keys_failed = _with_keys(by_file, asked)
+    # the row without a file counts the source rows that match nothing
+    rows = {int(row["file"]): row for row in answer if row["file"] is not None}
     hold_to_log(rows, scan.before)
-    num_seen = sum(int(row["matched"]) for row in by_file if row["file"] is None)
-    seen = SeenRows(view, sum(int(row["pairs"]) for row in rows.values()))
     kept = {file.file_hash for file in scan.after}
     counted = scan.before if every_row else [file for file in scan.before if file.file_hash in rows]
     live = rows_by_file(spark, merge, counted, scan.before)
@@ -137,17 +138,23 @@ def find_touched_files(
         # Delta never reads the files that are skipped, nor notices conflicts in them
         if file.file_hash in kept and (every_row or file.file_hash in rows)
     )
+    unmatched = [row["unmatched"] for row in answer if row["file"] is None]
+    inserts, keys = counted_inserts(unmatched[0], None if keys_failed else asked) if unmatched else ({}, None)
     return Matches(
         join_type="right_outer" if every_row else "inner",
         matched_predicate=matched_predicate(merge.typed),
         files=files,
-        inserts=_inserts(spark, merge, source, seen, num_seen),
+        inserts=inserts,
+        keys=keys,
+        keys_failed=keys_failed,
         view=view,
-        seen=seen,
+        seen=SeenRows(view, sum(int(row["pairs"]) for row in rows.values())),
     )
 
 
-def find_seen_rows(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource) -> Matches:
+def find_seen_rows(
+    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, asked: InsertedKeys | None = None
+) -> Matches:
     """What an insert-only MERGE needs (InsertOnlyMergeExecutor): which source rows have no match, by those that have.
 
     Delta joins by LEFT ANTI, which can only build on the target; an inner join builds on the source where it is small.
@@ -161,9 +168,27 @@ def find_seen_rows(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSo
         f"ON {merge.statement.condition}\n"
     )
     checkpoint(spark, query, "DISK_ONLY", view)
+    seen = SeenRows(view, source.num_rows)
+
+    def count(asked: InsertedKeys | None) -> list[Any]:
+        return collected(spark, f"SELECT {_inserts_sql(merge, source, seen, asked)}")
+
     with confs_set(spark, for_rows(source.num_rows)):
-        seen = SeenRows(view, source.num_rows)
-        return Matches(inserts=count_inserts(spark, merge, source, seen), seen=seen)
+        answer, keys_failed = _with_keys(count, asked)
+    inserts, keys = counted_inserts(answer[0][0], None if keys_failed else asked)
+    return Matches(inserts=inserts, keys=keys, keys_failed=keys_failed, seen=seen)
+
+
+def _with_keys(ask: Callable[[InsertedKeys | None], list[Any]], asked: InsertedKeys | None) -> tuple[list[Any], str]:
+    """The answer, and why it has no keys: what is asked of them must not make the plan fail."""
+    if asked is None:
+        return ask(None), ""
+    try:
+        return ask(asked), ""
+    except EngineError as error:
+        if error.condition in ENDS_THE_PLAN or lost_blocks(error):
+            raise
+        return ask(None), f"[{error.condition}] {error.message}"
 
 
 def matched_predicate(statement: MergeStatement) -> str | None:
@@ -177,52 +202,6 @@ def matched_predicate(statement: MergeStatement) -> str | None:
 def any_of(clauses: Sequence[MergeClause]) -> str:
     """Whether any clause takes the row: the OR of their conditions."""
     return " OR ".join(f"({clause.condition or 'TRUE'}\n)" for clause in clauses)
-
-
-def source_relation(
-    merge: AnalyzedMerge, source: PreparedSource, where: Sequence[str] = (), *, to_join: bool = False
-) -> str:
-    """The frozen source with its row ids; of them those ``where`` all of these hold. ``to_join``: of its columns the
-    query needs those alone that the join does."""
-    reference = merge.source_reference
-    # a checkpoint has the size that Spark estimated before it was run
-    is_small = source.joins_small if to_join else source.is_small
-    hint = f"/*+ BROADCAST({reference}) */ " if is_small else ""
-    relation = f"{source.view} AS {reference}{_where(where)}"
-    return f"(SELECT {hint}*, monotonically_increasing_id() AS {SOURCE_ROW} FROM {relation}) AS {reference}"
-
-
-def target_relation(merge: AnalyzedMerge, where: Sequence[str] = (), *, whole: bool = False) -> str:
-    """The target at its version with row ids and file hashes, the target-only conjuncts of ON applied below them
-    unless the ``whole`` of it is wanted; of its rows those ``where`` all of these hold.
-
-    A non-deterministic column keeps filters above it, so they are written where they can reach the scan.
-    """
-    statement = merge.statement
-    reference = statement.target.reference
-    by_source = first_clause(statement.not_matched_by_source, BY_SOURCE + 1)
-    texts = list(where)
-    if not (statement.not_matched_by_source or whole):
-        texts += [e.text for e in merge.on if e.target_only]
-    return (
-        f"(SELECT *, xxhash64({merge.file_path}) AS {FILE}, monotonically_increasing_id() AS {TARGET_ROW}, "
-        f"{by_source} AS {BY_SOURCE_CLAUSE} "
-        f"FROM {merge.target_sql} AS {reference}{_where(texts)}) AS {reference}"
-    )
-
-
-def _where(texts: Sequence[str]) -> str:
-    return " WHERE " + " AND ".join(f"({text}\n)" for text in texts) if texts else ""
-
-
-def first_clause(clauses: Sequence[MergeClause], first: int) -> str:
-    """A CASE that gives the number of the first clause whose condition holds, or 0."""
-    if not clauses:
-        return "0"
-    arms = " ".join(
-        f"WHEN ({clause.condition or 'TRUE'}\n) THEN {first + index}" for index, clause in enumerate(clauses)
-    )
-    return f"CASE {arms} ELSE 0 END"
 
 
 def pairs_sql(merge: AnalyzedMerge, source: PreparedSource, flags: Mapping[str, str]) -> str:
@@ -247,26 +226,6 @@ def pairs_sql(merge: AnalyzedMerge, source: PreparedSource, flags: Mapping[str, 
     return f"SELECT * FROM ({body}) WHERE {SOURCE_ROW} IS NOT NULL OR {CLAUSE} > 0"
 
 
-def matched_clause(merge: AnalyzedMerge) -> str:
-    """The number of the matched clause that takes a pair. It names both sides, so that Spark does not compute it below
-    the join, for a row without a match, for which a condition may fail."""
-    return (
-        f"CASE WHEN {TARGET_ROW} >= 0 AND {SOURCE_ROW} >= 0 THEN {first_clause(merge.statement.matched, 1)} ELSE 0 END"
-    )
-
-
-def clause_number(statement: MergeStatement, clause: MergeClause) -> int:
-    """What the engine's queries call a clause: its place among its kind from 1, from BY_SOURCE + 1 among the last."""
-    first = BY_SOURCE if clause.kind == "not_matched_by_source" else 0
-    return first + 1 + statement.of_kind(clause.kind).index(clause)
-
-
-def clause_numbers(merge: AnalyzedMerge) -> list[int]:
-    """Those of the clauses that take target rows."""
-    statement = merge.statement
-    return [clause_number(statement, clause) for clause in (*statement.matched, *statement.not_matched_by_source)]
-
-
 def takes_rows(statement: MergeStatement, matches: Matches, clause: MergeClause) -> bool:
     """Whether any row falls to ``clause``."""
     number = clause_number(statement, clause)
@@ -275,29 +234,36 @@ def takes_rows(statement: MergeStatement, matches: Matches, clause: MergeClause)
     return any(file.clause_pairs.get(number) for file in matches.touched)
 
 
-def by_file_sql(merge: AnalyzedMerge, view: str, flags: Sequence[str]) -> str:
+def by_file_sql(
+    merge: AnalyzedMerge, source: PreparedSource, seen: SeenRows, flags: Sequence[str], asked: InsertedKeys | None
+) -> str:
     """Pairs → target rows → files, with Delta's count of conflicts and the true one.
 
-    A last row, its file NULL, has in ``matched`` the source rows that some target row matches.
+    Where a clause inserts, a last row, its file NULL, has in ``unmatched`` what counted_inserts reads.
     """
     numbers = clause_numbers(merge)
     inner = "".join(f", count_if({CLAUSE} = {n}) AS c{n}" for n in numbers)
-    inner += "".join(
-        f", max({name}) AS {name}, min(CASE WHEN {name} THEN {SOURCE_ROW} END) AS {name}_row" for name in flags
-    )
+    inner += "".join(f", max({name}) AS {name}" for name in flags)
     outer = "".join(f", sum(c{n}) AS pairs{n}, count_if(c{n} > 0) AS rows{n}" for n in numbers)
-    outer += "".join(f", count_if({name}) AS {name}, {some_values(f'{name}_row')} AS {name}_rows" for name in flags)
-    nothing = ", 0, 0" * len(numbers) + ", 0, NULL" * len(flags)
-    return (
+    outer += "".join(f", count_if({name}) AS {name}" for name in flags)
+    by_file = (
         f"SELECT {FILE} AS file, count_if(n > 0) AS matched, sum(n) AS pairs, max(recorded) AS recorded, "
         "count_if(counted > 1) AS conflicts, sum(greatest(counted - 1, 0)) AS overcount, "
-        f"count_if(n > 1) AS true_conflicts, count_if(n > 1 AND counted <= 1) AS null_conflicts{outer} "
-        f"FROM (SELECT {FILE}, {TARGET_ROW}, count({SOURCE_ROW}) AS n, "
+        f"count_if(n > 1) AS true_conflicts, count_if(n > 1 AND counted <= 1) AS null_conflicts{outer}, "
+        f"NULL AS unmatched FROM (SELECT {FILE}, {TARGET_ROW}, count({SOURCE_ROW}) AS n, "
         f"count_if({SOURCE_ROW} IS NOT NULL AND {COUNTED}) AS counted, max({RECORDED}) AS recorded{inner} "
-        f"FROM {view} GROUP BY {FILE}, {TARGET_ROW}) GROUP BY {FILE} "
-        f"UNION ALL SELECT NULL, count(*), 0, FALSE, 0, 0, 0, 0{nothing} "
-        f"FROM (SELECT DISTINCT {SOURCE_ROW} FROM {view} WHERE {SOURCE_ROW} IS NOT NULL)"
+        f"FROM {seen.view} GROUP BY {FILE}, {TARGET_ROW}) GROUP BY {FILE}"
     )
+    if not merge.statement.not_matched:
+        return by_file
+    nothing = ", 0, 0" * len(numbers) + ", 0" * len(flags)
+    return (
+        f"{by_file} UNION ALL SELECT NULL, 0, 0, FALSE, 0, 0, 0, 0{nothing}, {_inserts_sql(merge, source, seen, asked)}"
+    )
+
+
+def _inserts_sql(merge: AnalyzedMerge, source: PreparedSource, seen: SeenRows, asked: InsertedKeys | None) -> str:
+    return inserts_sql(len(merge.statement.not_matched), unmatched_source(merge, source, seen), asked)
 
 
 def _file_matches(
@@ -322,7 +288,6 @@ def _file_matches(
         true_conflicts=int(row["true_conflicts"]),
         null_conflicts=int(row["null_conflicts"]),
         flagged={name: int(row[name]) for name in flags},
-        flagged_source_rows={name: tuple(row[f"{name}_rows"]) for name in flags},
     )
 
 
@@ -338,60 +303,3 @@ def rows_by_file(
         hold_to_log(counted, every_file)
         known = {h: counted.get(h, 0) if rows is None else rows for h, rows in known.items()}
     return {h: rows or 0 for h, rows in known.items()}
-
-
-def _inserts(
-    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, seen: SeenRows, num_seen: int
-) -> dict[int, int]:
-    clauses = merge.statement.not_matched
-    if clauses and clauses[0].condition is None:
-        return {1: source.num_rows - num_seen}
-    return count_inserts(spark, merge, source, seen)
-
-
-def count_inserts(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, seen: SeenRows) -> dict[int, int]:
-    """Source rows that no target row matches, by the insert clause that takes them (0: none does)."""
-    if not merge.statement.not_matched:
-        return {}
-    rows = collected(
-        spark,
-        f"SELECT {INSERT_CLAUSE} AS clause, count(*) AS n FROM {unmatched_source(merge, source, seen)} GROUP BY 1",
-    )
-    return {int(row["clause"]): int(row["n"]) for row in rows}
-
-
-def unmatched_source(merge: AnalyzedMerge, source: PreparedSource, seen: SeenRows | None) -> str:
-    """The source rows without a match, by those that have one, else by Delta's left anti join."""
-    if seen:
-        rows = seen_rows(source, seen)
-        joined = f"LEFT ANTI JOIN {rows} ON {merge.source_reference}.{SOURCE_ROW} = __dm_seen"
-    else:
-        joined = f"LEFT ANTI JOIN {target_relation(merge)} ON {merge.statement.condition}\n"
-    return with_insert_clause(merge, f"{source_relation(merge, source, source_filter(merge))} {joined}")
-
-
-def source_filter(merge: AnalyzedMerge) -> list[str]:
-    """Where only one clause inserts and nothing else happens, its condition: Delta filters the source by it, and
-    computes ON for the rows that are left (InsertOnlyMergeExecutor)."""
-    clauses = merge.statement.not_matched if merge.statement.insert_only else ()
-    return [clauses[0].condition] if len(clauses) == 1 and clauses[0].condition else []
-
-
-def with_insert_clause(merge: AnalyzedMerge, rows: str) -> str:
-    """``rows`` of the source, with the insert clause that takes each.
-
-    Its condition is computed for these alone: it may fail for a row that has a match. What is not deterministic keeps
-    Spark from computing it below the join.
-    """
-    reference = merge.source_reference
-    apart = f"SELECT {reference}.*, monotonically_increasing_id() AS {APART} FROM {rows}"
-    clause = first_clause(merge.statement.not_matched, 1)
-    return f"(SELECT *, {clause} AS {INSERT_CLAUSE} FROM ({apart}) AS {reference} WHERE {APART} >= 0) AS {reference}"
-
-
-def seen_rows(source: PreparedSource, seen: SeenRows, where: str = "TRUE") -> str:
-    """The ids of those rows as ``__dm_seen``, with a hint if they are few: Spark does not know a checkpoint's size."""
-    few = seen.rows * (ROW_BYTES + FIELD_BYTES) <= source.broadcast_bytes
-    hint = f"/*+ BROADCAST({seen.view}) */ " if few else ""
-    rows = f"SELECT {hint}{SOURCE_ROW} AS __dm_seen FROM {seen.view}"
-    return f"({rows} WHERE {SOURCE_ROW} IS NOT NULL AND {where})"

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from engine.merge.analyze import AnalyzedMerge
-from engine.merge.find_touched_files import BY_SOURCE, FileMatches, Matches
+from engine.merge.find_touched_files import FileMatches, Matches
 from engine.merge.join_of_match import Join
+from engine.merge.join_sides import BY_SOURCE
 from engine.merge.should_materialize_source import OPTIMIZE_INSERT_ONLY
 from engine.model.plan import ActionKind, Estimate
 from engine.model.scan import TouchedFile

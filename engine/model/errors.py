@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+# what is no fault of the query that raises it: what was asked beside it need not be tried without
+ENDS_THE_PLAN = ("CANCELLED", "SPARK_UNREACHABLE")
+
 
 class EngineError(Exception):
     """What Spark, Delta or the engine refuses.

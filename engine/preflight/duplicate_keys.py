@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.merge.analyze import AnalyzedMerge, aliased
-from engine.merge.find_touched_files import FILE, SOURCE_ROW, TARGET_ROW, Matches
+from engine.merge.find_touched_files import Matches
+from engine.merge.join_sides import FILE, SOURCE_ROW, TARGET_ROW
 from engine.merge.prepare_source import PreparedSource
 from engine.model.browse import Column
 from engine.model.conflicts import ConflictKey, Conflicts, Dedupe

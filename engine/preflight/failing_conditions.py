@@ -12,15 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from engine.merge.analyze import AnalyzedMerge
-from engine.merge.find_touched_files import (
-    SOURCE_ROW,
-    TARGET_ROW,
-    Matches,
-    any_of,
-    source_relation,
-    target_relation,
-    unmatched_source,
-)
+from engine.merge.find_touched_files import Matches, any_of
+from engine.merge.join_sides import SOURCE_ROW, TARGET_ROW, source_relation, target_relation, unmatched_source
 from engine.merge.prepare_source import PreparedSource
 from engine.merge.run_with_source_lost_retries import lost_blocks
 from engine.model.errors import EngineError

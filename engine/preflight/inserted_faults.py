@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge, Key
 from engine.merge.derive_conjuncts import Bounds
-from engine.merge.find_touched_files import INSERT_CLAUSE, Matches, clause_number, takes_rows, unmatched_source
+from engine.merge.find_touched_files import Matches, takes_rows
+from engine.merge.join_sides import INSERT_CLAUSE, clause_number, unmatched_source
 from engine.merge.prepare_delta_scan import files_for_scan
 from engine.merge.prepare_source import PreparedSource
 from engine.model.checks import Checks
 from engine.model.plan import Remark
 from engine.model.value import Accuracy, Cells
-from engine.preflight.assignments import ClauseAssignments, never_failing
-from engine.preflight.target_rules import TargetRules
+from engine.preflight.assignments import ClauseAssignments
 from engine.preflight.typed_parts import (
     as_stored,
     clause_with,
@@ -28,11 +28,12 @@ from engine.preflight.typed_parts import (
     source_without_duplicates,
     typed_values,
 )
+from engine.preflight.written_keys import WRITTEN_KEYS_CODES, columns_of_target, null_matches_nothing
 from engine.spark.spark_errors import collected
 from engine.sql.literals import within
 from engine.sql.names import quote
 from engine.sql.resolve import SOURCE, TARGET
-from engine.sql.some_values import SOME, some_values
+from engine.sql.some_values import SOME
 from engine.table.log_file import LogFile
 
 if TYPE_CHECKING:
@@ -47,50 +48,15 @@ class InsertedRows:
     merge: AnalyzedMerge
     source: PreparedSource
     matches: Matches
-    rules: TargetRules
     clauses: tuple[ClauseAssignments, ...]
     keys: tuple[Key, ...]
     private: bool
-
-    @property
-    def null_matches_nothing(self) -> tuple[Key, ...]:
-        """The keys that are no ``<=>``."""
-        return tuple(key for key in self.keys if not key.null_safe)
-
-    @property
-    def key_columns(self) -> tuple[str, ...]:
-        """Those of the target."""
-        return columns_of_target(self.keys)
-
-
-def columns_of_target(keys: Sequence[Key]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for key in keys for name in key.target.target_columns))
-
-
-@dataclass(frozen=True)
-class KeyTexts:
-    """SQL over key columns that stand under the target's name: the ``keys``, whether a key column that is no ``<=>``
-    is NULL (``nulls``), and whether no key that must not be NULL is (``keyed``)."""
-
-    keys: str
-    nulls: str
-    keyed: str
-
-
-def key_texts(keys: Sequence[Key]) -> KeyTexts:
-    null_matches_nothing = [key for key in keys if not key.null_safe]
-    return KeyTexts(
-        keys=", ".join(f"({key.target.text}\n)" for key in keys),
-        nulls=" OR ".join(f"{TARGET}.{quote(name)} IS NULL" for name in columns_of_target(null_matches_nothing)),
-        keyed=" AND ".join(f"({key.target.text}\n) IS NOT NULL" for key in null_matches_nothing),
-    )
 
 
 def inserted_rows(
     merge: AnalyzedMerge,
     source: PreparedSource,
     matches: Matches,
-    rules: TargetRules,
     assigned: Sequence[ClauseAssignments],
     private: bool,
 ) -> InsertedRows | None:
@@ -100,21 +66,25 @@ def inserted_rows(
         for one in assigned
         if one.clause.action_kind == "insert" and takes_rows(merge.statement, matches, one.clause)
     )
-    inserted = InsertedRows(merge, source, matches, rules, clauses, tuple(merge.keys), private)
-    return inserted if clauses and inserted.null_matches_nothing else None
+    keys = tuple(merge.keys)
+    if not clauses or not null_matches_nothing(keys):
+        return None
+    return InsertedRows(merge, source, matches, clauses, keys, private)
 
 
-def written_keys_faults(spark: SparkSession, inserted: InsertedRows, checks: Checks) -> Iterator[Remark]:
+def written_keys_faults(inserted: InsertedRows, checks: Checks) -> Iterator[Remark]:
     """NULL_KEYS_INSERTED and DUPLICATE_INSERTS: both are about the keys as they are written."""
-    parts = _written_keys(inserted)
-    if not parts:
+    counts = inserted.matches.keys
+    if inserted.matches.keys_failed:
+        yield check_failed(WRITTEN_KEYS_CODES, inserted.matches.keys_failed)
+    if counts is None:
         return
     # the keys that only the commit knows are not counted
-    exactness: Accuracy = "exact" if len(parts) == len(inserted.clauses) else "estimated"
-    never_null = columns_of_target(inserted.null_matches_nothing)
-    row = collected(spark, _counts_of_keys(inserted, parts))[0]
-    without_key = int(row["nulls"]) if checks.looks_for("NULL_KEYS_INSERTED") else 0
-    repeated = int(row["repeated"]) if checks.looks_for("DUPLICATE_INSERTS") else 0
+    numbers = {clause_number(inserted.merge.statement, one.clause) for one in inserted.clauses}
+    exactness: Accuracy = "exact" if numbers <= set(counts.clauses) else "estimated"
+    key_columns, never_null = (columns_of_target(keys) for keys in (inserted.keys, null_matches_nothing(inserted.keys)))
+    without_key = counts.nulls if checks.looks_for("NULL_KEYS_INSERTED") else 0
+    repeated = counts.repeated if checks.looks_for("DUPLICATE_INSERTS") else 0
     if without_key:
         yield Remark(
             code="NULL_KEYS_INSERTED",
@@ -122,73 +92,33 @@ def written_keys_faults(spark: SparkSession, inserted: InsertedRows, checks: Che
             evidence="NULL equals nothing: no later MERGE with this ON finds these rows, and each inserts them again.",
             count=without_key,
             exactness=exactness,
-            keys=_samples(row["null_keys"]),
+            keys=counts.null_keys,
             fix=_not_null(inserted),
         )
     if repeated:
         yield Remark(
             code="DUPLICATE_INSERTS",
-            sentence=f"{repeated:,} inserted {_rows(repeated)} the key ({', '.join(inserted.key_columns)}) of another "
+            sentence=f"{repeated:,} inserted {_rows(repeated)} the key ({', '.join(key_columns)}) of another "
             "inserted row.",
             evidence="Rows without a match are inserted as they are; the next MERGE finds several rows for each key.",
             count=repeated,
             exactness=exactness,
-            keys=_samples(row["repeated_keys"]),
+            keys=counts.repeated_keys,
             fix=_without_duplicates(inserted),
         )
 
 
+def check_failed(codes: Sequence[str], why: str) -> Remark:
+    return Remark(
+        code="CHECK_FAILED",
+        sentence=f"It is unknown whether this MERGE has {' or '.join(codes)}: the check itself failed.",
+        evidence=why,
+        exactness="unknown",
+    )
+
+
 def _rows(count: int) -> str:
     return "row has" if count == 1 else "rows have"
-
-
-def _written_keys(inserted: InsertedRows) -> list[str]:
-    """A query for the key columns of the rows of each clause, but for those that only the commit knows."""
-    parts = []
-    for one in inserted.clauses:
-        keys = written_keys(inserted.merge, inserted.rules, one, inserted.key_columns)
-        if keys is None:
-            continue
-        items = ", ".join(f"{value} AS {quote(name)}" for name, value in keys.items())
-        rows = unmatched_source(inserted.merge, inserted.source, inserted.matches.seen)
-        parts.append(
-            f"SELECT {items} FROM {rows} WHERE {INSERT_CLAUSE} = {clause_number(inserted.merge.statement, one.clause)}"
-        )
-    return parts
-
-
-def written_keys(
-    merge: AnalyzedMerge, rules: TargetRules, one: ClauseAssignments, columns: Sequence[str]
-) -> dict[str, str] | None:
-    """The values that an INSERT clause writes to ``columns``; None where only the commit knows one of them."""
-    values = {a.column.name: a for a in never_failing(merge, rules, one).columns}
-    keys = [values[name] for name in columns]
-    if any(a.unknown or a.value is None for a in keys):
-        return None
-    return {a.column.name: a.read_value for a in keys}
-
-
-def _counts_of_keys(inserted: InsertedRows, parts: Sequence[str]) -> str:
-    """One query for both counts and some keys of each: to ask again for the keys costs as much as to count."""
-    texts = key_texts(inserted.keys)
-    key = ", ".join(f"CAST({TARGET}.{quote(name)} AS STRING) AS {quote(name)}" for name in inserted.key_columns)
-    groups = (
-        f"SELECT count(*) AS n, count_if({texts.nulls}) AS nulls, {texts.keyed} AS keyed, "
-        f"min(struct({key})) AS a_key, min(CASE WHEN {texts.nulls} THEN struct({key}) END) AS null_key "
-        f"FROM ({' UNION ALL '.join(parts)}) AS {TARGET} GROUP BY {texts.keys}"
-    )
-    null_keys, repeated_keys = (
-        "array()" if inserted.private else some_values(key)
-        for key in ("null_key", "CASE WHEN keyed AND n > 1 THEN a_key END")
-    )
-    return (
-        "SELECT coalesce(sum(nulls), 0) AS nulls, coalesce(sum(CASE WHEN keyed THEN n - 1 END), 0) AS repeated, "
-        f"{null_keys} AS null_keys, {repeated_keys} AS repeated_keys FROM ({groups})"
-    )
-
-
-def _samples(keys: Sequence[Any]) -> tuple[Cells, ...]:
-    return tuple(key.asDict() for key in keys)
 
 
 def cells(spark: SparkSession, query: str) -> tuple[Cells, ...]:
@@ -203,7 +133,7 @@ def _not_null(inserted: InsertedRows) -> str:
         columns = {a.column.name: a for a in one.columns}
         known = [
             f"{as_stored(columns[name], values[name])} IS NOT NULL"
-            for name in columns_of_target(inserted.null_matches_nothing)
+            for name in columns_of_target(null_matches_nothing(inserted.keys))
             if name in values
         ]
         if known and not is_last_of_its_kind(inserted.merge, one):
@@ -278,7 +208,7 @@ def keys_outside_on(
 
 def _target_keys(inserted: InsertedRows, bounds: Sequence[Bounds]) -> str:
     """The key columns of the target at its version, between the bounds of the source's keys."""
-    columns = ", ".join(f"{TARGET}.{quote(name)}" for name in inserted.key_columns)
+    columns = ", ".join(f"{TARGET}.{quote(name)}" for name in columns_of_target(inserted.keys))
     texts = [
         within(one.key.target.text, one.low, one.high)
         for one in bounds

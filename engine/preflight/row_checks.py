@@ -16,15 +16,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge
-from engine.merge.find_touched_files import (
-    CLAUSE,
-    FILE,
-    SOURCE_ROW,
-    Matches,
-    clause_number,
-    seen_rows,
-    source_relation,
-)
+from engine.merge.find_touched_files import Matches
+from engine.merge.join_sides import CLAUSE, FILE, SOURCE_ROW, clause_number, seen_rows, source_relation
 from engine.merge.prepare_source import PreparedSource
 from engine.preflight.assignments import Assignment, ClauseAssignments, kept, never_failing, volatile
 from engine.preflight.rows_after import clause_rows, unchanged_rows

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge
-from engine.merge.find_touched_files import (
+from engine.merge.join_sides import (
     BY_SOURCE_CLAUSE,
     INSERT_CLAUSE,
     SOURCE_ROW,

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.derive_conjuncts import NO_VALUE
-from engine.merge.find_touched_files import (
+from engine.merge.find_touched_files import Matches, takes_rows
+from engine.merge.join_sides import (
     CLAUSE,
     SOURCE_ROW,
     TARGET_ROW,
-    Matches,
     clause_number,
     matched_clause,
     source_relation,
-    takes_rows,
     target_relation,
 )
 from engine.merge.prepare_source import PreparedSource

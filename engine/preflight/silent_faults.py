@@ -8,26 +8,20 @@ from typing import TYPE_CHECKING
 from engine.merge.find_touched_files import Matches
 from engine.merge.run_with_source_lost_retries import lost_blocks
 from engine.model.checks import SILENT_FAULTS, Checks
-from engine.model.errors import EngineError
+from engine.model.errors import ENDS_THE_PLAN, EngineError
 from engine.model.plan import Remark
 from engine.preflight.findings import Findings
-from engine.preflight.inserted_faults import (
-    inserted_rows,
-    keys_outside_on,
-    written_keys_faults,
-)
+from engine.preflight.inserted_faults import check_failed, inserted_rows, keys_outside_on, written_keys_faults
 from engine.preflight.key_faults import keys_that_collide, on_without_key
-from engine.preflight.updated_faults import BACK, SAME, key_columns_of_source, keys_of_rows, updated_faults
+from engine.preflight.updated_faults import BACK, SAME, key_columns_of_source, keys_of_flagged, updated_faults
+from engine.preflight.written_keys import WRITTEN_KEYS_CODES
 from engine.spark.confs import confs_set, for_rows
 from engine.spark.spark_errors import collected
-from engine.sql.some_values import SOME
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FLAG_OF = {"UPDATES_CHANGE_NOTHING": SAME, "UPDATES_GO_BACK": BACK}
-# what is no fault of a check: the plan itself must end
-ENDS_THE_PLAN = ("CANCELLED", "SPARK_UNREACHABLE")
 
 
 def silent_faults(spark: SparkSession, findings: Findings, checks: Checks, *, private: bool) -> tuple[Remark, ...]:
@@ -56,13 +50,10 @@ def _checks(
     """The codes that each check may give, and the check."""
     basis, source, matches = findings.basis, findings.source, findings.matches
     merge, rules, assigned = basis.merge, basis.target.rules, basis.target.assigned
-    inserted = inserted_rows(merge, source, matches, rules, assigned, private)
+    inserted = inserted_rows(merge, source, matches, assigned, private)
     if inserted is not None:
         files, rows = findings.scan.scan.before, inserted
-        yield (
-            ("NULL_KEYS_INSERTED", "DUPLICATE_INSERTS"),
-            lambda: written_keys_faults(spark, rows, checks),
-        )
+        yield WRITTEN_KEYS_CODES, lambda: written_keys_faults(rows, checks)
         yield ("KEY_EXISTS_OUTSIDE_ON",), lambda: keys_outside_on(spark, rows, files, source.bounds, checks)
     yield ("ON_WITHOUT_KEY",), lambda: on_without_key(spark, merge, source.num_rows)
     yield (
@@ -80,30 +71,21 @@ def _tried(codes: tuple[str, ...], check: Callable[[], Iterable[Remark]]) -> lis
     except EngineError as error:
         if error.condition in ENDS_THE_PLAN or lost_blocks(error):
             raise
-        return [
-            Remark(
-                code="CHECK_FAILED",
-                sentence=f"It is unknown whether this MERGE has {' or '.join(codes)}: the check itself failed.",
-                evidence=f"[{error.condition}] {error.message}",
-                exactness="unknown",
-            )
-        ]
+        return [check_failed(codes, f"[{error.condition}] {error.message}")]
 
 
 def _with_keys(spark: SparkSession, findings: Findings, remarks: Iterable[Remark], private: bool) -> Iterator[Remark]:
     """Updates with some of the keys that their flag is set for."""
-    found, files = list(remarks), findings.matches.touched
-    rows = {
-        one.code: sorted({row for file in files for row in file.flagged_source_rows.get(FLAG_OF[one.code], ())})[:SOME]
-        for one in found
-    }
-    wanted = sorted({row for some in rows.values() for row in some})
-    query = keys_of_rows(findings.basis.merge, findings.source, wanted) if wanted and not private else None
-    names = key_columns_of_source(findings.basis.merge)
-    found_rows = collected(spark, query) if query else ()
-    keys = {int(number): dict(zip(names, key, strict=True)) for number, *key in found_rows}
+    found, merge, pairs = list(remarks), findings.basis.merge, findings.matches.view
+    if private or not found or pairs is None:
+        yield from found
+        return
+    query = keys_of_flagged(merge, findings.source, pairs, [FLAG_OF[one.code] for one in found])
+    names = key_columns_of_source(merge)
+    rows = collected(spark, query) if query else []
     for one in found:
-        yield one.model_copy(update={"keys": tuple(keys[row] for row in rows[one.code] if row in keys)})
+        keys = dict.fromkeys(tuple(key) for flag, *key in rows if flag == FLAG_OF[one.code])
+        yield one.model_copy(update={"keys": tuple(dict(zip(names, key, strict=True)) for key in keys)})
 
 
 def source_empty(num_rows: int) -> Iterator[Remark]:

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from engine.merge.analyze import AnalyzedMerge
-from engine.merge.find_touched_files import (
+from engine.merge.find_touched_files import Matches, any_of
+from engine.merge.join_sides import (
     BY_SOURCE_CLAUSE,
     FILE,
     INSERT_CLAUSE,
-    Matches,
-    any_of,
     source_relation,
     target_relation,
     unmatched_source,

@@ -13,14 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge
-from engine.merge.find_touched_files import (
-    BY_SOURCE_CLAUSE,
-    SOURCE_ROW,
-    FileMatches,
-    Matches,
-    clause_number,
-    takes_rows,
-)
+from engine.merge.find_touched_files import FileMatches, Matches, takes_rows
+from engine.merge.join_sides import BY_SOURCE_CLAUSE, SOURCE_ROW, clause_number
 from engine.merge.merge_scan import MergeScan
 from engine.merge.prepare_source import PreparedSource
 from engine.model.checks import Checks
@@ -31,8 +25,9 @@ from engine.preflight.target_reads import DescribedTarget
 from engine.preflight.target_rules import TargetRules
 from engine.preflight.typed_parts import as_stored, clause_with, is_last_of_its_kind, typed_column, typed_values
 from engine.spark.may_raise import HARMLESS
-from engine.sql.names import quote
+from engine.sql.names import quote, string
 from engine.sql.parse import MergeClause
+from engine.sql.some_values import SOME
 from engine.sql.sql_text import all_function_names
 from engine.sql.store_types import ddl
 
@@ -164,14 +159,20 @@ def key_columns_of_source(merge: AnalyzedMerge) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for e in merge.on for name in e.source_columns))
 
 
-def keys_of_rows(merge: AnalyzedMerge, source: PreparedSource, rows: Iterable[int]) -> str | None:
-    """A query for the numbers of these source rows and their keys; None where ON names no column."""
+def keys_of_flagged(merge: AnalyzedMerge, source: PreparedSource, pairs: str, flags: Iterable[str]) -> str | None:
+    """A query for some of the source rows of the ``pairs`` that each flag is set for: the flag, and the keys as texts.
+    None where ON names no column."""
     names = key_columns_of_source(merge)
     if not names:
         return None
-    items = ", ".join(f"CAST({quote(name)} AS STRING)" for name in names)
+    items = ", ".join(f"CAST(s.{quote(name)} AS STRING)" for name in names)
+    flagged = " UNION ALL ".join(
+        f"(SELECT {string(flag)} AS flag, {SOURCE_ROW} FROM {pairs} WHERE {flag} AND {SOURCE_ROW} IS NOT NULL "
+        f"ORDER BY {SOURCE_ROW} LIMIT {SOME})"
+        for flag in flags
+    )
     numbered = f"SELECT *, monotonically_increasing_id() AS {SOURCE_ROW} FROM {source.view}"
-    return f"SELECT {SOURCE_ROW}, {items} FROM ({numbered}) WHERE {SOURCE_ROW} IN ({', '.join(map(str, rows))})"
+    return f"SELECT p.flag, {items} FROM ({flagged}) AS p JOIN ({numbered}) AS s ON s.{SOURCE_ROW} = p.{SOURCE_ROW}"
 
 
 def _by_clause(merge: AnalyzedMerge, updates: Sequence[ClauseAssignments], flag: Flag) -> RowFlag | None:
@@ -244,7 +245,7 @@ def updated_faults(
     matches: Matches,
     checks: Checks,
 ) -> Iterator[Remark]:
-    """What the flags of the pairs say, without ``keys``: keys_of_rows has them."""
+    """What the flags of the pairs say, without ``keys``: keys_of_flagged has them."""
     updates = [
         one
         for one in assigned

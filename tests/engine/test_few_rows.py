@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from engine.merge.analyze import AnalyzedMerge, analyze
-from engine.merge.find_touched_files import SeenRows, find_touched_files, pairs_sql, unmatched_source
+from engine.merge.find_touched_files import find_touched_files, pairs_sql
+from engine.merge.join_sides import SeenRows, unmatched_source
 from engine.merge.prepare_delta_scan import DeltaScan
 from engine.merge.prepare_source import BROADCAST_THRESHOLD, PreparedSource, pairs_view, prepare_source
 from engine.merge.should_materialize_source import should_materialize_source

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -378,3 +379,29 @@ def test_a_flag_never_makes_the_plan_fail(shop: Any) -> None:
     raising = plan(shop, using("(1, 'x', 10, 5, true)", "WHEN MATCHED THEN UPDATE SET n = 1 / (s.n - 10)"), rows=0)
     assert raising.refused is not None
     assert "DIVIDE_BY_ZERO" in raising.refused.also
+
+
+@pytest.mark.parametrize("clauses", [UPSERT, INSERT], ids=["upsert", "insert only"])
+def test_a_key_that_cannot_be_computed_for_an_inserted_row_makes_no_plan_fail(shop: Any, clauses: str) -> None:
+    rows = "(2147483647, 'g', 1, 9, true), (NULL, 'n', 1, 9, true)"
+    found = planned(shop, using(rows, clauses, "t.id + 2147483640 = s.id"))
+    assert found.promise["numTargetRowsInserted"] == 2
+    (one,) = faults(found).values()
+    assert one.code == "CHECK_FAILED"
+    assert one.evidence.startswith("[ARITHMETIC_OVERFLOW")
+
+
+@pytest.mark.parametrize("on", ["t.id = s.id", "t.id + 1 = s.id + 1"], ids=["columns", "expressions"])
+@pytest.mark.parametrize("clauses", [UPSERT, INSERT], ids=["upsert", "insert only"])
+def test_the_keys_of_inserted_rows_are_counted_by_the_statement_that_counts_the_rows(
+    shop: Any, clauses: str, on: str
+) -> None:
+    merge = using("(7, 'g', 1, 9, true), (7, 'h', 1, 9, true), (NULL, 'i', 1, 9, true)", clauses, on)
+    with mock.patch.object(type(shop), "sql", autospec=True, side_effect=type(shop).sql) as sent:
+        planned(shop, merge, None)
+        without = sent.call_count
+        # whether an expression is cast is asked of Spark
+        found = planned(shop, merge, Checks(off=("KEYS_COLLIDE_BY_CAST",)))
+    assert counts(found) == {"NULL_KEYS_INSERTED": 1, "DUPLICATE_INSERTS": 1}
+    assert faults(found)["DUPLICATE_INSERTS"].keys == ({"id": "7"},)
+    assert sent.call_count == 2 * without

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from engine.merge.find_touched_files import BY_SOURCE, FileMatches, Matches
+from engine.merge.find_touched_files import FileMatches, Matches
 from engine.merge.join_of_match import Join
+from engine.merge.join_sides import BY_SOURCE
 from engine.merge.plan_writes import (
     COLLECT_STATISTICS,
     MATCHED_ONLY,

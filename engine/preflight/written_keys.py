@@ -1,0 +1,107 @@
+"""The keys that the INSERT clauses write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.merge.analyze import AnalyzedMerge, Key
+from engine.merge.count_inserts import InsertedKeys
+from engine.merge.join_sides import INSERT_CLAUSE, clause_number
+from engine.model.checks import Checks
+from engine.preflight.assignments import ClauseAssignments, never_failing
+from engine.preflight.target_rules import TargetRules
+from engine.sql.names import quote, string
+from engine.sql.resolve import TARGET
+
+WRITTEN_KEYS_CODES = ("NULL_KEYS_INSERTED", "DUPLICATE_INSERTS")
+Written = Mapping[int, Mapping[str, str]]
+"""The values of the key columns, by the number of the INSERT clause that writes them."""
+
+
+@dataclass(frozen=True)
+class KeyTexts:
+    """SQL over key columns that stand under the target's name: the ``keys``, whether a key column that is no ``<=>``
+    is NULL (``nulls``), and whether no key that must not be NULL is (``keyed``)."""
+
+    keys: str
+    nulls: str
+    keyed: str
+
+
+def columns_of_target(keys: Sequence[Key]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for key in keys for name in key.target.target_columns))
+
+
+def null_matches_nothing(keys: Sequence[Key]) -> tuple[Key, ...]:
+    """The keys that are no ``<=>``."""
+    return tuple(key for key in keys if not key.null_safe)
+
+
+def key_texts(keys: Sequence[Key]) -> KeyTexts:
+    never_null = null_matches_nothing(keys)
+    return KeyTexts(
+        keys=", ".join(f"({key.target.text}\n)" for key in keys),
+        nulls=" OR ".join(f"{TARGET}.{quote(name)} IS NULL" for name in columns_of_target(never_null)),
+        keyed=" AND ".join(f"({key.target.text}\n) IS NOT NULL" for key in never_null),
+    )
+
+
+def written_keys(merge: AnalyzedMerge, rules: TargetRules, assigned: Sequence[ClauseAssignments]) -> Written:
+    """Without the clauses whose keys only the commit knows."""
+    names = columns_of_target(merge.keys)
+    values = {
+        clause_number(merge.statement, one.clause): _written_by(merge, rules, one, names)
+        for one in assigned
+        if one.clause.action_kind == "insert"
+    }
+    return {number: keys for number, keys in values.items() if keys is not None}
+
+
+def _written_by(
+    merge: AnalyzedMerge, rules: TargetRules, one: ClauseAssignments, columns: Sequence[str]
+) -> dict[str, str] | None:
+    values = {a.column.name: a for a in never_failing(merge, rules, one).columns}
+    keys = [values[name] for name in columns]
+    if any(a.unknown or a.value is None for a in keys):
+        return None
+    return {a.column.name: a.read_value for a in keys}
+
+
+def struct_of_keys(written: Written) -> str:
+    """The key columns as the clause of a row writes them."""
+    items = []
+    for name in next(iter(written.values())):
+        by_clause = " ".join(f"WHEN {number} THEN {keys[name]}" for number, keys in written.items())
+        items.append(f"{string(name)}, CASE {INSERT_CLAUSE} {by_clause} END")
+    return f"named_struct({', '.join(items)})"
+
+
+def keys_to_count(
+    merge: AnalyzedMerge,
+    rules: TargetRules,
+    assigned: Sequence[ClauseAssignments],
+    checks: Checks | None,
+    *,
+    private: bool,
+) -> InsertedKeys | None:
+    """What ``checks`` want to know of the keys that are inserted; None where that is nothing."""
+    if checks is None or not any(checks.looks_for(code) for code in WRITTEN_KEYS_CODES):
+        return None
+    keys = merge.keys
+    written = written_keys(merge, rules, assigned) if null_matches_nothing(keys) else {}
+    if not written:
+        return None
+    texts, columns = key_texts(keys), columns_of_target(keys)
+    items = ", ".join(f"CAST({TARGET}.{quote(name)} AS STRING) AS {quote(name)}" for name in columns)
+    return InsertedKeys(
+        clauses=tuple(written),
+        written=struct_of_keys(written),
+        under=TARGET,
+        keys=texts.keys,
+        nulls=texts.nulls,
+        keyed=texts.keyed,
+        shown=f"struct({items})",
+        of_keys={f"{TARGET}.{quote(name)}" for name in columns} <= {key.target.text for key in keys},
+        private=private,
+    )
