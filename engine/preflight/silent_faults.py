@@ -84,7 +84,7 @@ def _with_keys(spark: SparkSession, findings: Findings, remarks: Iterable[Remark
     names = key_columns_of_source(merge)
     rows = collected(spark, query) if query else []
     for one in found:
-        keys = dict.fromkeys(tuple(key) for flag, *key in rows if flag == FLAG_OF[one.code])
+        keys = dict.fromkeys(tuple(key) for flags, *key in rows if FLAG_OF[one.code] in flags)
         yield one.model_copy(update={"keys": tuple(dict(zip(names, key, strict=True)) for key in keys)})
 
 

@@ -27,7 +27,7 @@ from engine.preflight.typed_parts import as_stored, clause_with, is_last_of_its_
 from engine.spark.may_raise import HARMLESS
 from engine.sql.names import quote, string
 from engine.sql.parse import MergeClause
-from engine.sql.some_values import SOME
+from engine.sql.some_values import some_values
 from engine.sql.sql_text import all_function_names
 from engine.sql.store_types import ddl
 
@@ -159,20 +159,21 @@ def key_columns_of_source(merge: AnalyzedMerge) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for e in merge.on for name in e.source_columns))
 
 
-def keys_of_flagged(merge: AnalyzedMerge, source: PreparedSource, pairs: str, flags: Iterable[str]) -> str | None:
-    """A query for some of the source rows of the ``pairs`` that each flag is set for: the flag, and the keys as texts.
-    None where ON names no column."""
+def keys_of_flagged(merge: AnalyzedMerge, source: PreparedSource, pairs: str, flags: Sequence[str]) -> str | None:
+    """A query for some of the source rows of the ``pairs`` that a flag is set for: the flags as an array, and the keys
+    as texts. None where ON names no column."""
     names = key_columns_of_source(merge)
     if not names:
         return None
     items = ", ".join(f"CAST(s.{quote(name)} AS STRING)" for name in names)
-    flagged = " UNION ALL ".join(
-        f"(SELECT {string(flag)} AS flag, {SOURCE_ROW} FROM {pairs} WHERE {flag} AND {SOURCE_ROW} IS NOT NULL "
-        f"ORDER BY {SOURCE_ROW} LIMIT {SOME})"
-        for flag in flags
-    )
+    rows = ", ".join(f"{some_values(f'CASE WHEN {flag} THEN {SOURCE_ROW} END')} AS {flag}" for flag in flags)
+    chosen = ", ".join(f"CASE WHEN array_contains(p.{flag}, s.{SOURCE_ROW}) THEN {string(flag)} END" for flag in flags)
     numbered = f"SELECT *, monotonically_increasing_id() AS {SOURCE_ROW} FROM {source.view}"
-    return f"SELECT p.flag, {items} FROM ({flagged}) AS p JOIN ({numbered}) AS s ON s.{SOURCE_ROW} = p.{SOURCE_ROW}"
+    return (
+        f"SELECT array_compact(array({chosen})) AS flags, {items} FROM ({numbered}) AS s "
+        f"CROSS JOIN (SELECT {rows} FROM {pairs}) AS p "
+        f"WHERE {' OR '.join(f'array_contains(p.{flag}, s.{SOURCE_ROW})' for flag in flags)}"
+    )
 
 
 def _by_clause(merge: AnalyzedMerge, updates: Sequence[ClauseAssignments], flag: Flag) -> RowFlag | None:
