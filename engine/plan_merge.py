@@ -11,7 +11,7 @@ from engine.expect.evaluate import check_declared
 from engine.merge.analyze import AnalyzedMerge, analyze_with_causes
 from engine.merge.check_reading import check_reading, read_merge
 from engine.merge.count_inserts import InsertedKeys
-from engine.merge.find_touched_files import Matches, find_seen_rows, find_touched_files
+from engine.merge.find_touched_files import NOT_REFUSALS, Matches, find_seen_rows, find_touched_files
 from engine.merge.join_of_match import Join, join_of_match
 from engine.merge.merge_scan import MergeScan, scan_as_typed, scan_with_bounds
 from engine.merge.pinned_target import pinned_target
@@ -54,10 +54,10 @@ from engine.preflight.written_keys import keys_to_count
 from engine.spark.clock import Clock
 from engine.spark.confs import STATS_SKIPPING, confs_set, for_rows, is_on
 from engine.spark.session_state import KEPT_CONFS, PLANNED, kept_confs, run_setup, tagged
-from engine.spark.spark_errors import WITHOUT_CLASS, translate
+from engine.spark.spark_errors import translate
 from engine.sql.parse import MergeStatement, Script, filled_script
 from engine.table.delta_log import live_rows
-from engine.table.log_file import FILES_NOT_UNDERSTOOD, LogFile
+from engine.table.log_file import LogFile
 from engine.table.transaction import refuse_operator_txn
 from engine.table.version_times import undo_of_merge
 
@@ -67,15 +67,7 @@ if TYPE_CHECKING:
     from engine.expect.queries import Table
     from engine.expect.read_expectations import Declared
 
-# errors that are not the MERGE's: a query of ours that does not parse is our fault, not the operator's
-NOT_REFUSALS = (
-    "CANCELLED",
-    "SPARK_UNREACHABLE",
-    FILES_NOT_UNDERSTOOD,
-    "MATERIALIZE_SOURCE_OUT_OF_DISK",
-    "PARSE_SYNTAX_ERROR",
-    *WITHOUT_CLASS,
-)
+WITHOUT_VALUES = "The rows that match cannot be found. Spark's message may hold values, and is left out."
 
 
 def plan(
@@ -358,7 +350,8 @@ def match(
     except EngineError as error:
         if error.condition in NOT_REFUSALS or lost_blocks(error):
             raise
-        refused = refused or Refused(condition=error.condition, message=error.message, hint=error.hint)
+        message = WITHOUT_VALUES if options.private else error.message
+        refused = refused or Refused(condition=error.condition, message=message, hint=error.hint)
     join = basis.join if scan.scan.after else "by key"
     promise = plan_writes(merge, matches, source.num_rows, target.traits, basis.confs, join)
     with clock.phase("find_conflicts"):
@@ -390,7 +383,7 @@ def find_flagged_files(
     flags: Mapping[str, str],
     keys: InsertedKeys | None,
 ) -> tuple[Matches, str]:
-    """The matches, and why they have no flags: one must not make the join fail, which fails as the MERGE does."""
+    """The matches, and why they have no flags. A flag must not make the join fail: it is left out, and tried again."""
     try:
         return find_touched_files(spark, merge, source, scan.scan, flags, keys), ""
     except EngineError as error:

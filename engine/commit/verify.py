@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from engine.expect.evaluate import ENDS_ALL, Relations, evaluate, results_for
+from engine.expect.evaluate import Relations, evaluate, results_for
 from engine.expect.queries import Table, same_table
 from engine.expect.read_expectations import Declared
-from engine.model.errors import EngineError
+from engine.model.errors import ENDS_ALL, EngineError
 from engine.model.expectation import ExpectationResult
 from engine.model.operation import Outcome
 from engine.model.plan import Plan

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from engine.merge.check_reading import alike
 from engine.model.create_values import Mode
-from engine.model.errors import EngineError
+from engine.model.errors import ENDS_ALL, EngineError
 from engine.spark.explain import FAILED, WHILE_PLANNING, Explained, explain, parsed_plan
 from engine.spark.not_understood import not_understood, read_as, unless_refused
 from engine.spark.spark_errors import WITHOUT_CLASS, refused_while_planning
@@ -149,7 +149,7 @@ def _check_layout(spark: SparkSession, create: ParsedCreate, end: int) -> None:
     try:
         answer = parsed_plan(spark, f"{create.sql[:end]} CLUSTER BY (x){create.sql[end:]}")
     except EngineError as error:
-        if error.condition in ("CANCELLED", "SPARK_UNREACHABLE"):
+        if error.condition in ENDS_ALL:
             raise
         answer = error.condition
     if (answer == DUPLICATE) != bool(create.clustered):

@@ -14,7 +14,7 @@ from engine.expect.judge import judge
 from engine.expect.queries import CHANGE, Query, Table, in_brackets, query_of, unknown_columns
 from engine.expect.read_expectations import Declared
 from engine.merge.run_with_source_lost_retries import lost_blocks
-from engine.model.errors import EngineError
+from engine.model.errors import ENDS_ALL, EngineError
 from engine.model.expectation import ExpectationResult, Status
 from engine.model.value import Cells
 from engine.spark.explain import parsed_plan
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FAILING_ROWS: Final = 10
-ENDS_ALL: Final = ("CANCELLED", "SPARK_UNREACHABLE")
 
 
 @dataclass(frozen=True)

@@ -15,21 +15,21 @@ from engine.sql.some_values import some_values
 
 @dataclass(frozen=True)
 class InsertedKeys:
-    """SQL over the keys as ``clauses`` (numbers) write them: ``written`` is a struct of the key columns by
-    INSERT_CLAUSE, and stands under the name ``under`` for the others. ``keys`` are what must be equal, ``nulls``
-    whether a column that must not be NULL is, ``keyed`` whether no key is, ``shown`` the columns as texts.
+    """What to count of the rows that ``clauses`` (numbers) insert, as SQL.
 
-    ``of_keys``: ``shown`` is the same for equal ``keys``. ``private`` leaves the values out.
+    ``written``: a struct of the key columns, as the clause of a row writes them. It has the name ``under`` in the other
+    texts. ``keys``: what is equal in a repeated row. ``never_null``: which of them (from 0) must not be NULL in one.
+    ``nulls``: whether a column that must not be NULL is. ``shown``: a struct of the columns as texts. ``private``
+    leaves the values out.
     """
 
     clauses: tuple[int, ...]
     written: str
     under: str
-    keys: str
+    keys: tuple[str, ...]
+    never_null: tuple[int, ...]
     nulls: str
-    keyed: str
     shown: str
-    of_keys: bool
     private: bool
 
 
@@ -64,17 +64,20 @@ def inserts_sql(clauses: int, unmatched: str, asked: InsertedKeys | None) -> str
 
 
 def _by_key(numbers: range, unmatched: str, asked: InsertedKeys) -> str:
+    """One row for each key that is inserted, and one for the rows that are not: a key is computed for inserted rows
+    alone, for it may fail for others."""
+    inserted = f"{INSERT_CLAUSE} IN ({', '.join(map(str, asked.clauses))})"
+    items = [f"{inserted} AS is_in", f"CASE WHEN {inserted} THEN {asked.shown} END AS shown"]
+    items += [f"CASE WHEN {inserted} THEN ({asked.nulls}) ELSE FALSE END AS is_null"]
+    items += [f"CASE WHEN {inserted} THEN {key} END AS k{n}" for n, key in enumerate(asked.keys)]
     counts = ", ".join(f"count_if({INSERT_CLAUSE} = {n}) AS i{n}" for n in numbers)
-    inserted = f"({INSERT_CLAUSE} IN ({', '.join(map(str, asked.clauses))}))"
-    null_key = f"CASE WHEN {inserted} AND ({asked.nulls}) THEN {asked.shown} END"
-    # the least of several structs is found by sorting the rows
-    one = "{}" if asked.of_keys else "min({})"
+    keyed = " AND ".join(["is_in", *(f"k{n} IS NOT NULL" for n in asked.never_null)])
+    keys = "".join(f", k{n}" for n in range(len(asked.keys)))
     return (
-        f"SELECT {counts}, count(*) AS n, count_if({inserted} AND ({asked.nulls})) AS nulls, "
-        f"{inserted} AND ({asked.keyed}) AS keyed, {one.format(asked.shown)} AS a_key, "
-        f"{one.format(null_key)} AS null_key "
-        f"FROM (SELECT {INSERT_CLAUSE}, {asked.written} AS {asked.under} FROM {unmatched}) "
-        f"GROUP BY {inserted}, {asked.keys}"
+        f"SELECT {counts}, count(*) AS n, count_if(is_null) AS nulls, {keyed} AS keyed, "
+        "min(shown) AS a_key, min(CASE WHEN is_null THEN shown END) AS null_key "
+        f"FROM (SELECT {INSERT_CLAUSE}, {', '.join(items)} "
+        f"FROM (SELECT {INSERT_CLAUSE}, {asked.written} AS {asked.under} FROM {unmatched})) GROUP BY is_in{keys}"
     )
 
 

@@ -31,17 +31,25 @@ from engine.merge.join_sides import (
 from engine.merge.prepare_delta_scan import DeltaScan
 from engine.merge.prepare_source import PreparedSource, pairs_view
 from engine.merge.run_with_source_lost_retries import lost_blocks
-from engine.model.errors import ENDS_THE_PLAN, EngineError
+from engine.model.errors import ENDS_ALL, EngineError
 from engine.spark.checkpoint import checkpoint
 from engine.spark.confs import confs_set, for_rows
-from engine.spark.spark_errors import collected
+from engine.spark.spark_errors import WITHOUT_CLASS, collected
 from engine.sql.parse import MergeClause, MergeStatement
 from engine.table.delta_log import live_rows
-from engine.table.log_file import LogFile, hold_to_log
+from engine.table.log_file import FILES_NOT_UNDERSTOOD, LogFile, hold_to_log
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# errors that are not the MERGE's: a query of ours that does not parse is our fault, not the operator's
+NOT_REFUSALS = (
+    *ENDS_ALL,
+    FILES_NOT_UNDERSTOOD,
+    "MATERIALIZE_SOURCE_OUT_OF_DISK",
+    "PARSE_SYNTAX_ERROR",
+    *WITHOUT_CLASS,
+)
 COUNTED, RECORDED = "__dm_counted", "__dm_recorded"
 
 
@@ -125,7 +133,7 @@ def find_touched_files(
         return collected(spark, by_file_sql(merge, source, seen, tuple(flags), asked))
 
     with confs_set(spark, for_rows(source.num_rows, live_rows(scan.before) if every_row else 0)):
-        answer, keys_failed = _with_keys(by_file, asked)
+        answer, keys_failed = ask_with_keys(by_file, asked)
     # the row without a file counts the source rows that match nothing
     rows = {int(row["file"]): row for row in answer if row["file"] is not None}
     hold_to_log(rows, scan.before)
@@ -174,21 +182,21 @@ def find_seen_rows(
         return collected(spark, f"SELECT {_inserts_sql(merge, source, seen, asked)}")
 
     with confs_set(spark, for_rows(source.num_rows)):
-        answer, keys_failed = _with_keys(count, asked)
+        answer, keys_failed = ask_with_keys(count, asked)
     inserts, keys = counted_inserts(answer[0][0], None if keys_failed else asked)
     return Matches(inserts=inserts, keys=keys, keys_failed=keys_failed, seen=seen)
 
 
-def _with_keys(ask: Callable[[InsertedKeys | None], list[Any]], asked: InsertedKeys | None) -> tuple[list[Any], str]:
+def ask_with_keys(ask: Callable[[InsertedKeys | None], list[Any]], asked: InsertedKeys | None) -> tuple[list[Any], str]:
     """The answer, and why it has no keys: what is asked of them must not make the plan fail."""
     if asked is None:
         return ask(None), ""
     try:
         return ask(asked), ""
     except EngineError as error:
-        if error.condition in ENDS_THE_PLAN or lost_blocks(error):
+        if error.condition in NOT_REFUSALS or lost_blocks(error):
             raise
-        return ask(None), f"[{error.condition}] {error.message}"
+        return ask(None), f"[{error.condition}]" if asked.private else f"[{error.condition}] {error.message}"
 
 
 def matched_predicate(statement: MergeStatement) -> str | None:

@@ -33,8 +33,11 @@ def source_relation(
     # a checkpoint has the size that Spark estimated before it was run
     is_small = source.joins_small if to_join else source.is_small
     hint = f"/*+ BROADCAST({reference}) */ " if is_small else ""
-    relation = f"{source.view} AS {reference}{_where(where)}"
-    return f"(SELECT {hint}*, monotonically_increasing_id() AS {SOURCE_ROW} FROM {relation}) AS {reference}"
+    numbered = f"SELECT {hint}*, monotonically_increasing_id() AS {SOURCE_ROW} FROM {source.view} AS {reference}"
+    if where:
+        # a row has one number, whatever is filtered
+        numbered = f"SELECT {hint}* FROM ({numbered}) AS {reference}{_where(where)}"
+    return f"({numbered}) AS {reference}"
 
 
 def target_relation(merge: AnalyzedMerge, where: Sequence[str] = (), *, whole: bool = False) -> str:
@@ -120,10 +123,10 @@ def with_insert_clause(merge: AnalyzedMerge, rows: str) -> str:
 
 
 def seen_rows(source: PreparedSource, seen: SeenRows, where: str = "TRUE") -> str:
-    """The ids of those rows as ``__dm_seen``, with a hint: Spark does not know a checkpoint's size, and to broadcast
-    many rows, as a source row that matches all of the target has, ends the driver."""
+    """The ids of those rows as ``__dm_seen``, with a hint: Spark does not know a checkpoint's size. To broadcast many
+    rows ends the driver, and one source row may match millions."""
     if seen.rows is None:
-        hint = f"/*+ MERGE({seen.view}) */ "
+        hint = f"/*+ MERGE({seen.view}) */ DISTINCT "
     else:
         few = seen.rows * (ROW_BYTES + FIELD_BYTES) <= source.broadcast_bytes
         hint = f"/*+ BROADCAST({seen.view}) */ " if few else ""

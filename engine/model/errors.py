@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-# what is no fault of the query that raises it: what was asked beside it need not be tried without
-ENDS_THE_PLAN = ("CANCELLED", "SPARK_UNREACHABLE")
+from typing import Final
+
+ENDS_ALL: Final = ("CANCELLED", "SPARK_UNREACHABLE")
+"""After these nothing else is asked of Spark."""
 
 
 class EngineError(Exception):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import Matches, takes_rows
 from engine.merge.prepare_source import PreparedSource
-from engine.model.errors import EngineError
+from engine.model.errors import ENDS_ALL, EngineError
 from engine.model.plan import Refused
 from engine.model.value import Cells
 from engine.preflight.row_checks import Check, ClauseChecks, clause_checks, copied_checks, given_name
@@ -37,8 +37,7 @@ NOT_OF_ROWS = (
     "PARSE",
     "DATATYPE_MISMATCH",
     "AMBIGUOUS",
-    "CANCELLED",
-    "SPARK_UNREACHABLE",
+    *ENDS_ALL,
     *WITHOUT_CLASS,
 )
 SAMPLE_ROWS = 5

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from engine.expect.evaluate import ENDS_ALL, Relations, evaluate, results_for
+from engine.expect.evaluate import Relations, evaluate, results_for
 from engine.expect.queries import WRITTEN, Table, same_table
 from engine.expect.read_expectations import Declared
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import takes_rows
 from engine.merge.planning_state import Surroundings
 from engine.merge.run_with_source_lost_retries import lost_blocks
-from engine.model.errors import EngineError
+from engine.model.errors import ENDS_ALL, EngineError
 from engine.model.expectation import ExpectationResult
 from engine.preflight.findings import Findings
 from engine.preflight.rows_after import change_feed, unchanged_after

@@ -1,7 +1,7 @@
 """Inserted rows without a key, with the key of another inserted row, or with one that the target has already.
 
-Asked of the source rows that no target row matches, which are known from the pairs. Only keys that are outside of ON
-need the target again, and of it the key columns alone.
+The first two are counted with the rows that match nothing (engine.merge.count_inserts). Only keys that are outside of
+ON need the target again, and of it the key columns alone.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engine.merge.find_touched_files import Matches
 from engine.merge.run_with_source_lost_retries import lost_blocks
 from engine.model.checks import SILENT_FAULTS, Checks
-from engine.model.errors import ENDS_THE_PLAN, EngineError
+from engine.model.errors import ENDS_ALL, EngineError
 from engine.model.plan import Remark
 from engine.preflight.findings import Findings
 from engine.preflight.inserted_faults import check_failed, inserted_rows, keys_outside_on, written_keys_faults
@@ -34,7 +34,7 @@ def silent_faults(spark: SparkSession, findings: Findings, checks: Checks, *, pr
             one
             for codes, check in _checks(spark, findings, checks, private)
             if any(checks.looks_for(code) for code in codes)
-            for one in _tried(codes, check)
+            for one in _tried(codes, check, private)
             if checks.looks_for(one.code)
         ]
     order = {code: at for at, code in enumerate(SILENT_FAULTS)}
@@ -65,22 +65,22 @@ def _checks(
     yield ("KEYS_COLLIDE_BY_CAST",), lambda: keys_that_collide(spark, merge, source, private=private)
 
 
-def _tried(codes: tuple[str, ...], check: Callable[[], Iterable[Remark]]) -> list[Remark]:
+def _tried(codes: tuple[str, ...], check: Callable[[], Iterable[Remark]], private: bool) -> list[Remark]:
     try:
         return list(check())
     except EngineError as error:
-        if error.condition in ENDS_THE_PLAN or lost_blocks(error):
+        if error.condition in ENDS_ALL or lost_blocks(error):
             raise
-        return [check_failed(codes, f"[{error.condition}] {error.message}")]
+        return [check_failed(codes, f"[{error.condition}]" if private else f"[{error.condition}] {error.message}")]
 
 
 def _with_keys(spark: SparkSession, findings: Findings, remarks: Iterable[Remark], private: bool) -> Iterator[Remark]:
     """Updates with some of the keys that their flag is set for."""
-    found, merge, pairs = list(remarks), findings.basis.merge, findings.matches.view
-    if private or not found or pairs is None:
+    found, merge = list(remarks), findings.basis.merge
+    if private or not found:
         yield from found
         return
-    query = keys_of_flagged(merge, findings.source, pairs, [FLAG_OF[one.code] for one in found])
+    query = keys_of_flagged(merge, findings.source, findings.matches, [FLAG_OF[one.code] for one in found])
     names = key_columns_of_source(merge)
     rows = collected(spark, query) if query else []
     for one in found:

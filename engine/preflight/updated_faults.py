@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import FileMatches, Matches, takes_rows
-from engine.merge.join_sides import BY_SOURCE_CLAUSE, SOURCE_ROW, clause_number
+from engine.merge.join_sides import BY_SOURCE_CLAUSE, FILE, SOURCE_ROW, clause_number
 from engine.merge.merge_scan import MergeScan
 from engine.merge.prepare_source import PreparedSource
 from engine.model.checks import Checks
@@ -159,9 +159,9 @@ def key_columns_of_source(merge: AnalyzedMerge) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for e in merge.on for name in e.source_columns))
 
 
-def keys_of_flagged(merge: AnalyzedMerge, source: PreparedSource, pairs: str, flags: Sequence[str]) -> str | None:
-    """A query for some of the source rows of the ``pairs`` that a flag is set for: the flags as an array, and the keys
-    as texts. None where ON names no column."""
+def keys_of_flagged(merge: AnalyzedMerge, source: PreparedSource, matches: Matches, flags: Sequence[str]) -> str | None:
+    """A query for some of the source rows that a flag is set for: the flags as an array, and the keys as texts. None
+    where ON names no column."""
     names = key_columns_of_source(merge)
     if not names:
         return None
@@ -170,8 +170,8 @@ def keys_of_flagged(merge: AnalyzedMerge, source: PreparedSource, pairs: str, fl
     chosen = ", ".join(f"CASE WHEN array_contains(p.{flag}, s.{SOURCE_ROW}) THEN {string(flag)} END" for flag in flags)
     numbered = f"SELECT *, monotonically_increasing_id() AS {SOURCE_ROW} FROM {source.view}"
     return (
-        f"SELECT array_compact(array({chosen})) AS flags, {items} FROM ({numbered}) AS s "
-        f"CROSS JOIN (SELECT {rows} FROM {pairs}) AS p "
+        f"SELECT /*+ BROADCAST(p) */ array_compact(array({chosen})) AS flags, {items} FROM ({numbered}) AS s "
+        f"CROSS JOIN (SELECT {rows} FROM {matches.view} WHERE {FILE} IN ({matches.touched_hashes})) AS p "
         f"WHERE {' OR '.join(f'array_contains(p.{flag}, s.{SOURCE_ROW})' for flag in flags)}"
     )
 

@@ -92,16 +92,14 @@ def keys_to_count(
     written = written_keys(merge, rules, assigned) if null_matches_nothing(keys) else {}
     if not written:
         return None
-    texts, columns = key_texts(keys), columns_of_target(keys)
-    items = ", ".join(f"CAST({TARGET}.{quote(name)} AS STRING) AS {quote(name)}" for name in columns)
+    items = ", ".join(f"CAST({TARGET}.{quote(name)} AS STRING) AS {quote(name)}" for name in columns_of_target(keys))
     return InsertedKeys(
         clauses=tuple(written),
         written=struct_of_keys(written),
         under=TARGET,
-        keys=texts.keys,
-        nulls=texts.nulls,
-        keyed=texts.keyed,
+        keys=tuple(f"({key.target.text}\n)" for key in keys),
+        never_null=tuple(n for n, key in enumerate(keys) if not key.null_safe),
+        nulls=key_texts(keys).nulls,
         shown=f"struct({items})",
-        of_keys={f"{TARGET}.{quote(name)}" for name in columns} <= {key.target.text for key in keys},
         private=private,
     )
