@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.merge.count_inserts import InsertedKeys
 from engine.merge.join_sides import BY_SOURCE_CLAUSE, INSERT_CLAUSE, clause_number
 from engine.model.checks import Checks
 from engine.model.plan import Plan
@@ -13,7 +14,7 @@ from engine.preflight.key_faults import compared_keys, raw_and_cast, source_cast
 from engine.preflight.planned_merge import PlannedMerge
 from engine.preflight.silent_faults import FLAG_OF
 from engine.preflight.updated_faults import RowFlag, compare_updates, update_flags
-from engine.preflight.written_keys import WRITTEN_KEYS_CODES, Written, key_texts, struct_of_keys, written_keys
+from engine.preflight.written_keys import WRITTEN_KEYS_CODES, inserted_keys
 from engine.sql.names import string
 from engine.sql.resolve import SOURCE, TARGET
 
@@ -62,16 +63,16 @@ def row_faults(
     inserts = dict(collides)
     if "KEY_EXISTS_OUTSIDE_ON" in codes:
         inserts["KEY_EXISTS_OUTSIDE_ON"] = f"{INSERT_CLAUSE} > 0 AND {_exists_in_target(planned, narrow)}"
-    values = (
-        written_keys(planned.merge, planned.rules, planned.assigned) if codes.intersection(WRITTEN_KEYS_CODES) else {}
-    )
-    if values:
-        inserts |= {code: text for code, text in _of_written(planned, values).items() if code in codes}
+    keys = None
+    if codes.intersection(WRITTEN_KEYS_CODES):
+        keys = inserted_keys(planned.merge, planned.rules, planned.assigned, private=True)
+    if keys:
+        inserts |= {code: text for code, text in _of_written(keys).items() if code in codes}
     return RowFaults(
         pairs={code: flag.of_pair for code, flag in flags.items()} | collides,
         inserts=inserts,
         lone_targets=lone_targets,
-        written=struct_of_keys(values) if values else "",
+        written=keys.written if keys else "",
         needs_all_inserts="DUPLICATE_INSERTS" in inserts,
     )
 
@@ -91,12 +92,12 @@ def _one_of(column: str, numbers: list[int]) -> str:
     return f"{column} IN ({', '.join(map(str, numbers))})"
 
 
-def _of_written(planned: PlannedMerge, values: Written) -> dict[str, str]:
-    texts, inserted = key_texts(planned.merge.keys), _one_of(INSERT_CLAUSE, list(values))
-    equal = f"PARTITION BY {inserted}, {texts.keys}"
+def _of_written(asked: InsertedKeys) -> dict[str, str]:
+    keyed = " AND ".join(f"{asked.keys[n]} IS NOT NULL" for n in asked.never_null)
+    equal = f"PARTITION BY {', '.join(asked.keys)}"
     return {
-        "NULL_KEYS_INSERTED": f"{inserted} AND ({texts.nulls})",
-        "DUPLICATE_INSERTS": f"{inserted} AND {texts.keyed} AND count(*) OVER ({equal}) > 1",
+        "NULL_KEYS_INSERTED": f"{asked.inserted} AND ({asked.nulls})",
+        "DUPLICATE_INSERTS": f"{asked.inserted} AND {keyed} AND count(*) OVER ({equal}) > 1",
     }
 
 

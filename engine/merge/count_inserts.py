@@ -5,6 +5,7 @@ One statement tells both: to look for the rows without a match costs more than t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +19,9 @@ class InsertedKeys:
     """What to count of the rows that ``clauses`` (numbers) insert, as SQL.
 
     ``written``: a struct of the key columns, as the clause of a row writes them. It has the name ``under`` in the other
-    texts. ``keys``: what is equal in a repeated row. ``never_null``: which of them (from 0) must not be NULL in one.
-    ``nulls``: whether a column that must not be NULL is. ``shown``: a struct of the columns as texts. ``private``
-    leaves the values out.
+    texts. ``keys``: what is equal in a repeated row, NULL for a row that is not inserted, for which it may fail.
+    ``never_null``: which of them (from 0) must not be NULL in one. ``nulls``: whether a column that must not be NULL
+    is. ``shown``: a struct of the columns as texts. ``private`` leaves the values out.
     """
 
     clauses: tuple[int, ...]
@@ -31,6 +32,10 @@ class InsertedKeys:
     nulls: str
     shown: str
     private: bool
+
+    @property
+    def inserted(self) -> str:
+        return is_inserted(self.clauses)
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,11 @@ class KeyCounts:
     repeated: int
     null_keys: tuple[Cells, ...]
     repeated_keys: tuple[Cells, ...]
+
+
+def is_inserted(clauses: Iterable[int]) -> str:
+    """Whether one of these clauses takes a source row."""
+    return f"({INSERT_CLAUSE} IN ({', '.join(map(str, clauses))}))"
 
 
 def inserts_sql(clauses: int, unmatched: str, asked: InsertedKeys | None) -> str:
@@ -64,12 +74,9 @@ def inserts_sql(clauses: int, unmatched: str, asked: InsertedKeys | None) -> str
 
 
 def _by_key(numbers: range, unmatched: str, asked: InsertedKeys) -> str:
-    """One row for each key that is inserted, and one for the rows that are not: a key is computed for inserted rows
-    alone, for it may fail for others."""
-    inserted = f"{INSERT_CLAUSE} IN ({', '.join(map(str, asked.clauses))})"
-    items = [f"{inserted} AS is_in", f"CASE WHEN {inserted} THEN {asked.shown} END AS shown"]
-    items += [f"CASE WHEN {inserted} THEN ({asked.nulls}) ELSE FALSE END AS is_null"]
-    items += [f"CASE WHEN {inserted} THEN {key} END AS k{n}" for n, key in enumerate(asked.keys)]
+    """One row for each key that is inserted, and one for the rows that are not."""
+    items = [f"{asked.inserted} AS is_in", f"{asked.inserted} AND ({asked.nulls}) AS is_null"]
+    items += [f"{asked.shown} AS shown", *(f"{key} AS k{n}" for n, key in enumerate(asked.keys))]
     counts = ", ".join(f"count_if({INSERT_CLAUSE} = {n}) AS i{n}" for n in numbers)
     keyed = " AND ".join(["is_in", *(f"k{n} IS NOT NULL" for n in asked.never_null)])
     keys = "".join(f", k{n}" for n in range(len(asked.keys)))

@@ -86,7 +86,7 @@ class Matches:
     files: tuple[FileMatches, ...] = ()
     inserts: dict[int, int] = field(default_factory=dict)
     keys: KeyCounts | None = None
-    keys_failed: str = ""
+    keys_failed: EngineError | None = None
     view: str | None = None
     seen: SeenRows | None = None
 
@@ -187,16 +187,18 @@ def find_seen_rows(
     return Matches(inserts=inserts, keys=keys, keys_failed=keys_failed, seen=seen)
 
 
-def ask_with_keys(ask: Callable[[InsertedKeys | None], list[Any]], asked: InsertedKeys | None) -> tuple[list[Any], str]:
+def ask_with_keys(
+    ask: Callable[[InsertedKeys | None], list[Any]], asked: InsertedKeys | None
+) -> tuple[list[Any], EngineError | None]:
     """The answer, and why it has no keys: what is asked of them must not make the plan fail."""
     if asked is None:
-        return ask(None), ""
+        return ask(None), None
     try:
-        return ask(asked), ""
+        return ask(asked), None
     except EngineError as error:
         if error.condition in NOT_REFUSALS or lost_blocks(error):
             raise
-        return ask(None), f"[{error.condition}]" if asked.private else f"[{error.condition}] {error.message}"
+        return ask(None), error
 
 
 def matched_predicate(statement: MergeStatement) -> str | None:

@@ -123,12 +123,16 @@ def with_insert_clause(merge: AnalyzedMerge, rows: str) -> str:
 
 
 def seen_rows(source: PreparedSource, seen: SeenRows, where: str = "TRUE") -> str:
-    """The ids of those rows as ``__dm_seen``, with a hint: Spark does not know a checkpoint's size. To broadcast many
-    rows ends the driver, and one source row may match millions."""
+    """The ids of those rows as ``__dm_seen``, with a hint: Spark does not know a checkpoint's size.
+
+    One source row may match millions, and to broadcast so many ends the driver: if they are not counted yet, each id is
+    taken once, and they are sorted.
+    """
     if seen.rows is None:
-        hint = f"/*+ MERGE({seen.view}) */ DISTINCT "
+        ids = f"/*+ MERGE({seen.view}) */ DISTINCT {SOURCE_ROW}"
+    elif seen.rows * (ROW_BYTES + FIELD_BYTES) <= source.broadcast_bytes:
+        ids = f"/*+ BROADCAST({seen.view}) */ {SOURCE_ROW}"
     else:
-        few = seen.rows * (ROW_BYTES + FIELD_BYTES) <= source.broadcast_bytes
-        hint = f"/*+ BROADCAST({seen.view}) */ " if few else ""
-    rows = f"SELECT {hint}{SOURCE_ROW} AS __dm_seen FROM {seen.view}"
+        ids = SOURCE_ROW
+    rows = f"SELECT {ids} AS __dm_seen FROM {seen.view}"
     return f"({rows} WHERE {SOURCE_ROW} IS NOT NULL AND {where})"

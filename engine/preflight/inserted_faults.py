@@ -28,7 +28,7 @@ from engine.preflight.typed_parts import (
     source_without_duplicates,
     typed_values,
 )
-from engine.preflight.written_keys import WRITTEN_KEYS_CODES, columns_of_target, null_matches_nothing
+from engine.preflight.written_keys import columns_of_target, null_matches_nothing
 from engine.spark.spark_errors import collected
 from engine.sql.literals import within
 from engine.sql.names import quote
@@ -73,10 +73,11 @@ def inserted_rows(
 
 
 def written_keys_faults(inserted: InsertedRows, checks: Checks) -> Iterator[Remark]:
-    """NULL_KEYS_INSERTED and DUPLICATE_INSERTS: both are about the keys as they are written."""
+    """NULL_KEYS_INSERTED and DUPLICATE_INSERTS: both are about the keys as they are written. Raises what made the count
+    fail."""
     counts = inserted.matches.keys
     if inserted.matches.keys_failed:
-        yield check_failed(WRITTEN_KEYS_CODES, inserted.matches.keys_failed)
+        raise inserted.matches.keys_failed
     if counts is None:
         return
     # the keys that only the commit knows are not counted
@@ -106,15 +107,6 @@ def written_keys_faults(inserted: InsertedRows, checks: Checks) -> Iterator[Rema
             keys=counts.repeated_keys,
             fix=_without_duplicates(inserted),
         )
-
-
-def check_failed(codes: Sequence[str], why: str) -> Remark:
-    return Remark(
-        code="CHECK_FAILED",
-        sentence=f"It is unknown whether this MERGE has {' or '.join(codes)}: the check itself failed.",
-        evidence=why,
-        exactness="unknown",
-    )
 
 
 def _rows(count: int) -> str:

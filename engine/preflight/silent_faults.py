@@ -11,7 +11,7 @@ from engine.model.checks import SILENT_FAULTS, Checks
 from engine.model.errors import ENDS_ALL, EngineError
 from engine.model.plan import Remark
 from engine.preflight.findings import Findings
-from engine.preflight.inserted_faults import check_failed, inserted_rows, keys_outside_on, written_keys_faults
+from engine.preflight.inserted_faults import inserted_rows, keys_outside_on, written_keys_faults
 from engine.preflight.key_faults import keys_that_collide, on_without_key
 from engine.preflight.updated_faults import BACK, SAME, key_columns_of_source, keys_of_flagged, updated_faults
 from engine.preflight.written_keys import WRITTEN_KEYS_CODES
@@ -71,7 +71,15 @@ def _tried(codes: tuple[str, ...], check: Callable[[], Iterable[Remark]], privat
     except EngineError as error:
         if error.condition in ENDS_ALL or lost_blocks(error):
             raise
-        return [check_failed(codes, f"[{error.condition}]" if private else f"[{error.condition}] {error.message}")]
+        return [
+            Remark(
+                code="CHECK_FAILED",
+                sentence=f"It is unknown whether this MERGE has {' or '.join(codes)}: the check itself failed.",
+                # the message may hold a value
+                evidence=f"[{error.condition}]" if private else f"[{error.condition}] {error.message}",
+                exactness="unknown",
+            )
+        ]
 
 
 def _with_keys(spark: SparkSession, findings: Findings, remarks: Iterable[Remark], private: bool) -> Iterator[Remark]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from engine.merge.analyze import AnalyzedMerge, Key
-from engine.merge.count_inserts import InsertedKeys
+from engine.merge.count_inserts import InsertedKeys, is_inserted
 from engine.merge.join_sides import INSERT_CLAUSE, clause_number
 from engine.model.checks import Checks
 from engine.preflight.assignments import ClauseAssignments, never_failing
@@ -19,16 +18,6 @@ Written = Mapping[int, Mapping[str, str]]
 """The values of the key columns, by the number of the INSERT clause that writes them."""
 
 
-@dataclass(frozen=True)
-class KeyTexts:
-    """SQL over key columns that stand under the target's name: the ``keys``, whether a key column that is no ``<=>``
-    is NULL (``nulls``), and whether no key that must not be NULL is (``keyed``)."""
-
-    keys: str
-    nulls: str
-    keyed: str
-
-
 def columns_of_target(keys: Sequence[Key]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for key in keys for name in key.target.target_columns))
 
@@ -38,16 +27,7 @@ def null_matches_nothing(keys: Sequence[Key]) -> tuple[Key, ...]:
     return tuple(key for key in keys if not key.null_safe)
 
 
-def key_texts(keys: Sequence[Key]) -> KeyTexts:
-    never_null = null_matches_nothing(keys)
-    return KeyTexts(
-        keys=", ".join(f"({key.target.text}\n)" for key in keys),
-        nulls=" OR ".join(f"{TARGET}.{quote(name)} IS NULL" for name in columns_of_target(never_null)),
-        keyed=" AND ".join(f"({key.target.text}\n) IS NOT NULL" for key in never_null),
-    )
-
-
-def written_keys(merge: AnalyzedMerge, rules: TargetRules, assigned: Sequence[ClauseAssignments]) -> Written:
+def _written(merge: AnalyzedMerge, rules: TargetRules, assigned: Sequence[ClauseAssignments]) -> Written:
     """Without the clauses whose keys only the commit knows."""
     names = columns_of_target(merge.keys)
     values = {
@@ -68,13 +48,36 @@ def _written_by(
     return {a.column.name: a.read_value for a in keys}
 
 
-def struct_of_keys(written: Written) -> str:
+def _struct_of(written: Written) -> str:
     """The key columns as the clause of a row writes them."""
     items = []
     for name in next(iter(written.values())):
         by_clause = " ".join(f"WHEN {number} THEN {keys[name]}" for number, keys in written.items())
         items.append(f"{string(name)}, CASE {INSERT_CLAUSE} {by_clause} END")
     return f"named_struct({', '.join(items)})"
+
+
+def inserted_keys(
+    merge: AnalyzedMerge, rules: TargetRules, assigned: Sequence[ClauseAssignments], *, private: bool
+) -> InsertedKeys | None:
+    """None where no clause inserts a key that is known, or a NULL in it would match."""
+    keys = merge.keys
+    never_null = null_matches_nothing(keys)
+    written = _written(merge, rules, assigned) if never_null else {}
+    if not written:
+        return None
+    inserted = is_inserted(written)
+    items = ", ".join(f"CAST({TARGET}.{quote(name)} AS STRING) AS {quote(name)}" for name in columns_of_target(keys))
+    return InsertedKeys(
+        clauses=tuple(written),
+        written=_struct_of(written),
+        under=TARGET,
+        keys=tuple(f"CASE WHEN {inserted} THEN ({key.target.text}\n) END" for key in keys),
+        never_null=tuple(n for n, key in enumerate(keys) if not key.null_safe),
+        nulls=" OR ".join(f"{TARGET}.{quote(name)} IS NULL" for name in columns_of_target(never_null)),
+        shown=f"struct({items})",
+        private=private,
+    )
 
 
 def keys_to_count(
@@ -88,18 +91,4 @@ def keys_to_count(
     """What ``checks`` want to know of the keys that are inserted; None where that is nothing."""
     if checks is None or not any(checks.looks_for(code) for code in WRITTEN_KEYS_CODES):
         return None
-    keys = merge.keys
-    written = written_keys(merge, rules, assigned) if null_matches_nothing(keys) else {}
-    if not written:
-        return None
-    items = ", ".join(f"CAST({TARGET}.{quote(name)} AS STRING) AS {quote(name)}" for name in columns_of_target(keys))
-    return InsertedKeys(
-        clauses=tuple(written),
-        written=struct_of_keys(written),
-        under=TARGET,
-        keys=tuple(f"({key.target.text}\n)" for key in keys),
-        never_null=tuple(n for n, key in enumerate(keys) if not key.null_safe),
-        nulls=key_texts(keys).nulls,
-        shown=f"struct({items})",
-        private=private,
-    )
+    return inserted_keys(merge, rules, assigned, private=private)

@@ -108,3 +108,20 @@ def test_of_many_pairs_and_a_second_writer_the_rows_are_those_of_the_plan(spark:
     assert found["NULL"] == {("not_matched", ("NULL_KEYS_INSERTED",)): 1}
     assert found["2"].keys() == {("not_matched_by_source", ("DELETES_BY_ABSENCE",))}
     free_source(spark, looked.session.source_view)
+
+
+def test_the_key_of_a_row_that_no_clause_inserts_is_not_computed(spark: Any, schema: str) -> None:
+    """Its key columns are NULL, for which the key may fail."""
+    spark.sql("CREATE TABLE tgt USING delta AS SELECT 1 AS k, 'x' AS v")
+    spark.sql("CREATE TABLE src USING delta AS SELECT * FROM VALUES (9, 'a'), (9, 'b'), (8, 'no') AS x(k, v)")
+    clauses = "WHEN MATCHED THEN DELETE WHEN NOT MATCHED AND s.v <> 'no' THEN INSERT *"
+    merge = f"MERGE INTO tgt t USING src s ON 1000 / coalesce(t.k, 0) = s.k {clauses}"
+    looked = plan(spark, merge, rows=0, checks=Checks())
+    assert {one.code: one.count for one in looked.warnings} == {"DUPLICATE_INSERTS": 1}
+    rows = find_key(spark, looked, "s.k > 7").rows
+    assert {(row.source or {})["v"]: row.faults for row in rows} == {
+        "a": ("DUPLICATE_INSERTS",),
+        "b": ("DUPLICATE_INSERTS",),
+        "no": (),
+    }
+    free_source(spark, looked.session.source_view)

@@ -29,7 +29,7 @@ class Spark:
 
 def test_keys_that_cannot_be_computed_are_left_out_and_it_is_said_why() -> None:
     spark = Spark(EngineError("CAST_INVALID_INPUT", "The value 'x' is no number."))
-    assert ask_with_keys(spark.ask, KEYS) == (["rows"], "[CAST_INVALID_INPUT] The value 'x' is no number.")
+    assert ask_with_keys(spark.ask, KEYS) == (["rows"], spark.error)
     assert spark.asked == [KEYS, None]
 
 
