@@ -36,6 +36,7 @@ from engine.spark.checkpoint import checkpoint
 from engine.spark.confs import confs_set, for_rows
 from engine.spark.spark_errors import WITHOUT_CLASS, collected
 from engine.sql.parse import MergeClause, MergeStatement
+from engine.sql.some_values import some_values
 from engine.table.delta_log import live_rows
 from engine.table.log_file import FILES_NOT_UNDERSTOOD, LogFile, hold_to_log
 
@@ -54,6 +55,14 @@ COUNTED, RECORDED = "__dm_counted", "__dm_recorded"
 
 
 @dataclass(frozen=True)
+class FlaggedRows:
+    """How many target rows a flag is set for, and the ids of some source rows that match them."""
+
+    rows: int = 0
+    source_rows: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class FileMatches:
     """What happens in one file. ``clause_pairs`` counts pairs, ``clause_rows`` distinct target rows, by clause."""
 
@@ -68,8 +77,11 @@ class FileMatches:
     overcount: int
     true_conflicts: int
     null_conflicts: int
-    flagged: Mapping[str, int] = field(default_factory=dict)
-    """Target rows by flag: see :func:`find_touched_files`."""
+    flagged: Mapping[str, FlaggedRows] = field(default_factory=dict)
+    """By flag: see :func:`find_touched_files`."""
+
+    def flagged_rows(self, flag: str) -> int:
+        return self.flagged.get(flag, FlaggedRows()).rows
 
 
 @dataclass(frozen=True)
@@ -253,9 +265,10 @@ def by_file_sql(
     """
     numbers = clause_numbers(merge)
     inner = "".join(f", count_if({CLAUSE} = {n}) AS c{n}" for n in numbers)
-    inner += "".join(f", max({name}) AS {name}" for name in flags)
+    # a target row without a source row is flagged by no id
+    inner += "".join(f", max(CASE WHEN {name} THEN coalesce({SOURCE_ROW}, -1) END) AS {name}" for name in flags)
     outer = "".join(f", sum(c{n}) AS pairs{n}, count_if(c{n} > 0) AS rows{n}" for n in numbers)
-    outer += "".join(f", count_if({name}) AS {name}" for name in flags)
+    outer += "".join(f", count({name}) AS {name}, {some_values(name)} AS {name}_rows" for name in flags)
     by_file = (
         f"SELECT {FILE} AS file, count_if(n > 0) AS matched, sum(n) AS pairs, max(recorded) AS recorded, "
         "count_if(counted > 1) AS conflicts, sum(greatest(counted - 1, 0)) AS overcount, "
@@ -266,7 +279,7 @@ def by_file_sql(
     )
     if not merge.statement.not_matched:
         return by_file
-    nothing = ", 0, 0" * len(numbers) + ", 0" * len(flags)
+    nothing = ", 0, 0" * len(numbers) + ", 0, NULL" * len(flags)
     return (
         f"{by_file} UNION ALL SELECT NULL, 0, 0, FALSE, 0, 0, 0, 0{nothing}, {_inserts_sql(merge, source, seen, asked)}"
     )
@@ -297,7 +310,10 @@ def _file_matches(
         overcount=int(row["overcount"]),
         true_conflicts=int(row["true_conflicts"]),
         null_conflicts=int(row["null_conflicts"]),
-        flagged={name: int(row[name]) for name in flags},
+        flagged={
+            name: FlaggedRows(int(row[name]), tuple(int(one) for one in row[f"{name}_rows"] if one >= 0))
+            for name in flags
+        },
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from engine.merge.find_touched_files import Matches
@@ -13,7 +14,14 @@ from engine.model.plan import Remark
 from engine.preflight.findings import Findings
 from engine.preflight.inserted_faults import inserted_rows, keys_outside_on, written_keys_faults
 from engine.preflight.key_faults import keys_that_collide, on_without_key
-from engine.preflight.updated_faults import BACK, SAME, key_columns_of_source, keys_of_flagged, updated_faults
+from engine.preflight.updated_faults import (
+    BACK,
+    SAME,
+    key_columns_of_source,
+    keys_of_flagged,
+    rows_of_flag,
+    updated_faults,
+)
 from engine.preflight.written_keys import WRITTEN_KEYS_CODES
 from engine.spark.confs import confs_set, for_rows
 from engine.spark.spark_errors import collected
@@ -88,12 +96,13 @@ def _with_keys(spark: SparkSession, findings: Findings, remarks: Iterable[Remark
     if private or not found:
         yield from found
         return
-    query = keys_of_flagged(merge, findings.source, findings.matches, [FLAG_OF[one.code] for one in found])
+    rows = {one.code: rows_of_flag(findings.matches, FLAG_OF[one.code]) for one in found}
+    query = keys_of_flagged(merge, findings.source, chain.from_iterable(rows.values()))
     names = key_columns_of_source(merge)
-    rows = collected(spark, query) if query else []
+    keys = {row: dict(zip(names, key, strict=True)) for row, *key in (collected(spark, query) if query else [])}
     for one in found:
-        keys = dict.fromkeys(tuple(key) for flags, *key in rows if FLAG_OF[one.code] in flags)
-        yield one.model_copy(update={"keys": tuple(dict(zip(names, key, strict=True)) for key in keys)})
+        own = [keys[row] for row in rows[one.code] if row in keys]
+        yield one.model_copy(update={"keys": tuple(key for at, key in enumerate(own) if key not in own[:at])})
 
 
 def source_empty(num_rows: int) -> Iterator[Remark]:

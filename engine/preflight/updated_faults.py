@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import FileMatches, Matches, takes_rows
-from engine.merge.join_sides import BY_SOURCE_CLAUSE, FILE, SOURCE_ROW, clause_number
+from engine.merge.join_sides import BY_SOURCE_CLAUSE, SOURCE_ROW, clause_number
 from engine.merge.merge_scan import MergeScan
 from engine.merge.prepare_source import PreparedSource
 from engine.model.checks import Checks
@@ -25,9 +26,9 @@ from engine.preflight.target_reads import DescribedTarget
 from engine.preflight.target_rules import TargetRules
 from engine.preflight.typed_parts import as_stored, clause_with, is_last_of_its_kind, typed_column, typed_values
 from engine.spark.may_raise import HARMLESS
-from engine.sql.names import quote, string
+from engine.sql.names import quote
 from engine.sql.parse import MergeClause
-from engine.sql.some_values import some_values
+from engine.sql.some_values import SOME
 from engine.sql.sql_text import all_function_names
 from engine.sql.store_types import ddl
 
@@ -159,21 +160,21 @@ def key_columns_of_source(merge: AnalyzedMerge) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for e in merge.on for name in e.source_columns))
 
 
-def keys_of_flagged(merge: AnalyzedMerge, source: PreparedSource, matches: Matches, flags: Sequence[str]) -> str | None:
-    """A query for some of the source rows that a flag is set for: the flags as an array, and the keys as texts. None
-    where ON names no column."""
-    names = key_columns_of_source(merge)
-    if not names:
+def keys_of_flagged(merge: AnalyzedMerge, source: PreparedSource, rows: Iterable[int]) -> str | None:
+    """A query for the ids and the keys, as texts, of these source rows. None where there are none, or ON names no
+    column."""
+    ids, names = ", ".join(f"{row}L" for row in sorted(set(rows))), key_columns_of_source(merge)
+    if not ids or not names:
         return None
-    items = ", ".join(f"CAST(s.{quote(name)} AS STRING)" for name in names)
-    rows = ", ".join(f"{some_values(f'CASE WHEN {flag} THEN {SOURCE_ROW} END')} AS {flag}" for flag in flags)
-    chosen = ", ".join(f"CASE WHEN array_contains(p.{flag}, s.{SOURCE_ROW}) THEN {string(flag)} END" for flag in flags)
+    items = ", ".join(f"CAST({quote(name)} AS STRING)" for name in names)
     numbered = f"SELECT *, monotonically_increasing_id() AS {SOURCE_ROW} FROM {source.view}"
-    return (
-        f"SELECT /*+ BROADCAST(p) */ array_compact(array({chosen})) AS flags, {items} FROM ({numbered}) AS s "
-        f"CROSS JOIN (SELECT {rows} FROM {matches.view} WHERE {FILE} IN ({matches.touched_hashes})) AS p "
-        f"WHERE {' OR '.join(f'array_contains(p.{flag}, s.{SOURCE_ROW})' for flag in flags)}"
-    )
+    return f"SELECT {SOURCE_ROW}, {items} FROM ({numbered}) WHERE {SOURCE_ROW} IN ({ids})"
+
+
+def rows_of_flag(matches: Matches, flag: str) -> tuple[int, ...]:
+    """The ids of some source rows whose updates are flagged."""
+    found = (row for file in matches.touched if flag in file.flagged for row in file.flagged[flag].source_rows)
+    return tuple(islice(found, SOME))
 
 
 def _by_clause(merge: AnalyzedMerge, updates: Sequence[ClauseAssignments], flag: Flag) -> RowFlag | None:
@@ -252,10 +253,10 @@ def updated_faults(
         for one in assigned
         if one.clause.action_kind == "update" and takes_rows(merge.statement, matches, one.clause)
     ]
-    same = sum(file.flagged.get(SAME, 0) for file in matches.touched)
+    same = sum(file.flagged_rows(SAME) for file in matches.touched)
     if same:
         yield _changes_nothing(merge, rules, updates, matches, checks, same)
-    back = sum(file.flagged.get(BACK, 0) for file in matches.touched)
+    back = sum(file.flagged_rows(BACK) for file in matches.touched)
     if back:
         columns = [(one, name) for one in updates if (name := version_column(merge, one, checks))]
         names = " or ".join(dict.fromkeys(name for _, name in columns))
@@ -282,7 +283,7 @@ def _changes_nothing(
     idle = [
         file
         for file in matches.touched
-        if file.flagged.get(SAME, 0) == sum(file.clause_rows.values()) and file.flagged.get(SAME, 0)
+        if file.flagged_rows(SAME) == sum(file.clause_rows.values()) and file.flagged_rows(SAME)
     ]
     rows = f"{same:,} updated {'row keeps' if same == 1 else 'rows keep'}"
     names = ", ".join(others)
