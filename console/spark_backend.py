@@ -43,11 +43,10 @@ class SparkBackend(SparkTables):
         store: str = "",
         server_home: Path | None = None,
     ) -> None:
-        super().__init__(target, home)
+        super().__init__(target, home, private=private)
         self._store = store
         self._server_home = server_home or home
         self._confs = dict(confs or {})
-        self._private = private
         self._silent_faults = checks
         self.policy = policy
         self._checks: Session | None = None

@@ -21,9 +21,10 @@ T = TypeVar("T")
 class SparkTables:
     """The tables of one Spark, and the ledger of one home. ``_main`` is None until Spark is up."""
 
-    def __init__(self, target: str, home: Path) -> None:
+    def __init__(self, target: str, home: Path, *, private: bool = False) -> None:
         self._target = target
         self.home = home
+        self._private = private
         self._main: Session | None = None
         self._history: History | None = None
 
@@ -131,7 +132,7 @@ class SparkTables:
         from engine.session.home import ledger_path
 
         if self._history is None:
-            self._history = History(ledger_path(self.home))
+            self._history = History(ledger_path(self.home), private=self._private)
         return self._history
 
     def _session(self) -> Session:

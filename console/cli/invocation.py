@@ -101,7 +101,7 @@ class Invocation:
         from engine.ledger.history import History
         from engine.session.home import ledger_path
 
-        return History(ledger_path(self.home), on_notice=tell)
+        return History(ledger_path(self.home), on_notice=tell, private=self.private)
 
     def command(self, *words: str) -> str:
         """A command line to type next, on the same Spark and home."""

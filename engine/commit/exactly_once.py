@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from engine.model.errors import CancelledError, EngineError
+from engine.model.errors import CancelledError, EngineError, SessionChangedError, StalePlanError
 from engine.spark.confs import read_confs
 from engine.table.commits import Commit, user_metadata
 from engine.table.transaction import HISTORY_METRICS, USER_METADATA
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from engine.ledger.history import History
+    from engine.model.plans import AnyPlan
 
 CHANGED_MEANWHILE = ("DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED")
 COMPARING = "compare promise and actual"
@@ -52,8 +53,7 @@ def commit_despite(
             history.give_up(op_id)
         raise error from cause
     if commit is None and history:
-        cancelled = isinstance(error, CancelledError)
-        history.failed(op_id, error.message if cancelled else str(error), "cancelled" if cancelled else "failed")
+        history.failed_by(op_id, error)
     return commit
 
 
@@ -66,6 +66,18 @@ def given_up_if_unknown(history: History | None, op_id: str) -> Iterator[None]:
         if history:
             with contextlib.suppress(Exception):
                 history.give_up(op_id)
+        raise
+
+
+@contextlib.contextmanager
+def stale_is_recorded(history: History | None, plan: AnyPlan) -> Iterator[None]:
+    """The history says of a plan that it went stale; one whose session changed can still be applied."""
+    try:
+        yield
+    except StalePlanError as error:
+        if history and not isinstance(error, SessionChangedError):
+            with contextlib.suppress(EngineError):
+                history.went_stale(plan, error)
         raise
 
 

@@ -24,7 +24,7 @@ from engine.ledger import history_rows as rows
 from engine.ledger.abandoned import Abandoned
 from engine.ledger.history_store import Store, now
 from engine.model.browse import TableRef, TableVersion
-from engine.model.errors import EngineError
+from engine.model.errors import CancelledError, EngineError, StalePlanError
 from engine.model.operation import Operation, Outcome, Rehearsal, UndoPlan
 from engine.model.plans import AnyPlan, OperationDetail
 from engine.model.secrets import redact
@@ -34,6 +34,8 @@ from engine.sql.undo_statements import undo_statements
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+LEFT_OUT = "The message is left out: the profile is private."
+"""In place of what Spark says of an error."""
 FailedStatus = Literal["failed", "cancelled", "not_committed", "lost"]
 
 
@@ -53,7 +55,8 @@ class History:
 
     Opening costs nothing; the first call that needs the file creates it. Safe to share between
     threads and processes. A call waits at most ``wait_seconds`` for others. ``on_notice`` gets one-line
-    notices for a person (a damaged ledger was set aside).
+    notices for a person (a damaged ledger was set aside). ``private``: of an error that Spark raises its class is kept,
+    and not its message, which may hold the value of a row.
     """
 
     def __init__(
@@ -62,12 +65,14 @@ class History:
         *,
         wait_seconds: float = 10.0,
         on_notice: Callable[[str], None] | None = None,
+        private: bool = False,
     ) -> None:
         if path is None:
             from engine.session.home import default_home, ledger_path
 
             path = ledger_path(default_home())
         self.path = Path(path).expanduser().absolute()
+        self._private = private
         self._store = Store(self.path, wait_seconds=wait_seconds, on_notice=on_notice)
 
     # Writing
@@ -176,6 +181,18 @@ class History:
                 rows.update(db, op_id, {"status": status, "error": redact(error), "finished_at": now()})
 
         self._store.run(work)
+
+    def failed_by(self, op_id: str, error: EngineError) -> None:
+        """The operation did not commit: it was cancelled, or Spark raised ``error``."""
+        if isinstance(error, CancelledError):
+            self.failed(op_id, error.message, "cancelled")
+        else:
+            self.failed(op_id, f"[{error.condition}] {LEFT_OUT}" if self._private else str(error))
+
+    def went_stale(self, plan: AnyPlan, error: StalePlanError) -> None:
+        """An apply of ``plan`` ran nothing, because the table or the source moved. What was begun tells its own end."""
+        if not any(one.status != "planned" for one in self.find_by_plan(plan.plan_id)):
+            self.failed(self.record_planned(plan), str(error))
 
     # Reading
 

@@ -22,7 +22,7 @@ from engine.commit.lost_commit import lost_commit, raise_lost
 from engine.commit.promise_check import deviations
 from engine.commit.staleness import commit_line
 from engine.model.create_values import CreatePlan
-from engine.model.errors import CancelledError, EngineError, LostCommitError, RefusedError, StalePlanError
+from engine.model.errors import EngineError, LostCommitError, RefusedError, StalePlanError
 from engine.model.operation import Deviation, Outcome, UndoPlan
 from engine.model.plan import Undo
 from engine.model.progress import OnProgress, Progress
@@ -312,7 +312,7 @@ def _dropped(spark: SparkSession, undo_plan: UndoPlan, history: History | None, 
             is_gone = is_dropped(spark, undo_plan.table)
         if not is_gone:
             if history:
-                history.failed(op_id, str(error), "cancelled" if isinstance(error, CancelledError) else "failed")
+                history.failed_by(op_id, error)
             raise
     with given_up_if_unknown(history, op_id):
         outcome = Outcome(

@@ -8,12 +8,17 @@ import click
 import pytest
 
 from console.cli.group import resolve
+from console.cli.invocation import Invocation
 from console.profiles import load_profile
 from console.settings import load_settings
+from console.spark_backend import SparkBackend
 from engine.commit.policy import Policy
+from engine.ledger.history import LEFT_OUT
 from engine.model.checks import Checks
-from engine.model.errors import UsageError
+from engine.model.errors import EngineError, UsageError
+from engine.session.home import prepare_home
 from tests.cli.running import Shell
+from tests.engine.plans import make_plan
 
 TEXT = """
 theme = "night"
@@ -223,3 +228,15 @@ def test_checks_that_are_misspelt_are_an_error(tmp_path: Path, line: str) -> Non
     (tmp_path / "settings.toml").write_text(f"[profiles.x.checks]\n{line}\n", encoding="utf-8")
     with pytest.raises(UsageError, match=r"profile 'x'"):
         load_profile(tmp_path, "x")
+
+
+def test_a_private_profile_keeps_no_message_of_spark_in_the_ledger(tmp_path: Path) -> None:
+    home = prepare_home(tmp_path / "home")
+    ledgers = (
+        Invocation("local", home, private=True).history(),
+        SparkBackend("local", home, private=True)._ledger(),
+    )
+    for ledger in ledgers:
+        op_id = ledger.begin(make_plan())
+        ledger.failed_by(op_id, EngineError("CAST_INVALID_INPUT", "The value 'secret' cannot be cast."))
+        assert ledger.get(op_id).operation.error == f"[CAST_INVALID_INPUT] {LEFT_OUT}"

@@ -10,7 +10,7 @@ import pytest
 
 from engine.ledger.history import History
 from engine.model.browse import TableRef, TableVersion
-from engine.model.errors import EngineError, StalePlanError
+from engine.model.errors import CancelledError, EngineError, StalePlanError
 from engine.model.operation import UndoPlan
 from engine.model.plan import Refused
 from engine.recovery.undo import plan_undo
@@ -114,6 +114,27 @@ def test_failures(ledger: History, status: str) -> None:
     ledger.failed(op_id, "gone: sc://h/;token=abcdef", status=status)  # type: ignore[arg-type]
     operation = ledger.get(op_id).operation
     assert (operation.status, operation.error) == (status, "gone: sc://h/;token=***")
+
+
+@pytest.mark.parametrize(
+    ("error", "kept"),
+    [
+        (EngineError("CAST_INVALID_INPUT", "The value 'secret' cannot be cast."), "[CAST_INVALID_INPUT] "),
+        (CancelledError("CANCELLED", "The work was cancelled."), "The work was cancelled."),
+    ],
+)
+def test_a_private_ledger_keeps_the_class_of_an_error_and_not_its_message(
+    tmp_path: Path, error: EngineError, kept: str
+) -> None:
+    for private in (False, True):
+        ledger = History(tmp_path / "history.duckdb", private=private)
+        op_id = ledger.begin(make_plan())
+        ledger.failed_by(op_id, error)
+        operation = ledger.get(op_id).operation
+        assert operation.status == ("cancelled" if isinstance(error, CancelledError) else "failed")
+        assert operation.error is not None
+        assert operation.error.startswith(kept)
+        assert ("secret" in operation.error) is ("secret" in error.message and not private)
 
 
 def test_a_commit_is_a_fact(ledger: History) -> None:
