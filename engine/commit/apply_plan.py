@@ -12,7 +12,14 @@ from engine.commit.check_allowed import check_allowed
 from engine.commit.check_plan import check_plan, invalid
 from engine.commit.check_running import check_running
 from engine.commit.commit_identity import of_another_table, own_commit
-from engine.commit.exactly_once import COMPARING, commit_despite, given_up_if_unknown, is_conflict, traced
+from engine.commit.exactly_once import (
+    COMPARING,
+    commit_despite,
+    given_up_if_unknown,
+    is_conflict,
+    stale_is_recorded,
+    traced,
+)
 from engine.commit.lost_commit import lost_commit, raise_lost
 from engine.commit.policy import Policy
 from engine.commit.prepare_again import (
@@ -87,11 +94,11 @@ def apply(
     if isinstance(plan, CreatePlan):
         create = check_plan(plan)
         check_allowed(plan, accept, policy, history)
-        with tagged(spark, tag):
+        with stale_is_recorded(history, plan), tagged(spark, tag):
             return apply_create(spark, plan, create, history, say)
     statement = check_plan(plan)
     check_allowed(plan, accept, policy, history)
-    with tagged(spark, tag):
+    with stale_is_recorded(history, plan), tagged(spark, tag):
         try:
             outcome = _apply(Application(spark, plan, statement, history, say))
         except (RefusedError, ConflictError, SessionChangedError):

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from engine.commit.apply_plan import apply
-from engine.model.errors import EngineError, RefusedError, StalePlanError
+from engine.ledger.history import History
+from engine.model.errors import EngineError, RefusedError, SessionChangedError, StalePlanError
 from engine.model.plan import Plan
 from engine.plan_merge import plan
 from engine.session.connect import connect
@@ -70,6 +71,22 @@ def test_a_touched_file_that_changed_makes_it_stale(shop: Any) -> None:
     shop.sql("DELETE FROM tgt WHERE id = 2")
     with pytest.raises(StalePlanError, match="files it would touch changed"):
         apply(shop, looked)
+
+
+def test_the_history_says_of_a_plan_that_it_went_stale_once(shop: Any, schema: str, tmp_path: Path) -> None:
+    history, looked = History(tmp_path / "history.duckdb"), plan(shop, DATED, rows=0)
+    history.record_planned(looked)
+    shop.sql("USE default")
+    with pytest.raises(SessionChangedError):
+        apply(shop, looked, history=history)
+    shop.sql(f"USE {schema}")
+    assert [one.status for one in history.list()] == ["planned"], "the session can be put back"
+    shop.sql("DELETE FROM tgt WHERE id = 2")
+    for _ in range(2):
+        with pytest.raises(StalePlanError) as raised:
+            apply(shop, looked, history=history)
+    (operation,) = history.list()
+    assert (operation.status, operation.error) == ("failed", str(raised.value))
 
 
 def test_a_table_that_was_made_anew_is_another_table(shop: Any) -> None:

@@ -91,10 +91,10 @@ def outcome_head(plan: AnyPlan, outcome: Outcome, glyphs: Glyphs) -> Head:
 def _what_now(failure: Failure, settled: Operation | None) -> str:
     if settled is not None and settled.status == "lost":
         return "Its rows are not in the table. {merge.replan} plans again."
-    if settled is not None and settled.status in ("cancelled", "failed", "not_committed"):
-        return "Nothing was committed: the table's log was asked. {merge.replan} plans again."
     if failure.stale:
         return "The table or the source moved since the plan. Nothing was committed; {merge.replan} plans again."
+    if settled is not None and settled.status in ("cancelled", "failed", "not_committed"):
+        return "Nothing was committed: the table's log was asked. {merge.replan} plans again."
     if failure.cancelled:
         return "Spark was told to stop. Whether it had committed before is not known yet: the History place says it."
     if failure.unreachable:
