@@ -18,7 +18,7 @@ from engine.spark.not_understood import not_understood, read_as, unless_refused
 from engine.spark.spark_errors import WITHOUT_CLASS, refused_while_planning
 from engine.sql.lexer import tokenize
 from engine.sql.names import quote, string
-from engine.sql.parse_create import ParsedCreate, is_create_table, parse_create
+from engine.sql.parse_create import EXTERNAL, ParsedCreate, is_create_table, parse_create
 from engine.sql.read_columns import ColumnDefinition
 
 if TYPE_CHECKING:
@@ -75,7 +75,8 @@ def create_from_parts(create: ParsedCreate) -> str:
 
 def _head(create: ParsedCreate) -> str:
     unless = " IF NOT EXISTS" if create.if_not_exists else ""
-    return f"{HEADS[create.mode]}{unless} {_dotted(create.parts)}"
+    head = HEADS[create.mode].replace("CREATE", f"CREATE {EXTERNAL}") if create.external else HEADS[create.mode]
+    return f"{head}{unless} {_dotted(create.parts)}"
 
 
 def _dotted(parts: tuple[str, ...]) -> str:

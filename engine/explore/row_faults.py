@@ -96,7 +96,7 @@ def _of_written(asked: InsertedKeys) -> dict[str, str]:
     keyed = " AND ".join(f"{asked.keys[n]} IS NOT NULL" for n in asked.never_null)
     equal = f"PARTITION BY {', '.join(asked.keys)}"
     return {
-        "NULL_KEYS_INSERTED": f"{asked.inserted} AND ({asked.nulls})",
+        "NULL_KEYS_INSERTED": f"{asked.inserted} AND NOT ({keyed})",
         "DUPLICATE_INSERTS": f"{asked.inserted} AND {keyed} AND count(*) OVER ({equal}) > 1",
     }
 

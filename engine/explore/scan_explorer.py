@@ -21,7 +21,7 @@ from engine.model.errors import EngineError
 from engine.model.value import Accuracy
 from engine.preflight.target_reads import beside
 from engine.spark.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set, is_on, read_confs
-from engine.spark.explain import explain
+from engine.spark.explain import COLUMN_ID, explain
 from engine.spark.schema import columns_of, schema_of
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote, string
@@ -44,7 +44,7 @@ SCAN = re.compile(
 # Spark cuts what it prints of a scan at 100 characters
 WHOLE = {"spark.sql.maxMetadataStringLength": "1000000"}
 AT_ONCE = 2
-ID = re.compile(r"#\d+L?")
+ID = re.compile(COLUMN_ID)
 COMPARED = re.compile(r"^\((?P<column>\w+) (?P<sign>=|<=>|<|>|<=|>=) (?P<value>[^()]+)\)$")
 DERIVED = re.compile(r"^\((?P<filter>.+) OR isnull\((?P=filter)\)\)$")
 NO_SKIPPING = (

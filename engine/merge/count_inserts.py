@@ -20,8 +20,8 @@ class InsertedKeys:
 
     ``written``: a struct of the key columns, as the clause of a row writes them. It has the name ``under`` in the other
     texts. ``keys``: what is equal in a repeated row, NULL for a row that is not inserted, for which it may fail.
-    ``never_null``: which of them (from 0) must not be NULL in one. ``nulls``: whether a column that must not be NULL
-    is. ``shown``: a struct of the columns as texts. ``private`` leaves the values out.
+    ``never_null``: which of them (from 0) no later MERGE finds if they are NULL. ``shown``: a struct of the columns as
+    texts. ``private`` leaves the values out.
     """
 
     clauses: tuple[int, ...]
@@ -29,7 +29,6 @@ class InsertedKeys:
     under: str
     keys: tuple[str, ...]
     never_null: tuple[int, ...]
-    nulls: str
     shown: str
     private: bool
 
@@ -40,7 +39,7 @@ class InsertedKeys:
 
 @dataclass(frozen=True)
 class KeyCounts:
-    """Inserted rows of which a key column is NULL, and those beyond the first of equal keys; some keys of each.
+    """Inserted rows of which a key is NULL, and those beyond the first of equal keys; some keys of each.
     ``clauses``: the numbers of those whose rows are counted."""
 
     clauses: tuple[int, ...]
@@ -64,10 +63,10 @@ def inserts_sql(clauses: int, unmatched: str, asked: InsertedKeys | None) -> str
     counts = ", ".join(f"coalesce(sum(i{n}), 0L)" for n in numbers)
     null_keys, repeated_keys = (
         "NULL" if asked.private else some_values(key)
-        for key in ("null_key", "CASE WHEN keyed AND n > 1 THEN a_key END")
+        for key in ("CASE WHEN is_in AND NOT keyed THEN a_key END", "CASE WHEN keyed AND n > 1 THEN a_key END")
     )
     return (
-        f"struct(array({counts}) AS inserts, coalesce(sum(nulls), 0L) AS nulls, "
+        f"struct(array({counts}) AS inserts, coalesce(sum(CASE WHEN is_in AND NOT keyed THEN n END), 0L) AS nulls, "
         f"coalesce(sum(CASE WHEN keyed THEN n - 1 END), 0L) AS repeated, "
         f"{null_keys} AS null_keys, {repeated_keys} AS repeated_keys) FROM ({_by_key(numbers, unmatched, asked)})"
     )
@@ -75,14 +74,16 @@ def inserts_sql(clauses: int, unmatched: str, asked: InsertedKeys | None) -> str
 
 def _by_key(numbers: range, unmatched: str, asked: InsertedKeys) -> str:
     """One row for each key that is inserted, and one for the rows that are not."""
-    items = [f"{asked.inserted} AS is_in", f"{asked.inserted} AND ({asked.nulls}) AS is_null"]
-    items += [f"{asked.shown} AS shown", *(f"{key} AS k{n}" for n, key in enumerate(asked.keys))]
+    items = [
+        f"{asked.inserted} AS is_in",
+        f"{asked.shown} AS shown",
+        *(f"{key} AS k{n}" for n, key in enumerate(asked.keys)),
+    ]
     counts = ", ".join(f"count_if({INSERT_CLAUSE} = {n}) AS i{n}" for n in numbers)
     keyed = " AND ".join(["is_in", *(f"k{n} IS NOT NULL" for n in asked.never_null)])
     keys = "".join(f", k{n}" for n in range(len(asked.keys)))
     return (
-        f"SELECT {counts}, count(*) AS n, count_if(is_null) AS nulls, {keyed} AS keyed, "
-        "min(shown) AS a_key, min(CASE WHEN is_null THEN shown END) AS null_key "
+        f"SELECT {counts}, count(*) AS n, is_in, {keyed} AS keyed, min(shown) AS a_key "
         f"FROM (SELECT {INSERT_CLAUSE}, {', '.join(items)} "
         f"FROM (SELECT {INSERT_CLAUSE}, {asked.written} AS {asked.under} FROM {unmatched})) GROUP BY is_in{keys}"
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from engine.merge.source_plan import explain_view
 from engine.merge.state_confs import has_meaning
 from engine.model.errors import CancelledError, EngineError, UnreachableError
-from engine.spark.explain import explain
+from engine.spark.explain import COLUMN_ID, explain
 from engine.spark.spark_errors import translate
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ NAME = r"(?:`(?:[^`$]|``|\$(?!\{))+`|\w+)"
 NAMES = rf"{NAME}(?:\.{NAME})*"
 """A name that is safe in a statement of ours: without ${…}, for which Spark puts the value of a conf."""
 VARIABLE = re.compile(rf"variablereference\(system\.session\.({NAME})=")
-COLUMN_ID = re.compile(r"#\d+L?")
 COLUMNS_OF_RELATION = re.compile(r"\b(Relation [^\[\s]*)\[[^\]]*\]")
 CTE_NUMBER = re.compile(r"\b(CTERelation(?:Def|Ref)) \d+")
 GENERATED_CLASS = re.compile(r"\$\$Lambda\b\S*")
@@ -120,7 +119,7 @@ def _as_printed(plan: str) -> str:
     for match in reversed(list(VARIABLE.finditer(plan))):
         end = match.end() + len(_literal(plan, match.end()))
         plan = plan[: match.end()] + plan[end:]
-    plan = COLUMNS_OF_RELATION.sub(r"\1", COLUMN_ID.sub("", plan))
+    plan = COLUMNS_OF_RELATION.sub(r"\1", re.sub(COLUMN_ID, "", plan))
     return GENERATED_CLASS.sub("$$Lambda", CTE_NUMBER.sub(r"\1", plan))
 
 

@@ -26,7 +26,7 @@ from engine.merge.source_plan import (
 from engine.model.errors import CancelledError, UnreachableError
 from engine.model.plan import Decision
 from engine.spark.confs import is_on, read_confs
-from engine.spark.explain import Node, tree
+from engine.spark.explain import COLUMN_ID, Node, tree
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.sql.sql_text import called_functions, quoted_values
@@ -62,7 +62,7 @@ HINTS = frozenset(
         *("SHUFFLE_REPLICATE_NL", "COALESCE", "REPARTITION", "REPARTITION_BY_RANGE", "REBALANCE"),
     )
 )
-OUTER = re.compile(r"\bouter\(.+?#\d+L?\)(?!#)")
+OUTER = re.compile(rf"\bouter\(.+?{COLUMN_ID}\)(?!#)")
 
 
 class Reason(NamedTuple):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge
 from engine.model.errors import EngineError
-from engine.spark.explain import Node, explain, tree
+from engine.spark.explain import COLUMN_ID, Node, explain, tree
 from engine.spark.not_understood import NOT_UNDERSTOOD
 from engine.spark.schema import schema_of
 
@@ -48,7 +48,7 @@ def check_target_view(spark: SparkSession, merge: AnalyzedMerge) -> None:
 
 def keeps_columns(plan: Node, names: list[str]) -> bool:
     """Whether every projection of an analyzed plan has these columns, in order and as they are."""
-    bare = [rf"{re.escape(name)}#\d+" for name in names]
+    bare = [rf"{re.escape(name)}{COLUMN_ID}" for name in names]
     items = ", ".join(f"{one}(?: AS {one})?" for one in bare)
     # a view casts each column to the type that it had when the view was made
     of_view = ", ".join(rf"cast\({one} as .+?\) AS {one}" for one in bare)

@@ -15,7 +15,7 @@ from engine.merge.analyze import AnalyzedMerge
 from engine.merge.should_materialize_source import NON_DETERMINISTIC
 from engine.merge.subquery_values import subqueries_of
 from engine.merge.volatile_parts import VOLATILE, volatile_subquery
-from engine.preflight.target_rules import StoreCast, TargetColumn, TargetRules, depends_on_zone
+from engine.preflight.target_rules import StoreCast, TargetColumn, TargetRules, may_generate_otherwise
 from engine.spark.schema import schema_of
 from engine.sql.char_types import padded
 from engine.sql.names import quote, string
@@ -240,8 +240,9 @@ def _generated(column: TargetColumn, known: Sequence[Assignment]) -> Assignment:
     )
     words = names_in(text)
     used = [a for a in known if a.column.name.lower() in words]
-    # in another time zone Delta gives it another value, though the columns that it is generated from stay
-    stays = used and all(a.origin == "kept" for a in used) and not depends_on_zone(text, [a.column for a in known])
+    # Delta computes it again, though the columns that it is generated from stay
+    stays = used and all(a.origin == "kept" for a in used)
+    stays = stays and not may_generate_otherwise(column, [a.column for a in known])
     origin: Origin = "kept" if stays else "generated"
     return Assignment(column, value, origin, unknown=volatile(value), of_target=any(a.of_target for a in used))
 

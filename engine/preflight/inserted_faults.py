@@ -118,14 +118,18 @@ def cells(spark: SparkSession, query: str) -> tuple[Cells, ...]:
 
 
 def _not_null(inserted: InsertedRows) -> str:
-    """The INSERT clauses that leave these rows out; "" where a later one would take them."""
+    """The INSERT clauses that leave these rows out; "" where a later one would take them, or where a key computes
+    something, which may be NULL where no column is, and the other way round."""
+    keys = null_matches_nothing(inserted.keys)
+    if any(key.target.text != f"{TARGET}.{quote(key.target.target_columns[0])}" for key in keys):
+        return ""
     clauses = []
     for one in inserted.clauses:
         values = typed_values(inserted.merge, one)
         columns = {a.column.name: a for a in one.columns}
         known = [
             f"{as_stored(columns[name], values[name])} IS NOT NULL"
-            for name in columns_of_target(null_matches_nothing(inserted.keys))
+            for name in columns_of_target(keys)
             if name in values
         ]
         if known and not is_last_of_its_kind(inserted.merge, one):

@@ -10,7 +10,7 @@ from engine.merge.analyze import AnalyzedMerge, Key
 from engine.merge.prepare_source import PreparedSource
 from engine.model.plan import Remark
 from engine.preflight.inserted_faults import cells, plain_columns
-from engine.spark.explain import explain
+from engine.spark.explain import COLUMN_ID, explain
 from engine.spark.schema import schema_of
 from engine.spark.spark_errors import collected
 from engine.sql.names import quote
@@ -21,7 +21,7 @@ from engine.sql.store_types import NUMERIC, can_up_cast_names, null_row
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-CAST_OF_SOURCE = re.compile(r"cast\(__dm_source#\d+ as ([a-z_]+(?:\([\d, ]+\))?)\)")
+CAST_OF_SOURCE = re.compile(rf"cast\(__dm_source{COLUMN_ID} as ([a-z_]+(?:\([\d, ]+\))?)\)")
 FLOATING = ("float", "double")
 
 

@@ -5,8 +5,9 @@ Delta checks every written row: casts fail first, then CHECK constraints, NOT NU
 costs nothing, the others share one aggregate, over the source's rows alone if no target column is needed.
 
 Copied rows kept their constraints when they were written or the constraint was added, so they are not checked, with
-two exceptions: a CHECK over the clock, which a row can break by growing old, and one that depends on the session's time
-zone. Not seen: CHAR and VARCHAR values that were written under spark.sql.legacy.charVarcharAsString and are copied
+three exceptions: a CHECK over the clock, which a row can break by growing old; a CHECK or a generated column that
+depends on the session's time zone; a generated column that may raise, as it does where the table was written without
+ANSI. Not seen: CHAR and VARCHAR values that were written under spark.sql.legacy.charVarcharAsString and are copied
 without it.
 """
 
@@ -21,7 +22,7 @@ from engine.merge.join_sides import CLAUSE, FILE, SOURCE_ROW, clause_number, see
 from engine.merge.prepare_source import PreparedSource
 from engine.preflight.assignments import Assignment, ClauseAssignments, kept, never_failing, volatile
 from engine.preflight.rows_after import clause_rows, unchanged_rows
-from engine.preflight.target_rules import TargetRules, depends_on_zone
+from engine.preflight.target_rules import TargetColumn, TargetRules, depends_on_zone, may_generate_otherwise
 from engine.sql.char_types import fits, lengths
 from engine.sql.names import quote
 from engine.sql.sql_text import names_in
@@ -200,16 +201,21 @@ def _column_checks(a: Assignment, rules: TargetRules) -> list[Check]:
             )
         )
     if column.generated_as is not None and a.origin == "given":
-        checks.append(
-            Check(
-                condition=VIOLATED,
-                sentence=f"give {column.name} another value than it is generated as ({column.generated_as})",
-                violated=f"NOT ({name} <=> ({column.generated_as}\n))",
-                columns=(column.name, *_named(rules, column.generated_as)),
-                hint=f"Do not assign {column.name}: Delta computes it.",
-            )
-        )
+        checks.append(_generated_check(column, rules, f"Do not assign {column.name}: Delta computes it."))
     return checks
+
+
+def _generated_check(
+    column: TargetColumn, rules: TargetRules, hint: str = "Merge under the time zone and confs that wrote the table."
+) -> Check:
+    """ColumnWithDefaultExprUtils.addDefaultExprsOrReturnConstraints: Delta computes the column again for each row."""
+    return Check(
+        condition=VIOLATED,
+        sentence=f"have another value in {column.name} than it is generated as ({column.generated_as})",
+        violated=f"NOT ({quote(column.name)} <=> ({column.generated_as}\n))",
+        columns=(column.name, *_named(rules, column.generated_as or "")),
+        hint=hint,
+    )
 
 
 def _not_null_paths(name: str, data_type: DataType, nullable: bool) -> list[tuple[str, ...]]:
@@ -232,8 +238,11 @@ def _named(rules: TargetRules, text: str) -> tuple[str, ...]:
 def copied_checks(
     merge: AnalyzedMerge, source: PreparedSource, matches: Matches, rules: TargetRules
 ) -> ClauseChecks | None:
-    """The rows that are only copied, against the CHECK constraints that time, or another time zone, can break."""
+    """The rows that are only copied, against what time, or another session than that which wrote them, can break."""
     checks = [check for check in _constraint_checks(rules, set()) if check.columns]
+    checks += [
+        _generated_check(column, rules) for column in rules.columns if may_generate_otherwise(column, rules.columns)
+    ]
     if not checks or not matches.touched:
         return None
     needed = {name for check in checks for name in check.columns}

@@ -68,6 +68,13 @@ def depends_on_zone(text: str, columns: Sequence[TargetColumn]) -> bool:
     return ZONED.search(text) is not None or any("timestamp" in one.replace("timestamp_ntz", "") for one in types)
 
 
+def may_generate_otherwise(column: TargetColumn, columns: Sequence[TargetColumn]) -> bool:
+    """Whether a generated column may have another value in this session than the one that was written: by the time
+    zone, or because it raises under ANSI what is NULL, or wraps, without."""
+    text = column.generated_as
+    return text is not None and (column.generation_may_raise or depends_on_zone(text, columns))
+
+
 @dataclass(frozen=True)
 class StoreCast:
     """How a value is cast to its column's type (UpdateExpressionsSupport.cast).

@@ -74,7 +74,6 @@ def inserted_keys(
         under=TARGET,
         keys=tuple(f"CASE WHEN {inserted} THEN ({key.target.text}\n) END" for key in keys),
         never_null=tuple(n for n, key in enumerate(keys) if not key.null_safe),
-        nulls=" OR ".join(f"{TARGET}.{quote(name)} IS NULL" for name in columns_of_target(never_null)),
         shown=f"struct({items})",
         private=private,
     )

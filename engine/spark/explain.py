@@ -26,6 +26,8 @@ FAILED = re.compile(r"(?:[a-z]\w*\.)+[A-Z][\w$]*(?:Exception|Error): ")
 # a classic session says it, a Connect server only ends the call
 STACK_OVERFLOW = ("StackOverflowError", NO_REASON)
 REDACTED = "*********(redacted)"
+COLUMN_ID = r"#\d+L?"
+"""What Spark prints behind the name of a column; a BIGINT has an L."""
 DELTA_AT = re.compile(r"Delta\[version=(\d+), ([^\]]*)\]")
 BRANCH = re.compile(r"^((?:[:| ] {2})*)(?:[:+]- )(.*)$")
 

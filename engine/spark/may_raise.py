@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.model.errors import CancelledError, EngineError, UnreachableError, UsageError
-from engine.spark.explain import explain
+from engine.spark.explain import COLUMN_ID, explain
 from engine.spark.spark_errors import collected
 from engine.sql.expressions import read_expression
 from engine.sql.lexer import Token
@@ -49,7 +49,7 @@ HARMLESS = frozenset(
     )
 )
 COMPARISONS = frozenset(("=", "<=>", "<", ">", "<=", ">="))
-COLUMN_ID = re.compile(r"\b(c\d+)#\d+L?")
+OF_CASE = re.compile(rf"\b(c\d+){COLUMN_ID}")
 TYPED = frozenset(("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ"))
 """Types whose literals are printed bare."""
 NUMBER = re.compile(r"-?\d+")
@@ -139,7 +139,7 @@ class _Reader:
 
     def __init__(self, neutral: Neutral, printed: str | None) -> None:
         self.neutral = neutral
-        self.printed = None if printed is None else COLUMN_ID.sub(r"\1", printed)
+        self.printed = None if printed is None else OF_CASE.sub(r"\1", printed)
         self.casts: set[tuple[str, str]] = set()
         self.tokens: tuple[Token, ...] = ()
 

@@ -29,8 +29,11 @@ from engine.sql.token_reader import NotReadError, read_list, refused_with_place
 
 __all__ = ["ColumnDefinition", "ParsedCreate", "is_create_table", "parse_create"]
 
+# Delta makes a managed table of it where no LOCATION is given
+EXTERNAL = "EXTERNAL"
 MODES: Mapping[tuple[str, ...], Mode] = {
     ("CREATE", "TABLE"): "Create",
+    ("CREATE", EXTERNAL, "TABLE"): "Create",
     ("CREATE", "OR", "REPLACE", "TABLE"): "CreateOrReplace",
     ("REPLACE", "TABLE"): "Replace",
 }
@@ -63,6 +66,7 @@ class ParsedCreate:
     sql: str
     form: Form
     mode: Mode
+    external: bool
     if_not_exists: bool
     name: str
     parts: tuple[str, ...]
@@ -117,13 +121,15 @@ def parse_create(sql: str) -> ParsedCreate:
 
 def _create(sql: str, reader: Reader) -> Fields:
     at = next(i for i, token in enumerate(reader.tokens) if token.word == "TABLE") + 1
-    mode = MODES[tuple(token.word for token in reader.tokens[:at])]
+    words = tuple(token.word for token in reader.tokens[:at])
+    mode = MODES[words]
     unless = mode == "Create" and [reader.word(at + i) for i in range(3)] == ["IF", "NOT", "EXISTS"]
     at += 3 if unless else 0
     parts, end = read_name(reader, at)
     head: Fields = {
         "sql": sql,
         "mode": mode,
+        "external": EXTERNAL in words,
         "if_not_exists": unless,
         "name": _name_text(sql, reader, at, end, parts),
         "parts": parts,

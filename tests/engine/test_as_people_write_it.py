@@ -144,6 +144,14 @@ MERGES: dict[str, tuple[tuple[str, ...], str]] = {
         (*PAIR, "CREATE OR REPLACE TEMPORARY VIEW seen AS SELECT * FROM tgt"),
         f"MERGE INTO seen t USING src s ON t.id = s.id {UPSERT}",
     ),
+    "a temporary view with BIGINT columns as target, whose ids Spark prints with an L": (
+        (
+            "CREATE TABLE tgt USING delta AS SELECT id, id AS v FROM range(3)",
+            "CREATE TABLE src USING delta AS SELECT id, 7L AS v FROM range(2, 4)",
+            "CREATE OR REPLACE TEMPORARY VIEW seen AS SELECT * FROM tgt",
+        ),
+        f"MERGE INTO seen t USING src s ON t.id = s.id {UPSERT}",
+    ),
     "a cast to a struct by colons": (
         PAIR,
         "MERGE INTO tgt t USING src s ON t.id = s.id WHEN MATCHED THEN UPDATE SET st = s.st::struct<a: int, b: string> "

@@ -53,6 +53,8 @@ RIGHT = (
     "CREATE TABLE IDENTIFIER('x.`y z`') (a INT) USING delta",
     "CREATE TABLE IF NOT EXISTS a.b.t LIKE IDENTIFIER('c.`d e`') TBLPROPERTIES (a = 'b') LOCATION '/x' USING delta",
     "CREATE TABLE t LIKE s.src",
+    "CREATE EXTERNAL TABLE t (a INT) USING delta",
+    "CREATE EXTERNAL TABLE IF NOT EXISTS a.external USING delta LOCATION '/no/where' AS SELECT 1 AS external",
     "CREATE TABLE t (a VARCHAR(3) COLLATE UNICODE, b CHAR(2), c STRUCT<a: INT NOT NULL COMMENT 'in', b ARRAY<INT>>)",
     "CREATE TABLE t (d INTERVAL DAY TO SECOND, e TIMESTAMP WITHOUT TIME ZONE, f STRUCT<>, g GEOMETRY(ANY), h TIME(3))",
     "CREATE TABLE t (m MAP<STRING, ARRAY<ARRAY<DECIMAL(10, 2)>>> NOT NULL, v VARIANT)",
@@ -224,6 +226,8 @@ def test_what_people_write_is_planned_and_made_as_promised(spark: Any, schema: s
             "TBLPROPERTIES ('delta.feature.allowColumnDefaults' = 'supported', 'x' = 'it''s')",
             "CREATE TABLE IDENTIFIER('t3') (a INT, case INT) USING delta CLUSTER BY (case)",
             f"CREATE TABLE t4 (select INT) USING delta LOCATION '{tmp_path}/it''s [x]{{}}'",
+            "CREATE EXTERNAL TABLE t5 (a INT) USING delta",
+            f"CREATE EXTERNAL TABLE t6 USING delta LOCATION '{tmp_path}/t6' AS SELECT 1 AS external",
         )
     ):
         found = plan(spark, sql)

@@ -34,6 +34,7 @@ def shop(spark: Any) -> Iterator[Any]:
             "INSERT INTO t VALUES (1, 'a', 10, 5, true), (2, 'b', 20, 5, true), (3, 'c', 30, 5, false), "
             "(4, 'd', 40, NULL, true), (5, 'e', 50, 5, true)"
         )
+        spark.sql("CREATE TABLE d (id DOUBLE) USING DELTA")
         spark.sql("CREATE TABLE m (id INT, tags MAP<STRING, INT>, v STRING) USING DELTA")
         spark.sql("INSERT INTO m VALUES (1, map('a', 1), 'a'), (2, map('a', 2), 'b')")
         yield spark
@@ -187,6 +188,21 @@ CASES = {
         "MERGE INTO t USING (SELECT * FROM VALUES ('7', 'a'), ('07', 'b'), ('8', 'c') AS x(id, v)) AS s ON t.id = s.id "
         "WHEN MATCHED THEN UPDATE SET v = s.v",
         {"KEYS_COLLIDE_BY_CAST": 2},
+    ),
+    "BIGINT keys that become one DOUBLE": (
+        "MERGE INTO d USING (SELECT * FROM VALUES (9007199254740992L), (9007199254740993L), (5L) AS x(id)) AS s "
+        "ON d.id = s.id WHEN MATCHED THEN DELETE",
+        {"KEYS_COLLIDE_BY_CAST": 2},
+    ),
+    "a key that is computed, and never NULL": (
+        "MERGE INTO t USING (SELECT * FROM VALUES (NULL, 'a'), (NULL, 'b'), (6, 'c') AS x(id, v)) AS s "
+        "ON coalesce(t.id, -1) = coalesce(s.id, -1) WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)",
+        {"DUPLICATE_INSERTS": 1},
+    ),
+    "a key that is computed, and NULL where its column is not": (
+        "MERGE INTO t USING (SELECT * FROM VALUES (-1, 'a'), (6, 'c') AS x(id, v)) AS s "
+        "ON nullif(t.id, -1) = s.id WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)",
+        {"NULL_KEYS_INSERTED": 1},
     ),
     "keys of another width": (
         "MERGE INTO t USING (SELECT * FROM VALUES (7L, 'a'), (8L, 'c') AS x(id, v)) AS s ON t.id = s.id "

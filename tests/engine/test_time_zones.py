@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from engine.spark.confs import confs_set
 from tests.engine.fidelity import check_merge
 
 TABLE = (
@@ -42,6 +43,36 @@ def test_what_a_row_was_checked_for_may_break_in_another_zone(
     source = f"(SELECT {matching} AS id, 7 AS v)"
     clauses = "WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)"
     check_merge(spark, "tgt", f"MERGE INTO tgt t USING {source} s ON t.id = s.id {clauses}", values=True)
+
+
+OTHERWISE = {
+    "in another time zone": ("DATE", "CAST(ts AS DATE)", {"spark.sql.session.timeZone": "Asia/Tokyo"}),
+    "under ANSI": ("INT", "CAST(v AS INT)", {"spark.sql.ansi.enabled": "true"}),
+}
+
+
+@pytest.mark.parametrize("then", ["DELETE", "UPDATE SET w = 1"])
+@pytest.mark.parametrize("vectors", [False, True])
+@pytest.mark.parametrize("name", OTHERWISE)
+def test_a_generated_column_of_a_copied_row_is_computed_again(
+    spark: Any, schema: str, name: str, vectors: bool, then: str
+) -> None:
+    """It is only the row that stays which has another value now."""
+    type_, generated_as, confs = OTHERWISE[name]
+    with confs_set(spark, {"spark.sql.session.timeZone": "UTC", "spark.sql.ansi.enabled": "false"}):
+        spark.sql(
+            f"CREATE TABLE tgt (id INT, ts TIMESTAMP, v STRING, w INT, g {type_} GENERATED ALWAYS AS ({generated_as})) "
+            f"USING delta TBLPROPERTIES ('delta.enableDeletionVectors' = '{str(vectors).lower()}')"
+        )
+        spark.sql(
+            "INSERT INTO tgt (id, ts, v) SELECT /*+ COALESCE(1) */ * FROM VALUES (1, TIMESTAMP'2024-01-01 08:00:00', "
+            "'7'), (2, TIMESTAMP'2024-01-01 20:00:00', 'no')"
+        )
+    with confs_set(spark, confs):
+        outcome = check_merge(
+            spark, "tgt", f"MERGE INTO tgt t USING (SELECT 1 AS id) s ON t.id = s.id WHEN MATCHED THEN {then}"
+        )
+    assert (outcome == "committed") is vectors
 
 
 def test_copied_rows_are_checked_as_well(spark: Any, tokyo: Any) -> None:

@@ -11,7 +11,7 @@ from engine.merge.find_touched_files import ask_with_keys
 from engine.merge.run_with_source_lost_retries import BLOCK_LOST
 from engine.model.errors import EngineError
 
-KEYS = InsertedKeys((1,), "w", "t", ("t.id",), (0,), "t.id IS NULL", "struct(t.id)", private=False)
+KEYS = InsertedKeys((1,), "w", "t", ("t.id",), (0,), "struct(t.id)", private=False)
 
 
 class Spark:
