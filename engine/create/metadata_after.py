@@ -103,6 +103,7 @@ def protocol_after(
         if before and protocol.features == old:
             return Protocol(before.min_reader_version, before.min_writer_version, old)
         return protocol_of(protocol.features)
+    properties = {**kept_by_replace(create, before), **properties}
     downgrade = is_on(read_confs(spark, (DOWNGRADE,)), DOWNGRADE, "false")
     if before is None or downgrade:
         new = protocol_for_new_table(provided.columns, properties, {}, nested_not_null=provided.nested_not_null)
@@ -131,12 +132,14 @@ def properties_after(
     was_off = before is not None and not is_on(before.properties, IN_COMMIT_TIMESTAMPS, "false")
     if was_off and is_on(properties, IN_COMMIT_TIMESTAMPS, "false"):
         properties |= dict.fromkeys(ENABLEMENT)
-    if before is not None and create.form != "clone":
-        # updateMetadataForNewTableInReplace: what was on stays on, unless the statement says otherwise
-        for key in KEPT_BY_REPLACE:
-            if key in before.properties:
-                properties.setdefault(key, before.properties[key])
-    return properties
+    return {**kept_by_replace(create, before), **properties}
+
+
+def kept_by_replace(create: ParsedCreate, before: TableState | None) -> dict[str, str | None]:
+    """updateMetadataForNewTableInReplace: what was on stays on, unless the statement says otherwise."""
+    if before is None or create.form == "clone":
+        return {}
+    return {key: before.properties[key] for key in KEPT_BY_REPLACE if key in before.properties}
 
 
 def with_iceberg_compat(configuration: Mapping[str, str]) -> dict[str, str | None]:

@@ -127,6 +127,21 @@ def test_a_replaced_table_keeps_its_features_unless_a_downgrade_is_allowed(allow
     assert found.features == features
 
 
+def test_a_downgrade_leaves_the_features_of_properties_that_a_replace_keeps() -> None:
+    old = before(
+        properties={"delta.enableDeletionVectors": "true"},
+        features=("appendOnly", "invariants", "deletionVectors", "typeWidening"),
+        min_reader_version=3,
+        min_writer_version=7,
+    )
+    for said, features in (
+        ({}, {"appendOnly", "invariants", "deletionVectors"}),
+        ({"delta.enableDeletionVectors": "false"}, {"appendOnly", "invariants"}),
+    ):
+        found = protocol_after(Session(**{DOWNGRADE: "true"}), CREATE, Provided((ID,), ()), said, old)  # type: ignore[arg-type]
+        assert found.features == features
+
+
 def test_clustering_needs_its_feature() -> None:
     provided = Provided((ID,), (), ("id",))
     assert "clustering" in protocol_after(Session(), CREATE, provided, {}, None).features  # type: ignore[arg-type]
