@@ -5,9 +5,8 @@ Delta checks every written row: casts fail first, then CHECK constraints, NOT NU
 costs nothing, the others share one aggregate, over the source's rows alone if no target column is needed.
 
 Copied rows kept their constraints when they were written or the constraint was added, so they are not checked, with
-three exceptions: a CHECK over the clock, which a row can break by growing old; a CHECK or a generated column that
-depends on the session's time zone; a generated column that may raise, as it does where the table was written without
-ANSI. Not seen: CHAR and VARCHAR values that were written under spark.sql.legacy.charVarcharAsString and are copied
+two exceptions: a CHECK over the clock, which a row can break by growing old, and a CHECK or generated column that depends
+on the session's time zone, or may raise, as it does where the table was written without ANSI. Not seen: CHAR and VARCHAR values that were written under spark.sql.legacy.charVarcharAsString and are copied
 without it.
 """
 
@@ -152,12 +151,13 @@ def risky_parts(merge: AnalyzedMerge, a: Assignment, rules: TargetRules) -> list
 
 
 def _constraint_checks(rules: TargetRules, changed: set[str]) -> list[Check]:
-    """The CHECK constraints that name a changed column, the clock, or what depends on the session's time zone."""
+    """The CHECK constraints that name a changed column, the clock, or what another session may compute otherwise."""
     checks = []
     for name, text in rules.checks.items():
         columns = _named(rules, text)
         kept = not any(column.lower() in changed for column in columns)
-        if kept and not volatile(text) and not depends_on_zone(text, rules.columns):
+        other = name in rules.checks_that_may_raise or depends_on_zone(text, rules.columns)
+        if kept and not volatile(text) and not other:
             continue
         checks.append(
             Check(

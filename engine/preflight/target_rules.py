@@ -103,6 +103,7 @@ class TargetRules:
 
     columns: tuple[TargetColumn, ...]
     checks: Mapping[str, str]
+    checks_that_may_raise: frozenset[str]
     append_only: bool
     cast: StoreCast
 
@@ -134,23 +135,28 @@ def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[Log
                 partition=field.name.lower() in partitions,
             )
         )
-    columns = _with_risks(spark, columns)
+    checks = {k.removeprefix(CHECK): str(v) for k, v in properties.items() if k.lower().startswith(CHECK)}
+    columns, checks_that_may_raise = _with_risks(spark, columns, checks)
     return TargetRules(
         columns=tuple(columns),
-        checks={k.removeprefix(CHECK): str(v) for k, v in properties.items() if k.lower().startswith(CHECK)},
+        checks=checks,
+        checks_that_may_raise=checks_that_may_raise,
         append_only=is_on(properties, "delta.appendOnly", "false"),
         cast=store_cast(confs, evolves=merge.statement.schema_evolution or is_on(confs, AUTO_MERGE, "false")),
     )
 
 
-def _with_risks(spark: SparkSession, columns: Sequence[TargetColumn]) -> list[TargetColumn]:
-    """The columns, those marked whose generation expression may raise."""
+def _with_risks(
+    spark: SparkSession, columns: Sequence[TargetColumn], checks: Mapping[str, str]
+) -> tuple[list[TargetColumn], frozenset[str]]:
+    """The columns, those marked whose generation expression may raise, and the names of the CHECKs that may."""
     side = Side(TARGET, (), False, tuple(column.name for column in columns))
     types = {(TARGET, column.name): column.type for column in columns}
-    generated = [column for column in columns if column.generated_as is not None]
-    risks = may_raise(spark, [(column.generated_as or "", [side]) for column in generated], types)
-    risky = {column.name for column, risk in zip(generated, risks, strict=True) if risk}
-    return [replace(column, generation_may_raise=column.name in risky) for column in columns]
+    generated = {column.name: column.generated_as for column in columns if column.generated_as is not None}
+    risks = may_raise(spark, [(text, [side]) for text in (*generated.values(), *checks.values())], types)
+    risky = {name for name, risk in zip(generated, risks, strict=False) if risk}
+    risky_checks = {name for name, risk in zip(checks, risks[len(generated) :], strict=True) if risk}
+    return [replace(column, generation_may_raise=column.name in risky) for column in columns], frozenset(risky_checks)
 
 
 def store_cast(confs: Mapping[str, str], *, evolves: bool) -> StoreCast:

@@ -75,6 +75,16 @@ def test_a_generated_column_of_a_copied_row_is_computed_again(
     assert (outcome == "committed") is vectors
 
 
+@pytest.mark.parametrize("then", ["DELETE", "UPDATE SET w = 1"])
+def test_a_check_that_raises_under_ansi_alone_is_computed_for_a_copied_row(spark: Any, schema: str, then: str) -> None:
+    with confs_set(spark, {"spark.sql.ansi.enabled": "false"}):
+        spark.sql("CREATE TABLE tgt (id INT, v STRING, w INT) USING delta")
+        spark.sql("INSERT INTO tgt SELECT /*+ COALESCE(1) */ * FROM VALUES (1, '7', 1), (2, 'no', 1)")
+        spark.sql("ALTER TABLE tgt ADD CONSTRAINT c CHECK (coalesce(CAST(v AS INT), 1) > 0)")
+    merge = f"MERGE INTO tgt t USING (SELECT 1 AS id) s ON t.id = s.id WHEN MATCHED THEN {then}"
+    assert check_merge(spark, "tgt", merge) == "CAST_INVALID_INPUT"
+
+
 def test_copied_rows_are_checked_as_well(spark: Any, tokyo: Any) -> None:
     for statement in TABLE:
         spark.sql(statement).collect()
