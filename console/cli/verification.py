@@ -89,7 +89,7 @@ def _taken_back(invocation: Invocation, session: Session, narrator: Narrator, ou
         detail = history.get(outcome.op_id)
         found = plan_undo(session.spark, detail)
         # nothing is accepted: with later commits, or a property to raise, it is refused
-        done = undo(session.spark, found, history=history, on_progress=lambda one: narrator.say(one.phase))
+        done = undo(session.spark, found, history=history, on_progress=narrator.progress)
     except EngineError as error:
         narrator.pause()
         show(Text(f"{glyphs(error=True).error} it is not taken back: {visible(str(error))}"), error=True)

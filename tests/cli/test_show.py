@@ -9,6 +9,7 @@ import pytest
 
 from engine.model.conflicts import ConflictKey, Conflicts, Dedupe
 from engine.model.create_values import CreatePlan
+from engine.model.expectation import ExpectationResult
 from engine.model.plan import Plan, Refused, Remark, Sample
 from engine.model.plan_file import write_plan
 from engine.model.scan import TouchedFile, TouchedFiles
@@ -92,6 +93,16 @@ def test_refused_plan(shell: Shell, tmp_path: Path) -> None:
     markdown = shell("show", saved(tmp_path, plan), "--markdown").out
     assert "❌ **cannot be committed**: `DELTA_MULTIPLE`" in markdown
     assert "`k=0` is matched by 2 source rows" in markdown
+
+
+def test_what_must_be_accepted_is_part_of_the_next_command(shell: Shell, tmp_path: Path) -> None:
+    failing = ExpectationResult(
+        name="rows", kind="rows", severity="error", status="fail", sentence="rows: 9 is above the most, 5."
+    )
+    out = shell("show", saved(tmp_path, make_plan(expectations=(failing,)))).out
+    step = out.splitlines()[-1]
+    assert step.startswith("If it is meant all the same: deltamerge-console ")
+    assert step.endswith(f"apply {tmp_path / 'p.json'} --accept expect:rows")
 
 
 def test_rivals_stand_below_one_another_with_a_source_to_paste(shell: Shell, tmp_path: Path) -> None:
