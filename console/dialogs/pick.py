@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,6 +18,7 @@ from console.dialogs.dialog import FRAME_ROWS, Dialog
 from console.fuzzy import best_matches
 from console.words.visible import visible
 
+NOTHING_FITS = "Nothing fits."
 MOST_ROWS = 12
 ROWS_ABOVE = 5
 
@@ -52,15 +53,19 @@ class PickDialog(Dialog[str]):
         choices: Iterable[Choice],
         *,
         last: Choice | None = None,
-        empty: str = "Nothing fits.",
+        typed: Callable[[str], Choice | None] = lambda _: None,
+        empty: str = NOTHING_FITS,
         awaits: str = "",
     ) -> None:
-        """``awaits`` is shown until ``add`` brings more choices, or ``add(())`` says that there are none."""
+        """``typed`` makes a choice of what is typed, above those that fit. ``empty`` is said where there is no choice
+        at all; ``awaits`` until ``add`` brings more, or ``add(())`` says that there are none.
+        """
         super().__init__()
         self._title = title
         self._sentence = sentence
         self._choices = list(choices)
         self._last = [last] if last is not None else []
+        self._typed_choice = typed
         self._empty = empty
         self._awaits = awaits
         self._shown: Sequence[Choice] = ()
@@ -102,9 +107,10 @@ class PickDialog(Dialog[str]):
 
     def _narrow(self, words: str) -> None:
         options = self.query_one("#choices", OptionList)
-        self._shown = best_matches(
-            words, [*self._choices, *self._last], lambda choice: f"{choice.label} {choice.detail}"
-        )
+        every = [*self._choices, *self._last]
+        own = self._typed_choice(words)
+        fitting = best_matches(words, every, lambda choice: f"{choice.label} {choice.detail}")
+        self._shown = [*([own] if own else []), *fitting]
         options.clear_options()
         options.add_options(Option(self._line(choice)) for choice in self._shown)
         # Textual keeps the height it found for a list whose last layout is still due, and an empty list has none:
@@ -112,7 +118,8 @@ class PickDialog(Dialog[str]):
         options.styles.height = None
         options.styles.height = "auto"
         options.highlighted = 0 if self._shown else None
-        self.query_one("#none", Static).update(Content(self._awaits or ("" if self._shown else self._empty)))
+        empty = NOTHING_FITS if every else self._empty
+        self.query_one("#none", Static).update(Content(self._awaits or ("" if self._shown else empty)))
 
     @staticmethod
     def _line(choice: Choice) -> Content:

@@ -124,9 +124,9 @@ def _references(expectation: Expectation, table: Table) -> Query:
         own = own or is_own
         other = "after" if is_own else ".".join(quote(part) for part in parts[:-1])
         column = f"c.{table.column(name)}"
-        bad.append(
-            f"({column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM {other} AS r WHERE r.{quote(parts[-1])} = {column}))"
-        )
+        # in a subquery a column of its own goes before an alias around it: c.x would be the field x of a column c
+        values = f"(SELECT r.{quote(parts[-1])} AS __dm_value FROM {other} AS r)"
+        bad.append(f"({column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM {values} WHERE __dm_value = {column}))")
     either = " OR ".join(bad)
     if own:  # a row that is deleted may have been referred to
         return Query(f"SELECT * FROM after AS c WHERE {either}", "table")

@@ -38,6 +38,23 @@ async def test_the_demos_merges_and_a_file_are_opened_from_a_plain_start(backend
         assert not backend.called("plan")
 
 
+async def test_a_path_that_is_typed_into_the_list_is_a_choice(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(backend.home)
+    Path("mine.sql").write_text(MERGE_SQL)
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("2")
+        await operator.sees("ctrl+o opens one")
+        await operator.press("ctrl+o", *"nowhere")
+        await operator.sees("Nothing fits.")
+        await operator.press(*["backspace"] * 7, *"mine.sql")
+        await operator.sees("mine.sql  the file of this path")
+        await operator.press("enter")
+        await operator.until(lambda: operator.merge.editor.text == MERGE_SQL)
+
+
 async def test_a_file_that_is_no_text_is_refused_in_words(
     backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:

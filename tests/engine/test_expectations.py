@@ -64,7 +64,8 @@ def build(spark: Any) -> None:
         "INSERT INTO t VALUES (1, 'a', 10, NULL, true, 1, NULL, TIMESTAMP'2020-01-01'), "
         "(2, 'b', 20, 1, true, 1, NULL, TIMESTAMP'2020-01-01')"
     )
-    spark.sql("CREATE TABLE r AS SELECT * FROM VALUES (10), (20), (30) AS x(k)")
+    # its other column could be taken for an alias of ours
+    spark.sql("CREATE TABLE r AS SELECT k, named_struct('n', k) AS c FROM VALUES (10), (20), (30) AS x(k)")
 
 
 def merge(rows: str, on: str = "t.id = s.id") -> str:

@@ -26,7 +26,7 @@ def offer(place: StatementPlace, form: MergeForm, part: Part, taken: Callable[[s
     question = "Into which table?" if only_delta else "From which table? A path or a query is typed in the field."
     choices = table_choices(place, only_delta=only_delta)
     title = "Target" if only_delta else "Source"
-    dialog = PickDialog(title, question, choices, empty="No such table is known here.", awaits=LISTING)
+    dialog = PickDialog(title, question, choices, empty="No table is known here.", awaits=LISTING)
     place.app.push_screen(dialog, taken)
     load_choices(place, dialog, only_delta=only_delta)
 

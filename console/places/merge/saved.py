@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from console.dialogs.path import PathDialog
 from console.dialogs.pick import Choice, PickDialog
 from console.drafts import Draft, DraftStore
-from console.places.merge.sql_files import BY_PATH, ask_for_file, demo_merges, open_file
+from console.places.merge.sql_files import BY_PATH, ask_for_file, demo_merges, open_file, typed_path
 from console.words.format import local_time
 from console.words.sentences import one_line
 
@@ -72,7 +72,7 @@ def ask_which_to_open(place: StatementPlace) -> None:
         "Saved ones and those planned lately, with their parameters; or a file. The text of now is put aside.",
         [*saved, *demo_merges(place.console_app.home)],
         last=BY_PATH,
-        empty="Nothing was saved or planned yet: w saves the merge in the editor.",
+        typed=typed_path,
         awaits="Reading the history…",
     )
 

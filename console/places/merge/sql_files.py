@@ -16,6 +16,14 @@ MAX_BYTES = 16 * 1024 * 1024
 BY_PATH = Choice("path", "a .sql file", "type its path")
 
 
+def typed_path(typed: str) -> Choice | None:
+    """What looks like the path of a file, as a choice."""
+    is_path = "/" in typed or typed.lower().endswith(".sql")
+    return (
+        Choice(f"file {Path(typed.strip()).expanduser()}", typed.strip(), "the file of this path") if is_path else None
+    )
+
+
 def demo_merges(home: Path) -> list[Choice]:
     """The merges that ``demo`` has written, if it was run."""
     return [Choice(f"file {path}", path.stem, "of the demo") for path in sorted((home / "demo").glob("*.sql"))]

@@ -26,8 +26,16 @@ def sql_of(entry: str) -> tuple[str, str]:
         ("unique: [ID, a`b]", "changes", ["a.`id` = c.`id` AND a.`a``b` = c.`a``b`", "HAVING count(*) > 1"]),
         ("not_null: [id, new]", "changes", ["FROM changes", "`id` IS NULL OR `new` IS NULL"]),
         ("accepted: {a`b: [\"it's\", '{x}']}", "changes", [r"CAST('it\'s' AS STRING), CAST('{x}' AS STRING)"]),
-        ("references: {id: demo.customers.key}", "changes", ["FROM `demo`.`customers` AS r WHERE r.`key` = c.`id`"]),
-        ("references: {id: demo.orders.new}", "table", ["FROM after AS r WHERE r.`new` = c.`id`", "FROM after AS c"]),
+        (
+            "references: {id: demo.customers.key}",
+            "changes",
+            ["(SELECT r.`key` AS __dm_value FROM `demo`.`customers` AS r) WHERE __dm_value = c.`id`"],
+        ),
+        (
+            "references: {id: demo.orders.new}",
+            "table",
+            ["(SELECT r.`new` AS __dm_value FROM after AS r) WHERE __dm_value = c.`id`", "FROM after AS c"],
+        ),
         ("history: {key: [id], current: new}", "changes", ["PARTITION BY a.`id`", "__dm_current > 1"]),
         (
             "history: {key: [id], current: new, from: a`b, to: ID}",
