@@ -209,17 +209,18 @@ def print_next(step: str) -> None:
 
 
 def next_step(invocation: Invocation, found: AnyPlan, file: str, params: tuple[str, ...], output: Path | None) -> str:
-    """What to type next; what is to be accepted is said, and not to be taken for the usual way."""
+    """What to type next. Codes to accept are part of the command; it does not begin with Next then."""
     from engine.commit.check_allowed import to_accept
 
     if not found.changes_something:
         return f"Nothing to apply: this {'merge' if found.kind == 'merge' else 'statement'} changes nothing."
-    accepted = [word for one in to_accept(found) for word in ("--accept", one.code)]
+    codes = dict.fromkeys(one.code for one in to_accept(found))
+    accepted = [word for code in codes for word in ("--accept", code)]
     next_ = "If it is meant all the same" if accepted else "Next"
     if output is not None:
         return f"{next_}: {invocation.command('apply', str(output), *accepted)}"
     if file == STDIN:
-        return f"{next_}: save the plan with -o PLAN.json, and apply that."
+        return f"{next_}: save the plan with -o PLAN.json, and apply {' '.join(('that', *accepted))}."
     given = [word for one in params for word in ("--param", one)]
     return f"{next_}: {invocation.command('apply', file, *given, *accepted)}"
 

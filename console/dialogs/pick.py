@@ -57,7 +57,7 @@ class PickDialog(Dialog[str]):
         empty: str = NOTHING_FITS,
         awaits: str = "",
     ) -> None:
-        """``typed`` makes a choice of what is typed, above those that fit. ``empty`` is said where there is no choice
+        """``typed`` makes a choice of what is typed, below those that fit. ``empty`` is said where there is no choice
         at all; ``awaits`` until ``add`` brings more, or ``add(())`` says that there are none.
         """
         super().__init__()
@@ -110,7 +110,7 @@ class PickDialog(Dialog[str]):
         every = [*self._choices, *self._last]
         own = self._typed_choice(words)
         fitting = best_matches(words, every, lambda choice: f"{choice.label} {choice.detail}")
-        self._shown = [*([own] if own else []), *fitting]
+        self._shown = [*fitting, *([own] if own else [])]
         options.clear_options()
         options.add_options(Option(self._line(choice)) for choice in self._shown)
         # Textual keeps the height it found for a list whose last layout is still due, and an empty list has none:

@@ -18,7 +18,7 @@ class ThemeDialog(PickDialog):
     def __init__(self, names: Iterable[str], now: str) -> None:
         others = [Choice(name, name) for name in sorted(names) if name != now]
         sentence = "The console shows the theme under the cursor. Enter takes it, esc goes back to the one before."
-        super().__init__("Theme", sentence, [Choice(now, now, "now"), *others], empty="No theme is named so.")
+        super().__init__("Theme", sentence, [Choice(now, now, "now"), *others])
 
     @on(OptionList.OptionHighlighted)
     def _preview(self, event: OptionList.OptionHighlighted) -> None:

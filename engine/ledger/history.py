@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 LEFT_OUT = "The message is left out: the profile is private."
 """In place of what Spark says of an error."""
 FailedStatus = Literal["failed", "cancelled", "not_committed", "lost"]
-
-
 OTHER_MERGES = 10
 """Applied merges into a table that are read for each one that is wanted."""
 
@@ -55,8 +53,8 @@ class History:
 
     Opening costs nothing; the first call that needs the file creates it. Safe to share between
     threads and processes. A call waits at most ``wait_seconds`` for others. ``on_notice`` gets one-line
-    notices for a person (a damaged ledger was set aside). ``private``: of an error that Spark raises its class is kept,
-    and not its message, which may hold the value of a row.
+    notices for a person (a damaged ledger was set aside). ``private``: only the class of an error is kept; its message
+    may hold the value of a row.
     """
 
     def __init__(
@@ -86,7 +84,7 @@ class History:
         body = rows.packed(plan)  # before the lock is taken: others wait for it
 
         def work(db: DuckDBPyConnection) -> str:
-            return rows.planned_row(db, plan.plan_id) or _insert_planned(db, plan, body)
+            return rows.planned_row(db, plan.plan_id) or rows.insert_planned(db, plan, body)
 
         return self._store.run(work)
 
@@ -95,7 +93,7 @@ class History:
         body, found = rows.packed(plan), rows.packed(rehearsal)
 
         def work(db: DuckDBPyConnection) -> None:
-            op_id = rows.newest_row(db, plan.plan_id) or _insert_planned(db, plan, body)
+            op_id = rows.newest_row(db, plan.plan_id) or rows.insert_planned(db, plan, body)
             db.execute("INSERT INTO document VALUES (?, 'rehearsal', ?)", [op_id, found])
 
         self._store.run(work)
@@ -126,7 +124,7 @@ class History:
             row = rows.planned_row(db, plan.plan_id, op_id)
             if row is None:
                 fresh = op_id if op_id is not None and not rows.exists(db, op_id) else rows.new_id()
-                row = _insert(db, plan, body, "running", fresh)
+                row = rows.insert_plan(db, plan, body, "running", fresh)
             _run(db, row, where, checked)
             return row
 
@@ -187,12 +185,22 @@ class History:
         if isinstance(error, CancelledError):
             self.failed(op_id, error.message, "cancelled")
         else:
-            self.failed(op_id, f"[{error.condition}] {LEFT_OUT}" if self._private else str(error))
+            self.failed(op_id, self._told(error))
+
+    def _told(self, error: EngineError) -> str:
+        return redact(f"[{error.condition}] {LEFT_OUT}" if self._private else str(error))
 
     def went_stale(self, plan: AnyPlan, error: StalePlanError) -> None:
         """An apply of ``plan`` ran nothing, because the table or the source moved. What was begun tells its own end."""
-        if not any(one.status != "planned" for one in self.find_by_plan(plan.plan_id)):
-            self.failed(self.record_planned(plan), str(error))
+        body, end = rows.packed(plan), {"status": "failed", "error": self._told(error), "finished_at": now()}
+
+        def work(db: DuckDBPyConnection) -> None:
+            if rows.newest_row(db, plan.plan_id) is None:
+                rows.insert_planned(db, plan, body)
+            if (op_id := rows.planned_row(db, plan.plan_id)) is not None:
+                rows.update(db, op_id, end)
+
+        self._store.run(work)
 
     # Reading
 
@@ -363,18 +371,6 @@ class History:
     def cached_tables(self, endpoint: str) -> Tables:
         """The tables seen last time at ``endpoint``; empty when there was none."""
         return self._store.run(lambda db: browse_cache.tables(db, redact(endpoint)), reading=True)
-
-
-def _insert(db: DuckDBPyConnection, plan: AnyPlan, body: bytes, status: str, op_id: str) -> str:
-    target = plan.target
-    subject = rows.Subject(plan.plan_id, plan.kind, target.name, target.path, target.table_id, plan.statement.sql)
-    rows.insert(db, subject, status, op_id)
-    rows.store_document(db, op_id, "plan", body)
-    return op_id
-
-
-def _insert_planned(db: DuckDBPyConnection, plan: AnyPlan, body: bytes) -> str:
-    return _insert(db, plan, body, "planned" if plan.refused is None else "refused", rows.new_id())
 
 
 def _applied(db: DuckDBPyConnection, op_id: str, outcome: Outcome, body: bytes) -> None:

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from engine.ledger.history_store import now
 from engine.model.errors import EngineError, RefusedError
 from engine.model.operation import Operation, Rehearsal
+from engine.model.plans import AnyPlan
 from engine.model.secrets import redact, redact_document
 from engine.model.value import Value
 
@@ -121,6 +122,18 @@ def overwrite(db: DuckDBPyConnection, undone: str, restore: str) -> None:
 def store_document(db: DuckDBPyConnection, op_id: str, kind: str, body: bytes) -> None:
     db.execute("DELETE FROM document WHERE op_id = ? AND kind = ?", [op_id, kind])
     db.execute("INSERT INTO document VALUES (?, ?, ?)", [op_id, kind, body])
+
+
+def insert_plan(db: DuckDBPyConnection, plan: AnyPlan, body: bytes, status: str, op_id: str) -> str:
+    target = plan.target
+    subject = Subject(plan.plan_id, plan.kind, target.name, target.path, target.table_id, plan.statement.sql)
+    insert(db, subject, status, op_id)
+    store_document(db, op_id, "plan", body)
+    return op_id
+
+
+def insert_planned(db: DuckDBPyConnection, plan: AnyPlan, body: bytes) -> str:
+    return insert_plan(db, plan, body, "planned" if plan.refused is None else "refused", new_id())
 
 
 def planned_row(db: DuckDBPyConnection, plan_id: str, op_id: str | None = None) -> str | None:

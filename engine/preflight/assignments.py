@@ -54,7 +54,7 @@ class Assignment:
     target row is read for it. ``origin``: ``kept`` from
     the target row, ``given`` by the clause, its ``default``, ``generated`` from the other columns, or an ``identity``
     value that only the commit knows. ``given`` holds the whole column's expression before the cast, where there is
-    one. A generated column of none but kept ones is kept.
+    one. A generated column of none but kept ones is kept, unless this session may generate it otherwise.
     """
 
     column: TargetColumn

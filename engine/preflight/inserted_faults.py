@@ -83,13 +83,13 @@ def written_keys_faults(inserted: InsertedRows, checks: Checks) -> Iterator[Rema
     # the keys that only the commit knows are not counted
     numbers = {clause_number(inserted.merge.statement, one.clause) for one in inserted.clauses}
     exactness: Accuracy = "exact" if numbers <= set(counts.clauses) else "estimated"
-    key_columns, never_null = (columns_of_target(keys) for keys in (inserted.keys, null_matches_nothing(inserted.keys)))
+    key_columns, never_null = columns_of_target(inserted.keys), _named(null_matches_nothing(inserted.keys))
     without_key = counts.nulls if checks.looks_for("NULL_KEYS_INSERTED") else 0
     repeated = counts.repeated if checks.looks_for("DUPLICATE_INSERTS") else 0
     if without_key:
         yield Remark(
             code="NULL_KEYS_INSERTED",
-            sentence=f"{without_key:,} inserted {_rows(without_key)} NULL in the key ({', '.join(never_null)}).",
+            sentence=f"{without_key:,} inserted {_rows(without_key)} NULL in the key ({never_null}).",
             evidence="NULL equals nothing: no later MERGE with this ON finds these rows, and each inserts them again.",
             count=without_key,
             exactness=exactness,
@@ -109,6 +109,18 @@ def written_keys_faults(inserted: InsertedRows, checks: Checks) -> Iterator[Rema
         )
 
 
+def _named(keys: Sequence[Key]) -> str:
+    """The target's columns, or what is computed of them."""
+    return ", ".join(
+        dict.fromkeys(key.target.target_columns[0] if is_column(key) else key.target.typed for key in keys)
+    )
+
+
+def is_column(key: Key) -> bool:
+    """Whether the target's side of a key is a column, and nothing that is computed."""
+    return key.target.text == f"{TARGET}.{quote(key.target.target_columns[0])}"
+
+
 def _rows(count: int) -> str:
     return "row has" if count == 1 else "rows have"
 
@@ -121,7 +133,7 @@ def _not_null(inserted: InsertedRows) -> str:
     """The INSERT clauses that leave these rows out; "" where a later one would take them, or where a key computes
     something, which may be NULL where no column is, and the other way round."""
     keys = null_matches_nothing(inserted.keys)
-    if any(key.target.text != f"{TARGET}.{quote(key.target.target_columns[0])}" for key in keys):
+    if not all(map(is_column, keys)):
         return ""
     clauses = []
     for one in inserted.clauses:

@@ -5,9 +5,10 @@ Delta checks every written row: casts fail first, then CHECK constraints, NOT NU
 costs nothing, the others share one aggregate, over the source's rows alone if no target column is needed.
 
 Copied rows kept their constraints when they were written or the constraint was added, so they are not checked, with
-two exceptions: a CHECK over the clock, which a row can break by growing old, and a CHECK or generated column that depends
-on the session's time zone, or may raise, as it does where the table was written without ANSI. Not seen: CHAR and VARCHAR values that were written under spark.sql.legacy.charVarcharAsString and are copied
-without it.
+two exceptions: a CHECK over the clock, which a row can break by growing old, and a CHECK or generated column that
+depends on the session's time zone, or may raise, as it does where the table was written without ANSI. Not seen: CHAR
+and VARCHAR values that were written under spark.sql.legacy.charVarcharAsString and are copied without it; what raises
+under ANSI where the store assignment policy is LEGACY.
 """
 
 from __future__ import annotations

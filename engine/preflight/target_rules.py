@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from engine.merge.analyze import AnalyzedMerge
+from engine.model.errors import UsageError
 from engine.spark.confs import is_on, read_confs
 from engine.spark.may_raise import may_raise
 from engine.sql.char_types import raw_type
@@ -153,7 +154,11 @@ def _with_risks(
     side = Side(TARGET, (), False, tuple(column.name for column in columns))
     types = {(TARGET, column.name): column.type for column in columns}
     generated = {column.name: column.generated_as for column in columns if column.generated_as is not None}
-    risks = may_raise(spark, [(text, [side]) for text in (*generated.values(), *checks.values())], types)
+    texts = (*generated.values(), *checks.values())
+    try:
+        risks = may_raise(spark, [(text, [side]) for text in texts], types)
+    except UsageError:  # a text that is not understood must not keep the table from being merged into
+        risks = (True,) * len(texts)
     risky = {name for name, risk in zip(generated, risks, strict=False) if risk}
     risky_checks = {name for name, risk in zip(checks, risks[len(generated) :], strict=True) if risk}
     return [replace(column, generation_may_raise=column.name in risky) for column in columns], frozenset(risky_checks)

@@ -174,7 +174,7 @@ def keys_of_flagged(merge: AnalyzedMerge, source: PreparedSource, rows: Iterable
 def rows_of_flag(matches: Matches, flag: str) -> tuple[int, ...]:
     """The ids of some source rows whose updates are flagged."""
     found = (row for file in matches.touched if flag in file.flagged for row in file.flagged[flag].source_rows)
-    return tuple(islice(found, SOME))
+    return tuple(islice(dict.fromkeys(found), SOME))
 
 
 def _by_clause(merge: AnalyzedMerge, updates: Sequence[ClauseAssignments], flag: Flag) -> RowFlag | None:

@@ -135,6 +135,9 @@ def _create(sql: str, reader: Reader) -> Fields:
         "parts": parts,
     }
     word = reader.word(end)
+    if head["external"] and word in ("SHALLOW", "DEEP", "CLONE", "LIKE"):
+        # neither grammar has it, and Delta's clone is not explained by Spark
+        raise NotReadError(end, "columns, a clause or a query")
     if word in ("SHALLOW", "DEEP", "CLONE"):
         return head | _clone(sql, reader, at, end)
     if word == "LIKE" and mode == "Create":

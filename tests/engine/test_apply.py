@@ -75,6 +75,7 @@ def test_a_touched_file_that_changed_makes_it_stale(shop: Any) -> None:
 
 def test_the_history_says_of_a_plan_that_it_went_stale_once(shop: Any, schema: str, tmp_path: Path) -> None:
     history, looked = History(tmp_path / "history.duckdb"), plan(shop, DATED, rows=0)
+    create = plan(shop, "CREATE TABLE made (id INT) USING delta")
     history.record_planned(looked)
     shop.sql("USE default")
     with pytest.raises(SessionChangedError):
@@ -87,6 +88,10 @@ def test_the_history_says_of_a_plan_that_it_went_stale_once(shop: Any, schema: s
             apply(shop, looked, history=history)
     (operation,) = history.list()
     assert (operation.status, operation.error) == ("failed", str(raised.value))
+    shop.sql("CREATE TABLE made (id INT) USING delta")
+    with pytest.raises(StalePlanError):
+        apply(shop, create, history=history)
+    assert [(one.kind, one.status) for one in history.list()] == [("create_table", "failed"), ("merge", "failed")]
 
 
 def test_a_table_that_was_made_anew_is_another_table(shop: Any) -> None:

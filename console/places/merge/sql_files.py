@@ -17,11 +17,19 @@ BY_PATH = Choice("path", "a .sql file", "type its path")
 
 
 def typed_path(typed: str) -> Choice | None:
-    """What looks like the path of a file, as a choice."""
-    is_path = "/" in typed or typed.lower().endswith(".sql")
-    return (
-        Choice(f"file {Path(typed.strip()).expanduser()}", typed.strip(), "the file of this path") if is_path else None
-    )
+    """What looks like the path of a file, as a choice. Whether it is there is asked when it is taken."""
+    path = typed.strip()
+    if "/" not in path and not path.lower().endswith(".sql"):
+        return None
+    return Choice(f"file {expanded(path)}", path, "the file of this path")
+
+
+def expanded(path: str) -> Path:
+    """With the home of a user in place of ``~``; as it is typed where there is no such user."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
 
 
 def demo_merges(home: Path) -> list[Choice]:
@@ -49,11 +57,11 @@ def ask_for_file(place: StatementPlace) -> None:
     """Ask for a path, and open the file there. Nothing runs."""
 
     def why_not(typed: str) -> str | None:
-        return None if Path(typed).expanduser().is_file() else "There is no such file."
+        return None if expanded(typed).is_file() else "There is no such file."
 
     def chosen(typed: str | None) -> None:
         if typed is not None:
-            open_file(place, Path(typed).expanduser())
+            open_file(place, expanded(typed))
 
     dialog = PathDialog(
         "Open a file of SQL",

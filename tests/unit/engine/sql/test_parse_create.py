@@ -173,6 +173,15 @@ def test_a_query_is_all_that_follows(rest: str, query: str) -> None:
     assert (found.form, found.mode, found.query, found.columns) == ("as_select", "CreateOrReplace", query, None)
 
 
+def test_external_is_a_word_of_a_table_of_its_own_alone() -> None:
+    external = parse_create("CREATE EXTERNAL TABLE IF NOT EXISTS external (a INT) USING delta")
+    assert (external.external, external.mode, external.parts) == (True, "Create", ("external",))
+    assert not parse_create("CREATE TABLE t (a INT)").external
+    for rest in ("SHALLOW CLONE s", "CLONE s", "LIKE s"):
+        with pytest.raises(UsageError):
+            parse_create(f"CREATE EXTERNAL TABLE t {rest}")
+
+
 def test_like_and_clone() -> None:
     like = parse_create("CREATE TABLE IF NOT EXISTS a.t LIKE IDENTIFIER('b.`c d`') LOCATION '/x' USING parquet")
     assert (like.form, like.source, like.source_parts, like.provider) == ("like", "`b`.`c d`", ("b", "c d"), "parquet")
