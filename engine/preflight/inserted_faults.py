@@ -24,6 +24,7 @@ from engine.preflight.typed_parts import (
     as_stored,
     clause_with,
     is_last_of_its_kind,
+    keys_outside_on_query,
     matched_with,
     source_without_duplicates,
     typed_values,
@@ -193,7 +194,8 @@ def keys_outside_on(
         yield Remark(
             code="KEY_EXISTS_OUTSIDE_ON",
             sentence="Whether inserted keys exist in the table is unknown: it reads more than max_bytes allows.",
-            evidence=f"ON also asks for {' AND '.join(others)}.",
+            evidence=f"ON also asks for {' AND '.join(others)}. This query reads all of it: "
+            f"{keys_outside_on_query(merge, ' AND '.join(equalities))}",
             exactness="unknown",
         )
         return

@@ -54,6 +54,18 @@ def typed_values(merge: AnalyzedMerge, one: ClauseAssignments) -> dict[str, str]
     return {names[path[0].lower()]: f"({value})" for (path, _), (_, value) in values if len(path) == 1}
 
 
+def keys_outside_on_query(merge: AnalyzedMerge, keys: str) -> str:
+    """A query that counts the rows that are inserted although the table has their ``keys``, as ON has them."""
+    typed = merge.typed
+    source, target = (f"{one.text} AS {one.alias}" if one.alias else one.text for one in (typed.source, typed.target))
+    conditions = [f"({one.condition})" for one in typed.not_matched if one.condition]
+    inserted = f" AND ({' OR '.join(conditions)})" if len(conditions) == len(typed.not_matched) else ""
+    return (
+        f"{typed.before_select}SELECT count(*) FROM {source} WHERE EXISTS (SELECT 1 FROM {target} WHERE {keys}) "
+        f"AND NOT EXISTS (SELECT 1 FROM {target} WHERE {typed.condition}){inserted}"
+    )
+
+
 def source_without_duplicates(merge: AnalyzedMerge) -> str:
     """The source with one row for each key of ON, the latest by the column that looks most like a version or a time.
     Rows that have no key stay."""

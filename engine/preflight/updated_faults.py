@@ -40,7 +40,8 @@ SAME, BACK = "__dm_same", "__dm_back"
 INCOMPARABLE = re.compile(r"\b(map|variant|geometry|geography|interval)\b|collate")
 # may raise, and give one value for the same row however often; words that may stand before a bracket are among them
 REPEATABLE = HARMLESS | {
-    *("cast", "try_cast", "decimal", "numeric", "varchar", "char"),
+    *("cast", "try_cast", "decimal", "numeric", "varchar", "char", "string", "binary", "boolean"),
+    *("tinyint", "smallint", "int", "bigint", "float", "double"),
     *("in", "and", "or", "not", "case", "when", "then", "else", "if", "nvl2", "greatest", "least"),
     *("abs", "round", "bround", "floor", "ceil", "ceiling", "pow", "power", "sqrt", "mod", "pmod", "sign"),
     *("substr", "substring", "left", "right", "replace", "split", "element_at", "struct", "array", "transform"),

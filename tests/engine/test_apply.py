@@ -12,6 +12,7 @@ from engine.ledger.history import History
 from engine.model.errors import EngineError, RefusedError, SessionChangedError, StalePlanError
 from engine.model.plan import Plan
 from engine.plan_merge import plan
+from engine.plan_statement import plan as plan_statement
 from engine.session.connect import connect
 from engine.spark.confs import confs_set
 from engine.table.commits import commits
@@ -75,7 +76,7 @@ def test_a_touched_file_that_changed_makes_it_stale(shop: Any) -> None:
 
 def test_the_history_says_of_a_plan_that_it_went_stale_once(shop: Any, schema: str, tmp_path: Path) -> None:
     history, looked = History(tmp_path / "history.duckdb"), plan(shop, DATED, rows=0)
-    create = plan(shop, "CREATE TABLE made (id INT) USING delta")
+    create = plan_statement(shop, "CREATE TABLE made (id INT) USING delta")
     history.record_planned(looked)
     shop.sql("USE default")
     with pytest.raises(SessionChangedError):

@@ -142,6 +142,10 @@ CASES = {
         using("(1, '10', 10, 5, true)", "WHEN MATCHED THEN UPDATE SET n = s.v"),
         {"UPDATES_CHANGE_NOTHING": 1},
     ),
+    "a cast by the name of its type": (
+        using("(1, '10', 10, 5, true)", "WHEN MATCHED THEN UPDATE SET n = int(s.v)"),
+        {"UPDATES_CHANGE_NOTHING": 1},
+    ),
     "a value that is computed, and may overflow": (
         using(
             "(1, 'a', 5, 5, true), (2, 'b', 11, 5, true), (9, 'z', 2147483647, 5, true)",
@@ -347,6 +351,9 @@ def test_a_profile_turns_codes_off_and_sets_limits(shop: Any) -> None:
     assert counts(planned(shop, outside, expectations=history)) == {}
     unknown = faults(planned(shop, outside, Checks(max_bytes=10)))["KEY_EXISTS_OUTSIDE_ON"]
     assert (unknown.count, unknown.exactness) == (None, "unknown")
+    known = faults(planned(shop, outside))["KEY_EXISTS_OUTSIDE_ON"]
+    query = unknown.evidence.partition("This query reads all of it: ")[2]
+    assert shop.sql(query).collect()[0][0] == known.count == 1
     assert not faults(planned(shop, using(rows), None))
 
 
