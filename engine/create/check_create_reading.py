@@ -75,7 +75,7 @@ def create_from_parts(create: ParsedCreate) -> str:
 
 def _head(create: ParsedCreate) -> str:
     unless = " IF NOT EXISTS" if create.if_not_exists else ""
-    head = HEADS[create.mode].replace("CREATE", f"CREATE {EXTERNAL}") if create.external else HEADS[create.mode]
+    head = f"CREATE {EXTERNAL} TABLE" if create.external else HEADS[create.mode]
     return f"{head}{unless} {_dotted(create.parts)}"
 
 

@@ -188,11 +188,11 @@ class History:
             self.failed(op_id, self._told(error))
 
     def _told(self, error: EngineError) -> str:
-        return redact(f"[{error.condition}] {LEFT_OUT}" if self._private else str(error))
+        return f"[{error.condition}] {LEFT_OUT}" if self._private else str(error)
 
     def went_stale(self, plan: AnyPlan, error: StalePlanError) -> None:
         """An apply of ``plan`` ran nothing, because the table or the source moved. What was begun tells its own end."""
-        body, end = rows.packed(plan), {"status": "failed", "error": self._told(error), "finished_at": now()}
+        body, end = rows.packed(plan), {"status": "failed", "error": redact(self._told(error)), "finished_at": now()}
 
         def work(db: DuckDBPyConnection) -> None:
             if rows.newest_row(db, plan.plan_id) is None:

@@ -169,7 +169,7 @@ def plain_columns(merge: AnalyzedMerge, key: Key) -> tuple[StructField, StructFi
     if len(source.source_columns) != 1 or len(target.target_columns) != 1:
         return None
     one, other = source.source_columns[0], target.target_columns[0]
-    if source.text != f"{SOURCE}.{quote(one)}" or target.text != f"{TARGET}.{quote(other)}":
+    if source.text != f"{SOURCE}.{quote(one)}" or not is_column(key):
         return None
     return merge.source_type[one], merge.target_type[other]
 
@@ -194,9 +194,9 @@ def keys_outside_on(
         yield Remark(
             code="KEY_EXISTS_OUTSIDE_ON",
             sentence="Whether inserted keys exist in the table is unknown: it reads more than max_bytes allows.",
-            evidence=f"ON also asks for {' AND '.join(others)}. This query reads all of it: "
-            f"{keys_outside_on_query(merge, ' AND '.join(equalities))}",
+            evidence=f"ON also asks for {' AND '.join(others)}. A query counts the rows, and reads all of the table.",
             exactness="unknown",
+            fix=keys_outside_on_query(merge, " AND ".join(equalities)),
         )
         return
     count = int(collected(spark, f"SELECT count(*) FROM {rows}WHERE {INSERT_CLAUSE} > 0")[0][0])

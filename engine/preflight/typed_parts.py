@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.merge.analyze import AnalyzedMerge
+from engine.merge.analyze import AnalyzedMerge, aliased
 from engine.preflight.assignments import Assignment, ClauseAssignments, as_partition
 from engine.preflight.duplicate_keys import one_row_a_key, order_columns, prefix_of
 from engine.sql.names import quoted_if_needed
@@ -57,7 +57,7 @@ def typed_values(merge: AnalyzedMerge, one: ClauseAssignments) -> dict[str, str]
 def keys_outside_on_query(merge: AnalyzedMerge, keys: str) -> str:
     """A query that counts the rows that are inserted although the table has their ``keys``, as ON has them."""
     typed = merge.typed
-    source, target = (f"{one.text} AS {one.alias}" if one.alias else one.text for one in (typed.source, typed.target))
+    source, target = aliased(typed.source), aliased(typed.target)
     conditions = [f"({one.condition})" for one in typed.not_matched if one.condition]
     inserted = f" AND ({' OR '.join(conditions)})" if len(conditions) == len(typed.not_matched) else ""
     return (

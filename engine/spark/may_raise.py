@@ -49,7 +49,7 @@ HARMLESS = frozenset(
     )
 )
 COMPARISONS = frozenset(("=", "<=>", "<", ">", "<=", ">="))
-OF_CASE = re.compile(rf"\b(c\d+){COLUMN_ID}")
+NEUTRAL_COLUMN = re.compile(rf"\b(c\d+){COLUMN_ID}")
 TYPED = frozenset(("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ"))
 """Types whose literals are printed bare."""
 NUMBER = re.compile(r"-?\d+")
@@ -139,7 +139,7 @@ class _Reader:
 
     def __init__(self, neutral: Neutral, printed: str | None) -> None:
         self.neutral = neutral
-        self.printed = None if printed is None else OF_CASE.sub(r"\1", printed)
+        self.printed = None if printed is None else NEUTRAL_COLUMN.sub(r"\1", printed)
         self.casts: set[tuple[str, str]] = set()
         self.tokens: tuple[Token, ...] = ()
 

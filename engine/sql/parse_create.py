@@ -53,7 +53,8 @@ TRAVEL = {"VERSION": False, "SYSTEM_VERSION": False, "TIMESTAMP": True, "SYSTEM_
 class ParsedCreate:
     """A statement and its parts.
 
-    ``name`` and ``source`` (of LIKE and CLONE) are SQL text, ``parts`` and ``source_parts`` the parts of the names;
+    ``external``: it is a CREATE EXTERNAL TABLE. ``name`` and ``source`` (of LIKE and CLONE) are SQL text, ``parts`` and
+    ``source_parts`` the parts of the names;
     ``source_at`` is the time travel of a clone's source. ``columns`` are None if none are given; ``constraints`` are
     those beside the columns, as typed. ``partitioned`` are all entries of PARTITIONED BY in order, as SQL:
     ``partition_by`` those that are plain columns. ``transforms`` are the others, and CLUSTERED BY … BUCKETS, which is
