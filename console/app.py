@@ -219,7 +219,8 @@ class DeltaMergeApp(SparkApp):
             self.record(f"Cancelled: {failure.message}")
             return
         self.record("\n".join(filter(None, (str(failure), failure.hint, failure.trace))), "error")
-        if failure.unreachable:
+        # of a Spark before, or of one that is being started, it says nothing of the one there is
+        if failure.unreachable and self.status.spark == "warm" and event.spark == self.spark_starts:
             self.spark_is_lost(failure)
 
     @override

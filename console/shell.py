@@ -41,6 +41,8 @@ class Shell(NamesKeys, Protocol):
     keymap: Mapping[str, str]
     """The keys that the operator chose, by the id of their binding."""
     status: Status
+    spark_starts: int
+    """How often Spark has come up."""
     status_signal: Signal[Status]
     log_lines: deque[LogLine]
     log_signal: Signal[LogLine]

@@ -51,6 +51,7 @@ class SparkApp(App[None], Asking):
         self.status_signal: Signal[Status] = Signal(self, "status")
         self.clock: Callable[[], float] = monotonic
         """Seconds. A dialog measures by it whether it could be read."""
+        self.spark_starts = 0
         self._looked = 0.0
         """When it was last asked whether Spark is alive."""
         self._silent_since: float | None = None
@@ -110,6 +111,7 @@ class SparkApp(App[None], Asking):
             self.set_status(narration=event.sentence)
 
     def _spark_is_warm(self, sentences: tuple[str, ...]) -> None:
+        self.spark_starts += 1
         self.set_status(spark="warm", narration="")
         self.screen.refresh_bindings()
         self.record(f"Spark is up: {self.backend.endpoint}.")
@@ -124,8 +126,6 @@ class SparkApp(App[None], Asking):
 
     def spark_is_lost(self, failure: Failure) -> None:
         """Say so on every place; nothing typed is touched."""
-        if self.status.spark == "lost":
-            return
         # what to do comes first: a narrow screen cuts the end
         restart = self.with_keys("Spark is lost: {app.restart_spark} starts it again, your text is kept")
         todo = f"{self.glyphs.error} {restart}"

@@ -83,6 +83,8 @@ class Question:
     of: Callable[[], object]
     was: object
     """What ``of`` returned when it was asked."""
+    spark: int
+    """How often Spark had come up when it was asked."""
     ended: Callable[[], None]
 
     @property
@@ -103,10 +105,11 @@ class Answered(Message, bubble=False):
 class Failed(Message):
     """Something asked for has failed. Bubbles, so that the app can log it and see a lost driver."""
 
-    def __init__(self, group: str, failure: Failure) -> None:
+    def __init__(self, failure: Failure, spark: int) -> None:
         super().__init__()
-        self.group = group
         self.failure = failure
+        self.spark = spark
+        """How often Spark had come up when it was asked."""
 
 
 class Asking(DOMNode):
@@ -139,7 +142,7 @@ class Asking(DOMNode):
         in either case, even if the asker is closed by then.
         """
         app = self.app
-        question = Question(group, next(_TICKETS), of, of(), ended)
+        question = Question(group, next(_TICKETS), of, of(), self.console_app.spark_starts, ended)
         self._newest_tickets()[group] = question.ticket
 
         def work() -> None:
@@ -147,7 +150,7 @@ class Asking(DOMNode):
             try:
                 deliver = partial(done, call())
             except Exception as error:
-                deliver = partial(self._deliver_failure, group, failure_of(error), failed)
+                deliver = partial(self._deliver_failure, question, failure_of(error), failed)
             with suppress(RuntimeError):  # the app is gone
                 if not self.post_message(Answered(question, deliver)):
                     app.call_later(ended)
@@ -168,8 +171,8 @@ class Asking(DOMNode):
             self._tickets = {}
         return self._tickets
 
-    def _deliver_failure(self, group: str, failure: Failure, failed: Callable[[Failure], None] | None) -> None:
-        self.post_message(Failed(group, failure))
+    def _deliver_failure(self, question: Question, failure: Failure, failed: Callable[[Failure], None] | None) -> None:
+        self.post_message(Failed(failure, question.spark))
         if failed is not None:
             failed(failure)
 

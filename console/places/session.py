@@ -123,7 +123,8 @@ class SessionPlace(Place):
     def _stopped(self, _: None) -> None:
         self.console_app.record("The Spark server was stopped from here.")
         # whoever hears of it says so on every place
-        self.post_message(Failed("stop", Failure("", "its server was stopped here", unreachable=True)))
+        failure = Failure("", "its server was stopped here", unreachable=True)
+        self.post_message(Failed(failure, self.console_app.spark_starts))
 
     def _not_stopped(self, failure: Failure) -> None:
         self.notify(str(failure), title="Not stopped", severity="error")

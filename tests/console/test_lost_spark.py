@@ -6,7 +6,7 @@ import threading
 
 from engine.model.errors import UnreachableError
 from engine.session.pulse import Pulse
-from tests.console.drive import Clock, console
+from tests.console.drive import PATIENCE_SECONDS, Clock, console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
 
@@ -25,6 +25,42 @@ async def test_a_driver_that_dies_while_it_plans_costs_nothing_typed(backend: Fa
         await operator.press("f9")
         await operator.misses("Spark is lost")
         await operator.sees("Spark accepts it")
+        assert len(backend.called("restart")) == 1
+
+
+async def test_what_was_asked_of_the_spark_before_says_nothing_of_the_one_that_runs(backend: FakeBackend) -> None:
+    asked = threading.Event()
+
+    def fails_late() -> None:
+        asked.wait(PATIENCE_SECONDS)
+        raise UnreachableError("DRIVER_LOST", "the driver does not answer any more")
+
+    async with console(backend) as operator:
+        await operator.warm()
+        operator.app.ask("late", fails_late, lambda _: None)
+        operator.app._heartbeat((False, False))
+        await operator.press("f9")
+        await operator.warm()
+        asked.set()
+        await operator.until(lambda: not operator.app.is_asking("late"))
+        assert any("DRIVER_LOST" in line.text for line in operator.app.log_lines)
+        assert operator.app.status.spark == "warm"
+
+
+async def test_what_fails_while_spark_is_started_leaves_it_starting(backend: FakeBackend) -> None:
+    def fails() -> None:
+        raise UnreachableError("SPARK_UNREACHABLE", "Spark is not up yet.")
+
+    async with console(backend) as operator:
+        await operator.warm()
+        operator.app._heartbeat((False, False))
+        backend.hold("restart")
+        await operator.press("f9")
+        operator.app.ask("early", fails, lambda _: None)
+        await operator.until(lambda: any("SPARK_UNREACHABLE" in line.text for line in operator.app.log_lines))
+        await operator.press("f9")
+        backend.release("restart")
+        await operator.warm()
         assert len(backend.called("restart")) == 1
 
 
