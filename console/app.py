@@ -19,7 +19,7 @@ from textual.signal import Signal
 from typing_extensions import override
 
 from console import garbage
-from console.app_keys import KEYS
+from console.app_keys import KEYS, commands_in_order
 from console.drafts import open_merges
 from console.settings import load_settings
 from console.spark_app import HEARTBEAT_SECONDS, SparkApp
@@ -60,6 +60,7 @@ class DeltaMergeApp(SparkApp):
     DEFAULT_MODE = "tables"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = KEYS
+    COMMANDS = {commands_in_order}  # noqa: RUF012
 
     def __init__(
         self,
@@ -350,10 +351,7 @@ class DeltaMergeApp(SparkApp):
     def action_command_palette(self) -> None:
         from console.jumps import learn_jumps
 
-        def keep(operations: list[Operation]) -> None:
-            self.recent = operations
-
-        learn_jumps(self, keep)
+        learn_jumps(self, self.recent)
         super().action_command_palette()
 
     @override

@@ -23,13 +23,16 @@ if TYPE_CHECKING:
 OPERATIONS = 200
 
 
-def learn_jumps(app: SparkApp, keep: Callable[[list[Operation]], None]) -> None:
-    """Ask for what there is to jump to: it is there by the time that something is typed."""
+def learn_jumps(app: SparkApp, recent: list[Operation]) -> None:
+    """Ask for what there is to jump to, the operations into ``recent``: it is there by the time something is typed."""
 
     def learn() -> list[Operation]:
         if app.status.spark == "warm":
             app.catalog.load_tables()
         return app.backend.history(limit=OPERATIONS)
+
+    def keep(operations: list[Operation]) -> None:
+        recent[:] = operations
 
     # who lists tables or the history says why that fails
     app.ask("jumps", learn, keep, lambda _: None)

@@ -74,7 +74,7 @@ class Shell(NamesKeys, Protocol):
         """Something was committed: every open place loads anew what it shows of it."""
 
     def tables_changed(self) -> None:
-        """A table was made: every open place loads anew what it shows of tables."""
+        """A table was made or dropped: every open place loads anew what it shows of tables."""
 
     async def close_merge(self, number: int) -> None:
         """Forget a merge; the first one always stays."""

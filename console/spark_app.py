@@ -76,7 +76,7 @@ class SparkApp(App[None], Asking):
             place.ledger_changed()
 
     def tables_changed(self) -> None:
-        """A table was made: every open place loads anew what it shows of tables."""
+        """A table was made or dropped: every open place loads anew what it shows of tables."""
         for place in self.open_places():
             place.tables_changed()
 

@@ -92,8 +92,8 @@ def describe(invocation: Invocation, table: str, as_json: bool) -> int:
     engine_tables.table_sql(table)  # a name that is none is told before Spark is asked
     with narrate() as narrator, invocation.connect(narrator.say) as session:
         detail = engine_tables.table_detail(session.spark, table)
-        is_delta = detail.format == "delta"
-        versions = engine_tables.table_versions(session.spark, table, VERSIONS) if is_delta and not as_json else []
+        wants_versions = detail.is_delta and not as_json
+        versions = engine_tables.table_versions(session.spark, table, VERSIONS) if wants_versions else []
     if as_json:
         print_json(detail.model_dump(mode="json"))
     else:
@@ -107,13 +107,13 @@ def _detail(one: TableDetail, versions: list[TableVersion]) -> list[RenderableTy
 
     from console.cli.view_plan import BOLD, facts, table
 
-    version = f" @ v{one.version}" if one.version >= 0 else ""
+    version = f" @ v{one.version}" if one.version is not None else ""
     parts: list[RenderableType] = [
         Text(f"{visible(one.name)}{version}", BOLD),
         facts(
             {
                 "format": one.format,
-                "files": f"{number(one.num_files)}, {size(one.num_bytes)}",
+                "files": f"{number(one.num_files)}, {size(one.num_bytes)}" if one.is_delta else "",
                 "path": one.path,
                 "id": one.table_id,
                 "modified": local_time(one.last_modified, zone=True) if one.last_modified else "",

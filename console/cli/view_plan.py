@@ -80,7 +80,7 @@ def _verdict(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
         sign, style = (glyphs.ok, OK) if clean else (glyphs.warning, WARNING)
         yield signed(sign, style, sentences.conflict(plan))
     for splice in plan.splices:
-        new = elide_end(sentences.one_line(splice.text), 60, glyphs.ellipsis)
+        new = elide_end(sentences.sql_line(splice.text), 60, glyphs.ellipsis)
         yield signed(glyphs.points_to, POINTER, f"runs with {new}: {visible(splice.why)}")
     if plan.session.staged:
         yield signed(glyphs.points_to, POINTER, sentences.staged(plan.session.staged))
@@ -151,7 +151,7 @@ def _files(plan: Plan, glyphs: Glyphs, width: int) -> Iterator[RenderableType]:
     scan, files = plan.scan, plan.find_touched_files.files
     yield Text(f"{sentences.skipping(scan)} {accuracy_mark(scan.accuracy, glyphs)}")
     for predicate in scan.predicates:
-        yield Text(f"by {sentences.one_line(predicate)}")
+        yield Text(f"by {sentences.sql_line(predicate)}")
     if more := sentences.scan(plan):
         yield Text(more)
     if scan.why:

@@ -58,7 +58,7 @@ def _of_merge(one: Plan) -> dict[str, str]:
 
 def _of_create(one: CreatePlan) -> dict[str, str]:
     return {
-        "target version": str(one.target.version),
+        "target version": str(one.target.version) if one.target.version >= 0 else "none yet",
         "effect": one.effect,
         "because": one.because,
         "columns": ", ".join(f"{each.name} {each.type}" for each in one.after.columns) if one.after else "",

@@ -166,6 +166,8 @@ def proposed_name(name: str, ending: str) -> str:
     return f"{name}_{ending}"
 
 
-def clone(name: str, version: int) -> str:
-    """The statement that clones ``name`` (SQL text) at a version, to rehearse on: data files are shared, not copied."""
-    return f"CREATE TABLE {proposed_name(name, 'rehearsal')}\nSHALLOW CLONE {name} VERSION AS OF {version}\n"
+def clone(name: str, version: int | None) -> str:
+    """The statement that clones ``name`` (SQL text) at a version, to rehearse on: data files are shared, not copied.
+    A table that is not Delta has no version (None)."""
+    travel = "" if version is None else f" VERSION AS OF {version}"
+    return f"CREATE TABLE {proposed_name(name, 'rehearsal')}\nSHALLOW CLONE {name}{travel}\n"

@@ -127,7 +127,13 @@ def _remarks(title: str, remarks: Sequence[Remark]) -> Iterator[str]:
         evidence = f" {plain(one.evidence)}" if one.evidence else ""
         yield f"- {code(one.code)} {plain(one.sentence)}{evidence}"
         if one.fix:
-            yield f"  To paste: {code(sentences.one_line(one.fix))}"
+            # as it is: a comment or a string in it may hold line ends and several blanks
+            yield f"  To paste: {code(one.fix)}" if "\n" not in one.fix else _indented(fenced(one.fix, "sql"))
+
+
+def _indented(block: str) -> str:
+    """A block that belongs to the item above it."""
+    return "  To paste:\n\n" + "\n".join(f"  {line}".rstrip() for line in block.split("\n"))
 
 
 def _sign(one: ExpectationResult) -> str:

@@ -27,9 +27,24 @@ NO_VERSION = -1
 """What the first commit of a table reads."""
 
 
-def one_line(sql: str) -> str:
-    """SQL on one line, safe to show."""
-    return visible(" ".join(sql.split()))
+def one_line(text: str) -> str:
+    """A text on one line, safe to show."""
+    return visible(" ".join(text.split()))
+
+
+def sql_line(sql: str) -> str:
+    """SQL on one line, without its comments: they would hide what stands behind them. Safe to show."""
+    from engine.model.errors import EngineError
+    from engine.sql.lexer import tokenize
+
+    try:
+        tokens = tokenize(sql)
+    except EngineError:
+        return one_line(sql)
+    ends = (0, *(one.end for one in tokens))
+    return visible(
+        "".join(f"{' ' * (one.start > end)}{one.text}" for one, end in zip(tokens, ends, strict=False)).strip()
+    )
 
 
 def headline(plan: AnyPlan, glyphs: Glyphs, width: int = 200) -> str:
@@ -37,7 +52,7 @@ def headline(plan: AnyPlan, glyphs: Glyphs, width: int = 200) -> str:
     if plan.kind == "create_table":
         return elide_end(create_sentences.headline(plan), max(width, 12), glyphs.ellipsis)
     start = f"MERGE into {visible(plan.target.name)} @ v{plan.target.version} {glyphs.into} "
-    return start + elide_end(one_line(plan.source.sql), max(width - len(start), 12), glyphs.ellipsis)
+    return start + elide_end(sql_line(plan.source.sql), max(width - len(start), 12), glyphs.ellipsis)
 
 
 def counts(plan: Plan, dot: str = "·") -> str:

@@ -10,7 +10,7 @@ from console.words.sentences import read
 from console.words.visible import visible
 
 if TYPE_CHECKING:
-    from engine.model.operation import Outcome, UndoPlan
+    from engine.model.operation import ColumnsChange, Outcome, UndoPlan
     from engine.model.plan import Undo
     from engine.model.plans import AnyPlan
 
@@ -97,7 +97,7 @@ def page(undo_plan: UndoPlan) -> list[str]:
     """What an undo brings back, a sentence each."""
     table = visible(undo_plan.table)
     if undo_plan.kind == "drop":
-        stay = f"its files stay in {visible(undo_plan.path)}" if undo_plan.files_stay else "its files are deleted"
+        stay = f"its files stay in {visible(undo_plan.path)}" if undo_plan.files_stay else "its own files are deleted"
         return [f"{table} goes, which this operation made and nobody committed to since; {stay}"]
     promise = undo_plan.promise
     rows = f"{number(undo_plan.rows_now)} rows now, {number(undo_plan.rows_after)} afterwards"
@@ -110,11 +110,23 @@ def page(undo_plan: UndoPlan) -> list[str]:
         f"v{undo_plan.to_version} of {table} comes back, as v{becomes}: {rows}",
         f"{back} back ({returning}), none is missing; {gone} ({going})",
     ]
+    if undo_plan.columns is not None:
+        lines.append(f"its columns change too: {_columns(undo_plan.columns)}")
     if undo_plan.raise_retention:
         lines += raising(undo_plan)
     elif undo_plan.until:
         lines.append(f"possible until {local_time(undo_plan.until, seconds=False)}: {visible(undo_plan.why)}")
     return lines
+
+
+def _columns(change: ColumnsChange) -> str:
+    parts = (
+        (change.back, "comes back", "come back"),
+        (change.gone, "goes", "go"),
+        (change.changed, "becomes what it was", "become what they were"),
+    )
+    told = [(", ".join(map(visible, names)), one if len(names) == 1 else all_) for names, one, all_ in parts if names]
+    return "; ".join(f"{names} {does}" for names, does in told)
 
 
 def raising(undo_plan: UndoPlan) -> list[str]:

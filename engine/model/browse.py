@@ -31,25 +31,30 @@ class Column(Value):
 
 
 class TableDetail(Value):
-    """DESCRIBE DETAIL and the schema of one table."""
+    """DESCRIBE DETAIL and the schema of one table. Of a table that is not Delta, Spark tells no version, no files and
+    no protocol: they are None."""
 
     name: str
     path: str
     format: str
     table_id: str
-    version: int
+    version: int | None
     created_at: str | None = None
     last_modified: str | None = None
     description: str = ""
     columns: tuple[Column, ...]
     partition_columns: tuple[str, ...] = ()
     clustering_columns: tuple[str, ...] = ()
-    num_files: int
-    num_bytes: int
+    num_files: int | None
+    num_bytes: int | None
     properties: dict[str, str] = Field(default_factory=dict)
     features: tuple[str, ...] = ()
-    min_reader_version: int = 0
-    min_writer_version: int = 0
+    min_reader_version: int | None = None
+    min_writer_version: int | None = None
+
+    @property
+    def is_delta(self) -> bool:
+        return self.format == "delta"
 
 
 class TableVersion(Value):

@@ -76,13 +76,22 @@ class Rehearsal(Value):
     expectations: tuple[ExpectationResult, ...] = Field(default=(), exclude_if=lambda value: not value)
 
 
+class ColumnsChange(Value):
+    """What a RESTORE does to a table's columns, by name: those that come back, those that go, and those that become
+    what they were (type, nullability, comment)."""
+
+    back: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+
 class UndoPlan(Value):
     """The plan of an undo: what taking an operation back would do.
 
     ``restore`` is RestoreTableCommand: ``version`` is the table's now and ``to_version`` the one that comes back;
     ``lost`` are the commits after the operation, which are lost too, one line each. ``promise`` holds Delta's metrics.
     Rows are live rows, None if the log has no counts. ``drop`` removes a table that the operation made (its
-    ``to_version`` is -1); ``files_stay``: its files are not deleted.
+    ``to_version`` is -1); ``files_stay``: its files are not deleted. ``columns``: None if they stay as they are.
     """
 
     undo_id: str
@@ -101,6 +110,7 @@ class UndoPlan(Value):
     why: str = ""
     raise_retention: tuple[RaisedProperty, ...] = ()
     files_stay: bool = False
+    columns: ColumnsChange | None = None
 
 
 class Operation(Value):

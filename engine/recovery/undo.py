@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from engine.commit.commit_identity import is_compaction_of, of_another_table, own_commit
@@ -23,7 +23,7 @@ from engine.commit.promise_check import deviations
 from engine.commit.staleness import commit_line
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError, LostCommitError, RefusedError, StalePlanError
-from engine.model.operation import Deviation, Outcome, UndoPlan
+from engine.model.operation import ColumnsChange, Deviation, Outcome, UndoPlan
 from engine.model.plan import Undo
 from engine.model.progress import OnProgress, Progress
 from engine.recovery.undo_drop import check_still_ours, is_dropped, plan_drop
@@ -36,6 +36,7 @@ from engine.sql.undo_statements import raise_retention_statement, undo_statement
 from engine.table.commits import Commit, commits_since, current_version, taken_back_by
 from engine.table.delta_log import list_files, live_rows
 from engine.table.log_file import LogFile
+from engine.table.logged_schema import logged_metadata
 from engine.table.restore_files import IGNORE_MISSING, missing_files, restored
 from engine.table.table_state import table_id
 from engine.table.undo_possible import RETENTION, VersionTime, after_raising, retention_of, undo_of_commit
@@ -70,6 +71,12 @@ def plan_undo(spark: SparkSession, detail: OperationDetail, *, tag: str | None =
     if operation.status == "overwritten":
         raise StalePlanError(
             "ALREADY_UNDONE", f"Operation {operation.op_id} is gone already, with a RESTORE to a version before it."
+        )
+    if operation.kind in ("restore", "drop") and operation.status == "applied":
+        raise RefusedError(
+            "NOT_APPLIED",
+            f"Operation {operation.op_id} is an undo itself.",
+            "Plan the statement again, or RESTORE the version that you want.",
         )
     if plan is None or operation.status != "applied" or operation.version is None:
         raise RefusedError(
@@ -121,7 +128,18 @@ def _plan_restore(spark: SparkSession, op_id: str, plan: AnyPlan, at: int) -> Un
         until=judged.until,
         why=judged.why,
         raise_retention=judged.raise_retention,
+        columns=_columns_change(*(logged_metadata(spark, plan.target.path, one).fields for one in (now, at - 1))),
     )
+
+
+def _columns_change(now: Mapping[str, str], before: Mapping[str, str]) -> ColumnsChange | None:
+    """Both are fields of a schema by name, as they mean."""
+    change = ColumnsChange(
+        back=tuple(name for name in before if name not in now),
+        gone=tuple(name for name in now if name not in before),
+        changed=tuple(name for name, field in before.items() if now.get(name, field) != field),
+    )
+    return change if change != ColumnsChange() else None
 
 
 def _judged(spark: SparkSession, table: str, version: int, now: int) -> Undo:

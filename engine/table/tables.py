@@ -196,7 +196,7 @@ def find_tables(spark: SparkSession, directory: str) -> list[TableRef]:
 def table_detail(spark: SparkSession, name: str) -> TableDetail:
     """DESCRIBE DETAIL, the schema and the version of a table.
 
-    A table that is not Delta has version -1, no table id, and the numbers that Spark knows.
+    A table that is not Delta has no version and no table id, and Spark knows none of its numbers.
     """
     table = table_sql(name)
     detail = (
@@ -212,19 +212,19 @@ def table_detail(spark: SparkSession, name: str) -> TableDetail:
         path=_local_path(detail["location"] or ""),
         format=detail["format"] or "",
         table_id=detail["id"] or "",
-        version=_version(spark, table) if is_delta else -1,
+        version=_version(spark, table) if is_delta else None,
         created_at=_time(detail["created"]),
         last_modified=_time(detail["modified"]),
         description=detail["description"] or "",
         columns=_columns(spark, table, partitions),
         partition_columns=partitions,
         clustering_columns=tuple(detail.get("clusteringColumns") or ()),
-        num_files=detail["numFiles"] or 0,
-        num_bytes=detail["sizeInBytes"] or 0,
+        num_files=detail["numFiles"] if is_delta else None,
+        num_bytes=detail["sizeInBytes"] if is_delta else None,
         properties=dict(detail["properties"] or {}),
         features=tuple(detail.get("tableFeatures") or ()),
-        min_reader_version=detail["minReaderVersion"] or 0,
-        min_writer_version=detail["minWriterVersion"] or 0,
+        min_reader_version=detail["minReaderVersion"],
+        min_writer_version=detail["minWriterVersion"],
     )
 
 

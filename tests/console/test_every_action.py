@@ -68,3 +68,11 @@ def test_the_palette_has_every_action_that_a_key_has(backend: FakeBackend) -> No
         for binding in owners[owner]:
             if binding.action != "command_palette":
                 assert binding.tooltip in titles, f"{owner}: {binding.id}"
+
+
+async def test_the_palette_begins_with_what_can_be_done_here(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.write(MERGE_SQL)
+        await operator.press("ctrl+p")
+        await operator.sees("Merge: ")
+        assert "Create: " not in operator.screen

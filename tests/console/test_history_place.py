@@ -365,3 +365,45 @@ async def test_the_cursor_stays_on_the_line_of_a_group_and_shows_its_newest(back
         await operator.press("r")
         await operator.until(lambda: place.op_id == "f00d", "the newest of the group")
         assert isinstance(place.listed[place._row], Group)
+
+
+async def test_esc_leaves_the_filter_and_shows_all_again(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.press("3")
+        await operator.sees("DEVIATED")
+        await operator.press("slash", *"nothing like it")
+        await operator.sees("Nothing matches the filter.")
+        await operator.press("escape")
+        await operator.sees("DEVIATED")
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ({"status": "undone"}, "It is taken back already."),
+        ({"kind": "restore"}, "An undo is not undone"),
+        ({"status": "not_committed", "version": None}, "It committed nothing (not committed)"),
+    ],
+)
+async def test_u_says_why_there_is_nothing_to_take_back(backend: FakeBackend, row: dict[str, object], why: str) -> None:
+    backend.ledger = [backend.ledger[0].model_copy(update=row)]
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.press("3")
+        await operator.sees("sales.orders")
+        await operator.press("u")
+        await operator.sees(why)
+        assert not backend.called("plan_undo")
+
+
+async def test_a_table_that_an_undo_drops_leaves_the_list_of_tables(backend: FakeBackend) -> None:
+    backend.undo_plan = samples.a_dropping_undo("01JCM4Z7")
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed")
+        listed = len(backend.called("list_tables"))
+        await operator.press("3")
+        await operator.sees("DEVIATED")
+        await operator.press("u")
+        await operator.sees("Undo operation", "ctrl+y  undo")
+        await operator.press("ctrl+y")
+        await operator.until(lambda: len(backend.called("list_tables")) > listed, "the tables listed anew")

@@ -160,7 +160,7 @@ def test_listing(either: tuple[Any, str]) -> None:
     ]
     assert {one.schema_name for one in found} == {schema}
     other = tables.table_detail(spark, f"{schema}.a")
-    assert (other.version, other.table_id, other.format.lower()) == (-1, "", "parquet")
+    assert (other.version, other.num_files, other.table_id, other.format.lower()) == (None, None, "", "parquet")
 
 
 def test_a_page_is_bounded(spark: Any, schema: str) -> None:

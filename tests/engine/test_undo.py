@@ -10,7 +10,7 @@ import pytest
 from engine.commit.apply_plan import apply
 from engine.ledger.history import History
 from engine.model.errors import RefusedError, StalePlanError
-from engine.model.operation import Outcome
+from engine.model.operation import ColumnsChange, Outcome
 from engine.model.plan import Plan
 from engine.plan_merge import plan
 from engine.recovery.undo import LATER_COMMITS, plan_undo, undo
@@ -52,7 +52,7 @@ def test_a_merge_is_taken_back_exactly_as_promised(spark: Any, history: History,
         apply(spark, made, history=history)
     with pytest.raises(StalePlanError, match="taken back already"):
         plan_undo(spark, history.get(outcome.op_id))
-    with pytest.raises(RefusedError, match="committed nothing"):
+    with pytest.raises(RefusedError, match="is an undo itself"):
         plan_undo(spark, history.get(taken.op_id))
     # restored again by hand, the plan's rows are there: it is applied
     spark.sql("RESTORE TABLE t TO VERSION AS OF 1")
@@ -100,3 +100,16 @@ def test_a_restore_takes_a_commit_back_and_another_may_bring_it_back(
 ) -> None:
     found = taken_back_by(commit(2), since)
     assert (found.version if found else None) == taken_back
+
+
+def test_columns_that_the_merge_added_go_with_it(spark: Any, schema: str, history: History) -> None:
+    spark.sql("CREATE TABLE t USING delta AS SELECT id, 'old' AS v FROM range(3)")
+    spark.sql("CREATE TABLE s USING delta AS SELECT 1L AS id, 'new' AS v, 'x' AS more")
+    made = plan(
+        spark, MERGE.replace("MERGE INTO", "MERGE WITH SCHEMA EVOLUTION INTO").replace("SET v = s.v", "SET *"), rows=0
+    )
+    outcome = apply(spark, made, history=history)
+    looked = plan_undo(spark, history.get(outcome.op_id))
+    assert looked.columns == ColumnsChange(gone=("more",))
+    undo(spark, looked, history=history)
+    assert spark.table("t").columns == ["id", "v"]

@@ -33,7 +33,7 @@ def create_like(place: Place, name: str) -> None:
 def clone_to_rehearse(place: Place, name: str, version: int | None) -> None:
     """A SHALLOW CLONE of ``name`` at ``version``, or at the one that it is at now."""
 
-    def use(at: int) -> None:
+    def use(at: int | None) -> None:
         create = _create(place)
         create.call_after_refresh(create.use_text, clone(name, at))
 

@@ -24,6 +24,7 @@ from console.places.history.history_pages import (
     list_page,
     matches,
     sql_page,
+    why_not_undone,
 )
 from console.places.history.undoing import Undoing
 from console.status import Status
@@ -62,13 +63,16 @@ class HistoryPlace(Undoing):
                 tooltip="Put this SQL where it was planned, to be edited"),
         Binding("u", "undo", "undo", id="history.undo",
                 tooltip="Take this back: shows what comes back and what is lost, and asks"),
+        # the same key where nothing can be taken back: it says why
+        Binding("u", "why_not_undo", "why not undo", show=False, id="history.undo",
+                tooltip="Why this cannot be taken back"),
         Binding("b", "group", "group by", id="history.group",
                 tooltip="Group the operations by table, by day, or not at all"),
         Binding("p", "plan_again", "plan again", id="history.plan",
                 tooltip="Plan this merge again, against its tables as they are now"),
         Binding("r", "reload", "refresh", id="history.refresh", tooltip="Read the ledger again"),
         Binding("y", "copy_sql", "copy SQL", id="history.copy", tooltip="Copy the SQL of this operation"),
-        Binding("escape", "back", "back", show=False, id="history.back", tooltip="Back to the list"),
+        Binding("escape", "back", "back", show=False, id="history.back", tooltip="Back to the whole list"),
     ]  # fmt: skip
 
     def __init__(self) -> None:
@@ -268,6 +272,8 @@ class HistoryPlace(Undoing):
             return self.selected is not None and self.selected.kind == "merge"
         if action == "undo":
             return self.selected is not None and can_be_undone(self.selected)
+        if action == "why_not_undo":
+            return self.selected is not None and not can_be_undone(self.selected)
         return True
 
     def action_view(self, view: str) -> None:
@@ -292,7 +298,12 @@ class HistoryPlace(Undoing):
             self.forget("plan_undo")
             self.notify("Nothing was undone.")
             return
+        self.query_one("#filter", Input).value = ""
         self.list_view.focus_page()
+
+    def action_why_not_undo(self) -> None:
+        if self.selected is not None:
+            self.notify(why_not_undone(self.selected), title="Nothing to undo")
 
     def action_copy_sql(self) -> None:
         if self.selected is not None:

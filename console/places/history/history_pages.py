@@ -44,8 +44,20 @@ def matches(operation: Operation, words: Sequence[str]) -> bool:
 
 def can_be_undone(operation: Operation) -> bool:
     """Whether it committed something that is not taken back yet."""
-    kinds = ("merge", "create_table")
-    return operation.kind in kinds and operation.status == "applied" and operation.version is not None
+    return not why_not_undone(operation)
+
+
+def why_not_undone(operation: Operation) -> str:
+    """Why there is nothing to take back, or ""."""
+    if operation.status == "undone":
+        return "It is taken back already."
+    if operation.status == "overwritten":
+        return "It is gone already, with a RESTORE to a version before it."
+    if operation.kind not in ("merge", "create_table"):
+        return "An undo is not undone: plan the statement again, or RESTORE the version that you want."
+    if operation.status != "applied" or operation.version is None:
+        return f"It committed nothing ({operation.status.replace('_', ' ')}): there is nothing to take back."
+    return ""
 
 
 @dataclass(frozen=True)
@@ -155,6 +167,8 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "") -> 
         (f"{dot}operation {visible(one.op_id)}", "$foreground-muted"),
     )
     head = [Paragraph(title), sentence(_when(one), "$foreground-muted")]
+    if plan is None and one.kind != "merge":
+        head.append(sentence(sentences.sql_line(one.sql)))
     if plan is not None:
         if plan.refused is None:
             head.append(sentence(f"promised: {sentences.counts(plan, glyphs.dot)}; {sentences.rewrite(plan)}"))
@@ -181,7 +195,8 @@ def _undo_lines(detail: OperationDetail, plan: AnyPlan, undo_key: str) -> Head:
     statement, until = undo_sentences.made(plan, detail.outcome)
     if not statement:
         return (sentence(f"undo is {until}"),)
-    return (sentence(f"{undo_key} takes it back: {statement}"), sentence(until, "$foreground-muted"))
+    unless = " while nothing else is committed" if plan.kind == "create_table" and plan.effect == "create" else ""
+    return (sentence(f"{undo_key} takes it back{unless}: {statement}"), sentence(until, "$foreground-muted"))
 
 
 def _create_page(detail: OperationDetail, plan: CreatePlan, glyphs: Glyphs, undo_key: str) -> Page:

@@ -92,6 +92,8 @@ class Undoing(Place):
     def _undone(self, undo_plan: UndoPlan, outcome: Outcome) -> None:
         text = undo_sentences.done(undo_plan, outcome, self.console_app.glyphs.dot)
         self._undo_ended(text, "information" if outcome.kept else "error")
+        if undo_plan.kind == "drop":
+            self.console_app.tables_changed()
 
     def _undo_failed(self, failure: Failure) -> None:
         self._undo_ended(f"{failure} {failure.hint}".strip(), "error")

@@ -303,6 +303,7 @@ class MergePlace(FormSqlPlace):
         on_clause = self.view == "form" and self.form_pane.clause is not None
         own = {"close_merge": self.number != 1, "find_key": looking, "rehearse": looking and self.committed is None}
         own |= dict.fromkeys(("form", "template", "open_merge", "save_merge"), self.typing)
+        own["open_another"] = not self.typing
         return super().possible() | own | dict.fromkeys(("add_clause", "remove_clause", "move_clause"), on_clause)
 
     @override
@@ -368,6 +369,8 @@ class MergePlace(FormSqlPlace):
         from console.places.merge.saved import ask_which_to_open
 
         ask_which_to_open(self)
+
+    action_open_another = action_open_merge
 
     def action_save_merge(self) -> None:
         if not self.pane.text.strip():

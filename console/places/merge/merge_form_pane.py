@@ -19,7 +19,7 @@ from console.widgets.page_view import PageView
 from console.widgets.part_box import PartBox
 from console.widgets.sentences import Sentences
 from console.words.format import elide_end
-from console.words.sentences import one_line
+from console.words.sentences import sql_line
 
 if TYPE_CHECKING:
     from engine.model.browse import TableRef
@@ -197,8 +197,8 @@ def clauses_page(form: MergeForm | None, at: int, width: int, ellipsis: str) -> 
         (
             str(position),
             HEADS[clause.kind].removeprefix("WHEN ").lower(),
-            elide_end(one_line(clause.condition), width, ellipsis),
-            one_line(clause.action),
+            elide_end(sql_line(clause.condition), width, ellipsis),
+            sql_line(clause.action),
         )
         for position, clause in enumerate(form.clauses, start=1)
     ]

@@ -12,7 +12,7 @@ from console.dialogs.pick import Choice, PickDialog
 from console.drafts import Draft, DraftStore
 from console.places.merge.sql_files import BY_PATH, ask_for_file, demo_merges, open_file, typed_path
 from console.words.format import local_time
-from console.words.sentences import one_line
+from console.words.sentences import sql_line
 
 if TYPE_CHECKING:
     from console.places.statement.statement import StatementPlace
@@ -99,7 +99,7 @@ def _recent(operations: list[Operation]) -> list[Choice]:
         Choice(
             f"operation {one.op_id}",
             f"{one.table}  {local_time(one.started_at, seconds=False)}",
-            f"{one.status}  {one_line(_source(one.sql))}",
+            f"{one.status}  {sql_line(_source(one.sql))}",
         )
         for one in list(newest.values())[:SHOWN_RECENT]
     ]

@@ -115,7 +115,7 @@ def decision_page(plan: Plan, glyphs: Glyphs) -> Page:
     if decided.materialize:
         known.append(("storage level", f"{decided.storage_level or '?'} (attempt {decided.attempt})"))
     known += [
-        ("source", sentences.one_line(source.sql)),
+        ("source", sentences.sql_line(source.sql)),
         ("rows", f"{number(source.num_rows)} {accuracy_mark('exact', glyphs)}"),
         ("columns used", ", ".join(source.columns_used)),
         ("fingerprint", source.fingerprint),
@@ -247,8 +247,8 @@ def sql_page(plan: Plan, glyphs: Glyphs) -> Page:
     else:
         head.append(sentence("This runs as typed."))
     for splice in plan.splices:
-        old = sentences.one_line(plan.statement.sql[splice.start : splice.end]) or "(nothing)"
-        new = sentences.one_line(splice.text)
+        old = sentences.sql_line(plan.statement.sql[splice.start : splice.end]) or "(nothing)"
+        new = sentences.sql_line(splice.text)
         head.append(signed(glyphs.points_to, "$text-primary", f"{old} {glyphs.becomes} {new} ({splice.why})"))
     head += around_it(plan.statement)
     return Page(tuple(head), sql=plan.statement.sql)
@@ -256,7 +256,7 @@ def sql_page(plan: Plan, glyphs: Glyphs) -> Page:
 
 def around_it(statement: Statement | CreateStatement) -> Head:
     """What runs before a statement, and the values of its markers."""
-    before = [("before it", sentences.one_line(one)) for one in statement.setup]
+    before = [("before it", sentences.sql_line(one)) for one in statement.setup]
     return (*facts(before), *facts((f":{name}", value) for name, value in statement.params.items()))
 
 

@@ -140,7 +140,7 @@ class Preview(Vertical):
         self._asked: dict[str, Page] = {}
         """The pages that Spark was asked for, of this plan."""
         self.before: AnyPlan | None = None
-        """The plan before this one, of the same text."""
+        """The plan before this one, of the same table."""
         self._view = self._chosen = "files"
         self._edited = False
 
@@ -170,9 +170,11 @@ class Preview(Vertical):
         return [("expectations", "Expectations")] if expects else []
 
     def show(self, plan: AnyPlan, before: AnyPlan | None = None) -> None:
-        """Another plan, in the view that was chosen last; and the one ``before`` it, to compare."""
+        """Another plan, in the view that was chosen last; and the one ``before`` it, to compare if it is of the same
+        table."""
         self.plan = plan
-        self.before = before
+        is_same = before is not None and (before.kind, before.target.path) == (plan.kind, plan.target.path)
+        self.before = before if is_same else None
         self._asked.clear()
         if self._chosen in OF_ONE_PLAN:
             self._chosen = "files"

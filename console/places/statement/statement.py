@@ -213,6 +213,7 @@ class StatementPlace(StepsPlace):
         if reason:
             self.notify(f"Nothing was committed. {reason}", title="Cannot be committed", severity="error")
             return
+        self.app.clear_notifications()  # what is told of a dialog before is over
         operation = self.begin("committing", self.projection)
         report = reporter(self, operation.operation_id)
         self.commit_pane.show_running(plan)

@@ -125,7 +125,10 @@ class OneTable(Place):
         if detail is not None:
             from console.words.format import count, size
 
-            parts = [f"v{detail.version}", count(detail.num_files, "file"), size(detail.num_bytes)]
+            if detail.is_delta:
+                parts = [f"v{detail.version}", count(detail.num_files, "file"), size(detail.num_bytes)]
+            else:
+                parts = [f"{visible(detail.format) or 'a view'}, not Delta"]
             if detail.partition_columns:
                 parts.append(f"by {visible(', '.join(detail.partition_columns))}")
             if detail.clustering_columns:

@@ -66,20 +66,29 @@ def properties_page(_backend: Backend, _shown: Shown, detail: TableDetail) -> Pa
     facts = [
         ("location", detail.path),
         ("format", detail.format),
-        ("table id", detail.table_id),
-        ("version", number(detail.version)),
+        *_of_delta(detail),
         ("created", local_time(detail.created_at, zone=True)),
         ("last modified", local_time(detail.last_modified, zone=True)),
         ("description", detail.description or "none"),
         ("partitioned by", ", ".join(detail.partition_columns) or "none"),
         ("clustered by", ", ".join(detail.clustering_columns) or "none"),
-        ("size", f"{size(detail.num_bytes)} in {count(detail.num_files, 'file')}"),
-        ("protocol", f"reader {detail.min_reader_version}, writer {detail.min_writer_version}"),
-        ("features", ", ".join(detail.features) or "none"),
         *sorted(detail.properties.items()),
     ]
     rows: list[Row] = [(visible(name), visible(value)) for name, value in facts]
     return Page(table=Table([Column("property"), Column("value", fit="end")], rows))
+
+
+def _of_delta(detail: TableDetail) -> list[tuple[str, str]]:
+    """What the log of a Delta table alone says."""
+    if detail.version is None:
+        return []
+    return [
+        ("table id", detail.table_id),
+        ("version", number(detail.version)),
+        ("size", f"{size(detail.num_bytes)} in {count(detail.num_files, 'file')}"),
+        ("protocol", f"reader {detail.min_reader_version}, writer {detail.min_writer_version}"),
+        ("features", ", ".join(detail.features) or "none"),
+    ]
 
 
 def versions_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
@@ -269,7 +278,7 @@ def _files_head(files: list[DataFile], detail: TableDetail) -> Head:
     if not files:
         return ()
     shown = count(len(files), "file")
-    if len(files) < detail.num_files:
+    if detail.num_files is not None and len(files) < detail.num_files:
         return (sentence(f"The first {shown} of {number(detail.num_files)} ({size(detail.num_bytes)} in all)."),)
     return (sentence(f"{shown}, {size(sum(file.bytes for file in files))} in all."),)
 

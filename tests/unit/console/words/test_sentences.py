@@ -295,3 +295,17 @@ def test_a_plan_as_text_says_first_what_must_be_accepted() -> None:
     )
     lines = words.as_text(make_plan(warnings=warnings), UNICODE).splitlines()
     assert lines.index("error [BAD] Other rows.") < lines.index("warning [MILD] Some rows.")
+
+
+@pytest.mark.parametrize(
+    ("sql", "line"),
+    [
+        ("( -- newest first\n SELECT *\n FROM a) ", "( SELECT * FROM a)"),
+        ("/* why */ a.b /* /* both */ */ c", "a.b c"),
+        ("SELECT 'two  blanks -- no comment'", "SELECT 'two  blanks -- no comment'"),
+        ("a.b", "a.b"),
+        ("'not  closed", "'not closed"),
+    ],
+)
+def test_sql_on_one_line_has_no_comments_and_keeps_its_strings(sql: str, line: str) -> None:
+    assert words.sql_line(sql) == line

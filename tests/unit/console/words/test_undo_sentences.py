@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from console.words import undo_sentences as words
-from engine.model.operation import Outcome, UndoPlan
+from engine.model.operation import ColumnsChange, Outcome, UndoPlan
 from engine.model.plan import RaisedProperty, Undo
 from engine.model.plans import AnyPlan
 from tests.engine.plans import make_create_plan, make_outcome, make_plan
@@ -151,7 +151,7 @@ def test_what_is_raised_first_is_told() -> None:
     assert len(words.statements(undo_plan(raise_retention=RAISED))) == 2
 
 
-@pytest.mark.parametrize(("stay", "told"), [(True, "its files stay in /p"), (False, "its files are deleted")])
+@pytest.mark.parametrize(("stay", "told"), [(True, "its files stay in /p"), (False, "its own files are deleted")])
 def test_a_drop_says_what_comes_of_the_files(stay: bool, told: str) -> None:
     (page,) = words.page(undo_plan(kind="drop", to_version=-1, files_stay=stay))
     assert page.endswith(f"; {told}")
@@ -181,3 +181,10 @@ def test_later_commits_are_lost_as_well() -> None:
 )
 def test_what_an_undo_did(undo: dict[str, Any], result: dict[str, Any], told: str) -> None:
     assert words.done(undo_plan(**undo), outcome(**result)) == told
+
+
+def test_columns_that_change_with_a_restore_are_named() -> None:
+    change = ColumnsChange(back=("city", "zip"), gone=("note",), changed=("v",))
+    told = "its columns change too: city, zip come back; note goes; v becomes what it was"
+    assert told in words.page(undo_plan(columns=change))
+    assert not any("columns" in line for line in words.page(undo_plan()))
