@@ -241,7 +241,12 @@ def show(invocation: Invocation, file: str, as_json: bool, markdown: bool) -> in
         invocation.history().reviewed(found.plan_id, getpass.getuser())
     if as_json:
         print_json(found.model_dump(mode="json"))
-    elif markdown:
+        return DONE
+    from engine.commit.policy import with_verdicts
+
+    # the rules of now, as apply checks them, and not those of who made the plan
+    found = with_verdicts(invocation.policy, found, reviewed=True)
+    if markdown:
         from console.words.markdown import page
 
         click.echo(page(found), nl=False)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import cast
 
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.app import App
 from textual.dom import DOMNode
 from textual.events import Event, Key
@@ -20,6 +22,13 @@ PATIENCE_SECONDS = 3.0
 """How long the next key waits at most, if what the last one asked for never settles."""
 
 
+def read_alt_digits_as_keys() -> None:
+    """Textual takes ESC 2, which is alt+2 in every terminal, for a ™ that was typed."""
+    sequences = cast("dict[str, object]", ANSI_SEQUENCES_KEYS)
+    for digit in range(10):
+        sequences.pop(f"\x1b{digit}", None)
+
+
 class KeyOrder:
     """The keys of an app.
 
@@ -29,6 +38,7 @@ class KeyOrder:
     """
 
     def __init__(self, app: App[None]) -> None:
+        read_alt_digits_as_keys()
         self._app = app
         self._waiting: deque[tuple[Key, Screen[object]]] = deque()
         """Each with the screen that it was pressed on."""

@@ -70,16 +70,16 @@ ASKING = ("typed_confirmation", "typed_above", "reviewed_plans")
 """Rules that ask a person for something."""
 
 
-def with_verdicts(policy: Policy, plan: AnyPlan) -> AnyPlan:
+def with_verdicts(policy: Policy, plan: AnyPlan, *, reviewed: bool = False) -> AnyPlan:
     """``plan`` with what each rule in force says of it, in the order of Policy."""
-    return plan.model_copy(update={"policy": tuple(_verdicts(policy, plan))})
+    return plan.model_copy(update={"policy": tuple(_verdicts(policy, plan, reviewed=reviewed))})
 
 
-def _verdicts(policy: Policy, plan: AnyPlan) -> Iterator[PolicyVerdict]:
+def _verdicts(policy: Policy, plan: AnyPlan, *, reviewed: bool) -> Iterator[PolicyVerdict]:
     # a plan has it loaded; who only has rules does not wait for pydantic
     from engine.model.plan import PolicyVerdict
 
-    said = {one.rule: one.how for one in broken_rules(policy, plan, reviewed=False)}
+    said = {one.rule: one.how for one in broken_rules(policy, plan, reviewed=reviewed)}
     if (typed := to_be_typed(policy, plan)) is not None and plan.changes_something:
         said[typed.rule] = typed.how
     shares = {f"max_{share.what}_{share.done}": share.value for share in _shares(plan)}

@@ -21,6 +21,7 @@ from engine.spark.explain import parsed_plan
 from engine.spark.schema import schema_of
 from engine.spark.spark_errors import collected
 from engine.spark.time_limit import time_limit
+from engine.sql.literals import shown
 from engine.sql.sql_text import names_in
 
 if TYPE_CHECKING:
@@ -156,10 +157,10 @@ def _rows(spark: SparkSession, query: Query, relations: Relations) -> tuple[Cell
     """Some of the rows that fail. Columns go by their places, for SQL may give two of one name."""
     names = schema_of(spark, f"{relations.queries}{query.sql}").names
     given = ", ".join(f"c{at}" for at in range(len(names)))
-    shown = {at: name for at, name in enumerate(names) if name != CHANGE}
-    items = ", ".join(f"CAST(c{at} AS STRING)" for at in shown)
+    kept = {at: name for at, name in enumerate(names) if name != CHANGE}
+    items = ", ".join(shown(f"c{at}") for at in kept)
     rows = collected(spark, f"{relations.queries}SELECT {items} FROM ({query.sql}) AS q({given}) LIMIT {FAILING_ROWS}")
-    return tuple(dict(zip(shown.values(), row, strict=True)) for row in rows)
+    return tuple(dict(zip(kept.values(), row, strict=True)) for row in rows)
 
 
 def said_of(expectation: Expectation) -> str:

@@ -214,7 +214,7 @@ class History:
         return self._store.run(work, reading=True)
 
     def get(self, op_id: str) -> OperationDetail:
-        """One operation in full, by its id, that of its plan, or the beginning of one; of its own ids first.
+        """One operation in full, by its id, that of its plan, or the beginning of one of them.
 
         Raises EngineError: ``OPERATION_NOT_FOUND``, ``OPERATION_AMBIGUOUS``.
         """
@@ -223,9 +223,8 @@ class History:
             prefix = op_id.strip().lower()
             operations = rows.operations(db, "WHERE op_id = ?", [prefix])
             if prefix and not operations:
-                operations = rows.operations(db, "WHERE starts_with(op_id, ?) ORDER BY seq DESC LIMIT 6", [prefix])
-            if prefix and not operations:
-                operations = rows.operations(db, "WHERE starts_with(plan_id, ?) ORDER BY seq DESC LIMIT 6", [prefix])
+                begins = "WHERE starts_with(op_id, ?) OR starts_with(plan_id, ?) ORDER BY seq DESC LIMIT 6"
+                operations = rows.operations(db, begins, [prefix, prefix])
             if not operations:
                 raise rows.not_found(op_id)
             if len(operations) > 1:

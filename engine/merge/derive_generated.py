@@ -18,7 +18,7 @@ from engine.merge.analyze import AnalyzedMerge, Key
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.model.scan import DerivedConjunct
 from engine.spark.spark_errors import collected
-from engine.sql.literals import INTEGERS, MAX_VALUES, few_literals, literal, one_of, within
+from engine.sql.literals import INTEGERS, MAX_VALUES, few_literals, literal, one_of, printed, within
 from engine.sql.names import quote
 from engine.sql.sql_text import function_names, tokenize
 from engine.table.logged_schema import LoggedColumn
@@ -92,10 +92,11 @@ def _implied(
         return "", f"{generated_as} may depend on more than its column"
     origin = f"FROM {view} AS {merge.source_reference} WHERE {value} IS NOT NULL"
     expression = computed(generated_as, base, value)
+    assert expression is not None  # the key is the one column that it names
     least, most = (f"({value} {sign} {ZONES_APART})" if from_time else value for sign in "-+")
     try:
         if not from_time:
-            rows = collected(spark, f"SELECT DISTINCT CAST({expression} AS STRING) {origin} LIMIT {MAX_VALUES + 1}")
+            rows = collected(spark, f"SELECT DISTINCT {printed(type_, expression)} {origin} LIMIT {MAX_VALUES + 1}")
             found = [row[0] for row in rows]
             if type_ == "string" and "" in found:
                 return "", EMPTY
@@ -103,8 +104,8 @@ def _implied(
                 return one_of(named, values), ""
         ((low, high, unknown),) = collected(
             spark,
-            f"SELECT CAST(min({computed(generated_as, base, least)}) AS STRING), "
-            f"CAST(max({computed(generated_as, base, most)}) AS STRING), count_if(({expression}) IS NULL) {origin}",
+            f"SELECT {printed(type_, f'min({computed(generated_as, base, least)})')}, "
+            f"{printed(type_, f'max({computed(generated_as, base, most)})')}, count_if(({expression}) IS NULL) {origin}",
         )
         if type_ == "string" and low == "":
             return "", EMPTY

@@ -13,10 +13,11 @@ from engine.model.changes import Changes, ColumnChange, Transition
 from engine.model.plan import Target
 from engine.preflight.changed_rows import ACTION, INTEGER, ChangedColumn, ChangedRows, changed_rows
 from engine.preflight.concentrations import concentrations
-from engine.preflight.counted_values import first_of_each, text_of
+from engine.preflight.counted_values import first_of_each
 from engine.preflight.planned_merge import PlannedMerge
 from engine.spark.confs import confs_set, for_rows
 from engine.spark.spark_errors import collected
+from engine.sql.literals import shown
 from engine.sql.names import quote
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def _transitions(spark: SparkSession, rows: ChangedRows) -> dict[int, tuple[Tran
         return {}
     cells = ", ".join(
         f"named_struct('at', {one.at}, 'changes', {one.changes}, "
-        f"'before', {text_of(one.before)}, 'after', {text_of(one.after)})"
+        f"'before', {shown(one.before)}, 'after', {shown(one.after)})"
         for one in columns
     )
     grouped = (

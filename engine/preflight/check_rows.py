@@ -20,6 +20,7 @@ from engine.preflight.target_reads import DescribedTarget
 from engine.preflight.target_rules import ANSI
 from engine.spark.confs import confs_set, for_rows
 from engine.spark.spark_errors import WITHOUT_CLASS, translate
+from engine.sql.literals import shown
 from engine.sql.names import quote
 from engine.sql.store_types import can_up_cast, holds_integers, is_atomic
 
@@ -141,7 +142,7 @@ def _refused(spark: SparkSession, one: ClauseChecks, check: Check, count: int, p
 def _bad_rows(spark: SparkSession, one: ClauseChecks, check: Check) -> tuple[Cells, ...]:
     columns = [(name, quote(given_name(name) if check.cast else name)) for name in check.columns]
     cells = [*((name, quote("__dm_key_" + name)) for name in one.keys), *columns]
-    items = ", ".join(f"CAST({text} AS STRING) AS c{n}" for n, (_, text) in enumerate(cells))
+    items = ", ".join(f"{shown(text)} AS c{n}" for n, (_, text) in enumerate(cells))
     rows = spark.sql(f"SELECT {items} FROM ({one.rows}) WHERE {check.violated} LIMIT {SAMPLE_ROWS}").collect()
     return tuple({name: row[n] for n, (name, _) in enumerate(cells)} for row in rows)
 

@@ -10,8 +10,9 @@ from engine.model.changes import Concentration
 from engine.model.checks import Checks
 from engine.model.plan import Target
 from engine.preflight.changed_rows import ACTION, ChangedColumn, ChangedRows
-from engine.preflight.counted_values import first_of_each, text_of
+from engine.preflight.counted_values import first_of_each
 from engine.spark.spark_errors import collected
+from engine.sql.literals import shown
 from engine.sql.names import quote
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def _common_values(
 ) -> list[CommonValue]:
     """The value of each column that most changed rows had before, or have after if they are inserted."""
     cells = ", ".join(
-        f"named_struct('at', {one.at}, 'value', {text_of(f'CASE WHEN is_new THEN {one.after} ELSE {one.before} END')})"
+        f"named_struct('at', {one.at}, 'value', {shown(f'CASE WHEN is_new THEN {one.after} ELSE {one.before} END')})"
         for one in columns
     )
     changed = f"{ACTION} <> 'update' OR {rows.some_value_changes}"
@@ -90,7 +91,7 @@ def _in_table(spark: SparkSession, target_sql: str, common: Sequence[CommonValue
         column = quote(one.column.name)
         # no quote or ${…} in a value can end it
         value = "NULL" if one.value is None else f"CAST(X'{one.value.encode().hex()}' AS STRING)"
-        items.append(f"count_if({text_of(column)} <=> {value}) AS n{place}")
+        items.append(f"count_if({shown(column)} <=> {value}) AS n{place}")
         items.append(f"approx_count_distinct({column}) AS distinct{place}")
     row = collected(spark, f"SELECT {', '.join(items)} FROM {target_sql}")[0]
     num_rows = row["n"] or 1

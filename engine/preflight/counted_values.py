@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 
-def text_of(value: str) -> str:
-    """SQL for a value as text that can be shown."""
-    return f"make_valid_utf8(CAST({value} AS STRING))"
-
-
 def first_of_each(grouped: str, order: str, limit: int) -> str:
     """The first ``limit`` rows of each column."""
     return (

@@ -20,6 +20,7 @@ from engine.model.conflicts import ConflictKey, Conflicts, Dedupe
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.model.value import Cells
 from engine.spark.spark_errors import translate
+from engine.sql.literals import shown
 from engine.sql.names import quote, quoted_if_needed
 from engine.sql.parse import Relation
 
@@ -80,7 +81,7 @@ def conflict_keys(
     names = list(dict.fromkeys(name for e in merge.on for name in e.source_columns))
     if not names:
         return ()
-    columns = ", ".join(f"CAST(s.{quote(c.name)} AS STRING) AS {quote(c.name)}" for c in source.columns)
+    columns = ", ".join(f"{shown(f's.{quote(c.name)}')} AS {quote(c.name)}" for c in source.columns)
     by_target = (
         f"SELECT {FILE}, {TARGET_ROW}, min({SOURCE_ROW}) AS first, count({SOURCE_ROW}) AS n FROM {view} "
         f"GROUP BY {FILE}, {TARGET_ROW} HAVING count({SOURCE_ROW}) > 1"

@@ -31,7 +31,7 @@ from engine.preflight.typed_parts import (
 )
 from engine.preflight.written_keys import columns_of_target, null_matches_nothing
 from engine.spark.spark_errors import collected
-from engine.sql.literals import within
+from engine.sql.literals import shown, within
 from engine.sql.names import quote
 from engine.sql.resolve import SOURCE, TARGET
 from engine.sql.some_values import SOME
@@ -201,9 +201,8 @@ def keys_outside_on(
         return
     count = int(collected(spark, f"SELECT count(*) FROM {rows}WHERE {INSERT_CLAUSE} > 0")[0][0])
     if count:
-        items = ", ".join(
-            f"CAST(({key.source.text}\n) AS STRING) AS {quote(key.target.target_columns[0])}" for key in inserted.keys
-        )
+        keys = [(f"({key.source.text}\n)", key.target.target_columns[0]) for key in inserted.keys]
+        items = ", ".join(f"{shown(text)} AS {quote(name)}" for text, name in keys)
         query = f"SELECT {items} FROM {rows}WHERE {INSERT_CLAUSE} > 0 LIMIT {SOME}"
         yield Remark(
             code="KEY_EXISTS_OUTSIDE_ON",

@@ -13,6 +13,7 @@ from engine.preflight.inserted_faults import cells, plain_columns
 from engine.spark.explain import COLUMN_ID, explain
 from engine.spark.schema import schema_of
 from engine.spark.spark_errors import collected
+from engine.sql.literals import shown
 from engine.sql.names import quote
 from engine.sql.resolve import SOURCE, TARGET
 from engine.sql.some_values import SOME
@@ -66,7 +67,7 @@ def keys_that_collide(
     if not count:
         return
     names = [key.target.target_columns[0] for key in keys]
-    items = ", ".join(f"CAST(c{n} AS STRING) AS {quote(name)}" for n, name in enumerate(names))
+    items = ", ".join(f"{shown(f'c{n}')} AS {quote(name)}" for n, name in enumerate(names))
     words = ", ".join(f"{key.source.typed} as {type_.upper()}" for key, type_ in casts.items())
     yield Remark(
         code="KEYS_COLLIDE_BY_CAST",

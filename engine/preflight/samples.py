@@ -26,7 +26,7 @@ from engine.preflight.assignments import Assignment, ClauseAssignments
 from engine.preflight.rows_after import clause_rows
 from engine.spark.confs import LIMIT_PARTITIONS, confs_set, for_rows
 from engine.spark.spark_errors import translate
-from engine.sql.literals import INTEGERS
+from engine.sql.literals import INTEGERS, shown
 from engine.sql.names import quote, string
 from engine.sql.parse import MergeClause
 
@@ -173,7 +173,7 @@ def _keys_select(merge: AnalyzedMerge) -> str:
     names = [source for _, source, _ in _equalities(merge)]
     if not names:
         return "1 AS __dm_none"
-    return ", ".join(f"CAST({quote(name)} AS STRING) AS {quote('__dm_key_' + name)}" for name in dict.fromkeys(names))
+    return ", ".join(f"{shown(quote(name))} AS {quote('__dm_key_' + name)}" for name in dict.fromkeys(names))
 
 
 def _equalities(merge: AnalyzedMerge) -> list[tuple[str, str, str]]:
@@ -218,7 +218,7 @@ def struct_after(columns: tuple[Assignment, ...] | None) -> str:
 
 def _cell(value: str, type_: str) -> str:
     """A value as text that can be shown, which bytes may not be."""
-    return f"hex({value})" if type_ == "binary" else f"make_valid_utf8(CAST({value} AS STRING))"
+    return f"hex({value})" if type_ == "binary" else shown(value)
 
 
 def _rows(spark: SparkSession, merge: AnalyzedMerge, clause: MergeClause, query: str, writes: Writes) -> list[Sample]:

@@ -27,6 +27,7 @@ from engine.model.plan import Refused
 from engine.model.write import WritePlan
 from engine.spark.confs import confs_set, for_rows
 from engine.spark.spark_errors import collected
+from engine.sql.literals import shown
 from engine.sql.names import quote
 from engine.sql.parse import MergeClause
 from engine.sql.store_types import plain
@@ -105,6 +106,6 @@ def _leaves_some(clauses: Sequence[MergeClause]) -> bool:
 def _some(spark: SparkSession, lone: LoneRows) -> tuple[dict[str, str | None], ...]:
     if not lone.columns:
         return ()
-    items = ", ".join(f"CAST({lone.reference}.{quote(name)} AS STRING)" for name in lone.columns)
+    items = ", ".join(shown(f"{lone.reference}.{quote(name)}") for name in lone.columns)
     rows = collected(spark, f"SELECT {items} FROM {lone.rows} LIMIT {SAMPLE_ROWS}")
     return tuple(dict(zip(lone.columns, row, strict=True)) for row in rows)

@@ -26,6 +26,7 @@ from engine.preflight.target_reads import DescribedTarget
 from engine.preflight.target_rules import TargetRules
 from engine.preflight.typed_parts import as_stored, clause_with, is_last_of_its_kind, typed_column, typed_values
 from engine.spark.may_raise import HARMLESS
+from engine.sql.literals import shown
 from engine.sql.names import quote
 from engine.sql.parse import MergeClause
 from engine.sql.some_values import SOME
@@ -167,7 +168,7 @@ def keys_of_flagged(merge: AnalyzedMerge, source: PreparedSource, rows: Iterable
     ids, names = ", ".join(f"{row}L" for row in sorted(set(rows))), key_columns_of_source(merge)
     if not ids or not names:
         return None
-    items = ", ".join(f"CAST({quote(name)} AS STRING)" for name in names)
+    items = ", ".join(shown(quote(name)) for name in names)
     numbered = f"SELECT *, monotonically_increasing_id() AS {SOURCE_ROW} FROM {source.view}"
     return f"SELECT {SOURCE_ROW}, {items} FROM ({numbered}) WHERE {SOURCE_ROW} IN ({ids})"
 

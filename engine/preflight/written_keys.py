@@ -10,6 +10,7 @@ from engine.merge.join_sides import INSERT_CLAUSE, clause_number
 from engine.model.checks import Checks
 from engine.preflight.assignments import ClauseAssignments, never_failing
 from engine.preflight.target_rules import TargetRules
+from engine.sql.literals import shown
 from engine.sql.names import quote, string
 from engine.sql.resolve import TARGET
 
@@ -67,7 +68,7 @@ def inserted_keys(
     if not written:
         return None
     inserted = is_inserted(written)
-    items = ", ".join(f"CAST({TARGET}.{quote(name)} AS STRING) AS {quote(name)}" for name in columns_of_target(keys))
+    items = ", ".join(f"{shown(f'{TARGET}.{quote(name)}')} AS {quote(name)}" for name in columns_of_target(keys))
     return InsertedKeys(
         clauses=tuple(written),
         written=_struct_of(written),

@@ -33,8 +33,15 @@ def literal(type_: str, value: str | None) -> str | None:
 
 
 def printed(type_: str, text: str) -> str:
-    """SQL that prints a value of ``type_`` as :func:`literal` takes it."""
+    """SQL that prints a value of ``type_`` as :func:`literal` takes it, NULL if it cannot be written."""
+    if type_ == "string":
+        return f"try_validate_utf8(CAST({text} AS STRING))"
     return f"CAST({f'unix_micros({text})' if type_ == 'timestamp' else text} AS STRING)"
+
+
+def shown(value: str) -> str:
+    """SQL for a value of any type as text to be shown: bytes that are no UTF-8 come as U+FFFD."""
+    return f"make_valid_utf8(CAST({value} AS STRING))"
 
 
 def few_literals(type_: str, values: Sequence[str | None]) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from engine.model.browse import Column, RowPage, TableDetail, TableRef, TableVer
 from engine.model.errors import EngineError, UsageError
 from engine.spark.spark_errors import translate
 from engine.sql.char_types import RAW_TYPE
+from engine.sql.literals import shown
 from engine.sql.names import quote, quoted_if_needed, string
 from engine.sql.store_paths import refuse_credentials
 
@@ -298,7 +299,7 @@ def _cell(column: Column, most: int) -> str:
         return (
             f"CASE WHEN length({name}) > {most // 2} THEN concat({shortened}, '… (+', {rest}, ')') ELSE {shortened} END"
         )
-    text = f"CAST({name} AS STRING)"
+    text = shown(name)
     if column.type.startswith(_SHORT_TYPES):
         return text
     shortened = f"concat(left({text}, {most}), '… (+', length({text}) - {most}, ')')"

@@ -13,6 +13,7 @@ from console.dialogs.commit import CommitDialog
 from console.dialogs.help import HelpDialog
 from console.dialogs.part import PartDialog
 from console.widgets.editor import SqlEditor
+from console.widgets.key_order import read_alt_digits_as_keys
 from tests.console.drive import Operator, console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
@@ -25,6 +26,17 @@ async def test_alt_types_nothing(backend: FakeBackend, key: str, sign: str | Non
         operator.app.post_message(Key(key, sign))
         await operator.pilot.pause()
         assert operator.merge.editor.text == MERGE_SQL
+
+
+@pytest.mark.parametrize("digit", "0123456789")
+def test_alt_and_a_digit_are_a_key_as_terminals_send_them(digit: str) -> None:
+    from textual._xterm_parser import XTermParser
+
+    read_alt_digits_as_keys()
+    parser = XTermParser()
+    events = [*parser.feed(f"\x1b{digit}"), *parser.feed("")]
+    (key,) = [event for event in events if isinstance(event, Key)]
+    assert key.key == f"alt+{digit}"
 
 
 @pytest.mark.parametrize("where", ["editor", "filter"])
