@@ -75,7 +75,10 @@ def load_profile(home: Path, name: str) -> Profile:
     profiles = _read(home).get("profiles", {})
     if not isinstance(profiles, dict) or name not in profiles:
         known = ", ".join(sorted(profiles)) if isinstance(profiles, dict) and profiles else "none"
-        raise _unusable(f"There is no profile {name!r} in {home / FILE_NAME} (known: {known}).")
+        raise _unusable(
+            f"There is no profile {name!r} in {home / FILE_NAME} (known: {known}).",
+            "Name one with --profile, or leave it out.",
+        )
     return _checked(name, profiles[name])
 
 
@@ -171,7 +174,24 @@ def _read(home: Path) -> dict[str, Any]:
         raise _unusable(f"{home / FILE_NAME} cannot be read: {error}.") from error
 
 
-def _unusable(message: str) -> Exception:
+def faults(home: Path) -> list[str]:
+    """What is wrong with the profiles, a sentence for each that cannot be used."""
     from engine.model.errors import UsageError
 
-    return UsageError("BAD_PROFILE", message, "Name one with --profile, or leave it out.")
+    found = []
+    try:
+        profiles = _read(home).get("profiles", {})
+    except UsageError:
+        return []  # load_settings says why the file cannot be read
+    for name, values in profiles.items() if isinstance(profiles, dict) else ():
+        try:
+            _checked(name, values)
+        except UsageError as error:
+            found.append(error.message)
+    return found
+
+
+def _unusable(message: str, hint: str = f"Correct {FILE_NAME}; doctor checks every profile.") -> Exception:
+    from engine.model.errors import UsageError
+
+    return UsageError("BAD_PROFILE", message, hint)

@@ -124,7 +124,7 @@ def of_target(spark: SparkSession, merge: AnalyzedMerge, around: Surroundings, o
     """The options with the expectations of the target alone, which can all be computed, and what those say of it."""
     if not options.expectations:
         return options
-    table = checked_table(merge, around)
+    table = checked_table(spark, merge, around, options.expectations)
     declared = of_table(options.expectations, table)
     check_declared(spark, declared, table)
     has_history = any(one.expectation.history for one in declared)

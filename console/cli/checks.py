@@ -153,9 +153,10 @@ def _disk(home: Path) -> Iterator[Found]:
 
 
 def _settings(home: Path) -> Iterator[Found]:
+    from console.profiles import faults
     from console.settings import FILE_NAME, load_settings
 
-    notices = load_settings(home).notices
+    notices = [*load_settings(home).notices, *faults(home)]
     for notice in notices:
         yield "warn", notice, f"Correct {home / FILE_NAME}."
     if not notices:

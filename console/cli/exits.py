@@ -50,6 +50,7 @@ def exit_code(error: EngineError) -> int:
     codes = (
         (errors.UnreachableError, UNREACHABLE),
         (errors.StalePlanError, STALE),
+        (errors.WouldFailError, FAILED),
         (errors.RefusedError, REFUSED),
         (errors.UsageError, USAGE),
         (errors.CancelledError, CANCELLED),

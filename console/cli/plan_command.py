@@ -118,6 +118,8 @@ def plan(
         print_plan(found)
         if found.refused is None:
             print_next(next_step(invocation, found, file, params, output))
+        elif output is not None:
+            print_next(f"Saved in {output}, to be read: it cannot be applied.")
     return plan_code(found, check_policy=check_policy, detailed=detailed_exitcode)
 
 

@@ -87,6 +87,9 @@ def _verdict(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
     if not refused:
         if plan.expectations:
             yield signed(*worst_sign(plan.expectations, glyphs), expectation_sentences.summary(plan.expectations))
+        errors, _ = sentences.by_severity(plan.warnings)
+        if counted := sentences.warnings_counted(plan.warnings):
+            yield signed(*((glyphs.error, ERROR) if errors else (glyphs.warning, WARNING)), f"{counted}, below")
         yield from policy(plan, glyphs)
         yield from undo(plan, glyphs)
 

@@ -71,9 +71,6 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         title = Content.assemble((visible(plan.target.name), "bold"), f"  {self._versions()}")
         what = (sentence(line) for line in self._what())
         yield Sentences((Paragraph(title), *self._where(), *what, *self._undo()), id="what")
-        others = [one for one in plan.warnings if one.code not in self._codes]
-        if others:
-            yield Sentences((sentence(""), *(self._warning(one) for one in others)))
         if self._codes or self._failing:
             yield Sentences((sentence(""), sentence("To be accepted first (tab goes there, space ticks):")))
         for index, code in enumerate(self._codes):
@@ -84,6 +81,9 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
                 (signed(self.console_app.glyphs.error, "$text-error", expectation_sentences.sentence(one)),)
             )
             yield Accept(name=one.code, id=f"expect-{index}")
+        others = [one for one in plan.warnings if one.code not in self._codes]
+        if others:
+            yield Sentences((sentence(""), *(self._warning(one) for one in others)))
         if self._typed is not None:
             question = f"The policy asks for it ({self._typed.rule}): {self._typed.how} (tab goes there):"
             yield Sentences((sentence(""), sentence(question)))

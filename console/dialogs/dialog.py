@@ -38,6 +38,8 @@ class Dialog(ModalScreen[Result], Asking):
             tooltip="Start Spark again after it was lost; the dialog stays",
         ),
         Binding("escape", "refuse", "Close", show=False, id="dialog.close", tooltip="Close, changing nothing"),
+        Binding("pagedown", "page(1)", "page down", show=False, id="dialog.page_down", tooltip="A page down"),
+        Binding("pageup", "page(-1)", "page up", show=False, id="dialog.page_up", tooltip="A page up"),
     ]
 
     def compose(self) -> ComposeResult:
@@ -63,3 +65,7 @@ class Dialog(ModalScreen[Result], Asking):
 
     def action_refuse(self) -> None:
         self.dismiss(None)
+
+    def action_page(self, pages: int) -> None:
+        content = self.query_one("#content")
+        content.scroll_relative(y=pages * max(content.size.height - 1, 1), animate=False)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timezone
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from console.words.format import count, local_time, number, parse_time, size
@@ -16,6 +18,13 @@ if TYPE_CHECKING:
 
 NOT_KNOWN = "until when Delta allows it is not known"
 NO = "NOT possible"
+GONE: Mapping[str, str] = MappingProxyType(
+    {
+        "undone": "It is taken back already.",
+        "overwritten": "It is gone already, with a RESTORE to a version before it.",
+    }
+)
+"""Of a commit that is in the table no more, by its status."""
 FILES_GONE = "unless VACUUM or the cleanup of the log was there first"
 
 

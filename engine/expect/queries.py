@@ -6,6 +6,7 @@ engine.expect.judge judges.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -17,6 +18,8 @@ CHANGE: Final = "_change_type"
 WRITTEN: Final = f"{CHANGE} IN ('insert', 'update_postimage')"
 """Of ``changes``, the rows that are in the table afterwards."""
 TIMES: Final = "number of rows"
+NUMBER: Final = re.compile(r"-?\d+(\.\d+)?")
+EXACT_NUMBERS: Final = re.compile(r"(tinyint|smallint|int|bigint|decimal\(\d+,\s*\d+\))$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -110,10 +113,17 @@ def _accepted(expectation: Expectation, table: Table) -> Query:
     bad = []
     for name, values in (expectation.accepted or {}).items():
         column, type_ = table.column(name), table.columns[name.lower()][1]
-        allowed = ", ".join(f"CAST({string(value)} AS {type_})" for value in values)
+        allowed = ", ".join(_value(value, type_) for value in values)
         # where a text is no value of the type, IN may be NULL
         bad.append(f"({column} IS NOT NULL AND NOT coalesce({column} IN ({allowed}), FALSE))")
     return Query(f"SELECT * FROM changes WHERE {WRITTEN} AND ({' OR '.join(bad)})")
+
+
+def _value(text: str, type_: str) -> str:
+    """A listed value. A number is compared as it is written: a cast to the column's type would round it."""
+    if NUMBER.fullmatch(text) and EXACT_NUMBERS.match(type_):
+        return f"{text}BD"
+    return f"CAST({string(text)} AS {type_})"
 
 
 def _references(expectation: Expectation, table: Table) -> Query:

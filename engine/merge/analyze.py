@@ -23,7 +23,7 @@ from engine.spark.not_understood import not_understood
 from engine.spark.schema import columns_of, schema_of
 from engine.spark.spark_errors import WRAPPERS, translate
 from engine.spark.temporary_view import drop_view
-from engine.sql.names import quote
+from engine.sql.names import check_not_ours, quote
 from engine.sql.parse import MergeStatement, Relation, parse_merge
 from engine.sql.resolve import SOURCE, TARGET, Side, is_boolean, resolve, resolve_merge, scope_of, sides_of
 from engine.sql.sql_text import conjuncts, equality
@@ -151,6 +151,7 @@ def analyze(spark: SparkSession, statement: MergeStatement, view: str = "") -> A
     plan = explain(spark, statement.sql)
     version, path, target_name = _target_of(spark, statement, plan.analyzed)
     view, source_type, target_type = _schemas(spark, statement, f"{target_name} VERSION AS OF {version}", view)
+    check_not_ours((*source_type.names, *target_type.names))
     case_sensitive = is_on(read_confs(spark, (CASE_SENSITIVE,)), CASE_SENSITIVE, "false")
     sides = sides_of(statement, source_type.names, target_type.names, case_sensitive=case_sensitive)
     types = {

@@ -22,22 +22,33 @@ from engine.spark.checkpoint import checkpoint
 from engine.spark.confs import confs_set, for_rows
 from engine.sql.names import quote
 from engine.sql.store_types import ddl
+from engine.table.table_state import catalog_entry, plain
 from engine.table.tables import name_parts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def checked_table(merge: AnalyzedMerge, around: Surroundings) -> Table:
-    """The target, as its expectations see it."""
+def checked_table(
+    spark: SparkSession, merge: AnalyzedMerge, around: Surroundings, declared: Sequence[Declared]
+) -> Table:
+    """The target, as its expectations see it. One that the statement names by its path has the name that they give
+    the table there."""
     parts = name_parts(merge.target_name)
-    if parts[0].lower() != "delta" and len(parts) < 3:
+    if parts[0].lower() == "delta":
+        parts = next((one.table for one in declared if _is_at(spark, one.table, merge.path)), parts)
+    elif len(parts) < 3:
         parts = (around.catalog, *((around.schema,) if len(parts) == 1 else ()), *parts)
     return Table(
         parts=parts,
         columns={field.name.lower(): (field.name, ddl(field.dataType)) for field in merge.type_after.fields},
         had=frozenset(name.lower() for name in merge.target_type.names),
     )
+
+
+def _is_at(spark: SparkSession, parts: Sequence[str], path: str) -> bool:
+    entry = catalog_entry(spark, ".".join(quote(part) for part in parts))
+    return entry is not None and plain(entry.location) == plain(path)
 
 
 def of_table(declared: Sequence[Declared], table: Table) -> tuple[Declared, ...]:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
+from engine.model.errors import EngineError
+
+# the aliases of the two sides hide no column
+OURS = re.compile(r"__dm_(?!target$|source$)", re.IGNORECASE)
 PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # words that Spark's grammar would not take for a name after a comma or a join
 RESERVED = frozenset(
@@ -27,3 +32,13 @@ def quoted_if_needed(name: str) -> str:
 def string(value: str) -> str:
     """A SQL string literal."""
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def check_not_ours(names: Collection[str]) -> None:
+    """Raise EngineError for a column that is called as one of those that our queries add."""
+    if (name := next((one for one in names if OURS.match(one)), None)) is not None:
+        raise EngineError(
+            "RESERVED_COLUMN_NAME",
+            f"A column is called {name}: names that begin with __dm_ are those of this program's own queries.",
+            "Give it another name; one of the source can get it in a query, as … AS other.",
+        )

@@ -63,6 +63,15 @@ def test_bad_settings(shell: Shell) -> None:
     assert by_name(shell("doctor", "--json").json)["settings"]["verdict"] == "warn"
 
 
+def test_every_profile_that_cannot_be_used_is_told(shell: Shell) -> None:
+    shell.home.mkdir(mode=0o700)
+    text = "[profiles.a.policy]\nfoo = 1\n[profiles.b]\nprivate = 1\n[profiles.c]\nmaster = 'local[1]'\n"
+    (shell.home / "settings.toml").write_text(text)
+    told = [one["found"] for one in shell("doctor", "--json").json if one["name"] == "settings"]
+    assert ["unknown rule 'foo'" in told[0], "the profile 'b'" in told[1], len(told)] == [True, True, 2]
+    assert "Correct settings.toml" in shell("--profile", "a", "doctor").err
+
+
 def test_server_that_does_not_run(shell: Shell) -> None:
     ran = shell("server", "status", "--json")
     assert ran.code == 0

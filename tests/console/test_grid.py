@@ -17,6 +17,7 @@ class OneGrid(App[None]):
         self.table = table
         self.seen: list[int] = []
         self.opened: list[int] = []
+        self.spark_starts = 0
 
     def compose(self) -> ComposeResult:
         yield Grid(self.table, width=58)

@@ -407,3 +407,19 @@ async def test_a_table_that_an_undo_drops_leaves_the_list_of_tables(backend: Fak
         await operator.sees("Undo operation", "ctrl+y  undo")
         await operator.press("ctrl+y")
         await operator.until(lambda: len(backend.called("list_tables")) > listed, "the tables listed anew")
+
+
+async def test_the_page_of_a_commit_says_that_it_was_taken_back(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("c")
+        await operator.sees("Commit plan", "ctrl+y  commit")
+        await operator.press("ctrl+y")
+        await operator.sees("kept its promise", "undo: RESTORE TABLE")
+        committed = operator.merge.committed
+        assert committed is not None
+        undone = {"op_id": committed.op_id, "status": "undone"}
+        backend.ledger = [backend.ledger[0].model_copy(update=undone), *backend.ledger]
+        operator.app.ledger_changed()
+        await operator.sees("It is taken back already.")
+        assert "undo: RESTORE TABLE" not in operator.screen

@@ -395,6 +395,6 @@ async def test_an_answer_that_comes_while_the_console_closes_is_dropped(backend:
     async with console(backend) as operator:
         app = operator.app
     app._newest_tickets()["late"] = 1
-    question = Question("late", 1, of=lambda: None, was=None, ended=lambda: shown.append("ended"))
+    question = Question("late", 1, of=lambda: None, was=None, spark=0, ended=lambda: shown.append("ended"))
     app._on_answered(Answered(question, lambda: shown.append("delivered")))
     assert shown == ["ended"]

@@ -8,9 +8,11 @@ import pytest
 
 from engine.commit.apply_plan import apply
 from engine.merge.prepare_source import source_fingerprint
-from engine.model.errors import StalePlanError
+from engine.model.checks import Checks
+from engine.model.errors import EngineError, StalePlanError
 from engine.plan_merge import plan
 from engine.spark.schema import columns_of, schema_of
+from engine.table.tables import table_rows
 
 PAIRS = {
     "microseconds in a struct": (
@@ -69,3 +71,36 @@ def test_a_subquery_that_gives_another_value_is_refused(spark: Any, schema: str,
     spark.sql(f"UPDATE o SET v = {after}")
     with pytest.raises(StalePlanError, match="gives something else than when planned"):
         apply(spark, merge_plan)
+
+
+NO_UTF8 = "CAST(X'C3FF41' AS STRING)"
+
+
+@pytest.mark.parametrize("rows", [1, 2], ids=["matched once", "matched twice"])
+def test_keys_that_are_no_utf8_are_merged_and_shown(spark: Any, schema: str, rows: int) -> None:
+    spark.sql(f"CREATE TABLE t USING delta AS SELECT {NO_UTF8} AS k, 'old' AS v UNION ALL SELECT 'zz', 'old'")
+    source = " UNION ALL ".join(f"SELECT {NO_UTF8} AS k, 'new {n}' AS v" for n in range(rows))
+    found = plan(
+        spark,
+        f"MERGE INTO t USING ({source}) s ON t.k = s.k WHEN MATCHED THEN UPDATE SET v = s.v",
+        rows=5,
+        checks=Checks(),
+        changes=True,
+    )
+    if rows > 1:
+        assert found.refused is not None
+        assert found.find_touched_files.conflicts.keys[0].key == {"k": "\ufffd\ufffdA"}
+        return
+    assert apply(spark, found).kept
+    assert [row[0] for row in spark.sql("SELECT hex(k) FROM t WHERE v = 'new 0'").collect()] == ["C3FF41"]
+    assert ("\ufffd\ufffdA", "new 0") in [tuple(row) for row in table_rows(spark, "t").rows]
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_a_column_with_a_name_of_our_queries_is_refused_by_name(spark: Any, schema: str, side: str) -> None:
+    ours, other = ("__dm_insert", "x") if side == "source" else ("x", "__DM_Insert")
+    spark.sql(f"CREATE TABLE t USING delta AS SELECT 1 AS id, 'a' AS {other}")
+    sql = f"MERGE INTO t USING (SELECT 1 AS id, 'b' AS {ours}) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET id = s.id"
+    with pytest.raises(EngineError, match="this program's own queries") as told:
+        plan(spark, sql)
+    assert told.value.condition == "RESERVED_COLUMN_NAME"

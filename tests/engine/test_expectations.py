@@ -253,3 +253,23 @@ def test_the_recipe_of_the_docs(
     assert "rows fails (error): rows: 1 before, 3 after, 200 % more; at most 50 % is expected." in " ".join(
         shown.split()
     )
+
+
+@pytest.mark.parametrize(("written", "status"), [("1.5", "fail"), ("1.46", "fail"), ("1.4", "pass")])
+def test_a_listed_number_is_not_rounded_to_the_type_of_its_column(
+    spark: Any, schema: str, written: str, status: str
+) -> None:
+    spark.sql("CREATE TABLE t (id INT, d DECIMAL(5, 1)) USING delta")
+    sql = f"MERGE INTO t USING (SELECT 1 AS id, {written} AS d) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *"
+    (found,) = planned(spark, sql, "t:\n  - accepted: {d: [1.46, 1.40]}").expectations
+    assert found.status == status
+
+
+def test_a_target_that_is_named_by_its_path_has_the_expectations_of_its_name(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE t (id INT) USING delta")
+    path = spark.sql("DESCRIBE DETAIL t").collect()[0]["location"].removeprefix("file:")
+    sql = f"MERGE INTO delta.`{path}` AS t USING (SELECT 1 AS id) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *"
+    for name in ("t", f"{schema}.t"):
+        (found,) = planned(spark, sql, f"{name}:\n  - rows: {{min: 2}}").expectations
+        assert (found.status, found.value) == ("fail", "1")
+    assert not planned(spark, sql, "no_such_table:\n  - rows: {min: 2}").expectations

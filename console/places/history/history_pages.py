@@ -49,10 +49,8 @@ def can_be_undone(operation: Operation) -> bool:
 
 def why_not_undone(operation: Operation) -> str:
     """Why there is nothing to take back, or ""."""
-    if operation.status == "undone":
-        return "It is taken back already."
-    if operation.status == "overwritten":
-        return "It is gone already, with a RESTORE to a version before it."
+    if operation.status in undo_sentences.GONE:
+        return undo_sentences.GONE[operation.status]
     if operation.kind not in ("merge", "create_table"):
         return "An undo is not undone: plan the statement again, or RESTORE the version that you want."
     if operation.status != "applied" or operation.version is None:

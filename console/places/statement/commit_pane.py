@@ -52,9 +52,12 @@ class CommitPane(Vertical):
         note = sentence("It goes on while you look at other places.", "$foreground-muted")
         self.page.show(Page((sentence(title, "bold"), note), promise_table(plan, None, self.glyphs)))
 
-    def show_outcome(self, plan: AnyPlan, outcome: Outcome, projection: Projection | None = None) -> None:
+    def show_outcome(
+        self, plan: AnyPlan, outcome: Outcome, projection: Projection | None = None, gone: str = ""
+    ) -> None:
+        """``gone``: what took the commit back since, in words."""
         table = promise_table(plan, outcome, self.glyphs)
-        head = outcome_head(plan, outcome, self.glyphs)
+        head = outcome_head(plan, outcome, self.glyphs, gone)
         if projection is not None:
             times = f"took {duration(outcome.duration_ms)}, about {duration(projection.milliseconds)} was estimated"
             head = (*head, sentence(times, "$foreground-muted"))
@@ -71,16 +74,17 @@ class CommitPane(Vertical):
         self.page.show(Page(head, promise_table(plan, None, self.glyphs)))
 
 
-def outcome_head(plan: AnyPlan, outcome: Outcome, glyphs: Glyphs) -> Head:
+def outcome_head(plan: AnyPlan, outcome: Outcome, glyphs: Glyphs, gone: str = "") -> Head:
     """What a commit did, and what else to know about it."""
     sign, style = (glyphs.ok, "$text-success") if outcome.kept else (glyphs.error, "$text-error")
+    head = [signed(glyphs.warning, "$text-warning", gone, "bold")] if gone else []
     # said first: only apply --verify checks them
-    head = [expectation_line(one, glyphs) for one in outcome.expectations]
+    head += [expectation_line(one, glyphs) for one in outcome.expectations]
     head += [signed(sign, style, sentences.outcome(outcome, plan, glyphs.dot), "bold")]
     if outcome.verdict == "disjoint":
         head.append(sentence("Others committed since the plan, without touching what it touches:"))
     head += [sentence(f"  {commit}") for commit in outcome.moved_by]
-    if outcome.version is not None and not outcome.already_applied:
+    if outcome.version is not None and not outcome.already_applied and not gone:
         statement, until = undo_sentences.made(plan, outcome)
         if statement:
             head.append(sentence(f"undo: {statement}"))

@@ -18,7 +18,7 @@ from console.progress import Advanced, reporter
 from console.status import Job
 from console.widgets.editor import SqlEditor
 from console.widgets.running import Running
-from console.words import create_sentences, sentences
+from console.words import create_sentences, sentences, undo_sentences
 from console.words.format import short_id
 from console.words.visible import visible
 from console.work import Failure
@@ -229,6 +229,22 @@ class StatementPlace(StepsPlace):
         self.commit_pane.show_outcome(plan, outcome, self.projection)
         summary = sentences.outcome(outcome, plan, self.console_app.glyphs.dot)
         self._commit_ended(f"Plan {short_id(plan.plan_id)} {summary}", kept=outcome.kept)
+
+    def ledger_changed(self) -> None:
+        # what is shown of a commit may be taken back
+        plan, committed = self.plan, self.committed
+        if plan is None or committed is None:
+            return
+
+        def look() -> str:
+            return undo_sentences.GONE.get(self.backend.operation(committed.op_id).operation.status, "")
+
+        def found(gone: str) -> None:
+            if gone:
+                self.commit_pane.show_outcome(plan, committed, self.projection, gone)
+
+        # who lists the history says why it cannot be read
+        self.ask("taken back", look, found, lambda _: None, of=lambda: (self.plan_id, self.committed))
 
     def _apply_failed(self, plan: AnyPlan, failure: Failure) -> None:
         self.commit_pane.show_failure(plan, failure)

@@ -26,6 +26,7 @@ def sql_of(entry: str) -> tuple[str, str]:
         ("unique: [ID, a`b]", "changes", ["a.`id` = c.`id` AND a.`a``b` = c.`a``b`", "HAVING count(*) > 1"]),
         ("not_null: [id, new]", "changes", ["FROM changes", "`id` IS NULL OR `new` IS NULL"]),
         ("accepted: {a`b: [\"it's\", '{x}']}", "changes", [r"CAST('it\'s' AS STRING), CAST('{x}' AS STRING)"]),
+        ("accepted: {id: [1, -2.5, x]}", "changes", ["IN (1BD, -2.5BD, CAST('x' AS "]),
         (
             "references: {id: demo.customers.key}",
             "changes",
