@@ -56,7 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--metamorphic", type=int, help="Of how many random merges to ask what holds between plans.")
     parser.addoption("--statements", type=int, help="How many more statements to read beside Spark.")
     parser.addoption("--tables-of-others", help="A folder of Delta tables of other writers to merge into.")
-    parser.addoption("--delays", type=int, default=8, help="How many times to answer the console late and unordered.")
+    parser.addoption("--delays", type=int, default=5, help="How many times to answer the console late and unordered.")
     parser.addoption("--keys", type=int, default=100, help="How many random keys to press in the console.")
     parser.addoption("--keys-from", type=int, default=1, help="The first console that they are pressed in.")
     parser.addoption("--kills", type=int, default=1, help="At how many random moments to kill an apply.")
