@@ -46,7 +46,7 @@ def jumps(
         yield _jump(f"Table: {visible(name)}", "Open this table", partial(_open_table, shell, name))
     for number, table in shell.merges.items():
         yield _jump(f"Merge {number}: {visible(table) or 'new'}", "Go to this merge", partial(go_to_merge, number))
-    for one in operations:
+    for one in tuple(operations):
         title = f"History: {visible(one.table)} {local_time(one.started_at, seconds=False)} {kind(one.kind, one.sql)}"
         yield _jump(f"{title} {one.status} {visible(one.op_id)}", "Show this operation",
                     partial(_show_operation, shell, one.op_id))  # fmt: skip

@@ -183,7 +183,9 @@ def faults(home: Path) -> list[str]:
         profiles = _read(home).get("profiles", {})
     except UsageError:
         return []  # load_settings says why the file cannot be read
-    for name, values in profiles.items() if isinstance(profiles, dict) else ():
+    if not isinstance(profiles, dict):
+        return [f"{FILE_NAME}: profiles must be tables, [profiles.NAME]."]
+    for name, values in profiles.items():
         try:
             _checked(name, values)
         except UsageError as error:

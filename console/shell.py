@@ -42,7 +42,7 @@ class Shell(NamesKeys, Protocol):
     """The keys that the operator chose, by the id of their binding."""
     status: Status
     spark_starts: int
-    """How often Spark has come up."""
+    """How often Spark has come up, or answered again."""
     status_signal: Signal[Status]
     log_lines: deque[LogLine]
     log_signal: Signal[LogLine]

@@ -188,6 +188,7 @@ class SparkApp(App[None], Asking):
         """It hung: its sessions, and the plans in them, are as they were."""
         self.record("Spark answers again.")
         self._silent_since = None
+        self.spark_starts += 1  # what was asked while it hung says nothing of now
         self.set_status(spark="warm", narration="")
         self.screen.refresh_bindings()
         for place in self.open_places():

@@ -77,9 +77,13 @@ def _apply_plan(
     invocation: Invocation, plan: AnyPlan, yes: bool, accept: tuple[str, ...], wanted: Verification, events: bool
 ) -> tuple[AnyPlan, Outcome]:
     wanted.check(plan)
+    from engine.commit.policy import with_verdicts
+
+    # the rules of now, and not those of who made the plan
+    judged = with_verdicts(invocation.policy, plan, reviewed=invocation.history().is_reviewed(plan.plan_id))
     with narrate(events) as narrator:
-        narrator.planned(plan)
-        _confirm(invocation, plan, narrator, yes, accept, events)
+        narrator.planned(judged)
+        _confirm(invocation, judged, narrator, yes, accept, events)
         session = attach(invocation, plan, narrator)
         keep = session.resumed
         try:
@@ -126,23 +130,21 @@ def _confirm(
     from console.cli import view_create
     from console.cli.view_plan import summary
     from engine.commit.check_allowed import refuse
-    from engine.commit.policy import check_policy, to_be_typed, with_verdicts
+    from engine.commit.policy import check_policy, to_be_typed
     from engine.model.errors import RefusedError
 
     narrator.pause()
-    policy, reviewed = invocation.policy, invocation.history().is_reviewed(plan.plan_id)
     if not events:
         signs = glyphs(error=True)
-        # the rules of now, and not those of who made the plan
-        judged = with_verdicts(policy, plan, reviewed=reviewed)
         shown = (
-            view_create.summary(judged, signs)
-            if judged.kind == "create_table"
-            else summary(judged, signs, paper(error=True).width)
+            view_create.summary(plan, signs)
+            if plan.kind == "create_table"
+            else summary(plan, signs, paper(error=True).width)
         )
         show(shown, error=True)
     refuse(plan, accept)
-    check_policy(policy, plan, reviewed=reviewed)
+    policy = invocation.policy
+    check_policy(policy, plan, reviewed=invocation.history().is_reviewed(plan.plan_id))
     if not plan.changes_something:
         return
     if (rule := to_be_typed(policy, plan)) is not None:

@@ -237,6 +237,8 @@ def show(invocation: Invocation, file: str, as_json: bool, markdown: bool) -> in
     if as_json and markdown:
         raise click.UsageError("--json and --markdown exclude each other.")
     found = read_plan(file)
+    from engine.commit.policy import Policy, with_verdicts
+
     if invocation.policy.reviewed_plans:
         import getpass
 
@@ -244,10 +246,9 @@ def show(invocation: Invocation, file: str, as_json: bool, markdown: bool) -> in
     if as_json:
         print_json(found.model_dump(mode="json"))
         return DONE
-    from engine.commit.policy import with_verdicts
-
-    # the rules of now, as apply checks them, and not those of who made the plan
-    found = with_verdicts(invocation.policy, found, reviewed=True)
+    if invocation.policy != Policy():
+        # the rules of now, and not those of who made the plan
+        found = with_verdicts(invocation.policy, found, reviewed=True)
     if markdown:
         from console.words.markdown import page
 

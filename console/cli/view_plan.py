@@ -89,7 +89,7 @@ def _verdict(plan: Plan, glyphs: Glyphs) -> Iterator[RenderableType]:
             yield signed(*worst_sign(plan.expectations, glyphs), expectation_sentences.summary(plan.expectations))
         errors, _ = sentences.by_severity(plan.warnings)
         if counted := sentences.warnings_counted(plan.warnings):
-            yield signed(*((glyphs.error, ERROR) if errors else (glyphs.warning, WARNING)), f"{counted}, below")
+            yield signed(*((glyphs.error, ERROR) if errors else (glyphs.warning, WARNING)), counted)
         yield from policy(plan, glyphs)
         yield from undo(plan, glyphs)
 

@@ -33,16 +33,8 @@ class HelpDialog(Dialog[None]):
         Binding("question_mark,f1,q", "refuse", "close", show=False, id="help.close", tooltip="Close the help"),
         Binding("down,j", "scroll(1)", "down", show=False, id="help.down", tooltip="Scroll down"),
         Binding("up,k", "scroll(-1)", "up", show=False, id="help.up", tooltip="Scroll up"),
-        Binding(
-            "pagedown,space",
-            "scroll(10)",
-            "page down",
-            show=False,
-            id="help.page_down",
-            tooltip="A page down",
-        ),
+        Binding("space", "page(1)", "page down", show=False, id="help.page_down", tooltip="A page down"),
         Binding("slash", "search", "search", show=False, id="help.search", tooltip="Search the keys and the help"),
-        Binding("pageup", "scroll(-10)", "page up", show=False, id="help.page_up", tooltip="A page up"),
     ]
 
     def __init__(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import ClassVar
 
 from textual import on
@@ -118,13 +119,14 @@ class SessionPlace(Place):
 
     def _stop_confirmed(self, confirmed: bool | None) -> None:
         if confirmed:
-            self.ask("stop", self.backend.stop_server, self._stopped, self._not_stopped)
+            stopped = partial(self._stopped, self.console_app.spark_starts)
+            self.ask("stop", self.backend.stop_server, stopped, self._not_stopped)
 
-    def _stopped(self, _: None) -> None:
+    def _stopped(self, spark: int, _: None) -> None:
         self.console_app.record("The Spark server was stopped from here.")
         # whoever hears of it says so on every place
         failure = Failure("", "its server was stopped here", unreachable=True)
-        self.post_message(Failed(failure, self.console_app.spark_starts))
+        self.post_message(Failed(failure, spark))
 
     def _not_stopped(self, failure: Failure) -> None:
         self.notify(str(failure), title="Not stopped", severity="error")

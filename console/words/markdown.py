@@ -133,7 +133,7 @@ def _remarks(title: str, remarks: Sequence[Remark]) -> Iterator[str]:
 
 def _indented(block: str) -> str:
     """A block that belongs to the item above it."""
-    return "  To paste:\n\n" + "\n".join(f"  {line}".rstrip() for line in block.split("\n"))
+    return "  To paste:\n\n" + "\n".join(f"  {line}" if line else "" for line in block.split("\n"))
 
 
 def _sign(one: ExpectationResult) -> str:

@@ -20,8 +20,8 @@ NOT_KNOWN = "until when Delta allows it is not known"
 NO = "NOT possible"
 GONE: Mapping[str, str] = MappingProxyType(
     {
-        "undone": "It is taken back already.",
-        "overwritten": "It is gone already, with a RESTORE to a version before it.",
+        "undone": "This commit is taken back.",
+        "overwritten": "This commit is gone: a RESTORE went to a version before it.",
     }
 )
 """Of a commit that is in the table no more, by its status."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Context, Decimal, InvalidOperation
 from typing import Final, Literal
 
 from engine.expect.expectation import Expectation, HistoryRows, parts_of
@@ -18,8 +19,7 @@ CHANGE: Final = "_change_type"
 WRITTEN: Final = f"{CHANGE} IN ('insert', 'update_postimage')"
 """Of ``changes``, the rows that are in the table afterwards."""
 TIMES: Final = "number of rows"
-NUMBER: Final = re.compile(r"-?\d+(\.\d+)?")
-EXACT_NUMBERS: Final = re.compile(r"(tinyint|smallint|int|bigint|decimal\(\d+,\s*\d+\))$", re.IGNORECASE)
+EXACT_NUMBERS: Final = re.compile(r"(?:tinyint|smallint|int|bigint|decimal\(\d+,\s*(\d+)\))$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -120,10 +120,19 @@ def _accepted(expectation: Expectation, table: Table) -> Query:
 
 
 def _value(text: str, type_: str) -> str:
-    """A listed value. A number is compared as it is written: a cast to the column's type would round it."""
-    if NUMBER.fullmatch(text) and EXACT_NUMBERS.match(type_):
-        return f"{text}BD"
+    """A listed value. A number that the column's type would round is none of its values."""
+    if (exact := EXACT_NUMBERS.match(type_)) and is_rounded(text, int(exact[1] or 0)):
+        return "NULL"
     return f"CAST({string(text)} AS {type_})"
+
+
+def is_rounded(text: str, scale: int) -> bool:
+    """Whether a number has more digits after the point than ``scale``."""
+    try:
+        number = Decimal(text.strip())
+    except InvalidOperation:
+        return False
+    return number.is_finite() and number != number.quantize(Decimal(1).scaleb(-scale), context=Context(prec=100))
 
 
 def _references(expectation: Expectation, table: Table) -> Query:

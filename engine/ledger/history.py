@@ -222,6 +222,8 @@ class History:
         def work(db: DuckDBPyConnection) -> OperationDetail:
             prefix = op_id.strip().lower()
             operations = rows.operations(db, "WHERE op_id = ?", [prefix])
+            if not operations:  # of a plan that was applied again, the newest
+                operations = rows.operations(db, "WHERE plan_id = ? ORDER BY seq DESC LIMIT 1", [prefix])
             if prefix and not operations:
                 begins = "WHERE starts_with(op_id, ?) OR starts_with(plan_id, ?) ORDER BY seq DESC LIMIT 6"
                 operations = rows.operations(db, begins, [prefix, prefix])

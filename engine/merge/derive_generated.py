@@ -102,10 +102,12 @@ def _implied(
                 return "", EMPTY
             if values := few_literals(type_, found):
                 return one_of(named, values), ""
+        first_value, last_value = (
+            printed(type_, f"{end}({computed(generated_as, base, text)})")
+            for end, text in (("min", least), ("max", most))
+        )
         ((low, high, unknown),) = collected(
-            spark,
-            f"SELECT {printed(type_, f'min({computed(generated_as, base, least)})')}, "
-            f"{printed(type_, f'max({computed(generated_as, base, most)})')}, count_if(({expression}) IS NULL) {origin}",
+            spark, f"SELECT {first_value}, {last_value}, count_if(({expression}) IS NULL) {origin}"
         )
         if type_ == "string" and low == "":
             return "", EMPTY

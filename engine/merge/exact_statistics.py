@@ -69,7 +69,8 @@ def lower_bound(type_: str, key: str | None) -> str | None:
 
 def upper_bound(type_: str, key: str | None) -> str | None:
     """A literal that is at least ``key``, for a column whose least value in a file the log may have rounded or cut."""
-    if key is None or not _is_comparable(type_, key):
+    # bytes that are no UTF-8 stand in the log as U+FFFD, which is greater than most of what begins with such bytes
+    if key is None or not _is_comparable(type_, key) or (type_ == "string" and not key.isascii()):
         return None
     # a text that was cut is less than the text
     return literal(type_, str(int(key) + ROUNDED_MICROS) if type_ == "timestamp" else key)

@@ -36,9 +36,10 @@ def checked_table(
     the table there."""
     parts = name_parts(merge.target_name)
     if parts[0].lower() == "delta":
-        parts = next((one.table for one in declared if _is_at(spark, one.table, merge.path)), parts)
-    elif len(parts) < 3:
-        parts = (around.catalog, *((around.schema,) if len(parts) == 1 else ()), *parts)
+        named = (_full(one, around) for one in dict.fromkeys(one.table for one in declared))
+        parts = next((one for one in named if _is_at(spark, one, merge.path)), parts)
+    else:
+        parts = _full(parts, around)
     return Table(
         parts=parts,
         columns={field.name.lower(): (field.name, ddl(field.dataType)) for field in merge.type_after.fields},
@@ -46,8 +47,17 @@ def checked_table(
     )
 
 
+def _full(parts: Sequence[str], around: Surroundings) -> tuple[str, ...]:
+    return (*(around.catalog, around.schema)[: max(3 - len(parts), 0)], *parts)
+
+
 def _is_at(spark: SparkSession, parts: Sequence[str], path: str) -> bool:
-    entry = catalog_entry(spark, ".".join(quote(part) for part in parts))
+    try:
+        entry = catalog_entry(spark, ".".join(quote(part) for part in parts))
+    except EngineError as error:
+        if error.condition in ENDS_ALL:
+            raise
+        return False  # who may not look at a table merges into another
     return entry is not None and plain(entry.location) == plain(path)
 
 

@@ -36,7 +36,7 @@ from engine.sql.undo_statements import raise_retention_statement, undo_statement
 from engine.table.commits import Commit, commits_since, current_version, taken_back_by
 from engine.table.delta_log import list_files, live_rows
 from engine.table.log_file import LogFile
-from engine.table.logged_schema import logged_metadata
+from engine.table.logged_schema import logged_fields
 from engine.table.restore_files import IGNORE_MISSING, missing_files, restored
 from engine.table.table_state import table_id
 from engine.table.undo_possible import RETENTION, VersionTime, after_raising, retention_of, undo_of_commit
@@ -77,6 +77,12 @@ def plan_undo(spark: SparkSession, detail: OperationDetail, *, tag: str | None =
             "NOT_APPLIED",
             f"Operation {operation.op_id} is an undo itself.",
             "Plan the statement again, or RESTORE the version that you want.",
+        )
+    if operation.status == "running":
+        raise RefusedError(
+            "NOT_APPLIED",
+            f"It is not known yet what operation {operation.op_id} committed.",
+            "See how it ended with: deltamerge-console history",
         )
     if plan is None or operation.status != "applied" or operation.version is None:
         raise RefusedError(
@@ -128,7 +134,7 @@ def _plan_restore(spark: SparkSession, op_id: str, plan: AnyPlan, at: int) -> Un
         until=judged.until,
         why=judged.why,
         raise_retention=judged.raise_retention,
-        columns=_columns_change(*(logged_metadata(spark, plan.target.path, one).fields for one in (now, at - 1))),
+        columns=_columns_change(*(logged_fields(spark, plan.target.path, one) for one in (now, at - 1))),
     )
 
 

@@ -40,5 +40,5 @@ def check_not_ours(names: Collection[str]) -> None:
         raise EngineError(
             "RESERVED_COLUMN_NAME",
             f"A column is called {name}: names that begin with __dm_ are those of this program's own queries.",
-            "Give it another name; one of the source can get it in a query, as … AS other.",
+            "Rename the column; one of the source can be renamed in a query: SELECT … AS other.",
         )

@@ -408,8 +408,12 @@ def test_a_policy_refuses_with_6_and_names_the_rule(shell: Shell, target: str, m
     assert ran.code == 6
     assert "the policy refuses it (max_files_rewritten): 1 of 1 files" in ran.out
     assert "the policy refuses it" in shell("--profile", "prod", "show", checked, "--markdown").out
-    # the rules of now, and not those of who made the plan
-    assert "the policy refuses it" not in shell("show", checked).out
+    assert "the policy refuses it" in shell("show", checked, "--markdown").out
+    settings.write_text("[profiles.prod.policy]\nread_only = true\n")
+    shown = shell("--profile", "prod", "show", checked).out
+    assert ("read_only" in shown, "max_files_rewritten" in shown) == (True, False), "the rules of now"
+    assert "the policy refuses it" not in shell("apply", checked, stdin=b"n\n", tty=True).err
+    settings.write_text("[profiles.prod.policy]\nmax_files_rewritten = 0.5\n")
     assert shell("--profile", "prod", "plan", merge, "--detailed-exitcode").code == 2
     assert "(read_only)" in refused("read_only = true", "apply", saved, "--yes")
     assert "1 of 1 files would be rewritten" in refused("max_files_rewritten = 0.5", "apply", saved, "--yes")

@@ -380,7 +380,7 @@ async def test_esc_leaves_the_filter_and_shows_all_again(backend: FakeBackend) -
 @pytest.mark.parametrize(
     ("row", "why"),
     [
-        ({"status": "undone"}, "It is taken back already."),
+        ({"status": "undone"}, "This commit is taken back."),
         ({"kind": "restore"}, "An undo is not undone"),
         ({"status": "not_committed", "version": None}, "It committed nothing (not committed)"),
     ],
@@ -421,5 +421,5 @@ async def test_the_page_of_a_commit_says_that_it_was_taken_back(backend: FakeBac
         undone = {"op_id": committed.op_id, "status": "undone"}
         backend.ledger = [backend.ledger[0].model_copy(update=undone), *backend.ledger]
         operator.app.ledger_changed()
-        await operator.sees("It is taken back already.")
+        await operator.sees("This commit is taken back.")
         assert "undo: RESTORE TABLE" not in operator.screen

@@ -272,4 +272,6 @@ def test_a_target_that_is_named_by_its_path_has_the_expectations_of_its_name(spa
     for name in ("t", f"{schema}.t"):
         (found,) = planned(spark, sql, f"{name}:\n  - rows: {{min: 2}}").expectations
         assert (found.status, found.value) == ("fail", "1")
+    both = f"no_such_table:\n  - rows: {{max: 1}}\nt:\n  - rows: {{min: 1}}\n{schema}.t:\n  - rows: {{min: 2}}"
+    assert [one.status for one in planned(spark, sql, both).expectations] == ["pass", "fail"]
     assert not planned(spark, sql, "no_such_table:\n  - rows: {min: 2}").expectations

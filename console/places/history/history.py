@@ -144,7 +144,7 @@ class HistoryPlace(Undoing):
         event.stop()
         if self._filtering is not None:
             self._filtering.stop()
-        self._filtering = self.set_timer(FILTER_SECONDS, self._list)
+        self._filtering = self.set_timer(FILTER_SECONDS, lambda: self._list(self._at))
 
     @on(Input.Submitted, "#filter")
     def _filter_done(self, event: Input.Submitted) -> None:
@@ -298,7 +298,8 @@ class HistoryPlace(Undoing):
             self.forget("plan_undo")
             self.notify("Nothing was undone.")
             return
-        self.query_one("#filter", Input).value = ""
+        if self.focused is None or self.focused not in self.detail_view.query("*"):
+            self.query_one("#filter", Input).value = ""
         self.list_view.focus_page()
 
     def action_why_not_undo(self) -> None:

@@ -51,7 +51,9 @@ def why_not_undone(operation: Operation) -> str:
     """Why there is nothing to take back, or ""."""
     if operation.status in undo_sentences.GONE:
         return undo_sentences.GONE[operation.status]
-    if operation.kind not in ("merge", "create_table"):
+    if operation.status == "running":
+        return "It is not known yet what it committed."
+    if operation.kind not in ("merge", "create_table") and operation.status == "applied":
         return "An undo is not undone: plan the statement again, or RESTORE the version that you want."
     if operation.status != "applied" or operation.version is None:
         return f"It committed nothing ({operation.status.replace('_', ' ')}): there is nothing to take back."

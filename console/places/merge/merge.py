@@ -302,8 +302,7 @@ class MergePlace(FormSqlPlace):
         looking = self.view == "preview" and self.plan is not None and self.operation is None
         on_clause = self.view == "form" and self.form_pane.clause is not None
         own = {"close_merge": self.number != 1, "find_key": looking, "rehearse": looking and self.committed is None}
-        own |= dict.fromkeys(("form", "template", "open_merge", "save_merge"), self.typing)
-        own["open_another"] = not self.typing
+        own |= dict.fromkeys(("form", "template", "save_merge"), self.typing)
         return super().possible() | own | dict.fromkeys(("add_clause", "remove_clause", "move_clause"), on_clause)
 
     @override
@@ -369,8 +368,6 @@ class MergePlace(FormSqlPlace):
         from console.places.merge.saved import ask_which_to_open
 
         ask_which_to_open(self)
-
-    action_open_another = action_open_merge
 
     def action_save_merge(self) -> None:
         if not self.pane.text.strip():

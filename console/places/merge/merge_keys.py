@@ -27,10 +27,8 @@ KEYS: list[BindingType] = [
             tooltip="Find a key: what this plan does to its row, by which clause, and why"),
     Binding("R", "rehearse", "rehearse", show=False, id="merge.rehearse",
             tooltip="In the preview: rehearse it, Delta's own MERGE on a clone, beside the plan; asks first"),
-    Binding("ctrl+o,o", "open_merge", "open", id="merge.open",
+    Binding("ctrl+o,o", "open_merge", "open", show=False, id="merge.open",
             tooltip="Open a saved merge, one that was planned lately, one of the demo, or a .sql file"),
-    # the same where a plan is shown, whose line of keys is full
-    Binding("ctrl+o,o", "open_another", "open", show=False, id="merge.open", tooltip="Open another merge"),
     Binding("ctrl+s,w", "save_merge", "save as", show=False, id="merge.save_merge",
             tooltip="Save this merge under a name, with its parameters, to run it again"),
     Binding("d", "view('decision')", "why", id="merge.why",

@@ -99,7 +99,7 @@ def _recent(operations: list[Operation]) -> list[Choice]:
         Choice(
             f"operation {one.op_id}",
             f"{one.table}  {local_time(one.started_at, seconds=False)}",
-            f"{one.status}  {sql_line(_source(one.sql))}",
+            f"{one.status}  {_source(sql_line(one.sql))}",
         )
         for one in list(newest.values())[:SHOWN_RECENT]
     ]

@@ -35,6 +35,8 @@ class CommitPane(Vertical):
         "{merge.history} goes to the history, {merge.edit} back to the text."
     )
 
+    gone = ""
+
     def compose(self) -> ComposeResult:
         yield PageView(id="commit-page")
 
@@ -56,6 +58,7 @@ class CommitPane(Vertical):
         self, plan: AnyPlan, outcome: Outcome, projection: Projection | None = None, gone: str = ""
     ) -> None:
         """``gone``: what took the commit back since, in words."""
+        self.gone = gone
         table = promise_table(plan, outcome, self.glyphs)
         head = outcome_head(plan, outcome, self.glyphs, gone)
         if projection is not None:

@@ -230,20 +230,21 @@ class StatementPlace(StepsPlace):
         summary = sentences.outcome(outcome, plan, self.console_app.glyphs.dot)
         self._commit_ended(f"Plan {short_id(plan.plan_id)} {summary}", kept=outcome.kept)
 
+    @override
     def ledger_changed(self) -> None:
-        # what is shown of a commit may be taken back
+        # what is shown of a commit may be taken back, and be there again
         plan, committed = self.plan, self.committed
-        if plan is None or committed is None:
+        if plan is None or committed is None or not committed.op_id:
             return
 
         def look() -> str:
-            return undo_sentences.GONE.get(self.backend.operation(committed.op_id).operation.status, "")
+            listed = self.backend.history(limit=RECENT)
+            return next((undo_sentences.GONE.get(one.status, "") for one in listed if one.op_id == committed.op_id), "")
 
         def found(gone: str) -> None:
-            if gone:
+            if gone != self.commit_pane.gone:
                 self.commit_pane.show_outcome(plan, committed, self.projection, gone)
 
-        # who lists the history says why it cannot be read
         self.ask("taken back", look, found, lambda _: None, of=lambda: (self.plan_id, self.committed))
 
     def _apply_failed(self, plan: AnyPlan, failure: Failure) -> None:
