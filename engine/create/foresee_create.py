@@ -273,7 +273,8 @@ def _columns(create: ParsedCreate, around: Situation, provided: Provided) -> Ite
     supported = {key[len(FEATURE_PREFIX) :].lower() for key in features} | {
         name.lower() for name in (*kept, *provided.features)
     }
-    properties = {normal_key(key): value for key, value in {**provided.configuration, **create.properties}.items()}
+    given = {**around.defaults, **provided.configuration, **create.properties}
+    properties = {normal_key(key): value for key, value in given.items()}
     mapped = properties.get("delta.columnMapping.mode", "none").lower() != "none" or any(
         is_on(properties, f"delta.enableIcebergCompatV{version}", "false") for version in (1, 2, 3)
     )

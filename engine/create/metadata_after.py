@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from engine.create.handle_commit import handle_commit
-from engine.create.provided_metadata import Provided, session_defaults
+from engine.create.provided_metadata import Provided
+from engine.create.situation import Situation
 from engine.model.create_values import StateColumn, TableState
 from engine.spark.confs import is_on, read_confs
 from engine.table.table_features import (
@@ -36,11 +37,9 @@ KEPT_BY_REPLACE = ("delta.enableDeletionVectors", "delta.checkpointPolicy", "del
 ICEBERG_COMPAT = tuple(f"delta.enableIcebergCompatV{version}" for version in (1, 2, 3))
 
 
-def state_after(
-    spark: SparkSession, create: ParsedCreate, provided: Provided, before: TableState | None, location: str
-) -> TableState:
-    """The state that a commit of ``create`` leaves; ``before`` is that of the log that it replaces, if any."""
-    defaults = {} if create.form == "clone" else session_defaults(spark)
+def state_after(spark: SparkSession, create: ParsedCreate, provided: Provided, around: Situation) -> TableState:
+    """The state that a commit of ``create`` leaves."""
+    before, defaults = around.before, around.defaults
     if is_on(provided.configuration, "delta.ignoreProtocolDefaults", "false"):
         defaults = {key: value for key, value in defaults.items() if not is_protocol_property(key)}
     configuration = with_iceberg_compat({**defaults, **provided.configuration})
@@ -48,7 +47,7 @@ def state_after(
     properties = properties_after(create, provided.columns, configuration, protocol, before)
     files = handle_commit(create, provided, before)
     return TableState(
-        location=location,
+        location=around.location,
         columns=columns_after(create, provided, before),
         partition_columns=provided.partition_columns,
         clustering_columns=provided.clustering_columns,

@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engine.create.table_properties import normal_key
+from engine.create.table_properties import DEFAULTS, known_default, normal_key, properties_given
 from engine.merge.planning_state import user_functions
 from engine.merge.prepare_source import source_fingerprint
 from engine.merge.source_plan import delta_tables, query_plan
 from engine.merge.volatile_parts import volatile_behind
 from engine.model.create_values import CreateSource, ProvidedMetadata, StateColumn, TableState
 from engine.model.errors import UsageError
-from engine.spark.confs import read_confs
+from engine.spark.confs import is_on, read_confs
 from engine.spark.schema import columns_of, schema_of
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate
@@ -37,8 +37,8 @@ from engine.table.table_state import (
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+OPTIONS_STAY = "spark.databricks.delta.legacy.storeOptionsAsProperties"
 CHAR_TYPE = re.compile(r"^\s*(?:(char)(?:acter)?|(varchar))\s*\(\s*(\d+)\s*\)\s*$", re.IGNORECASE)
-DEFAULTS = "spark.databricks.delta.properties.defaults."
 # internal to the table that has them: a table made like it gets its own (DeltaAnalysis)
 NOT_COPIED = (
     "delta.columnMapping.maxColumnId",
@@ -86,18 +86,17 @@ def provided_metadata(spark: SparkSession, create: ParsedCreate) -> Provided:
     """The metadata that ``create`` gives. No query is run."""
     steps = {"empty": _defined, "as_select": _selected, "like": _like, "clone": _cloned}
     provided = steps[create.form](spark, create)
-    properties = {normal_key(key): value for key, value in create.properties.items()}
+    properties = properties_given(create, options_stay=is_on(read_confs(spark, (OPTIONS_STAY,)), OPTIONS_STAY, "false"))
     # Spark takes it for the table's comment
     comment = properties.pop(COMMENT, None) if create.form in ("empty", "as_select") else None
     if provided.comment is None:
         provided = dataclasses.replace(provided, comment=comment)
-    options = {**create.options, **{f"option.{key}": value for key, value in create.options.items()}}
-    return dataclasses.replace(provided, configuration={**provided.configuration, **options, **properties})
+    return dataclasses.replace(provided, configuration={**provided.configuration, **properties})
 
 
 def session_defaults(spark: SparkSession) -> dict[str, str]:
     """The table properties that the session gives every new table (DeltaConfigs.mergeGlobalConfigs)."""
-    keys = [key for key in spark.conf.getAll if key.startswith(DEFAULTS)]
+    keys = [key for key in spark.conf.getAll if known_default(key)]
     confs = read_confs(spark, keys)
     return {normal_key(f"delta.{key[len(DEFAULTS) :]}"): value for key, value in confs.items()}
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from engine.create.data_frame_write import replace_metadata_if_necessary
 from engine.create.foresee_create import foresee_create
 from engine.create.metadata_after import state_after
-from engine.create.provided_metadata import DEFAULTS, Provided, provided_metadata, with_counted_source
+from engine.create.provided_metadata import Provided, provided_metadata, session_defaults, with_counted_source
 from engine.create.situation import Situation, effect_of
+from engine.create.table_properties import DEFAULTS
 from engine.create.validate_configurations import CATALOG_MANAGED_DEFAULT
 from engine.model.create_values import Effect, TableState
 from engine.model.errors import UsageError
@@ -80,6 +81,7 @@ def survey_table(
         unenforced_not_null=is_on(confs, UNENFORCED, "false"),
         enforces_retention=is_on(confs, RETENTION_ENFORCED),
         indexed_columns=confs.get(INDEXED_DEFAULT) or "32",
+        defaults={} if create.form == "clone" else session_defaults(spark),
     )
     effect = effect_of(create, around)
     if effect != "nothing":
@@ -94,11 +96,7 @@ def survey_table(
         refused = broken_constraint(spark, create, provided)
     after = None
     if refused is None:
-        after = (
-            around.before
-            if effect in ("nothing", "adopt")
-            else state_after(spark, create, provided, around.before, location)
-        )
+        after = around.before if effect in ("nothing", "adopt") else state_after(spark, create, provided, around)
     return Survey(create, name, around, table, provided, effect, after, refused)
 
 
