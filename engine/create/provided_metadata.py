@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from engine.create.generation_expressions import unsupported_part
 from engine.create.table_properties import DEFAULTS, known_default, normal_key, properties_given
 from engine.merge.planning_state import user_functions
 from engine.merge.prepare_source import source_fingerprint
@@ -25,7 +26,7 @@ from engine.sql.parse_create import ParsedCreate
 from engine.table.commits import current_version
 from engine.table.delta_log import list_files
 from engine.table.logged_schema import logged_metadata
-from engine.table.nested_types import has_not_null, has_unenforceable, holds_void, leaves_of
+from engine.table.nested_types import field_names, has_not_null, has_unenforceable, holds_void, leaves_of
 from engine.table.table_features import implied_by, known_features
 from engine.table.table_state import (
     catalog_entry,
@@ -54,9 +55,10 @@ class Provided:
     """What the statement gives. ``configuration`` holds the protocol's properties as well, keys as Delta writes them.
 
     ``features`` are those that come with a table that is copied; ``num_files`` and ``num_bytes`` what a clone refers
-    to. ``leaves`` are the types by name of the fields without fields of their own, ``s.x``, in the
-    order of the columns; ``unenforceable`` is the first column with a NOT NULL inside of an array or a map,
-    ``holds_void`` that of a query with nothing but NULL there.
+    to. ``leaves`` are the types by name of the fields without fields of their own, ``s.x``, in the order of the
+    columns, ``field_names`` those inside of types; ``unenforceable`` is the first column with a NOT NULL inside of an
+    array or a map, ``holds_void`` that of a query with nothing but NULL there; ``not_generated`` is the first
+    generated column with an expression that Delta takes in none, and that part of it.
     """
 
     columns: tuple[StateColumn, ...]
@@ -69,7 +71,9 @@ class Provided:
     unenforceable: str | None = None
     holds_void: str | None = None
     leaves: dict[str, str] = field(default_factory=dict)
+    field_names: tuple[str, ...] = ()
     source: CreateSource | None = None
+    not_generated: tuple[str, str] | None = None
     num_files: int = 0
     num_bytes: int = 0
 
@@ -121,6 +125,8 @@ def _defined(spark: SparkSession, create: ParsedCreate) -> Provided:
             )
         )
     types = [(column.name, known.dataType) for column, known in zip(columns, schema.fields, strict=True)]
+    base = {name: type_ for (name, type_), column in zip(types, columns, strict=True) if column.generated_as is None}
+    generated = ((one.name, unsupported_part(spark, one.generated_as, base)) for one in columns if one.generated_as)
     return Provided(
         columns=tuple(columns),
         partition_columns=_as_in_schema(create.partition_by, columns),
@@ -129,6 +135,8 @@ def _defined(spark: SparkSession, create: ParsedCreate) -> Provided:
         nested_not_null=any(has_not_null(known.dataType) for known in schema.fields),
         unenforceable=next((name for name, type_ in types if has_unenforceable(type_)), None),
         leaves={name: leaf for one in types for name, leaf in leaves_of(*one)},
+        field_names=tuple(name for _, type_ in types for name in field_names(type_)),
+        not_generated=next(((name, part) for name, part in generated if part is not None), None),
     )
 
 
@@ -143,6 +151,7 @@ def _selected(spark: SparkSession, create: ParsedCreate) -> Provided:
         comment=create.comment,
         holds_void=next((one.name for one in schema.fields if holds_void(one.dataType)), None),
         leaves={name: leaf for one in schema.fields for name, leaf in leaves_of(one.name, one.dataType)},
+        field_names=tuple(field_names(schema)),
     )
 
 
