@@ -10,7 +10,7 @@ from engine.create.table_properties import normal_key
 from engine.model.plan import Refused
 from engine.spark.confs import is_on
 from engine.sql.parse_create import ParsedCreate
-from engine.table.column_rules import CDC_COLUMNS, INVALID_CHARACTERS, UNSUPPORTED_TYPES
+from engine.table.column_rules import CDC_COLUMNS, GEOSPATIAL, INVALID_CHARACTERS, UNSUPPORTED_TYPES
 from engine.table.table_features import FEATURE_PREFIX
 
 
@@ -18,6 +18,7 @@ def assert_metadata(create: ParsedCreate, around: Situation, provided: Provided)
     """The first rule that a column breaks, in Delta's order."""
     if effect_of(create, around) == "adopt":
         return
+    yield from _geospatial(around, provided)
     names = [column.name.lower() for column in provided.columns]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -26,7 +27,7 @@ def assert_metadata(create: ParsedCreate, around: Situation, provided: Provided)
     properties = {normal_key(key): value for key, value in given.items()}
     yield from _check_schema_field_names(provided, properties)
     yield from _validate_generated_columns(provided)
-    yield from _find_unsupported_data_types(provided)
+    yield from _find_unsupported_data_types(around, provided)
     reserved = next((column.name for column in provided.columns if column.name.lower() in CDC_COLUMNS), None)
     if reserved is not None and is_on(properties, "delta.enableChangeDataFeed", "false"):
         yield refusal(
@@ -61,9 +62,20 @@ def _validate_generated_columns(provided: Provided) -> Iterator[Refused]:
         )
 
 
-def _find_unsupported_data_types(provided: Provided) -> Iterator[Refused]:
+def _geospatial(around: Situation, provided: Provided) -> Iterator[Refused]:
+    """GeoSpatialTableFeature: Delta looks for these types first, for the protocol."""
+    column = next((column for column in provided.columns if GEOSPATIAL.search(column.type)), None)
+    if column is not None and not around.geospatial:
+        yield refusal(
+            "DELTA_GEOSPATIAL_NOT_SUPPORTED",
+            f"Delta stores no {column.type}: column {column.name}",
+            "Store it as BINARY in well-known binary format.",
+        )
+
+
+def _find_unsupported_data_types(around: Situation, provided: Provided) -> Iterator[Refused]:
     unsupported = next((column for column in provided.columns if UNSUPPORTED_TYPES.search(column.type)), None)
-    if unsupported is not None:
+    if unsupported is not None and around.checks_types:
         yield refusal(
             "DELTA_UNSUPPORTED_DATA_TYPES",
             f"Delta stores no {unsupported.type}: column {unsupported.name}",

@@ -24,6 +24,7 @@ from engine.table.table_state import plain
 NO_SUCH_COLUMN = "_LEGACY_ERROR_TEMP_3060"  # Delta's SchemaUtils.findColumnPosition has no better name
 NO_PARTITION = re.compile(r"^(array|map|struct|variant|void)")
 MAX_CLUSTERING_COLUMNS = 4
+COLUMN_MAPPING = "delta.columnMapping.mode"
 
 
 def foresee_create(create: ParsedCreate, around: Situation, provided: Provided) -> Refused | None:
@@ -174,17 +175,32 @@ def _layout(create: ParsedCreate, around: Situation, provided: Provided) -> Iter
         )
 
 
-def _location(create: ParsedCreate, around: Situation, _: Provided) -> Iterator[Refused]:
+def _location(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:
     """What lies at the location already, as each handler of CreateDeltaTableCommand checks it."""
     if create.form in ("as_select", "clone"):
         yield from check_path_empty(create, around)
     else:
         yield from _location_without_query(create, around)
+    if create.form == "clone":
+        yield from check_column_mapping_mode(around, provided)
     if create.form == "clone" and around.before is not None and around.before.num_files:
         yield refusal(
             "DELTA_UNSUPPORTED_NON_EMPTY_CLONE",
             f"{create.name} has {around.before.num_files:,} files: only an empty table can be cloned over.",
             "DELETE FROM or TRUNCATE it first, or drop it.",
+        )
+
+
+def check_column_mapping_mode(around: Situation, provided: Provided) -> Iterator[Refused]:
+    """CloneTableBase.verifyMetadataInvariants: the source and the table that is cloned over have the clone's mode."""
+    after = (provided.configuration.get(COLUMN_MAPPING) or "none").lower()
+    modes = [provided.source_mapping, *([around.before.properties.get(COLUMN_MAPPING)] if around.before else [])]
+    before = next((mode for one in modes if (mode := (one or "none").lower()) != after), None)
+    if before is not None:
+        yield refusal(
+            "DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE",
+            f"A clone cannot change {COLUMN_MAPPING} from {before!r} to {after!r}.",
+            f"Leave {COLUMN_MAPPING} out, and clone into a new table.",
         )
 
 

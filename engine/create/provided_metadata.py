@@ -58,7 +58,8 @@ class Provided:
     to. ``leaves`` are the types by name of the fields without fields of their own, ``s.x``, in the order of the
     columns, ``field_names`` those inside of types; ``unenforceable`` is the first column with a NOT NULL inside of an
     array or a map, ``holds_void`` that of a query with nothing but NULL there; ``not_generated`` is the first
-    generated column with an expression that Delta takes in none, and that part of it.
+    generated column with an expression that Delta takes in none, and that part of it. ``source_mapping`` is the mode
+    of column mapping of what is cloned.
     """
 
     columns: tuple[StateColumn, ...]
@@ -74,6 +75,7 @@ class Provided:
     field_names: tuple[str, ...] = ()
     source: CreateSource | None = None
     not_generated: tuple[str, str] | None = None
+    source_mapping: str | None = None
     num_files: int = 0
     num_bytes: int = 0
 
@@ -213,6 +215,7 @@ def _cloned(spark: SparkSession, create: ParsedCreate) -> Provided:
         clustering_columns=state.clustering_columns,
         configuration=_copied(state.properties),
         features=known_features(state.features),
+        source_mapping=state.properties.get("delta.columnMapping.mode"),
         source=CreateSource(sql=f"{name} {create.source_at}".strip(), pinned_versions={name: version}),
         num_files=state.num_files or 0,
         num_bytes=state.num_bytes or 0,

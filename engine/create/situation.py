@@ -16,7 +16,7 @@ class Situation:
     """``before`` is the Delta table at ``location``, with or without the catalog ``entry``; ``holds_data``: files are
     there; ``has_log_directory``: a ``_delta_log`` is, which may be empty. ``catalog_managed`` is the session's default,
     and so is ``indexed_columns``, of the property that says how many columns get statistics. ``defaults`` are the
-    properties that the session gives to a new table.
+    properties that the session gives to a new table; ``checks_types`` and ``geospatial`` its settings of types.
     """
 
     entry: CatalogEntry | None
@@ -30,6 +30,8 @@ class Situation:
     unenforced_not_null: bool = False
     enforces_retention: bool = True
     indexed_columns: str = "32"
+    checks_types: bool = True
+    geospatial: bool = False
     defaults: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -322,6 +322,16 @@ def test_the_sessions_defaults_are_those_that_delta_knows(
         assert apply(spark, found).kept
 
 
+@pytest.mark.parametrize(
+    "sql",
+    ["CREATE TABLE t (a INT, v STRING COLLATE UTF8_LCASE) USING delta",
+     "CREATE TABLE t USING delta AS SELECT INTERVAL '1' DAY AS d"],
+)  # fmt: skip
+def test_types_are_not_checked_if_the_session_says_so(spark: Any, schema: str, sql: str) -> None:
+    with confs_set(spark, {"spark.databricks.delta.schema.typeCheck.enabled": "false"}):
+        assert apply(spark, planned(spark, sql)).kept
+
+
 # What a person is told
 
 
