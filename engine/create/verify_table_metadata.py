@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from engine.create.provided_metadata import Provided
 from engine.create.situation import Situation, effect_of, refusal
@@ -12,6 +12,7 @@ from engine.model.plan import Refused
 from engine.sql.parse_create import ParsedCreate
 from engine.table.table_features import is_protocol_property
 
+CHAR = re.compile(r"\b(?:var)?char\(\d+\)")
 MAPPING = ("delta.columnMapping.mode", "delta.columnMapping.maxColumnId")
 
 
@@ -21,7 +22,7 @@ def verify_table_metadata(create: ParsedCreate, around: Situation, provided: Pro
     if before is None or effect_of(create, around) != "adopt":
         return
     if provided.columns:
-        if [_comparable(column) for column in provided.columns] != [_comparable(column) for column in before.columns]:
+        if _by_name(provided.columns) != _by_name(before.columns):
             yield _differs("DELTA_CREATE_TABLE_SCHEME_MISMATCH", "columns", around.location)
         if provided.partition_columns != before.partition_columns:
             yield _differs("DELTA_CREATE_TABLE_WITH_DIFFERENT_PARTITIONING", "partitioning", around.location)
@@ -34,8 +35,24 @@ def verify_table_metadata(create: ParsedCreate, around: Situation, provided: Pro
             yield _differs("DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY", "properties", around.location)
 
 
-def _comparable(column: StateColumn) -> StateColumn:
-    return column.model_copy(update={"type": re.sub(r"\b(var)?char\(\d+\)", "string", column.type)})
+def _by_name(columns: Sequence[StateColumn]) -> dict[str, StateColumn]:
+    """The columns as SchemaUtils.reportDifferences compares them: in any order, and so are the fields of structs."""
+    return {column.name: column.model_copy(update={"type": _fields_by_name(column.type)}) for column in columns}
+
+
+def _fields_by_name(type_: str) -> str:
+    """``type_`` with the fields of each struct sorted, from the innermost."""
+
+    def written(found: re.Match[str]) -> str:
+        parts = re.split(r",(?![^(]*\))", found[2])
+        return f"{found[1]}«{';'.join(sorted(parts) if found[1] == 'struct' else parts)}»"
+
+    # inside of other types the statement's own are not known: a CAST makes them strings
+    if not CHAR.fullmatch(type_):
+        type_ = CHAR.sub("string", type_)
+    while (inner := re.sub(r"\b(array|map|struct)<([^<>]*)>", written, type_)) != type_:
+        type_ = inner
+    return type_
 
 
 def _differs(condition: str, what: str, location: str) -> Refused:

@@ -317,6 +317,36 @@ ADOPTED = (
         (LOG, LOG_ROWS),
     ),
     Case(
+        "a log, its columns and fields in another order",
+        "CREATE TABLE t (p INT, s STRUCT<y: MAP<STRING, STRUCT<c: INT, b: DECIMAL(10, 2)>>, x: INT>, id INT NOT NULL) "
+        "USING delta PARTITIONED BY (p) LOCATION '{dir}/log'",
+        (
+            "CREATE TABLE delta.`{dir}/log` (id INT NOT NULL, "
+            "s STRUCT<x: INT, y: MAP<STRING, STRUCT<b: DECIMAL(10, 2), c: INT>>>, p INT) USING delta PARTITIONED BY (p)",
+        ),
+        quick=True,
+    ),
+    Case(
+        "a log, a field of another type",
+        "CREATE TABLE t (s STRUCT<y: INT, x: STRING>) USING delta LOCATION '{dir}/log'",
+        ("CREATE TABLE delta.`{dir}/log` (s STRUCT<x: INT, y: STRING>) USING delta",),
+    ),
+    Case(
+        "a log, a length for a plain string",
+        "CREATE TABLE t (s VARCHAR(3)) USING delta LOCATION '{dir}/log'",
+        ("CREATE TABLE delta.`{dir}/log` (s STRING) USING delta",),
+    ),
+    Case(
+        "a log, no length for its string",
+        "CREATE TABLE t (s STRING) USING delta LOCATION '{dir}/log'",
+        ("CREATE TABLE delta.`{dir}/log` (s VARCHAR(3)) USING delta",),
+    ),
+    Case(
+        "a log, its lengths",
+        "CREATE TABLE t (s VARCHAR(3), c CHAR(2), a STRUCT<x: INT, v: VARCHAR(4)>) USING delta LOCATION '{dir}/log'",
+        ("CREATE TABLE delta.`{dir}/log` (s VARCHAR(3), c CHAR(2), a STRUCT<x: INT, v: VARCHAR(4)>) USING delta",),
+    ),
+    Case(
         "a log, no properties given",
         "CREATE TABLE t (id INT, p INT) USING delta PARTITIONED BY (p) LOCATION '{dir}/log'",
         (LOG, LOG_ROWS),
