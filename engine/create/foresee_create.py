@@ -22,6 +22,7 @@ from engine.sql.parse_create import ParsedCreate
 from engine.table.table_state import plain
 
 NO_SUCH_COLUMN = "_LEGACY_ERROR_TEMP_3060"  # Delta's SchemaUtils.findColumnPosition has no better name
+PARTITIONED_TWICE = "_LEGACY_ERROR_TEMP_3058"
 NO_PARTITION = re.compile(r"^(array|map|struct|variant|void)")
 MAX_CLUSTERING_COLUMNS = 4
 COLUMN_MAPPING = "delta.columnMapping.mode"
@@ -156,6 +157,8 @@ def _layout(create: ParsedCreate, around: Situation, provided: Provided) -> Iter
                 f"{column.name} is {column.type}, which is no type to partition by.",
                 "Partition by a column of a plain type.",
             )
+    if len(set(provided.partition_columns)) < len(provided.partition_columns) and create.form != "clone":
+        yield refusal(PARTITIONED_TWICE, "PARTITIONED BY names a column twice.", "Name each column once.")
     if partitions and len(partitions) == len(provided.columns) and None not in partitions:
         yield refusal(
             "ALL_PARTITION_COLUMNS_NOT_ALLOWED",

@@ -13,10 +13,13 @@ from engine.spark.confs import is_on, read_confs
 from engine.table.table_features import (
     FEATURE_PREFIX,
     Protocol,
+    enabled_by_metadata,
     is_protocol_property,
     merged_protocol,
+    named_features,
     protocol_for_new_table,
     protocol_of,
+    with_required,
 )
 
 if TYPE_CHECKING:
@@ -125,13 +128,21 @@ def properties_after(
     if (properties.get(MODE) or "none").lower() != "none" and not (copies_ids and MAX_COLUMN_ID in properties):
         # a replaced table keeps the ids of columns that stay, and goes on counting
         properties[MAX_COLUMN_ID] = None if before else str(sum(1 + column.type.count(":") for column in columns))
-    if "rowTracking" in protocol.features:
-        for key in ROW_TRACKING_COLUMNS:
-            properties[key] = None
+    for key in ROW_TRACKING_COLUMNS:
+        properties.pop(key, None)
+    if "rowTracking" in protocol.features and (create.form != "clone" or tracks_rows(configuration, before)):
+        properties |= dict.fromkeys(ROW_TRACKING_COLUMNS)
     was_off = before is not None and not is_on(before.properties, IN_COMMIT_TIMESTAMPS, "false")
     if was_off and is_on(properties, IN_COMMIT_TIMESTAMPS, "false"):
         properties |= dict.fromkeys(ENABLEMENT)
     return {**kept_by_replace(create, before), **properties}
+
+
+def tracks_rows(configuration: Mapping[str, str | None], before: TableState | None) -> bool:
+    """Whether a clone has row tracking before the protocol of its source is merged in: only then it gets columns for
+    it (MaterializedRowTrackingColumn.updateMaterializedColumnName)."""
+    enabled = enabled_by_metadata((), configuration) | named_features(configuration)
+    return "rowTracking" in with_required(enabled) or (before is not None and "rowTracking" in before.features)
 
 
 def kept_by_replace(create: ParsedCreate, before: TableState | None) -> dict[str, str | None]:

@@ -332,6 +332,16 @@ def test_types_are_not_checked_if_the_session_says_so(spark: Any, schema: str, s
         assert apply(spark, planned(spark, sql)).kept
 
 
+@pytest.mark.parametrize("tracked", ["true", "false"])
+def test_a_clone_has_columns_for_row_tracking_if_it_is_on(spark: Any, schema: str, tracked: str) -> None:
+    source = "CREATE TABLE src (a INT) USING delta TBLPROPERTIES ('delta.enableRowTracking' = 'true')"
+    sql = f"CREATE TABLE t SHALLOW CLONE src TBLPROPERTIES ('delta.enableRowTracking' = '{tracked}')"
+    found = planned(spark, sql, source)
+    assert apply(spark, found).kept
+    assert found.after is not None
+    assert found.after.properties.keys() == spark.sql("DESCRIBE DETAIL t").collect()[0]["properties"].keys()
+
+
 # What a person is told
 
 
