@@ -13,12 +13,10 @@ from pyspark.errors import PySparkException
 
 from engine import History, apply
 from engine.create.data_frame_write import write_data_frame
-from engine.create.table_properties import DEFAULTS
 from engine.model.create_values import CreatePlan, ProvidedMetadata
 from engine.model.errors import EngineError, RefusedError, StalePlanError, UsageError
 from engine.model.plan import Plan
 from engine.plan_statement import plan
-from engine.spark.confs import confs_set
 from engine.spark.spark_errors import translate
 from engine.sql.parse_create import parse_create
 from tests.engine.creates import EVERY, LOG, LOG_ROWS, PARQUET, ROWS, SRC, SRC_ROWS, Case, T
@@ -300,46 +298,6 @@ def test_uniform_is_converted_after_the_commit(spark: Any, schema: str) -> None:
         "'delta.columnMapping.mode' = 'name', 'delta.enableIcebergCompatV2' = 'true')",
     )
     assert found.post_commit[-1] == "the table is converted to Iceberg (UniForm)"
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "sql", "promised"),
-    [
-        ("enableDeletionVector", "true", "CREATE TABLE t (a INT) USING delta", {}),
-        ("EnableChangeDataFeed", "true", "CREATE OR REPLACE TABLE t USING delta AS SELECT 1 AS a", {}),
-        ("constraints.x", "a > 0", "CREATE OR REPLACE TABLE t (a INT) USING delta", {}),
-        ("columnMapping.mode", "name", "CREATE TABLE t (`a b` INT) USING delta", {"delta.columnMapping.mode": "name"}),
-    ],
-)
-def test_the_sessions_defaults_are_those_that_delta_knows(
-    spark: Any, schema: str, name: str, value: str, sql: str, promised: dict[str, str]
-) -> None:
-    with confs_set(spark, {f"{DEFAULTS}{name}": value}):
-        found = planned(spark, sql)
-        assert found.after is not None
-        assert promised.items() <= found.after.properties.items()
-        assert bool(promised) == bool(found.after.properties)
-        assert apply(spark, found).kept
-
-
-@pytest.mark.parametrize(
-    "sql",
-    ["CREATE TABLE t (a INT, v STRING COLLATE UTF8_LCASE) USING delta",
-     "CREATE TABLE t USING delta AS SELECT INTERVAL '1' DAY AS d"],
-)  # fmt: skip
-def test_types_are_not_checked_if_the_session_says_so(spark: Any, schema: str, sql: str) -> None:
-    with confs_set(spark, {"spark.databricks.delta.schema.typeCheck.enabled": "false"}):
-        assert apply(spark, planned(spark, sql)).kept
-
-
-@pytest.mark.parametrize("tracked", ["true", "false"])
-def test_a_clone_has_columns_for_row_tracking_if_it_is_on(spark: Any, schema: str, tracked: str) -> None:
-    source = "CREATE TABLE src (a INT) USING delta TBLPROPERTIES ('delta.enableRowTracking' = 'true')"
-    sql = f"CREATE TABLE t SHALLOW CLONE src TBLPROPERTIES ('delta.enableRowTracking' = '{tracked}')"
-    found = planned(spark, sql, source)
-    assert apply(spark, found).kept
-    assert found.after is not None
-    assert found.after.properties.keys() == spark.sql("DESCRIBE DETAIL t").collect()[0]["properties"].keys()
 
 
 # What a person is told
