@@ -10,8 +10,8 @@ import re
 from typing import overload
 
 from engine.create.metadata_after import DOWNGRADE
-from engine.create.provided_metadata import DEFAULTS
 from engine.create.survey import ARBITRARY, DEFAULT_SOURCE
+from engine.create.table_properties import DEFAULTS
 from engine.merge.planning_state import names_are_safe
 from engine.merge.running_statement import ROWS
 from engine.merge.stage_source import staged_of, version_of

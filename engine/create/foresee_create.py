@@ -9,24 +9,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from engine.create.assert_metadata import assert_metadata
 from engine.create.clustering_statistics import clustering_columns, clustering_statistics
 from engine.create.provided_metadata import Provided
 from engine.create.situation import Situation, effect_of, exists, refusal
-from engine.create.table_properties import normal_key
 from engine.create.validate_configurations import validate_configurations
 from engine.create.validate_delta_stats_columns import validate_delta_stats_columns
-from engine.model.create_values import StateColumn
+from engine.create.verify_table_metadata import verify_table_metadata
 from engine.model.plan import Refused
 from engine.spark.confs import is_on
 from engine.sql.parse_create import ParsedCreate
-from engine.table.column_rules import CDC_COLUMNS, INVALID_CHARACTERS, UNSUPPORTED_TYPES
-from engine.table.table_features import FEATURE_PREFIX, is_protocol_property
 from engine.table.table_state import plain
 
 NO_SUCH_COLUMN = "_LEGACY_ERROR_TEMP_3060"  # Delta's SchemaUtils.findColumnPosition has no better name
+PARTITIONED_TWICE = "_LEGACY_ERROR_TEMP_3058"
 NO_PARTITION = re.compile(r"^(array|map|struct|variant|void)")
 MAX_CLUSTERING_COLUMNS = 4
-MAPPING = ("delta.columnMapping.mode", "delta.columnMapping.maxColumnId")
+COLUMN_MAPPING = "delta.columnMapping.mode"
 
 
 def foresee_create(create: ParsedCreate, around: Situation, provided: Provided) -> Refused | None:
@@ -43,7 +42,7 @@ def foresee_create(create: ParsedCreate, around: Situation, provided: Provided) 
         _location,
         validate_delta_stats_columns,
         _not_null,
-        _columns,
+        assert_metadata,
         clustering_statistics,
         verify_table_metadata,
         _append_only,
@@ -158,6 +157,8 @@ def _layout(create: ParsedCreate, around: Situation, provided: Provided) -> Iter
                 f"{column.name} is {column.type}, which is no type to partition by.",
                 "Partition by a column of a plain type.",
             )
+    if len(set(provided.partition_columns)) < len(provided.partition_columns) and create.form != "clone":
+        yield refusal(PARTITIONED_TWICE, "PARTITIONED BY names a column twice.", "Name each column once.")
     if partitions and len(partitions) == len(provided.columns) and None not in partitions:
         yield refusal(
             "ALL_PARTITION_COLUMNS_NOT_ALLOWED",
@@ -177,17 +178,32 @@ def _layout(create: ParsedCreate, around: Situation, provided: Provided) -> Iter
         )
 
 
-def _location(create: ParsedCreate, around: Situation, _: Provided) -> Iterator[Refused]:
+def _location(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:
     """What lies at the location already, as each handler of CreateDeltaTableCommand checks it."""
     if create.form in ("as_select", "clone"):
         yield from check_path_empty(create, around)
     else:
         yield from _location_without_query(create, around)
+    if create.form == "clone":
+        yield from check_column_mapping_mode(around, provided)
     if create.form == "clone" and around.before is not None and around.before.num_files:
         yield refusal(
             "DELTA_UNSUPPORTED_NON_EMPTY_CLONE",
             f"{create.name} has {around.before.num_files:,} files: only an empty table can be cloned over.",
             "DELETE FROM or TRUNCATE it first, or drop it.",
+        )
+
+
+def check_column_mapping_mode(around: Situation, provided: Provided) -> Iterator[Refused]:
+    """CloneTableBase.verifyMetadataInvariants: the source and the table that is cloned over have the clone's mode."""
+    after = (provided.configuration.get(COLUMN_MAPPING) or "none").lower()
+    modes = [provided.source_mapping, *([around.before.properties.get(COLUMN_MAPPING)] if around.before else [])]
+    before = next((mode for one in modes if (mode := (one or "none").lower()) != after), None)
+    if before is not None:
+        yield refusal(
+            "DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE",
+            f"A clone cannot change {COLUMN_MAPPING} from {before!r} to {after!r}.",
+            f"Leave {COLUMN_MAPPING} out, and clone into a new table.",
         )
 
 
@@ -259,59 +275,6 @@ def _catalog_name(create: ParsedCreate, around: Situation, _: Provided) -> Itera
         )
 
 
-def _columns(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:
-    """The checks of OptimisticTransaction.updateMetadata and of the commit."""
-    columns = provided.columns
-    if effect_of(create, around) == "adopt":
-        return
-    names = [column.name.lower() for column in columns]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        yield refusal("COLUMN_ALREADY_EXISTS", f"There are two columns {twice}.", "Rename one.")
-    features = {key for key in create.properties if key.lower().startswith(FEATURE_PREFIX)}
-    kept = around.before.features if around.before and effect_of(create, around) == "replace" else ()
-    supported = {key[len(FEATURE_PREFIX) :].lower() for key in features} | {
-        name.lower() for name in (*kept, *provided.features)
-    }
-    properties = {normal_key(key): value for key, value in {**provided.configuration, **create.properties}.items()}
-    mapped = properties.get("delta.columnMapping.mode", "none").lower() != "none" or any(
-        is_on(properties, f"delta.enableIcebergCompatV{version}", "false") for version in (1, 2, 3)
-    )
-    odd = next((column.name for column in columns if INVALID_CHARACTERS.search(column.name)), None)
-    if odd is not None and not mapped:
-        yield refusal(
-            "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES",
-            f"A column's name may hold none of ' ,;{{}}()\\n\\t=' here: {odd!r}",
-            "Rename it, or set the property delta.columnMapping.mode to name.",
-        )
-    unsupported = next((column for column in columns if UNSUPPORTED_TYPES.search(column.type)), None)
-    if unsupported is not None:
-        yield refusal(
-            "DELTA_UNSUPPORTED_DATA_TYPES",
-            f"Delta stores no {unsupported.type}: column {unsupported.name}",
-            "Use another type: numbers or timestamps for an interval, a plain STRING for a collation.",
-        )
-    if provided.holds_void is not None:
-        yield refusal(
-            "DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE",
-            f"The query gives nothing but NULL inside of an array or a map: column {provided.holds_void}",
-            "Cast it to a type that Delta stores.",
-        )
-    reserved = next((column.name for column in columns if column.name.lower() in CDC_COLUMNS), None)
-    if reserved is not None and is_on(properties, "delta.enableChangeDataFeed", "false"):
-        yield refusal(
-            "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS",
-            f"The change data feed needs the name {reserved} for itself.",
-            "Rename the column, or leave the feed off.",
-        )
-    if any(column.default is not None for column in columns) and "allowcolumndefaults" not in supported:
-        yield refusal(
-            "WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED",
-            "A column has a DEFAULT, and the table has not the feature for it.",
-            "Add TBLPROPERTIES ('delta.feature.allowColumnDefaults' = 'supported').",
-        )
-
-
 def _append_only(create: ParsedCreate, around: Situation, _: Provided) -> Iterator[Refused]:
     """DeltaLog.assertRemovable: a REPLACE removes the files that are there."""
     before = around.before
@@ -323,34 +286,3 @@ def _append_only(create: ParsedCreate, around: Situation, _: Provided) -> Iterat
             f"{create.name} is append-only, and its {before.num_files:,} files cannot be removed.",
             "ALTER TABLE … SET TBLPROPERTIES ('delta.appendOnly' = 'false') first, or use another name.",
         )
-
-
-def verify_table_metadata(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:
-    """CreateDeltaTableCommand.verifyTableMetadata: what is given must be what the log has."""
-    before = around.before
-    if before is None or effect_of(create, around) != "adopt":
-        return
-    if provided.columns:
-        if [_comparable(column) for column in provided.columns] != [_comparable(column) for column in before.columns]:
-            yield _differs("DELTA_CREATE_TABLE_SCHEME_MISMATCH", "columns", around.location)
-        if provided.partition_columns != before.partition_columns:
-            yield _differs("DELTA_CREATE_TABLE_WITH_DIFFERENT_PARTITIONING", "partitioning", around.location)
-        if provided.clustering_columns != before.clustering_columns:
-            yield _differs("DELTA_CREATE_TABLE_WITH_DIFFERENT_CLUSTERING", "clustering", around.location)
-    if provided.configuration or provided.clustering_columns:
-        ours = {k: v for k, v in provided.configuration.items() if k not in MAPPING and not is_protocol_property(k)}
-        there = {k: v for k, v in before.properties.items() if k not in MAPPING}
-        if ours != there:
-            yield _differs("DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY", "properties", around.location)
-
-
-def _comparable(column: StateColumn) -> StateColumn:
-    return column.model_copy(update={"type": re.sub(r"\b(var)?char\(\d+\)", "string", column.type)})
-
-
-def _differs(condition: str, what: str, location: str) -> Refused:
-    return refusal(
-        condition,
-        f"The table at {location} exists, with other {what} than the statement gives.",
-        "Leave them out, and the log's are taken; or write what the log has.",
-    )

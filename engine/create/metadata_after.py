@@ -6,16 +6,20 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from engine.create.handle_commit import handle_commit
-from engine.create.provided_metadata import Provided, session_defaults
+from engine.create.provided_metadata import Provided
+from engine.create.situation import Situation
 from engine.model.create_values import StateColumn, TableState
 from engine.spark.confs import is_on, read_confs
 from engine.table.table_features import (
     FEATURE_PREFIX,
     Protocol,
+    enabled_by_metadata,
     is_protocol_property,
     merged_protocol,
+    named_features,
     protocol_for_new_table,
     protocol_of,
+    with_required,
 )
 
 if TYPE_CHECKING:
@@ -36,11 +40,9 @@ KEPT_BY_REPLACE = ("delta.enableDeletionVectors", "delta.checkpointPolicy", "del
 ICEBERG_COMPAT = tuple(f"delta.enableIcebergCompatV{version}" for version in (1, 2, 3))
 
 
-def state_after(
-    spark: SparkSession, create: ParsedCreate, provided: Provided, before: TableState | None, location: str
-) -> TableState:
-    """The state that a commit of ``create`` leaves; ``before`` is that of the log that it replaces, if any."""
-    defaults = {} if create.form == "clone" else session_defaults(spark)
+def state_after(spark: SparkSession, create: ParsedCreate, provided: Provided, around: Situation) -> TableState:
+    """The state that a commit of ``create`` leaves."""
+    before, defaults = around.before, around.defaults
     if is_on(provided.configuration, "delta.ignoreProtocolDefaults", "false"):
         defaults = {key: value for key, value in defaults.items() if not is_protocol_property(key)}
     configuration = with_iceberg_compat({**defaults, **provided.configuration})
@@ -48,7 +50,7 @@ def state_after(
     properties = properties_after(create, provided.columns, configuration, protocol, before)
     files = handle_commit(create, provided, before)
     return TableState(
-        location=location,
+        location=around.location,
         columns=columns_after(create, provided, before),
         partition_columns=provided.partition_columns,
         clustering_columns=provided.clustering_columns,
@@ -126,13 +128,21 @@ def properties_after(
     if (properties.get(MODE) or "none").lower() != "none" and not (copies_ids and MAX_COLUMN_ID in properties):
         # a replaced table keeps the ids of columns that stay, and goes on counting
         properties[MAX_COLUMN_ID] = None if before else str(sum(1 + column.type.count(":") for column in columns))
-    if "rowTracking" in protocol.features:
-        for key in ROW_TRACKING_COLUMNS:
-            properties[key] = None
+    for key in ROW_TRACKING_COLUMNS:
+        properties.pop(key, None)
+    if "rowTracking" in protocol.features and (create.form != "clone" or tracks_rows(configuration, before)):
+        properties |= dict.fromkeys(ROW_TRACKING_COLUMNS)
     was_off = before is not None and not is_on(before.properties, IN_COMMIT_TIMESTAMPS, "false")
     if was_off and is_on(properties, IN_COMMIT_TIMESTAMPS, "false"):
         properties |= dict.fromkeys(ENABLEMENT)
     return {**kept_by_replace(create, before), **properties}
+
+
+def tracks_rows(configuration: Mapping[str, str | None], before: TableState | None) -> bool:
+    """Whether a clone has row tracking before the protocol of its source is merged in: only then it gets columns for
+    it (MaterializedRowTrackingColumn.updateMaterializedColumnName)."""
+    enabled = enabled_by_metadata((), configuration) | named_features(configuration)
+    return "rowTracking" in with_required(enabled) or (before is not None and "rowTracking" in before.features)
 
 
 def kept_by_replace(create: ParsedCreate, before: TableState | None) -> dict[str, str | None]:

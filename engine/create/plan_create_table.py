@@ -11,8 +11,8 @@ from engine.create.check_create_reading import check_analysis, check_parsed_crea
 from engine.create.data_frame_write import check_can_be_written
 from engine.create.handle_commit import get_operation, handle_commit, handler_of, run_post_commit_updates
 from engine.create.metadata_after import DOWNGRADE
-from engine.create.provided_metadata import DEFAULTS
 from engine.create.survey import ARBITRARY, DEFAULT_SOURCE, Survey, survey_table
+from engine.create.table_properties import DEFAULTS
 from engine.ledger.history_store import now
 from engine.merge.plan_values import engines
 from engine.merge.planning_state import Read, planning_state, session_confs, surroundings

@@ -11,21 +11,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engine.create.table_properties import normal_key
+from engine.create.generation_expressions import unsupported_part
+from engine.create.table_properties import DEFAULTS, known_default, normal_key, properties_given
 from engine.merge.planning_state import user_functions
 from engine.merge.prepare_source import source_fingerprint
 from engine.merge.source_plan import delta_tables, query_plan
 from engine.merge.volatile_parts import volatile_behind
 from engine.model.create_values import CreateSource, ProvidedMetadata, StateColumn, TableState
 from engine.model.errors import UsageError
-from engine.spark.confs import read_confs
+from engine.spark.confs import is_on, read_confs
 from engine.spark.schema import columns_of, schema_of
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate
 from engine.table.commits import current_version
 from engine.table.delta_log import list_files
 from engine.table.logged_schema import logged_metadata
-from engine.table.nested_types import has_not_null, has_unenforceable, holds_void, leaves_of
+from engine.table.nested_types import field_names, has_not_null, has_unenforceable, holds_void, leaves_of
 from engine.table.table_features import implied_by, known_features
 from engine.table.table_state import (
     catalog_entry,
@@ -37,8 +38,8 @@ from engine.table.table_state import (
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+OPTIONS_STAY = "spark.databricks.delta.legacy.storeOptionsAsProperties"
 CHAR_TYPE = re.compile(r"^\s*(?:(char)(?:acter)?|(varchar))\s*\(\s*(\d+)\s*\)\s*$", re.IGNORECASE)
-DEFAULTS = "spark.databricks.delta.properties.defaults."
 # internal to the table that has them: a table made like it gets its own (DeltaAnalysis)
 NOT_COPIED = (
     "delta.columnMapping.maxColumnId",
@@ -54,9 +55,11 @@ class Provided:
     """What the statement gives. ``configuration`` holds the protocol's properties as well, keys as Delta writes them.
 
     ``features`` are those that come with a table that is copied; ``num_files`` and ``num_bytes`` what a clone refers
-    to. ``leaves`` are the types by name of the fields without fields of their own, ``s.x``, in the
-    order of the columns; ``unenforceable`` is the first column with a NOT NULL inside of an array or a map,
-    ``holds_void`` that of a query with nothing but NULL there.
+    to. ``leaves`` are the types by name of the fields without fields of their own, ``s.x``, in the order of the
+    columns, ``field_names`` those inside of types; ``unenforceable`` is the first column with a NOT NULL inside of an
+    array or a map, ``holds_void`` that of a query with nothing but NULL there; ``not_generated`` is the first
+    generated column with an expression that Delta takes in none, and that part of it. ``source_mapping`` is the mode
+    of column mapping of what is cloned.
     """
 
     columns: tuple[StateColumn, ...]
@@ -69,7 +72,10 @@ class Provided:
     unenforceable: str | None = None
     holds_void: str | None = None
     leaves: dict[str, str] = field(default_factory=dict)
+    field_names: tuple[str, ...] = ()
     source: CreateSource | None = None
+    not_generated: tuple[str, str] | None = None
+    source_mapping: str | None = None
     num_files: int = 0
     num_bytes: int = 0
 
@@ -86,18 +92,17 @@ def provided_metadata(spark: SparkSession, create: ParsedCreate) -> Provided:
     """The metadata that ``create`` gives. No query is run."""
     steps = {"empty": _defined, "as_select": _selected, "like": _like, "clone": _cloned}
     provided = steps[create.form](spark, create)
-    properties = {normal_key(key): value for key, value in create.properties.items()}
+    properties = properties_given(create, options_stay=is_on(read_confs(spark, (OPTIONS_STAY,)), OPTIONS_STAY, "false"))
     # Spark takes it for the table's comment
     comment = properties.pop(COMMENT, None) if create.form in ("empty", "as_select") else None
     if provided.comment is None:
         provided = dataclasses.replace(provided, comment=comment)
-    options = {**create.options, **{f"option.{key}": value for key, value in create.options.items()}}
-    return dataclasses.replace(provided, configuration={**provided.configuration, **options, **properties})
+    return dataclasses.replace(provided, configuration={**provided.configuration, **properties})
 
 
 def session_defaults(spark: SparkSession) -> dict[str, str]:
     """The table properties that the session gives every new table (DeltaConfigs.mergeGlobalConfigs)."""
-    keys = [key for key in spark.conf.getAll if key.startswith(DEFAULTS)]
+    keys = [key for key in spark.conf.getAll if known_default(key)]
     confs = read_confs(spark, keys)
     return {normal_key(f"delta.{key[len(DEFAULTS) :]}"): value for key, value in confs.items()}
 
@@ -122,6 +127,8 @@ def _defined(spark: SparkSession, create: ParsedCreate) -> Provided:
             )
         )
     types = [(column.name, known.dataType) for column, known in zip(columns, schema.fields, strict=True)]
+    base = {name: type_ for (name, type_), column in zip(types, columns, strict=True) if column.generated_as is None}
+    generated = ((one.name, unsupported_part(spark, one.generated_as, base)) for one in columns if one.generated_as)
     return Provided(
         columns=tuple(columns),
         partition_columns=_as_in_schema(create.partition_by, columns),
@@ -130,6 +137,8 @@ def _defined(spark: SparkSession, create: ParsedCreate) -> Provided:
         nested_not_null=any(has_not_null(known.dataType) for known in schema.fields),
         unenforceable=next((name for name, type_ in types if has_unenforceable(type_)), None),
         leaves={name: leaf for one in types for name, leaf in leaves_of(*one)},
+        field_names=tuple(name for _, type_ in types for name in field_names(type_)),
+        not_generated=next(((name, part) for name, part in generated if part is not None), None),
     )
 
 
@@ -144,6 +153,7 @@ def _selected(spark: SparkSession, create: ParsedCreate) -> Provided:
         comment=create.comment,
         holds_void=next((one.name for one in schema.fields if holds_void(one.dataType)), None),
         leaves={name: leaf for one in schema.fields for name, leaf in leaves_of(one.name, one.dataType)},
+        field_names=tuple(field_names(schema)),
     )
 
 
@@ -205,6 +215,7 @@ def _cloned(spark: SparkSession, create: ParsedCreate) -> Provided:
         clustering_columns=state.clustering_columns,
         configuration=_copied(state.properties),
         features=known_features(state.features),
+        source_mapping=state.properties.get("delta.columnMapping.mode"),
         source=CreateSource(sql=f"{name} {create.source_at}".strip(), pinned_versions={name: version}),
         num_files=state.num_files or 0,
         num_bytes=state.num_bytes or 0,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from engine.model.create_values import Effect, TableState
 from engine.model.plan import Refused
@@ -14,7 +15,8 @@ from engine.table.table_state import CatalogEntry
 class Situation:
     """``before`` is the Delta table at ``location``, with or without the catalog ``entry``; ``holds_data``: files are
     there; ``has_log_directory``: a ``_delta_log`` is, which may be empty. ``catalog_managed`` is the session's default,
-    and so is ``indexed_columns``, of the property that says how many columns get statistics.
+    and so is ``indexed_columns``, of the property that says how many columns get statistics. ``defaults`` are the
+    properties that the session gives to a new table; ``checks_types`` and ``geospatial`` its settings of types.
     """
 
     entry: CatalogEntry | None
@@ -28,6 +30,9 @@ class Situation:
     unenforced_not_null: bool = False
     enforces_retention: bool = True
     indexed_columns: str = "32"
+    checks_types: bool = True
+    geospatial: bool = False
+    defaults: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def exists(self) -> bool:

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 from engine.create.data_frame_write import replace_metadata_if_necessary
 from engine.create.foresee_create import foresee_create
 from engine.create.metadata_after import state_after
-from engine.create.provided_metadata import DEFAULTS, Provided, provided_metadata, with_counted_source
+from engine.create.provided_metadata import Provided, provided_metadata, session_defaults, with_counted_source
 from engine.create.situation import Situation, effect_of
+from engine.create.table_properties import DEFAULTS, properties_given
 from engine.create.validate_configurations import CATALOG_MANAGED_DEFAULT
 from engine.model.create_values import Effect, TableState
-from engine.model.errors import UsageError
+from engine.model.errors import ENDS_ALL, EngineError, UsageError
 from engine.model.plan import Refused
 from engine.preflight.metadata_errors import unwritable
 from engine.spark.confs import is_on, read_confs
+from engine.spark.explain import parsed_plan
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate
@@ -41,6 +43,8 @@ DEFAULT_SOURCE = "spark.sql.sources.default"
 ARBITRARY = "spark.databricks.delta.allowArbitraryProperties.enabled"
 UNENFORCED = "spark.databricks.delta.constraints.allowUnenforcedNotNull.enabled"
 RETENTION_ENFORCED = "spark.databricks.delta.vacuum.enforceDeletedFileAndLogRetentionDurationCompatibility"
+TYPE_CHECK = "spark.databricks.delta.schema.typeCheck.enabled"
+GEO_PREVIEW = "spark.databricks.delta.geo.preview.enabled"
 INDEXED_DEFAULT = f"{DEFAULTS}dataSkippingNumIndexedCols"
 
 
@@ -67,7 +71,8 @@ def survey_table(
     named = name if entry and entry.provider == "delta" else f"delta.{quote(location)}"
     table = delta_table_now(spark, named) if location and (entry is None or entry.provider == "delta") else None
     managed = entry.kind == "MANAGED" if entry else create.path is None and create.location is None
-    confs = read_confs(spark, (ARBITRARY, CATALOG_MANAGED_DEFAULT, UNENFORCED, INDEXED_DEFAULT, RETENTION_ENFORCED))
+    settings = (ARBITRARY, CATALOG_MANAGED_DEFAULT, UNENFORCED, INDEXED_DEFAULT, RETENTION_ENFORCED)
+    confs = read_confs(spark, (*settings, TYPE_CHECK, GEO_PREVIEW))
     around = Situation(
         entry=entry,
         location=location,
@@ -80,6 +85,9 @@ def survey_table(
         unenforced_not_null=is_on(confs, UNENFORCED, "false"),
         enforces_retention=is_on(confs, RETENTION_ENFORCED),
         indexed_columns=confs.get(INDEXED_DEFAULT) or "32",
+        checks_types=is_on(confs, TYPE_CHECK),
+        geospatial=is_on(confs, GEO_PREVIEW, "false"),
+        defaults={} if create.form == "clone" else session_defaults(spark),
     )
     effect = effect_of(create, around)
     if effect != "nothing":
@@ -92,13 +100,11 @@ def survey_table(
     if count and refused is None and create.form == "as_select" and effect != "nothing":
         provided = with_counted_source(spark, create, provided)
         refused = broken_constraint(spark, create, provided)
+    if refused is None and effect in ("create", "replace"):
+        refused = unread_constraint(spark, create)
     after = None
     if refused is None:
-        after = (
-            around.before
-            if effect in ("nothing", "adopt")
-            else state_after(spark, create, provided, around.before, location)
-        )
+        after = around.before if effect in ("nothing", "adopt") else state_after(spark, create, provided, around)
     return Survey(create, name, around, table, provided, effect, after, refused)
 
 
@@ -107,6 +113,24 @@ def with_location(create: ParsedCreate) -> ParsedCreate:
     options = {key: value for key, value in create.options.items() if key.lower() != "path"}
     by_option = next((value for key, value in create.options.items() if key.lower() == "path"), None)
     return replace(create, location=create.location or by_option, options=options)
+
+
+def unread_constraint(spark: SparkSession, create: ParsedCreate) -> Refused | None:
+    """The first CHECK constraint among the properties that is no expression: Delta parses it, and looks up no name."""
+    for key, check in properties_given(create).items():
+        if not key.lower().startswith(CHECK):
+            continue
+        try:
+            parsed_plan(spark, f"SELECT CASE WHEN {check}\n THEN 1 END")
+        except EngineError as error:
+            if error.condition in ENDS_ALL:
+                raise
+            return Refused(
+                condition=error.condition if check.strip() else "PARSE_EMPTY_STATEMENT",
+                message=f"The CHECK {key[len(CHECK) :]} is no expression ({check}): {error.message}",
+                hint="Correct it, or leave the constraint out.",
+            )
+    return None
 
 
 def broken_constraint(spark: SparkSession, create: ParsedCreate, provided: Provided) -> Refused | None:

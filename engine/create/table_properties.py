@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from engine.spark.spark_errors import EXPRESSION_FAILED, SPARK_ERROR
+from engine.sql.parse_create import ParsedCreate
 from engine.table.column_rules import CHECK
-from engine.table.table_features import FEATURE_PREFIX
+from engine.table.table_features import FEATURE_PREFIX, READER_FEATURES, WRITER_FEATURES
 
 INTERVAL = re.compile(
     r"(?:interval )?\s*((?:[+-]?(?:\d+\s+(?:week|day|hour|minute|second|millisecond|microsecond)"
@@ -42,10 +43,13 @@ def _failed_unless(good: Callable[[str], bool]) -> Callable[[str], str | None]:
 
 
 def _whole(least: int, most: int) -> Takes:
+    """``most`` is told where a person could exceed it."""
+
     def is_good(value: str) -> bool:
         return re.fullmatch(r"[+-]?\d{1,20}", value) is not None and least <= int(value) <= most
 
-    return Takes(f"a whole number from {least:,}", _failed_unless(is_good))
+    until = f" to {most:,}" if most < INT else ""
+    return Takes(f"a whole number from {least:,}{until}", _failed_unless(is_good))
 
 
 def _interval(value: str) -> str | None:
@@ -93,6 +97,8 @@ PROPERTIES: Mapping[str, Takes] = {
         DURATION,
     ),
     **dict.fromkeys(("checkpointInterval", "randomPrefixLength"), _whole(1, INT)),
+    "minReaderVersion": _whole(1, READER_FEATURES),
+    "minWriterVersion": _whole(1, WRITER_FEATURES),
     "dataSkippingStringPrefixLength": _whole(0, INT),
     "requireCheckpointProtectionBeforeVersion": _whole(0, LONG),
     "dataSkippingNumIndexedCols": _whole(-1, INT),
@@ -109,13 +115,15 @@ PROPERTIES: Mapping[str, Takes] = {
         (
             *("columnMapping.maxColumnId", "coordinatedCommits.commitCoordinator-preview"),
             *("coordinatedCommits.commitCoordinatorConf-preview", "coordinatedCommits.tableConf-preview"),
-            *("dataSkippingStatsColumns", "minReaderVersion", "minWriterVersion"),
-            *("parquet.format.version", "redirectReaderWriter-preview", "redirectWriterOnly-preview"),
-            "universalFormat.enabledFormats",
+            *("dataSkippingStatsColumns", "parquet.format.version", "redirectReaderWriter-preview"),
+            *("redirectWriterOnly-preview", "universalFormat.enabledFormats"),
         ),
         ANYTHING,
     ),
 }
+DEFAULTS = "spark.databricks.delta.properties.defaults."
+"""How the session confs begin that give new tables their properties; the property's name follows."""
+OPTION = "option."
 _WRITTEN = {name.lower(): name for name in PROPERTIES}
 
 
@@ -133,6 +141,28 @@ def unknown_property(key: str) -> bool:
     lower = key.lower()
     free = (CHECK, FEATURE_PREFIX, "delta.universalformat.config.")
     return lower.startswith("delta.") and not lower.startswith(free) and lower[6:] not in _WRITTEN
+
+
+def known_default(conf: str) -> bool:
+    """Whether Delta reads the session default ``conf``, by its exact spelling (DeltaConfigs.mergeGlobalConfigs)."""
+    name = conf.removeprefix(DEFAULTS)
+    return name != conf and (name in PROPERTIES or f"delta.{name}".startswith(FEATURE_PREFIX))
+
+
+def properties_given(create: ParsedCreate, *, options_stay: bool = False) -> dict[str, str]:
+    """The properties that ``create`` gives, keys as Delta writes them.
+
+    Spark makes two properties of an option, with and without ``option.``, and the option wins over a property.
+    StagedDeltaTableV2 takes both away (getTablePropsAndWriteOptions) and gives back those of Delta, or all if
+    ``options_stay`` (expandTableProps).
+    """
+    given = {**create.properties, **create.options}
+    if create.form == "as_select" or create.mode != "Create":
+        stay = {key for key in create.options if options_stay or key.lower().startswith("delta.")}
+        given = {key: value for key, value in given.items() if key not in create.options or key in stay}
+    else:
+        given |= {f"{OPTION}{key}": value for key, value in create.options.items()}
+    return {normal_key(key): value for key, value in given.items()}
 
 
 def takes(key: str) -> Takes:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from engine.create.provided_metadata import Provided
 from engine.create.situation import Situation, refusal
-from engine.create.table_properties import microseconds, normal_key, takes, unknown_property
+from engine.create.table_properties import microseconds, properties_given, takes, unknown_property
 from engine.model.plan import Refused
 from engine.spark.spark_errors import EXPRESSION_FAILED
 from engine.sql.parse_create import ParsedCreate
@@ -20,7 +20,7 @@ CATALOG_MANAGED_DEFAULT = "spark.databricks.delta.properties.defaults.feature.ca
 
 def validate_configurations(create: ParsedCreate, around: Situation, _: Provided) -> Iterator[Refused]:
     """DeltaConfigs.validateConfigurations, and the features that properties may not name."""
-    properties = {normal_key(key): value for key, value in create.properties.items()}
+    properties = properties_given(create)
     for key, value in properties.items():
         if unknown_property(key) and not around.arbitrary_properties:
             yield refusal(

@@ -36,6 +36,12 @@ def leaves_of(name: str, type_: DataType) -> list[tuple[str, str]]:
     return [leaf for field in fields for leaf in leaves_of(f"{name}.{field.name}", field.dataType)]
 
 
+def field_names(type_: DataType) -> list[str]:
+    """The names of the fields of all structs in ``type_``, however deep."""
+    inside = [*_held(type_), *(field.dataType for field in _fields(type_))]
+    return [*(field.name for field in _fields(type_)), *(name for part in inside for name in field_names(part))]
+
+
 def _is_void_anywhere(type_: DataType) -> bool:
     inside = [*_held(type_), *(field.dataType for field in _fields(type_))]
     return type_.typeName() == "void" or any(map(_is_void_anywhere, inside))

@@ -184,7 +184,10 @@ def enabled_by_metadata(
         "variantType": "variant" in types,
         "v2Checkpoint": (configuration.get("delta.checkpointPolicy") or "").lower() == "v2",
     }
-    return frozenset(features | {name for name, is_needed in needed.items() if is_needed})
+    features |= {name for name, is_needed in needed.items() if is_needed}
+    # a table with the preview of a feature is not given the feature itself
+    previews = named_features(configuration)
+    return frozenset(name for name in features if f"{name}-preview" not in previews)
 
 
 def is_protocol_property(key: str) -> bool:

@@ -72,10 +72,33 @@ MADE = (
     _columns(
         "column mapping", "`a b` INT, s STRUCT<x: INT, y: STRING>", "TBLPROPERTIES ('delta.columnMapping.mode'='name')"
     ),
+    _columns(
+        "a blank in a field's name, mapped",
+        "a ARRAY<STRUCT<`x y`: INT>>",
+        "TBLPROPERTIES ('delta.columnMapping.mode'='name')",
+    ),
     _columns("column mapping by id", "a INT", "TBLPROPERTIES ('delta.columnMapping.mode' = 'id')"),
     _columns("row tracking", "a INT", "TBLPROPERTIES ('delta.enableRowTracking' = 'true')"),
     _columns("a constraint", "a INT", "TBLPROPERTIES ('delta.constraints.c' = 'a > 0')", quick=True),
     _columns("type widening", "a INT", "TBLPROPERTIES ('delta.enableTypeWidening' = 'true')"),
+    _columns(
+        "type widening, its preview",
+        "a INT",
+        "TBLPROPERTIES ('delta.enableTypeWidening' = 'true', 'delta.feature.typeWidening-preview' = 'supported')",
+    ),
+    _columns(
+        "variant shredding, its preview",
+        "a INT",
+        "TBLPROPERTIES ('delta.enableVariantShredding'='true', 'delta.feature.variantShredding-preview'='supported')",
+    ),
+    _columns(
+        "a variant, its preview",
+        "a VARIANT, b INT",
+        "TBLPROPERTIES ('delta.feature.variantType-preview' = 'supported')",
+    ),
+    _columns(
+        "a constraint of a column that is not there", "a INT", "TBLPROPERTIES ('delta.constraints.c' = 'z > 0 -- x')"
+    ),
     _columns("in-commit timestamps", "a INT", "TBLPROPERTIES ('delta.enableInCommitTimestamps' = 'true')"),
     _columns("v2 checkpoints", "a INT", "TBLPROPERTIES ('delta.checkpointPolicy' = 'v2')"),
     _columns("Iceberg compatible", "a INT", "TBLPROPERTIES ('delta.enableIcebergCompatV2' = 'true')"),
@@ -91,6 +114,18 @@ MADE = (
     _columns("features by name", "a INT", "TBLPROPERTIES ('delta.feature.rowTracking' = 'supported')"),
     _columns("options", "a INT", "OPTIONS ('x' = 'y')"),
     Case("without USING, where Delta is not the default", "CREATE TABLE t (id INT) USING DELTA", quick=False),
+    Case(
+        "options of a new or replaced one",
+        "CREATE OR REPLACE TABLE t (a INT) USING delta OPTIONS ('x' = '1')",
+        quick=True,
+    ),
+    Case(
+        "options beside properties, replaced",
+        "CREATE OR REPLACE TABLE t (a INT) USING delta OPTIONS ('x' = '1', 'delta.appendOnly' = 'false') "
+        "TBLPROPERTIES ('x' = '2', 'y' = '3', 'delta.appendOnly' = 'true')",
+        (T, ROWS),
+    ),
+    _columns("options beside properties", "a INT", "OPTIONS ('x' = '1') TBLPROPERTIES ('x' = '2')"),
     Case("without columns", "CREATE TABLE t USING delta"),
     Case("IF NOT EXISTS, missing", "CREATE TABLE IF NOT EXISTS t (id INT) USING delta"),
     Case("IF NOT EXISTS, there", "CREATE TABLE IF NOT EXISTS t (x INT) USING delta", (T, ROWS), quick=True),
@@ -166,6 +201,10 @@ SELECTED = (
     ),
     Case("as select, WITH", "CREATE TABLE t USING delta COMMENT 'c' AS WITH q AS (SELECT 1 AS a) SELECT * FROM q"),
     Case("as select without AS", "CREATE TABLE t USING delta TBLPROPERTIES ('x' = '1') SELECT 1 AS a"),
+    Case(
+        "as select, options",
+        "CREATE TABLE t USING delta OPTIONS ('x' = '1', 'delta.AppendOnly' = 'true') AS SELECT 1 AS a",
+    ),
     Case("as select, no row", "CREATE TABLE t USING delta AS SELECT 1 AS a WHERE false"),
     Case("as select, if not exists", "CREATE TABLE IF NOT EXISTS t USING delta AS SELECT 1 AS a", (T, ROWS)),
     Case("as select, exists", "CREATE TABLE t USING delta AS SELECT 1 AS a", (T,)),
@@ -240,6 +279,16 @@ CLONED = (
         "CREATE TABLE t SHALLOW CLONE src TBLPROPERTIES ('a' = 'c', 'delta.enableDeletionVectors' = 'true')",
         (SRC, SRC_ROWS),
     ),
+    Case(
+        "clone a row-tracked one without tracking",
+        "CREATE TABLE t SHALLOW CLONE src TBLPROPERTIES ('delta.enableRowTracking' = 'false')",
+        ("CREATE TABLE src (a INT) USING delta TBLPROPERTIES ('delta.enableRowTracking' = 'true')",),
+    ),
+    Case(
+        "clone a row-tracked one",
+        "CREATE TABLE t SHALLOW CLONE src",
+        ("CREATE TABLE src (a INT) USING delta TBLPROPERTIES ('delta.enableRowTracking' = 'true')",),
+    ),
     Case("clone to a location", "CREATE TABLE t SHALLOW CLONE src LOCATION '{dir}/new'", (SRC, SRC_ROWS)),
     Case("clone by path", "CREATE TABLE delta.`{dir}/new` SHALLOW CLONE src", (SRC, SRC_ROWS), "delta.`{dir}/new`"),
     Case("clone a clustered one", "CREATE TABLE t SHALLOW CLONE src", (CLUSTERED,)),
@@ -247,6 +296,22 @@ CLONED = (
     Case("clone another format", "CREATE TABLE t SHALLOW CLONE pq", (PARQUET,)),
     Case(
         "clone over an empty one", "CREATE OR REPLACE TABLE t SHALLOW CLONE src", (SRC, SRC_ROWS, T + " COMMENT 'old'")
+    ),
+    Case(
+        "clone, column mapping off",
+        "CREATE TABLE t SHALLOW CLONE src TBLPROPERTIES ('delta.columnMapping.mode' = 'none')",
+        (MAPPED,),
+        quick=True,
+    ),
+    Case(
+        "clone, column mapping on",
+        "CREATE TABLE t SHALLOW CLONE src TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
+        (SRC, SRC_ROWS),
+    ),
+    Case(
+        "clone, another mode over rows",
+        "CREATE OR REPLACE TABLE t SHALLOW CLONE src",
+        (SRC, T + " TBLPROPERTIES ('delta.columnMapping.mode' = 'name')", ROWS),
     ),
     Case("clone over rows", "CREATE OR REPLACE TABLE t SHALLOW CLONE src", (SRC, T, ROWS), quick=True),
     Case("clone, exists", "CREATE TABLE t SHALLOW CLONE src", (SRC, T)),
@@ -260,6 +325,36 @@ ADOPTED = (
         "a log that fits",
         "CREATE TABLE t (id INT, p INT) USING delta PARTITIONED BY (p) TBLPROPERTIES ('k'='v') LOCATION '{dir}/log'",
         (LOG, LOG_ROWS),
+    ),
+    Case(
+        "a log, its columns and fields in another order",
+        "CREATE TABLE t (p INT, s STRUCT<y: MAP<STRING, STRUCT<c: INT, b: DECIMAL(10, 2)>>, x: INT>, id INT NOT NULL) "
+        "USING delta PARTITIONED BY (p) LOCATION '{dir}/log'",
+        (
+            "CREATE TABLE delta.`{dir}/log` (id INT NOT NULL, "
+            "s STRUCT<x: INT, y: MAP<STRING, STRUCT<b: DECIMAL(10, 2), c: INT>>>, p INT) USING delta PARTITIONED BY (p)",
+        ),
+        quick=True,
+    ),
+    Case(
+        "a log, a field of another type",
+        "CREATE TABLE t (s STRUCT<y: INT, x: STRING>) USING delta LOCATION '{dir}/log'",
+        ("CREATE TABLE delta.`{dir}/log` (s STRUCT<x: INT, y: STRING>) USING delta",),
+    ),
+    Case(
+        "a log, a length for a plain string",
+        "CREATE TABLE t (s VARCHAR(3)) USING delta LOCATION '{dir}/log'",
+        ("CREATE TABLE delta.`{dir}/log` (s STRING) USING delta",),
+    ),
+    Case(
+        "a log, no length for its string",
+        "CREATE TABLE t (s STRING) USING delta LOCATION '{dir}/log'",
+        ("CREATE TABLE delta.`{dir}/log` (s VARCHAR(3)) USING delta",),
+    ),
+    Case(
+        "a log, its lengths",
+        "CREATE TABLE t (s VARCHAR(3), c CHAR(2), a STRUCT<x: INT, v: VARCHAR(4)>) USING delta LOCATION '{dir}/log'",
+        ("CREATE TABLE delta.`{dir}/log` (s VARCHAR(3), c CHAR(2), a STRUCT<x: INT, v: VARCHAR(4)>) USING delta",),
     ),
     Case(
         "a log, no properties given",
@@ -307,8 +402,31 @@ ADOPTED = (
 )
 REFUSED = (
     _columns("a blank in a name", "`a b` INT"),
+    _columns("a blank in a field's name", "s STRUCT<a: STRUCT<`p=q`: INT>>, b INT"),
+    _columns("a blank in a field inside of a map", "a ARRAY<MAP<STRING, STRUCT<`x y`: INT>>>, b INT", quick=True),
+    Case(
+        "as select, a blank in a field's name",
+        "CREATE TABLE t USING delta AS SELECT array(named_struct('x y', 1)) AS a",
+    ),
+    _columns("a geometry", "a GEOMETRY(4326), b INT"),
+    _columns("a geography in an array", "a ARRAY<GEOGRAPHY(4326)>, b INT"),
+    _columns("a constraint that is no SQL", "a INT", "TBLPROPERTIES ('delta.constraints.c' = 'a >')", quick=True),
+    _columns("a constraint that is empty", "a INT", "TBLPROPERTIES ('delta.constraints.c' = '')"),
+    Case(
+        "as select, a constraint that is no SQL",
+        "CREATE TABLE t USING delta TBLPROPERTIES ('delta.constraints.c' = 'a >') AS SELECT 1 AS a",
+    ),
+    _columns("generated by the clock", "a INT, d DATE GENERATED ALWAYS AS (current_date())", quick=True),
+    Case(
+        "generated by a function that Delta does not take, replaced",
+        "CREATE OR REPLACE TABLE t (b STRING, g STRING GENERATED ALWAYS AS (split_part(b, '-', 1))) USING delta",
+        (T, ROWS),
+    ),
     _columns("two columns of a name", "id INT, ID STRING"),
     _columns("all partition columns", "id INT", "PARTITIONED BY (id)"),
+    _columns("partitioned twice by all columns", "a INT, b INT", "PARTITIONED BY (a, A)"),
+    _columns("partitioned twice", "a INT, b INT, c INT", "PARTITIONED BY (a, a)"),
+    Case("as select, partitioned twice", "CREATE TABLE t USING delta PARTITIONED BY (a, A) AS SELECT 1 AS a, 2 AS b"),
     _columns("an array as partition", "a ARRAY<INT>, b INT", "PARTITIONED BY (a)"),
     _columns("buckets", "a INT", "CLUSTERED BY (a) INTO 4 BUCKETS"),
     _columns("partitioned by an expression", "a DATE, b INT", "PARTITIONED BY (years(a))"),
@@ -346,6 +464,10 @@ REFUSED = (
     _columns("clustering by property", "a INT", "TBLPROPERTIES ('delta.feature.clustering' = 'supported')"),
     _columns("a boolean of another word", "a INT", "TBLPROPERTIES ('delta.enableDeletionVectors' = 'maybe')"),
     _columns("a number that is none", "a INT", "TBLPROPERTIES ('delta.checkpointInterval' = 'often')"),
+    _columns("no such version of writers", "a INT", "TBLPROPERTIES ('delta.minWriterVersion' = '99')", quick=True),
+    _columns("no such version of readers", "a INT", "TBLPROPERTIES ('delta.minReaderVersion' = '0')"),
+    _columns("a version that is no number", "a INT", "TBLPROPERTIES ('delta.minReaderVersion' = 'abc')"),
+    _columns("an option of Delta's that is none", "a INT", "OPTIONS ('delta.nosuch' = '1')"),
     _columns("a number that is too small", "a INT", "TBLPROPERTIES ('delta.dataSkippingNumIndexedCols' = '-2')"),
     _columns("an interval that is none", "a INT", "TBLPROPERTIES ('delta.logRetentionDuration' = 'for ever')"),
     _columns("an interval of months", "a INT", "TBLPROPERTIES ('delta.logRetentionDuration' = 'interval 1 month')"),

@@ -294,10 +294,25 @@ def test_what_is_given_of_a_log_that_is_there_must_be_what_it_has(provided: Prov
     assert foreseen(CREATE, ADOPTED, provided) == condition
 
 
-def test_the_length_of_a_text_is_no_difference() -> None:
-    before = BEFORE.model_copy(update={"columns": (StateColumn(name="a", type="string"),)})
-    given: Any = Provided((StateColumn(name="a", type="varchar(3)"),), ())
-    assert foreseen(CREATE, replace(LOG_ALONE, before=before), given) is None
+@pytest.mark.parametrize(
+    ("given", "there", "same"),
+    [
+        ("varchar(3)", "string", False),
+        ("char(3)", "char(3)", True),
+        ("struct<a:string>", "struct<a:varchar(3)>", True),
+        (
+            "struct<b:decimal(3,2),a:map<int,struct<d:int,c:int>>>",
+            "struct<a:map<int,struct<c:int,d:int>>,b:decimal(3,2)>",
+            True,
+        ),
+        ("map<int,string>", "map<string,int>", False),
+    ],
+)
+def test_a_type_is_the_same_with_its_fields_in_another_order(given: str, there: str, same: bool) -> None:
+    before = BEFORE.model_copy(update={"columns": (ID, StateColumn(name="a", type=there))})
+    provided: Any = Provided((StateColumn(name="a", type=given), ID), ())
+    condition = None if same else "DELTA_CREATE_TABLE_SCHEME_MISMATCH"
+    assert foreseen(CREATE, replace(LOG_ALONE, before=before), provided) == condition
 
 
 def test_a_not_null_that_is_not_enforced_is_let_pass_where_the_session_says_so() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engine.create.metadata_after import (
@@ -12,7 +14,8 @@ from engine.create.metadata_after import (
     state_after,
     with_iceberg_compat,
 )
-from engine.create.provided_metadata import Provided
+from engine.create.provided_metadata import Provided, session_defaults
+from engine.create.situation import Situation
 from engine.model.create_values import StateColumn, TableState
 from engine.sql.parse_create import ParsedCreate, parse_create
 from engine.table.table_features import Protocol
@@ -33,6 +36,7 @@ BEFORE = TableState(
     min_writer_version=2,
     features=("appendOnly", "invariants"),
 )
+AROUND = Situation(None, "/t", True, None, False, False)
 OLDEST = Protocol(1, 2, frozenset(BEFORE.features))
 
 
@@ -51,7 +55,7 @@ def before(**changes: object) -> TableState:
 
 def test_a_new_table_is_what_the_statement_gives() -> None:
     provided = Provided((ID,), ("id",), configuration={"b": "2", "a": "1"}, comment="c")
-    found = state_after(Session(), CREATE, provided, None, "/t")  # type: ignore[arg-type]
+    found = state_after(Session(), CREATE, provided, AROUND)  # type: ignore[arg-type]
     assert (found.columns, found.partition_columns, found.comment) == ((ID,), ("id",), "c")
     assert list(found.properties.items()) == [("a", "1"), ("b", "2")]
     assert (found.min_reader_version, found.min_writer_version, found.features) == (1, 2, BEFORE.features)
@@ -59,29 +63,34 @@ def test_a_new_table_is_what_the_statement_gives() -> None:
 
 
 def test_how_many_files_a_query_makes_is_not_known() -> None:
-    found = state_after(Session(), CTAS, Provided((ID,), ()), None, "/t")  # type: ignore[arg-type]
+    found = state_after(Session(), CTAS, Provided((ID,), ()), AROUND)  # type: ignore[arg-type]
     assert (found.num_files, found.num_bytes) == (None, None)
 
 
 def test_a_clone_refers_to_the_files_of_its_source() -> None:
     provided = Provided((ID,), (), num_files=3, num_bytes=30)
-    found = state_after(Session(), CLONE, provided, None, "/t")  # type: ignore[arg-type]
+    found = state_after(Session(), CLONE, provided, AROUND)  # type: ignore[arg-type]
     assert (found.num_files, found.num_bytes) == (3, 30)
 
 
 DEFAULT = "spark__databricks__delta__properties__defaults__"
 
 
-def test_the_sessions_defaults_come_to_each_new_table_but_no_clone() -> None:
+def test_the_sessions_defaults_come_to_each_new_table() -> None:
     session = Session(**{f"{DEFAULT}appendOnly": "true", f"{DEFAULT}minWriterVersion": "7"})
-    provided = Provided((ID,), ())
-    found = state_after(session, CREATE, provided, None, "/t")  # type: ignore[arg-type]
+    around = replace(AROUND, defaults=session_defaults(session))  # type: ignore[arg-type]
+    found = state_after(session, CREATE, Provided((ID,), ()), around)  # type: ignore[arg-type]
     assert found.properties == {"delta.appendOnly": "true"}
     assert found.min_writer_version == 7
-    assert state_after(session, CLONE, provided, None, "/t").properties == {}  # type: ignore[arg-type]
     given = Provided((ID,), (), configuration={"delta.ignoreProtocolDefaults": "true"})
-    found = state_after(session, CREATE, given, None, "/t")  # type: ignore[arg-type]
+    found = state_after(session, CREATE, given, around)  # type: ignore[arg-type]
     assert (found.properties, found.features) == ({"delta.appendOnly": "true"}, ("appendOnly",))
+
+
+def test_delta_knows_its_session_defaults_by_their_exact_names() -> None:
+    unknown = ("enableDeletionVector", "EnableChangeDataFeed", "constraints.x", "k")
+    session = Session(**{f"{DEFAULT}{name}": "true" for name in (*unknown, "feature__deletionVectors")})
+    assert session_defaults(session) == {"delta.feature.deletionvectors": "true"}  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

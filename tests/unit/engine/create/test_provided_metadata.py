@@ -50,7 +50,7 @@ def test_what_delta_refuses_as_unknown(key: str, unknown: bool) -> None:
 
 
 def test_the_sessions_defaults_are_properties_of_new_tables() -> None:
-    session = Session(spark__databricks__delta__properties__defaults__APPENDONLY="true", spark__app__name="x")
+    session = Session(spark__databricks__delta__properties__defaults__appendOnly="true", spark__app__name="x")
     assert session_defaults(session) == {"delta.appendOnly": "true"}  # type: ignore[arg-type]
 
 

@@ -1,0 +1,52 @@
+"""What the session's settings, and the state of a clone's source, make of the table that is promised."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine import apply
+from engine.create.table_properties import DEFAULTS
+from engine.spark.confs import confs_set
+from tests.engine.test_plan_create_table import planned
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sql", "promised"),
+    [
+        ("enableDeletionVector", "true", "CREATE TABLE t (a INT) USING delta", {}),
+        ("EnableChangeDataFeed", "true", "CREATE OR REPLACE TABLE t USING delta AS SELECT 1 AS a", {}),
+        ("constraints.x", "a > 0", "CREATE OR REPLACE TABLE t (a INT) USING delta", {}),
+        ("columnMapping.mode", "name", "CREATE TABLE t (`a b` INT) USING delta", {"delta.columnMapping.mode": "name"}),
+    ],
+)
+def test_the_sessions_defaults_are_those_that_delta_knows(
+    spark: Any, schema: str, name: str, value: str, sql: str, promised: dict[str, str]
+) -> None:
+    with confs_set(spark, {f"{DEFAULTS}{name}": value}):
+        found = planned(spark, sql)
+        assert found.after is not None
+        assert promised.items() <= found.after.properties.items()
+        assert bool(promised) == bool(found.after.properties)
+        assert apply(spark, found).kept
+
+
+@pytest.mark.parametrize(
+    "sql",
+    ["CREATE TABLE t (a INT, v STRING COLLATE UTF8_LCASE) USING delta",
+     "CREATE TABLE t USING delta AS SELECT INTERVAL '1' DAY AS d"],
+)  # fmt: skip
+def test_types_are_not_checked_if_the_session_says_so(spark: Any, schema: str, sql: str) -> None:
+    with confs_set(spark, {"spark.databricks.delta.schema.typeCheck.enabled": "false"}):
+        assert apply(spark, planned(spark, sql)).kept
+
+
+@pytest.mark.parametrize("tracked", ["true", "false"])
+def test_a_clone_has_columns_for_row_tracking_if_it_is_on(spark: Any, schema: str, tracked: str) -> None:
+    source = "CREATE TABLE src (a INT) USING delta TBLPROPERTIES ('delta.enableRowTracking' = 'true')"
+    sql = f"CREATE TABLE t SHALLOW CLONE src TBLPROPERTIES ('delta.enableRowTracking' = '{tracked}')"
+    found = planned(spark, sql, source)
+    assert apply(spark, found).kept
+    assert found.after is not None
+    assert found.after.properties.keys() == spark.sql("DESCRIBE DETAIL t").collect()[0]["properties"].keys()
