@@ -106,7 +106,11 @@ def fill(
             return columns[value.lower()]
         if not value and not needed:
             return ""
-        reason = f"--{option} {value} is no column of {where}" if value else f"--{option} is missing"
+        reason = (
+            f"{value} is no column of {where}: name the one that is meant with --{option}"
+            if value
+            else f"--{option} is missing"
+        )
         raise click.UsageError(f"{reason} ({', '.join(columns.values()) or 'there is none'}).")
 
     keys = tuple(named("key", one, in_both, "both tables") for one in key or proposed.key)

@@ -83,6 +83,8 @@ class TableTree(Tree[object]):
             for group in self._groups:
                 self._add_group(group)
             self._put_cursor(chosen)
+            if self._words and not self.root.children:
+                self.root.add_leaf(Text("Nothing matches the filter.", style="italic"), data=None)
 
     def _add_group(self, group: Group) -> None:
         tables = None if group.tables is None else [table for table in group.tables if self._matches(group, table)]

@@ -39,7 +39,7 @@ async def test_a_key_shows_the_clause_that_takes_its_row_and_the_row_before_and_
 async def test_a_predicate_may_find_several_rows_each_with_its_number(backend: FakeBackend) -> None:
     async with console(backend, size=(120, 60)) as operator:
         await look_for(operator, "t.status = 'paid'")
-        await operator.sees("3 rows; there are more than are shown", "1. updated by clause 2", "2 source rows match")
+        await operator.sees("the first 3 rows of more", "1. updated by clause 2", "2 source rows match")
         await operator.sees("2. inserted by clause 3", "3. unchanged: only in the target", "x.parquet, not touched")
 
 

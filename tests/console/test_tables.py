@@ -327,3 +327,12 @@ async def test_a_sample_is_still_one_when_the_operator_comes_back_to_the_table(b
         await operator.sees("100 rows; there are more")
         place.open_table("sales.orders")  # type: ignore[attr-defined]
         await operator.sees("drawn by chance of about")
+
+
+async def test_a_filter_that_finds_nothing_says_so(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.sees("orders_feed")
+        await operator.press("slash", *"nosuch")
+        await operator.sees("Nothing matches the filter.")
+        await operator.press("enter", "enter")
+        assert operator.app.is_running

@@ -86,8 +86,8 @@ def key_page(plan: Plan, key: FoundKey, glyphs: Glyphs) -> Page:
     if not key.rows:
         missing = signed(glyphs.off, "$text-warning", "In neither the source nor the target: no row has this key.")
         return Page((sentence(predicate, "$foreground-muted"), missing))
-    more = "; there are more than are shown" if key.more else ""
-    head: list[Paragraph] = [sentence(f"{predicate}: {count(len(key.rows), 'row')}{more}", "$foreground-muted")]
+    counted = f"the first {len(key.rows)} rows of more" if key.more else count(len(key.rows), "row")
+    head: list[Paragraph] = [sentence(f"{predicate}: {counted}", "$foreground-muted")]
     rows: list[Row] = []
     for number, row in enumerate(key.rows, start=1):
         head += _row_head(plan, row, number if len(key.rows) > 1 else None, glyphs)

@@ -168,15 +168,27 @@ def test_a_feed_without_deletions_is_one_whose_condition_is_empty() -> None:
     ("kind", "given", "message"),
     [
         ("cdc", {}, "--deleted is missing"),
-        ("cdc", {"sequence": "op", "deleted": "gone"}, "--sequence op is no column of both tables (Id, part, v, Seq)."),
-        ("cdc", {"deleted": "v"}, "--deleted v is no column of the target with the type BOOLEAN (gone, is_current)."),
-        ("scd2", {"sequence": "no"}, "--sequence no is no column of the source"),
-        ("scd2", {"until": "op"}, "--to op is no column of the target"),
-        ("scd2", {"current": "v"}, "--current v is no column of the target with the type BOOLEAN"),
+        (
+            "cdc",
+            {"sequence": "op", "deleted": "gone"},
+            "op is no column of both tables: name the one that is meant with --sequence (Id, part, v, Seq).",
+        ),
+        (
+            "cdc",
+            {"deleted": "v"},
+            "v is no column of the target with the type BOOLEAN: name the one that is meant with --deleted (gone, is_current).",
+        ),
+        ("scd2", {"sequence": "no"}, "no is no column of the source: name the one that is meant with --sequence"),
+        ("scd2", {"until": "op"}, "op is no column of the target: name the one that is meant with --to"),
+        (
+            "scd2",
+            {"current": "v"},
+            "v is no column of the target with the type BOOLEAN: name the one that is meant with --current",
+        ),
     ],
 )
 def test_a_column_that_is_not_there_is_a_usage_error(kind: str, given: dict[str, Any], message: str) -> None:
     with pytest.raises(click.UsageError, match=re.escape(message)):
         filled(kind, **given)
-    with pytest.raises(click.UsageError, match="--key gone is no column of both tables"):
+    with pytest.raises(click.UsageError, match="gone is no column of both tables"):
         filled(kind, "gone")
