@@ -206,14 +206,14 @@ class StatementPlace(StepsPlace):
 
     def _confirmed(self, plan: AnyPlan, accepted: tuple[str, ...] | None) -> None:
         if accepted is None:
-            self.notify("Nothing was committed.")
+            # gone before another dialog could be confirmed
+            self.notify("Nothing was committed.", timeout=2)
             return
         # Spark may have come up below the dialog, and the plan that waited for it have begun or ended
         reason = "Another plan is shown by now." if plan is not self.plan else self._why_not_now(plan)
         if reason:
             self.notify(f"Nothing was committed. {reason}", title="Cannot be committed", severity="error")
             return
-        self.app.clear_notifications()  # what is told of a dialog before is over
         operation = self.begin("committing", self.projection)
         report = reporter(self, operation.operation_id)
         self.commit_pane.show_running(plan)
