@@ -77,12 +77,13 @@ def _apply_plan(
     invocation: Invocation, plan: AnyPlan, yes: bool, accept: tuple[str, ...], wanted: Verification, events: bool
 ) -> tuple[AnyPlan, Outcome]:
     wanted.check(plan)
-    from engine.commit.policy import with_verdicts
+    from engine.commit.policy import Policy, with_verdicts
 
     # the rules of now, and not those of who made the plan
     judged = with_verdicts(invocation.policy, plan, reviewed=invocation.history().is_reviewed(plan.plan_id))
     with narrate(events) as narrator:
-        narrator.planned(judged)
+        # an event is of the plan file where no rules are in force
+        narrator.planned(plan if invocation.policy == Policy() else judged)
         _confirm(invocation, judged, narrator, yes, accept, events)
         session = attach(invocation, plan, narrator)
         keep = session.resumed

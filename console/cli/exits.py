@@ -22,11 +22,11 @@ CANCELLED: Final = 130
 
 MEANINGS: Final = {
     DONE: "done",
-    FAILED: "failed, or Delta would refuse the statement",
+    FAILED: "failed, or planned and Delta would refuse the statement",
     CHANGES: "the plan changes something (only with --detailed-exitcode)",
     UNREACHABLE: "Spark cannot be reached",
     STALE: "the plan is stale",
-    REFUSED: "not confirmed, or refused by policy or by an expectation",
+    REFUSED: "not confirmed, or refused by policy, by an expectation, or by a plan that Delta would refuse",
     DEVIATED: "committed, but not as promised or expected, or the commit is lost",
     USAGE: "wrong usage",
     CANCELLED: "cancelled",
@@ -50,7 +50,6 @@ def exit_code(error: EngineError) -> int:
     codes = (
         (errors.UnreachableError, UNREACHABLE),
         (errors.StalePlanError, STALE),
-        (errors.WouldFailError, FAILED),
         (errors.RefusedError, REFUSED),
         (errors.UsageError, USAGE),
         (errors.CancelledError, CANCELLED),

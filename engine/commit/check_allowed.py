@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine.commit.policy import Policy, check_policy
 from engine.model.create_values import CreatePlan
-from engine.model.errors import RefusedError, WouldFailError
+from engine.model.errors import RefusedError
 from engine.model.expectation import failing
 from engine.model.plan import Plan
 from engine.preflight.advice import MUST_ACCEPT
@@ -29,7 +29,7 @@ def check_allowed(
 def refuse(plan: Plan | CreatePlan, accept: Sequence[str]) -> None:
     """Raise for a plan that must not run."""
     if plan.refused:
-        raise WouldFailError(
+        raise RefusedError(
             plan.refused.condition,
             f"The plan cannot be applied: {plan.refused.message}",
             plan.refused.hint or "Change the statement or its source, and plan again.",

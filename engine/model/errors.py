@@ -59,10 +59,6 @@ class RefusedError(EngineError):
     """Not confirmed, or refused by policy: exit code 6."""
 
 
-class WouldFailError(RefusedError):
-    """Its plan says that Delta or Spark would refuse it: exit code 1, as of the plan."""
-
-
 class UsageError(EngineError):
     """The input itself is wrong (an empty file, not UTF-8, no MERGE in it): exit code 64."""
 

@@ -8,11 +8,9 @@ from pathlib import Path
 import click
 import pytest
 
-from console.cli.exits import CHANGES, DONE, FAILED, MEANINGS, REFUSED, exit_code, plan_code
+from console.cli.exits import CHANGES, DONE, FAILED, MEANINGS, REFUSED, plan_code
 from console.cli.group import cli
 from console.cli.invocation import Invocation
-from engine.commit.check_allowed import refuse
-from engine.model.errors import WouldFailError
 from engine.model.operation import Deviation
 from engine.model.plan import PolicyVerdict, Refused
 from tests.cli.running import Shell
@@ -40,12 +38,6 @@ def test_delta_comes_before_the_policy_and_both_before_a_change(
 ) -> None:
     for plan in (make_plan(refused=refused, policy=policy), make_create_plan(refused=refused, policy=policy)):
         assert plan_code(plan, check_policy=check, detailed=detailed) == code
-
-
-def test_a_plan_that_delta_would_refuse_fails_where_it_is_applied_as_where_it_is_made() -> None:
-    with pytest.raises(WouldFailError) as told:
-        refuse(make_plan(refused=NO), ())
-    assert exit_code(told.value) == FAILED
 
 
 def test_a_plan_that_changes_nothing_is_done() -> None:
