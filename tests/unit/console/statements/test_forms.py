@@ -176,7 +176,7 @@ def test_a_feed_without_deletions_is_one_whose_condition_is_empty() -> None:
         (
             "cdc",
             {"deleted": "v"},
-            "v is no column of the target with the type BOOLEAN: name the one that is meant with --deleted (gone, is_current).",
+            "v is no column of the target with the type BOOLEAN: name the one that is meant with --deleted",
         ),
         ("scd2", {"sequence": "no"}, "no is no column of the source: name the one that is meant with --sequence"),
         ("scd2", {"until": "op"}, "op is no column of the target: name the one that is meant with --to"),
