@@ -253,7 +253,7 @@ class SparkBackend(SparkTables):
 
     def apply(self, plan: AnyPlan, *, accept: tuple[str, ...], operation_id: str, on_progress: OnProgress) -> Outcome:
         from engine.commit.apply_plan import apply
-        from engine.commit.verify import not_verified, verify
+        from engine.commit.verify import expected_of, not_verified, verify
         from engine.model.errors import EngineError
 
         running = self._session_to_run(plan, operation_id)
@@ -262,15 +262,16 @@ class SparkBackend(SparkTables):
 
         def work(say: OnProgress) -> Outcome:
             spark, ledger, tag = running.spark, self._ledger(), operation_id
+            wanted = expected_of(expected, plan, spark) if expected and plan.kind == "merge" else ()
             outcome = apply(spark, plan, history=ledger, accept=accept, tag=tag, on_progress=say, policy=self.policy)
-            if not expected or plan.kind == "create_table":
+            if not wanted or plan.kind == "create_table":
                 return outcome
             try:
                 return verify(
-                    spark, plan, outcome, expected, history=ledger, private=self._private, tag=tag, on_progress=say
+                    spark, plan, outcome, wanted, history=ledger, private=self._private, tag=tag, on_progress=say
                 )
             except EngineError as error:
-                return not_verified(plan, outcome, expected, error)
+                return not_verified(outcome, wanted, error)
 
         return self._sessions.run(running, operation_id, on_progress, work)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from engine.expect.evaluate import check_declared
+from engine.expect.target_name import of_table
 from engine.merge.analyze import AnalyzedMerge, analyze_with_causes
 from engine.merge.check_reading import check_reading, read_merge
 from engine.merge.count_inserts import InsertedKeys
@@ -34,7 +35,7 @@ from engine.model.progress import OnProgress
 from engine.preflight.assemble_plan import assemble_plan
 from engine.preflight.changes import changes_of
 from engine.preflight.duplicate_keys import find_conflicts
-from engine.preflight.expected_rows import checked_table, expected_rows, of_table
+from engine.preflight.expected_rows import checked_table, expected_rows
 from engine.preflight.findings import Basis, Findings
 from engine.preflight.planned_merge import PlannedMerge
 from engine.preflight.refusals import refused_at_start, refused_while_writing
@@ -125,7 +126,7 @@ def of_target(spark: SparkSession, merge: AnalyzedMerge, around: Surroundings, o
     if not options.expectations:
         return options
     table = checked_table(spark, merge, around, options.expectations)
-    declared = of_table(options.expectations, table)
+    declared = of_table(options.expectations, table.parts)
     check_declared(spark, declared, table)
     has_history = any(one.expectation.history for one in declared)
     checks = replace(options.checks, history=True) if options.checks and has_history else options.checks

@@ -76,11 +76,11 @@ def apply(
 def _apply_plan(
     invocation: Invocation, plan: AnyPlan, yes: bool, accept: tuple[str, ...], wanted: Verification, events: bool
 ) -> tuple[AnyPlan, Outcome]:
-    wanted.check(plan)
     from engine.commit.policy import Policy, with_verdicts
 
+    wanted.check(plan)
     # the rules of now, and not those of who made the plan
-    judged = with_verdicts(invocation.policy, plan, reviewed=invocation.history().is_reviewed(plan.plan_id))
+    judged = with_verdicts(invocation.policy, plan, reviewed=_is_reviewed(invocation, plan))
     with narrate(events) as narrator:
         # an event is of the plan file where no rules are in force
         narrator.planned(plan if invocation.policy == Policy() else judged)
@@ -145,7 +145,7 @@ def _confirm(
         show(shown, error=True)
     refuse(plan, accept)
     policy = invocation.policy
-    check_policy(policy, plan, reviewed=invocation.history().is_reviewed(plan.plan_id))
+    check_policy(policy, plan, reviewed=_is_reviewed(invocation, plan))
     if not plan.changes_something:
         return
     if (rule := to_be_typed(policy, plan)) is not None:
@@ -157,6 +157,11 @@ def _confirm(
     click.echo("\nCommit? [y/N] ", nl=False, err=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise RefusedError("NOT_CONFIRMED", "The plan was not confirmed.", "Nothing was written.")
+
+
+def _is_reviewed(invocation: Invocation, plan: AnyPlan) -> bool:
+    """The ledger is read only for the rule that asks it."""
+    return invocation.policy.reviewed_plans and invocation.history().is_reviewed(plan.plan_id)
 
 
 def _typed(plan: AnyPlan, rule: Broken, yes: bool, events: bool) -> None:

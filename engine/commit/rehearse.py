@@ -84,7 +84,7 @@ def rehearse(
         check_writable(policy)
     with tagged(spark, tag):
         try:
-            expected = Expected(expected_of(expectations, plan), private)
+            expected = Expected(expected_of(expectations, plan, spark), private)
             return _rehearse(spark, plan, statement, clone_schema, expected, on_progress or (lambda _: None))
         except EngineError:
             raise

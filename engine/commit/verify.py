@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from engine.expect.evaluate import Relations, evaluate, results_for
-from engine.expect.queries import Table, same_table
+from engine.expect.queries import Table
 from engine.expect.read_expectations import Declared
+from engine.expect.target_name import is_path, of_table, target_parts
 from engine.model.errors import ENDS_ALL, EngineError
 from engine.model.expectation import ExpectationResult
 from engine.model.operation import Outcome
@@ -22,7 +23,6 @@ from engine.spark.schema import schema_of
 from engine.spark.session_state import tagged
 from engine.sql.names import quote
 from engine.sql.store_types import ddl
-from engine.table.tables import name_parts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,19 +35,16 @@ NO_SOURCE = "The frozen source is dropped once it is merged."
 NO_DIFFERENCE = "The table has a column whose values cannot be compared: which rows changed is not known."
 
 
-def expected_of(declared: Sequence[Declared], plan: Plan) -> tuple[Declared, ...]:
-    """The expectations that are for the target of ``plan``."""
-    parts = _parts(plan)
-    return tuple(one for one in declared if same_table(one.table, parts))
+def expected_of(declared: Sequence[Declared], plan: Plan, spark: SparkSession | None = None) -> tuple[Declared, ...]:
+    """The expectations that are for the target of ``plan``; without Spark, those that may be."""
+    if spark is None and is_path(plan.target.name):
+        return tuple(declared)
+    return of_table(declared, _parts(plan, declared, spark))
 
 
-def _parts(plan: Plan) -> tuple[str, ...]:
-    """Those of the target's full name, as far as it is known."""
-    parts, state = name_parts(plan.target.name), plan.state
-    if parts[0].lower() == "delta" or state is None:
-        return parts
-    around = (state.catalog, state.schema_name)[: max(3 - len(parts), 0)]
-    return (*(part for part in around if part), *parts)
+def _parts(plan: Plan, declared: Sequence[Declared], spark: SparkSession | None) -> tuple[str, ...]:
+    around = (plan.state.catalog, plan.state.schema_name) if plan.state is not None else (None, None)
+    return target_parts(spark, plan.target.name, plan.target.path, around, declared)
 
 
 def verify(
@@ -82,11 +79,11 @@ def verify(
     return verified
 
 
-def not_verified(plan: Plan, outcome: Outcome, declared: Sequence[Declared], error: EngineError) -> Outcome:
+def not_verified(outcome: Outcome, declared: Sequence[Declared], error: EngineError) -> Outcome:
     """The outcome if ``verify`` raised, such as after a cancel: each expectation says why. The commit is there all the
     same."""
     why = f"It is committed, and not verified: {error.condition}."
-    return outcome.model_copy(update={"expectations": results_for(expected_of(declared, plan), "error", why)})
+    return outcome.model_copy(update={"expectations": results_for(declared, "error", why)})
 
 
 def check_versions(
@@ -101,14 +98,15 @@ def check_versions(
     """The expectations (those for the target of ``plan``) on two ``versions``, the one before the MERGE and the one
     after it: SQL to be read in a FROM. ``no_source`` says why the source cannot be read."""
     before, after = versions
-    declared = expected_of(declared, plan)
+    parts = _parts(plan, declared, spark)
+    declared = of_table(declared, parts)
     if not declared:
         return ()
     try:
         old, new = (schema_of(spark, f"SELECT * FROM {one}") for one in (before, after))
         with _changes(spark, (before, old), (after, new)) as (changes, missing):
             table = Table(
-                parts=_parts(plan),
+                parts=parts,
                 columns={field.name.lower(): (field.name, ddl(field.dataType)) for field in new.fields},
                 had=frozenset(field.name.lower() for field in old.fields),
             )

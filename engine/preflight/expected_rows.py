@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from engine.expect.evaluate import Relations, evaluate, results_for
-from engine.expect.queries import WRITTEN, Table, same_table
+from engine.expect.queries import WRITTEN, Table
 from engine.expect.read_expectations import Declared
+from engine.expect.target_name import target_parts
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import takes_rows
 from engine.merge.planning_state import Surroundings
@@ -22,8 +23,6 @@ from engine.spark.checkpoint import checkpoint
 from engine.spark.confs import confs_set, for_rows
 from engine.sql.names import quote
 from engine.sql.store_types import ddl
-from engine.table.table_state import catalog_entry, plain
-from engine.table.tables import name_parts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,38 +31,12 @@ if TYPE_CHECKING:
 def checked_table(
     spark: SparkSession, merge: AnalyzedMerge, around: Surroundings, declared: Sequence[Declared]
 ) -> Table:
-    """The target, as its expectations see it. One that the statement names by its path has the name that they give
-    the table there."""
-    parts = name_parts(merge.target_name)
-    if parts[0].lower() == "delta":
-        named = (_full(one, around) for one in dict.fromkeys(one.table for one in declared))
-        parts = next((one for one in named if _is_at(spark, one, merge.path)), parts)
-    else:
-        parts = _full(parts, around)
+    """The target, as its expectations see it."""
     return Table(
-        parts=parts,
+        parts=target_parts(spark, merge.target_name, merge.path, (around.catalog, around.schema), declared),
         columns={field.name.lower(): (field.name, ddl(field.dataType)) for field in merge.type_after.fields},
         had=frozenset(name.lower() for name in merge.target_type.names),
     )
-
-
-def _full(parts: Sequence[str], around: Surroundings) -> tuple[str, ...]:
-    return (*(around.catalog, around.schema)[: max(3 - len(parts), 0)], *parts)
-
-
-def _is_at(spark: SparkSession, parts: Sequence[str], path: str) -> bool:
-    try:
-        entry = catalog_entry(spark, ".".join(quote(part) for part in parts))
-    except EngineError as error:
-        if error.condition in ENDS_ALL:
-            raise
-        return False  # who may not look at a table merges into another
-    return entry is not None and plain(entry.location) == plain(path)
-
-
-def of_table(declared: Sequence[Declared], table: Table) -> tuple[Declared, ...]:
-    """The expectations that are for the table."""
-    return tuple(one for one in declared if same_table(one.table, table.parts))
 
 
 def expected_rows(

@@ -51,8 +51,7 @@ def logged_schema(spark: SparkSession, path: str, version: int) -> tuple[LoggedC
 
 def logged_fields(spark: SparkSession, path: str, version: int) -> Mapping[str, str]:
     """The fields of the schema of ``version``, by name, each as JSON."""
-    metadata = _newest(spark, path, version, "metaData")
-    return {str(field["name"]): _meaning(field) for field in json.loads(metadata["schemaString"])["fields"]}
+    return _fields_of(_newest(spark, path, version, "metaData"))
 
 
 def logged_metadata(spark: SparkSession, path: str, version: int) -> LoggedMetadata:
@@ -61,13 +60,17 @@ def logged_metadata(spark: SparkSession, path: str, version: int) -> LoggedMetad
     return LoggedMetadata(
         table_id=str(metadata["id"]),
         description=metadata.get("description") or "",
-        fields={str(field["name"]): _meaning(field) for field in json.loads(metadata["schemaString"])["fields"]},
+        fields=_fields_of(metadata),
         partition_columns=tuple(metadata.get("partitionColumns") or ()),
         configuration=dict(sorted((metadata.get("configuration") or {}).items())),
         min_reader_version=int(protocol["minReaderVersion"]),
         min_writer_version=int(protocol["minWriterVersion"]),
         features=tuple(sorted({*(protocol.get("readerFeatures") or ()), *(protocol.get("writerFeatures") or ())})),
     )
+
+
+def _fields_of(metadata: Mapping[str, Any]) -> dict[str, str]:
+    return {str(field["name"]): _meaning(field) for field in json.loads(metadata["schemaString"])["fields"]}
 
 
 def _meaning(field: Mapping[str, Any]) -> str:

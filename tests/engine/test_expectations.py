@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from engine.commit.apply_plan import apply
-from engine.commit.verify import verify
+from engine.commit.rehearse import rehearse
+from engine.commit.verify import expected_of, verify
 from engine.expect.read_expectations import Declared, read_expectations
 from engine.explore.propose_expectations import propose_expectations
 from engine.ledger.history import History
@@ -275,3 +276,15 @@ def test_a_target_that_is_named_by_its_path_has_the_expectations_of_its_name(spa
     both = f"no_such_table:\n  - rows: {{max: 1}}\nt:\n  - rows: {{min: 1}}\n{schema}.t:\n  - rows: {{min: 2}}"
     assert [one.status for one in planned(spark, sql, both).expectations] == ["pass", "fail"]
     assert not planned(spark, sql, "no_such_table:\n  - rows: {min: 2}").expectations
+
+
+def test_what_was_committed_into_a_path_is_held_to_the_expectations_of_its_name(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE t (id INT) USING delta")
+    path = spark.sql("DESCRIBE DETAIL t").collect()[0]["location"].removeprefix("file:")
+    sql = f"MERGE INTO delta.`{path}` AS t USING (SELECT 1 AS id) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *"
+    found = plan(spark, sql, rows=0)
+    expected = declared("t:\n  - rows: {min: 2}\nno_such_table:\n  - rows: {min: 3}")
+    assert expected_of(expected, found) == expected, "without Spark each may be meant"
+    assert expected_of(expected, found, spark) == expected[:1]
+    assert [one.status for one in rehearse(spark, found, expectations=expected).expectations] == ["fail"]
+    assert [one.status for one in verify(spark, found, apply(spark, found), expected).expectations] == ["fail"]

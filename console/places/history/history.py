@@ -298,7 +298,7 @@ class HistoryPlace(Undoing):
             self.forget("plan_undo")
             self.notify("Nothing was undone.")
             return
-        if self.focused is None or self.focused not in self.detail_view.query("*"):
+        if not self.detail_view.has_focus_within:
             self.query_one("#filter", Input).value = ""
         self.list_view.focus_page()
 

@@ -1,0 +1,58 @@
+"""The name by which expectations know the target of a MERGE, and those that are for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from engine.expect.queries import same_table
+from engine.expect.read_expectations import Declared
+from engine.model.errors import ENDS_ALL, EngineError
+from engine.sql.names import quote
+from engine.table.table_state import catalog_entry, plain
+from engine.table.tables import name_parts
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def is_path(name: str) -> bool:
+    """Whether a target is named by its path: delta.`/path`."""
+    return name_parts(name)[0].lower() == "delta"
+
+
+def target_parts(
+    spark: SparkSession | None,
+    name: str,
+    path: str,
+    around: tuple[str | None, str | None],
+    declared: Sequence[Declared],
+) -> tuple[str, ...]:
+    """The parts of the target's full name, as far as it is known; ``around`` are the current catalog and schema.
+
+    A target that is named by its ``path`` has the name of a table in ``declared`` that lies there; without Spark that
+    is not known.
+    """
+    if spark is None or not is_path(name):
+        return _full(name_parts(name), around)
+    named = (_full(one, around) for one in dict.fromkeys(one.table for one in declared))
+    return next((one for one in named if _is_at(spark, one, path)), name_parts(name))
+
+
+def of_table(declared: Sequence[Declared], parts: Sequence[str]) -> tuple[Declared, ...]:
+    """The expectations that are for the table of that name."""
+    return tuple(one for one in declared if same_table(one.table, parts))
+
+
+def _full(parts: Sequence[str], around: tuple[str | None, str | None]) -> tuple[str, ...]:
+    return (*(part for part in around[: max(3 - len(parts), 0)] if part), *parts)
+
+
+def _is_at(spark: SparkSession, parts: Sequence[str], path: str) -> bool:
+    try:
+        entry = catalog_entry(spark, ".".join(quote(part) for part in parts))
+    except EngineError as error:
+        if error.condition in ENDS_ALL:
+            raise
+        return False  # who may not look at a table merges into another
+    return entry is not None and plain(entry.location) == plain(path)
