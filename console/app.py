@@ -19,7 +19,8 @@ from textual.signal import Signal
 from typing_extensions import override
 
 from console import garbage
-from console.app_keys import KEYS, commands_in_order
+from console.app_keys import KEYS
+from console.commands import all_commands, bindings_of, commands_in_order
 from console.drafts import open_merges
 from console.settings import load_settings
 from console.spark_app import HEARTBEAT_SECONDS, SparkApp
@@ -334,7 +335,6 @@ class DeltaMergeApp(SparkApp):
     # Help and palette
 
     def action_help(self) -> None:
-        from console.commands import bindings_of
         from console.dialogs.help import HelpDialog
         from console.places.place import Place
 
@@ -351,7 +351,10 @@ class DeltaMergeApp(SparkApp):
     def action_command_palette(self) -> None:
         from console.jumps import learn_jumps
 
-        learn_jumps(self, self.recent)
+        def keep(operations: list[Operation]) -> None:
+            self.recent = operations
+
+        learn_jumps(self, keep)
         super().action_command_palette()
 
     @override
@@ -360,7 +363,6 @@ class DeltaMergeApp(SparkApp):
 
     @override
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        from console.commands import all_commands
         from console.jumps import jumps
 
         yield from all_commands(self, PLACES, self.keymap, self.go_to)

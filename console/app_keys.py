@@ -1,23 +1,10 @@
-"""The keys that work everywhere, and what the palette lists."""
+"""The keys that work everywhere."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from textual.binding import Binding, BindingType
 
 from console.specs import PLACES
-
-if TYPE_CHECKING:
-    from textual.command import Provider
-
-
-def commands_in_order() -> type[Provider]:
-    """Imported when the palette is opened, as Textual does with its own."""
-    from console.palette import CommandsInOrder
-
-    return CommandsInOrder
-
 
 KEYS: list[BindingType] = [
     *(

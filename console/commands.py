@@ -12,9 +12,17 @@ from textual.binding import Binding
 from console.widgets.keys import catalog
 
 if TYPE_CHECKING:
+    from textual.command import Provider
     from textual.screen import Screen
 
     from console.specs import PlaceSpec
+
+
+def commands_in_order() -> type[Provider]:
+    """Imported when the palette is opened, as Textual does with its own."""
+    from console.palette import CommandsInOrder
+
+    return CommandsInOrder
 
 
 def all_commands(

@@ -23,16 +23,13 @@ if TYPE_CHECKING:
 OPERATIONS = 200
 
 
-def learn_jumps(app: SparkApp, recent: list[Operation]) -> None:
-    """Ask for what there is to jump to, the operations into ``recent``: it is there by the time something is typed."""
+def learn_jumps(app: SparkApp, keep: Callable[[list[Operation]], None]) -> None:
+    """Ask for what there is to jump to: it is there by the time that something is typed."""
 
     def learn() -> list[Operation]:
         if app.status.spark == "warm":
             app.catalog.load_tables()
         return app.backend.history(limit=OPERATIONS)
-
-    def keep(operations: list[Operation]) -> None:
-        recent[:] = operations
 
     # who lists tables or the history says why that fails
     app.ask("jumps", learn, keep, lambda _: None)
@@ -46,7 +43,7 @@ def jumps(
         yield _jump(f"Table: {visible(name)}", "Open this table", partial(_open_table, shell, name))
     for number, table in shell.merges.items():
         yield _jump(f"Merge {number}: {visible(table) or 'new'}", "Go to this merge", partial(go_to_merge, number))
-    for one in tuple(operations):
+    for one in operations:
         title = f"History: {visible(one.table)} {local_time(one.started_at, seconds=False)} {kind(one.kind, one.sql)}"
         yield _jump(f"{title} {one.status} {visible(one.op_id)}", "Show this operation",
                     partial(_show_operation, shell, one.op_id))  # fmt: skip

@@ -134,8 +134,11 @@ def _columns(change: ColumnsChange) -> str:
         (change.gone, "goes", "go"),
         (change.changed, "becomes what it was", "become what they were"),
     )
-    told = [(", ".join(map(visible, names)), one if len(names) == 1 else all_) for names, one, all_ in parts if names]
-    return "; ".join(f"{names} {does}" for names, does in told)
+    return "; ".join(
+        f"{', '.join(map(visible, names))} {one if len(names) == 1 else several}"
+        for names, one, several in parts
+        if names
+    )
 
 
 def raising(undo_plan: UndoPlan) -> list[str]:
