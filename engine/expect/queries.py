@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Context, Decimal, InvalidOperation
+from decimal import Decimal, InvalidOperation
 from typing import Final, Literal
 
 from engine.expect.expectation import Expectation, HistoryRows, parts_of
@@ -132,7 +132,11 @@ def is_rounded(text: str, scale: int) -> bool:
         number = Decimal(text.strip())
     except InvalidOperation:
         return False
-    return number.is_finite() and number != number.quantize(Decimal(1).scaleb(-scale), context=Context(prec=100))
+    _, digits, exponent = number.as_tuple()
+    if not number or not isinstance(exponent, int):  # 0, NaN, Infinity
+        return False
+    zeros = next(at for at, digit in enumerate(reversed(digits)) if digit)
+    return exponent + zeros < -scale
 
 
 def _references(expectation: Expectation, table: Table) -> Query:

@@ -104,3 +104,16 @@ def test_a_column_with_a_name_of_our_queries_is_refused_by_name(spark: Any, sche
     with pytest.raises(EngineError, match="this program's own queries") as told:
         plan(spark, sql)
     assert told.value.condition == "RESERVED_COLUMN_NAME"
+
+
+def test_a_bound_in_the_log_that_is_no_utf8_hides_no_file(spark: Any, schema: str) -> None:
+    # such bytes stand in the log as U+FFFD, which is greater than the é that the source's keys end with
+    spark.sql("CREATE TABLE t (k STRING, v STRING) USING delta")
+    spark.sql("INSERT INTO t SELECT /*+ COALESCE(1) */ * FROM VALUES ('é', 'old'), (CAST(X'C341' AS STRING), 'old')")
+    spark.sql("INSERT INTO t VALUES ('a', 'old')")
+    spark.sql("CREATE TABLE s USING delta AS SELECT k, 'new' AS v FROM t")
+    merge = "MERGE INTO t USING s ON t.k = s.k WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT *"
+    found = plan(spark, merge)
+    assert found.promise["numTargetRowsUpdated"] == 3
+    assert apply(spark, found).kept
+    assert spark.sql("SELECT count(*), count_if(v = 'new') FROM t").collect()[0][:] == (3, 3)
