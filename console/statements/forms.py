@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from console.statements.templates import TIMES, Sides, commented, quoted, wrapped
+from engine.sql.names import unused
 
 _SEQUENCES = ("seq", "sequence", "lsn", "scn", "version", "commit_ts", *TIMES)
 _DELETED = ("deleted", "is_deleted", "_deleted", "tombstone", "is_tombstone")
@@ -22,6 +23,9 @@ _FLAG, _TEXT = ("boolean",), ("string", "varchar", "char")
 _SINCE = ("valid_from", "valid_since", "effective_from", "start_at", "start_date", "from_date")
 _UNTIL = ("valid_to", "valid_until", "effective_to", "end_at", "end_date", "to_date")
 _CURRENT = ("is_current", "current", "current_flag", "is_active")
+
+# the place of a row among those of its key
+_NTH: Final = "_nth"
 
 
 @dataclass(frozen=True)
@@ -113,17 +117,14 @@ def cdc(of: Form) -> str:
     of = replace(of, sequence=of.sequence or "seq")
     ordering, sequence = of.sequence, quoted(of.sequence)
     columns = [name for name in of.columns if name != of.deleted or not of.delete]
-    items = [*map(quoted, columns)] or ["*"]
+    items = [*map(quoted, columns)] or [_every_column(of)]
     if of.deleted and of.delete:
         items.append(f"coalesce({of.delete}, false) AS {quoted(of.deleted)}")
         columns += [of.deleted] if columns else []
     source = _lines(
         "(",
         "  -- the last change of each key; what has no key or no sequence is left out",
-        f"  SELECT {wrapped(items)}",
-        f"  FROM {of.source}",
-        f"  WHERE {of.changes}",
-        f"  QUALIFY row_number() OVER (PARTITION BY {_listed(of.key)} ORDER BY {sequence} DESC) = 1",
+        *_first_of_each_key(of, wrapped(items), of.changes, f"{sequence} DESC"),
         ")",
     )
     missing = []
@@ -170,10 +171,7 @@ def dedupe(of: Form) -> str:
     source = _lines(
         "(",
         f"  -- {which} of each key; a row without a key is left out",
-        f"  SELECT {_listed(of.columns) or '*'}",
-        f"  FROM {of.source}",
-        f"  WHERE {_not_null(of.key)}",
-        f"  QUALIFY row_number() OVER (PARTITION BY {_listed(of.key)} ORDER BY {order}) = 1",
+        *_first_of_each_key(of, _listed(of.columns) or _every_column(of), _not_null(of.key), order),
         ")",
     )
     return _lines(*_head(of, source), f"WHEN NOT MATCHED THEN {_insert(of.columns)}")
@@ -189,7 +187,7 @@ def scd2(of: Form) -> str:
     values = [name for name in of.columns or ("value",) if name not in marks]
     ordering = of.sequence.lower()
     compared = [name for name in of.compared or values if name in values and name.lower() != ordering]
-    gone, rank = (_unused(name, (*of.columns, *marks)) for name in ("_gone", "_rank"))
+    gone, rank, nth, changed = (unused(name, (*of.columns, *marks)) for name in ("_gone", "_rank", _NTH, "_changed"))
     keys, listed = _listed(of.key), _listed((*of.key, *values))
     same_key = " AND ".join(f"v.{quoted(name)} = f.{quoted(name)}" for name in of.key)
     versions = f"FROM {of.target} AS v LEFT SEMI JOIN {of.source} AS f ON {same_key}"
@@ -208,16 +206,20 @@ def scd2(of: Form) -> str:
         f"      {sequence}, {f'coalesce({of.delete}, false)' if of.delete else 'false'}, 2",
         f"    FROM {of.source} WHERE {changes}",
         "  ), each_moment AS (  -- one at a time: what is there stays as it is",
-        "    SELECT * FROM each_event",
-        f"    QUALIFY row_number() OVER (PARTITION BY {keys}, {since} ORDER BY {rank}, {gone}) = 1",
+        f"    SELECT * EXCEPT ({nth}) FROM (",
+        f"      SELECT *, row_number() OVER (PARTITION BY {keys}, {since} ORDER BY {rank}, {gone}) AS {nth}",
+        "      FROM each_event",
+        f"    ) WHERE {nth} = 1",
         "  ), each_change AS (  -- what repeats the values before it changes nothing",
-        "    SELECT * FROM each_moment",
-        f"    QUALIFY {rank} <> 2 OR {gone} OR lag({gone}) {window}",
-        f"      OR NOT {state}",
-        f"        <=> lag({state}) {window}",
+        f"    SELECT * EXCEPT ({changed}) FROM (",
+        f"      SELECT *, {rank} <> 2 OR {gone} OR lag({gone}) {window}",
+        f"        OR NOT {state}",
+        f"          <=> lag({state}) {window} AS {changed}",
+        "      FROM each_moment",
+        f"    ) WHERE {changed}",
         "  )",
-        f"  SELECT *, lead({since}) {window} AS {until}",
-        f"  FROM each_change QUALIFY NOT {gone}",
+        f"  SELECT * FROM (SELECT *, lead({since}) {window} AS {until} FROM each_change)",
+        f"  WHERE NOT {gone}",
         ")",
     )
     names = [*of.key, *values]
@@ -305,11 +307,21 @@ def _listed(names: Sequence[str]) -> str:
     return wrapped([quoted(name) for name in names])
 
 
-def _unused(name: str, names: Sequence[str]) -> str:
-    """``name``, or with underscores before it, so that it is none of ``names``."""
-    while name.lower() in {one.lower() for one in names}:
-        name = f"_{name}"
-    return name
+def _every_column(of: Form) -> str:
+    return f"* EXCEPT ({unused(_NTH, of.columns)})"
+
+
+def _first_of_each_key(of: Form, items: str, where: str, order: str) -> tuple[str, ...]:
+    """The lines of a query: of the source's rows ``where``, the first one of each key by ``order``. QUALIFY would be
+    shorter, and came with Spark 4.2."""
+    nth = unused(_NTH, of.columns)
+    return (
+        f"  SELECT {items} FROM (",
+        f"    SELECT *, row_number() OVER (PARTITION BY {_listed(of.key)} ORDER BY {order}) AS {nth}",
+        f"    FROM {of.source}",
+        f"    WHERE {where}",
+        f"  ) WHERE {nth} = 1",
+    )
 
 
 def _lines(*lines: str) -> str:

@@ -21,7 +21,7 @@ from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.model.value import Cells
 from engine.spark.spark_errors import translate
 from engine.sql.literals import shown
-from engine.sql.names import quote, quoted_if_needed
+from engine.sql.names import quote, quoted_if_needed, unused
 from engine.sql.parse import Relation
 
 if TYPE_CHECKING:
@@ -172,7 +172,10 @@ def one_row_a_key(merge: AnalyzedMerge, order: Sequence[str], *, keep_unkeyed: b
     window = f"PARTITION BY {by} ORDER BY {', '.join(prefix + one for one in order) or by}"
     unkeyed = "".join(f" OR {key.typed} IS NULL" for key in keys if keep_unkeyed and not key.null_safe)
     alias = f" AS {prefix[:-1]}" if prefix else ""
-    return f"(SELECT * FROM {aliased(written)} QUALIFY row_number() OVER ({window}) = 1{unkeyed}){alias}"
+    # QUALIFY came with Spark 4.2
+    kept = unused("kept", (column.name for column in merge.source_schema))
+    marked = f"SELECT *, row_number() OVER ({window}) = 1{unkeyed} AS {kept} FROM {aliased(written)}"
+    return f"(SELECT * EXCEPT ({kept}) FROM ({marked}) WHERE {kept}){alias}"
 
 
 def prefix_of(relation: Relation) -> str:

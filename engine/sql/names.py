@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from engine.model.errors import EngineError
 
@@ -42,3 +42,11 @@ def check_not_ours(names: Collection[str]) -> None:
             f"A column is called {name}: names that begin with __dm_ are those of this program's own queries.",
             "Rename the column; one of the source can be renamed in a query: SELECT … AS other.",
         )
+
+
+def unused(name: str, names: Iterable[str]) -> str:
+    """``name``, or with underscores before it, so that it is none of ``names``."""
+    taken = {one.lower() for one in names}
+    while name.lower() in taken:
+        name = f"_{name}"
+    return name

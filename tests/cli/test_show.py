@@ -108,7 +108,8 @@ def test_what_must_be_accepted_is_part_of_the_next_command(shell: Shell, tmp_pat
 def test_rivals_stand_below_one_another_with_a_source_to_paste(shell: Shell, tmp_path: Path) -> None:
     rivals: tuple[dict[str, str | None], ...] = ({"k": "1", "v": "a", "w": "x"}, {"k": "1", "v": None, "w": "x"})
     key = ConflictKey(key={"k": "1"}, source_rows=5, rivals=rivals, differing=("v",))
-    sql = "(SELECT * FROM feed AS s QUALIFY row_number() OVER (PARTITION BY s.k ORDER BY s.`ts` DESC) = 1) AS s"
+    first = "row_number() OVER (PARTITION BY s.k ORDER BY s.`ts` DESC) = 1"
+    sql = f"(SELECT * EXCEPT (kept) FROM (SELECT *, {first} AS kept FROM feed AS s) WHERE kept) AS s"
     dedupe = Dedupe(
         sql=sql, keys=("s.k",), order_by="ts", choice="The latest ts stays.", rows_dropped=4, conflicts_left=1,
         matches_lost=0,
