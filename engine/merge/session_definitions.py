@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from engine.merge.source_plan import explain_view
 from engine.merge.state_confs import has_meaning
 from engine.model.errors import CancelledError, EngineError, UnreachableError
+from engine.spark.described_function import described_function
 from engine.spark.explain import COLUMN_ID, explain
 from engine.spark.spark_errors import translate
 
@@ -83,7 +84,7 @@ def function_definition(spark: SparkSession, name: str) -> str | None:
     if not rows or str(rows[0][0]).endswith("not found."):
         return None
     lines, in_confs = [], False
-    for line in "\n".join(str(row[0]) for row in rows).splitlines():
+    for line in described_function(rows).splitlines():
         in_confs = line.startswith("Configs:") or (in_confs and line[:1].isspace())
         key = line.removeprefix("Configs:").strip().partition("=")[0]
         if line.startswith("Create Time:") or (in_confs and not has_meaning(key)):

@@ -26,6 +26,7 @@ from engine.merge.source_plan import (
 from engine.model.errors import CancelledError, UnreachableError
 from engine.model.plan import Decision
 from engine.spark.confs import is_on, read_confs
+from engine.spark.described_function import described_function
 from engine.spark.explain import COLUMN_ID, Node, tree
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
@@ -294,7 +295,7 @@ def described(spark: SparkSession, name: tuple[str, ...]) -> tuple[bool, str | N
         if isinstance(reason := translate(error), (UnreachableError, CancelledError)):
             raise reason from error
         return False, None  # a word before a bracket that is no function: IN, VARCHAR
-    text = "\n".join(str(row[0]) for row in rows)
+    text = described_function(rows)
     body = re.search(r"^Body: *(.*)", text, re.MULTILINE | re.DOTALL)
     built_in = re.search(
         r"^Class: (org\.apache\.spark\.sql\.catalyst\.|org\.apache\.spark\.sql\.delta\.|$)", text, re.MULTILINE
