@@ -76,10 +76,16 @@ def store_named(name: str, environ: Mapping[str, str] | None = None) -> Store:
         raise UsageError("BAD_STORE", f"There is no store {name!r}.", f"Use one of {', '.join(STORES)}.")
     confs = {"s3": _s3_confs, "abfs": _abfs_confs, "gcs": _gcs_confs}[name](env)
     jars: tuple[Path, ...] = ()
-    if name == "s3" and LOG_STORE_JAR.is_file():
+    hadoop = hadoop_version()
+    if name == "s3" and LOG_STORE_JAR.is_file() and _creates_on_condition(hadoop):
         jars = (LOG_STORE_JAR,)
         confs |= {f"spark.delta.logStore.{scheme}.impl": LOG_STORE for scheme in ("s3a", "s3")}
-    return Store((f"org.apache.hadoop:{_PACKAGES[name]}:{hadoop_version()}",), jars, confs)
+    return Store((f"org.apache.hadoop:{_PACKAGES[name]}:{hadoop}",), jars, confs)
+
+
+def _creates_on_condition(hadoop: str) -> bool:
+    """Whether S3A has the conditional create that our log store needs (HADOOP-19256): not that of Spark 4.0."""
+    return tuple(int(part) for part in re.findall(r"\d+", hadoop)[:3]) >= (3, 4, 2)
 
 
 def hadoop_version() -> str:

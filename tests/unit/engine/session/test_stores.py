@@ -113,6 +113,19 @@ def test_the_log_store_is_set_if_its_jar_is_there(monkeypatch: pytest.MonkeyPatc
     assert store_named("gcs", {}).jars == ()
 
 
+@pytest.mark.parametrize(
+    ("hadoop", "is_used"),
+    [("3.4.1", False), ("3.4.2", True), ("3.5.0", True), ("3.4.2-amzn-0", True), ("3.10.0", True)],
+)
+def test_the_log_store_is_used_where_hadoop_can_create_on_a_condition(
+    monkeypatch: pytest.MonkeyPatch, hadoop: str, is_used: bool
+) -> None:
+    monkeypatch.setattr(stores, "hadoop_version", lambda: hadoop)
+    store = store_named("s3", {})
+    assert bool(store.jars) == is_used
+    assert ("spark.delta.logStore.s3a.impl" in store.confs) == is_used
+
+
 def test_a_fingerprint_tells_a_change_and_no_secret() -> None:
     before = fingerprint("s3", "key", SECRETS)
     assert before == fingerprint("s3", "key", {**SECRETS, "OTHER": "x", "AZURE_STORAGE_KEY": "y"})
