@@ -192,6 +192,7 @@ KEPT: dict[str, int | tuple[str, ...]] = {
     "engine/test_statistics_of_others.py::test_nothing_is_derived_from_keys_of_other_types": 1,
     "engine/test_statistics_of_others.py::test_partition_values_of_another_hand_are_what_a_merge_reads": 1,
     "engine/test_statistics_of_others.py::test_statistics_that_lack_something_keep_their_files": 1,
+    "engine/test_time_zones.py::test_a_generated_column_of_a_copied_row_is_computed_again": 3,
     "engine/test_time_zones.py::test_what_a_row_was_checked_for_may_break_in_another_zone": 2,
     "engine/test_undo_possible.py::test_a_catalog_entry_over_a_table_that_was_there_is_not_dropped": 0,
     "engine/test_undo_possible.py::test_a_replaced_table_is_judged_by_the_properties_that_it_gets": 0,
