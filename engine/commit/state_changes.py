@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from engine.merge.planning_state import session_confs, surroundings
 from engine.merge.session_definitions import DIGEST, digest, function_definition, variables_now, view_definition
 from engine.model.errors import CancelledError, SessionChangedError, UnreachableError
-from engine.model.plan import PlanningState
+from engine.model.plan import Engines, PlanningState
 from engine.model.secrets import MASK, is_secret_name
+from engine.spark.engine_versions import UNKNOWN, release
 from engine.spark.spark_errors import translate
 
 if TYPE_CHECKING:
@@ -42,6 +43,15 @@ def changes(spark: SparkSession, planned: PlanningState | None, kept: Iterable[s
         elif name in planned.temporary and name not in now.temporary:
             differences.append(f"the temporary view {name} is gone")
     return tuple(dict.fromkeys(differences))
+
+
+def engine_changes(planned: Engines, now: Engines) -> tuple[str, ...]:
+    """Spark and Delta, where they are of another minor release than when planned. An unknown one is not compared."""
+    return tuple(
+        f"{name} was {then} when planned and is {current} now"
+        for name, then, current in (("Spark", planned.spark, now.spark), ("Delta", planned.delta, now.delta))
+        if UNKNOWN not in (then, current) and release(then) != release(current)
+    )
 
 
 def session_changed(table: str, changed: Sequence[str]) -> SessionChangedError:

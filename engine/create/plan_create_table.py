@@ -14,7 +14,6 @@ from engine.create.metadata_after import DOWNGRADE
 from engine.create.survey import ARBITRARY, DEFAULT_SOURCE, Survey, survey_table
 from engine.create.table_properties import DEFAULTS
 from engine.ledger.history_store import now
-from engine.merge.plan_values import engines
 from engine.merge.planning_state import Read, planning_state, session_confs, surroundings
 from engine.model.create_values import CreatePlan, CreateSource, CreateStatement, TableState
 from engine.model.errors import EngineError
@@ -22,9 +21,10 @@ from engine.model.plan import PlanningState, Remark, Target
 from engine.model.progress import OnProgress
 from engine.preflight.log_store_warning import log_store_warnings
 from engine.preflight.target_reads import beside
-from engine.preflight.untested_spark import NO_NUMBER, is_tested, untested_spark
+from engine.preflight.untested_engines import NO_NUMBER, is_tested, untested_engines
 from engine.spark.clock import Clock
 from engine.spark.confs import read_confs
+from engine.spark.engine_versions import engine_versions
 from engine.spark.not_understood import NOT_UNDERSTOOD
 from engine.spark.session_state import KEPT_CONFS, kept_confs, run_setup, tagged
 from engine.spark.spark_errors import translate
@@ -112,7 +112,7 @@ def _plan(
 def assemble(spark: SparkSession, statement: CreateStatement, survey: Survey, state: PlanningState) -> CreatePlan:
     """The plan that is shown, saved and applied."""
     create, around, provided, after = survey.create, survey.around, survey.provided, survey.after
-    before, confs, target, versions = around.before, create_confs(spark), target_of(survey), engines(spark)
+    before, confs, target, versions = around.before, create_confs(spark), target_of(survey), engine_versions(spark)
     replaced = survey.effect == "replace" and create.form != "clone"
     commits = not survey.refused and survey.effect not in ("nothing", "adopt")
     updates = not survey.refused and survey.effect != "nothing"
@@ -142,7 +142,7 @@ def assemble(spark: SparkSession, statement: CreateStatement, survey: Survey, st
         promise=handle_commit(create, provided, before).metrics if commits and is_tested(versions) else {},
         refused=survey.refused,
         warnings=(
-            *untested_spark(versions, NO_NUMBER),
+            *untested_engines(versions, NO_NUMBER),
             *warnings_of(survey),
             *log_store_warnings(spark, around.location),
         ),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from engine.model.errors import EngineError
 from engine.preflight.log_store_warning import log_store_warnings
 from engine.session.confs import CATALOG, EXTENSION
-from engine.session.jars import DELTA_PACKAGE
+from engine.session.jars import delta_package
 from engine.spark.session_state import tagged
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
@@ -89,7 +89,7 @@ def _delta(spark: SparkSession) -> SparkFinding:
             hint = "Set its extension and its catalog to Delta's."
             return SparkFinding("delta", "fail", "Delta's jars are there, and this Spark does not use them", hint)
         if reason.condition.startswith(NO_JARS) or "ClassNotFound" in reason.message:
-            hint = f"Start that Spark with --packages {DELTA_PACKAGE}."
+            hint = f"Start that Spark with --packages {delta_package(spark.version)}."
             return SparkFinding("delta", "fail", f"Delta's jars are not there: {reason.condition}", hint)
     return SparkFinding("delta", "ok", "Delta answers")
 

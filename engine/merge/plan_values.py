@@ -5,21 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.prepare_delta_scan import DeltaScan
 from engine.merge.prepare_source import PreparedSource
-from engine.model.plan import Engines, PlanningState, Source, Statement, Target
+from engine.model.plan import PlanningState, Source, Statement, Target
 from engine.model.write import ColumnAfter
 from engine.spark.schema import columns_of
 from engine.sql.parse import MergeStatement, Script
 from engine.table.delta_log import live_rows
 from engine.table.tables import name_parts
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 def statement_value(statement: MergeStatement, script: Script, params: dict[str, str]) -> Statement:
@@ -99,12 +95,3 @@ def plan_id(
         "state": state.model_dump(mode="json"),
     }
     return hashlib.sha256(json.dumps(meaning, sort_keys=True).encode()).hexdigest()[:32]
-
-
-def engines(spark: SparkSession) -> Engines:
-    """The versions that planned."""
-    try:
-        own = version("deltamerge-console")
-    except PackageNotFoundError:
-        own = "0+checkout"
-    return Engines(spark=str(spark.version), delta=version("delta-spark"), deltamerge=own)

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from engine.merge.plan_values import engines, plan_id, schema_after, source_value, statement_value, target_value
+from engine.merge.plan_values import plan_id, schema_after, source_value, statement_value, target_value
 from engine.merge.running_statement import source_splice, spliced
 from engine.model.plan import Plan
 from engine.model.scan import TouchedFiles
@@ -14,8 +14,9 @@ from engine.preflight.advice import advice_of, warnings_of
 from engine.preflight.findings import Findings
 from engine.preflight.generated_column_advice import generated_predicate
 from engine.preflight.log_store_warning import log_store_warnings
-from engine.preflight.untested_spark import ROWS_ALONE, is_tested, rows_alone, untested_spark
+from engine.preflight.untested_engines import ROWS_ALONE, is_tested, rows_alone, untested_engines
 from engine.spark.clock import Clock
+from engine.spark.engine_versions import engine_versions
 from engine.spark.explain import explain
 from engine.spark.session_state import session_ref
 from engine.sql.parse import Script
@@ -39,7 +40,7 @@ def assemble_plan(
     statement = statement_value(merge.typed, script, params)
     table = target_value(merge, target.detail, findings.scan.scan)
     frozen = source_value(merge, source)
-    versions = engines(spark)
+    versions = engine_versions(spark)
     if not is_tested(versions):
         promise = rows_alone(promise)
     implied = generated_predicate(spark, merge, findings.scan.as_typed, matches, target.columns)
@@ -65,7 +66,7 @@ def assemble_plan(
         estimates=promise.estimates,
         refused=findings.refused,
         warnings=(
-            *untested_spark(versions, ROWS_ALONE),
+            *untested_engines(versions, ROWS_ALONE),
             *warnings_of(findings),
             *log_store_warnings(spark, table.path),
             *findings.faults,

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 PATIENCE_SECONDS = 120.0
 """How long interrupted work may take to end: it may be deleting what it wrote."""
 POLL_SECONDS = 0.1
+BLIND_SECONDS = 10.0
+"""How long interrupted work gets to end where Spark cannot tell whether it has ended."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 NOT_COMMITTED: Final = "The program that ran it is gone, and the table's log has no commit of it."
 
@@ -156,7 +158,11 @@ def end_work(client: Session, tag: str) -> None:
     # twice: what the client sent in its last moment may begin only now
     while quiet < 2:
         client.interrupt_tag(tag)
-        quiet = 0 if client.is_busy() else quiet + 1
+        busy = client.is_busy()
+        if busy is None:
+            time.sleep(BLIND_SECONDS)
+            return
+        quiet = 0 if busy else quiet + 1
         if time.monotonic() > deadline:
             raise EngineError(
                 "STILL_RUNNING",

@@ -11,7 +11,7 @@ from typing import Any
 import grpc
 from pyspark.sql.connect.client import DefaultChannelBuilder
 from pyspark.sql.connect.client.retries import DefaultPolicy
-from pyspark.sql.connect.proto.base_pb2 import GetStatusResponse
+from pyspark.sql.connect.proto import base_pb2
 from pyspark.sql.connect.session import SparkSession
 
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -83,9 +83,7 @@ def open_session(
     channel = Channel(url, session_id=session_id, user_id=user_id)
     spark = SparkSession.builder.channelBuilder(channel).create()
     client = spark.client
-    # At exit PySpark calls the server for every client that was not closed, to clear a cache of
-    # machine-learning models. On a dead server that holds up the exit.
-    atexit.unregister(client._on_exit)
+    _leave_at_exit(client)
     client.set_retry_policies([Patience(1.0, alive)])
     try:
         bounded(lambda: first_call(spark), seconds, on_timeout=client.close)
@@ -96,6 +94,14 @@ def open_session(
         raise
     client.set_retry_policies([Patience(patience, alive)])
     return spark
+
+
+def _leave_at_exit(client: Any) -> None:
+    """At exit PySpark calls the server for every client that was not closed, to clear a cache of machine-learning
+    models. On a dead server that holds up the exit."""
+    for name in ("_on_exit", "_cleanup_ml_cache", "_cleanup_ml"):  # of Spark 4.2, 4.1 and 4.0
+        if registered := getattr(client, name, None):
+            atexit.unregister(registered)
 
 
 def bounded(call: Callable[[], None], seconds: float, *, on_timeout: Callable[[], None]) -> None:
@@ -132,17 +138,20 @@ def release_named(url: str, session_id: str, user_id: str, seconds: float) -> No
     """Close a session that another process opened; do nothing if it is gone."""
     with contextlib.suppress(Exception):
         spark = SparkSession.builder.channelBuilder(Channel(url, session_id=session_id, user_id=user_id)).create()
-        atexit.unregister(spark.client._on_exit)
+        _leave_at_exit(spark.client)
         spark.client.set_retry_policies([Patience(1.0, lambda: True)])
         release(spark, seconds)
 
 
-def is_busy(spark: Any) -> bool:
-    """Whether a query or command of the session still runs on the server, from any client.
+def is_busy(spark: Any) -> bool | None:
+    """Whether a query or command of the session still runs on the server, from any client. None: Spark cannot tell, as
+    before 4.2.
 
     SparkConnectGetStatusHandler calls it RUNNING until its thread has ended, also after an interrupt.
     """
-    running = GetStatusResponse.OperationStatus.OperationState.OPERATION_STATE_RUNNING
+    if not hasattr(base_pb2, "GetStatusResponse"):
+        return None
+    running = base_pb2.GetStatusResponse.OperationStatus.OperationState.OPERATION_STATE_RUNNING
     return any(one.state == running for one in spark.client._get_operation_statuses().operation_statuses)
 
 

@@ -20,6 +20,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import IO
 
@@ -27,8 +28,6 @@ from engine.files import locked
 from engine.model.errors import UnreachableError
 from engine.session.java import Java, spark_environment, spark_submit
 from engine.session.truststore import proxy_options, system_certificates, write_truststore
-
-DELTA_PACKAGE = "io.delta:delta-spark_4.2_2.13:4.4.0"
 
 _HADOOP = "org.apache.hadoop:*"
 
@@ -164,6 +163,11 @@ def _wanted(directory: Path, packages: Sequence[str], confs: Mapping[str, str]) 
     return directory / _key(packages, resolver_confs), resolver_confs
 
 
+def delta_package(spark: str) -> str:
+    """The Maven coordinates of Delta for Spark ``spark`` (``4.2.0``); it has a jar for each minor release."""
+    return f"io.delta:delta-spark_{'.'.join(spark.split('.')[:2])}_2.13:{version('delta-spark')}"
+
+
 def wanted_packages(confs: Mapping[str, str]) -> list[str]:
     """Delta's package and those of ``spark.jars.packages``; the user's own version of Delta wins.
 
@@ -173,7 +177,7 @@ def wanted_packages(confs: Mapping[str, str]) -> list[str]:
     own_jar = any(Path(jar).name.startswith("delta-spark_") for jar in _split(confs.get("spark.jars", "")))
     if own_jar or any(package.startswith("io.delta:delta-spark_") for package in packages):
         return packages
-    return [DELTA_PACKAGE, *packages]
+    return [delta_package(version("pyspark")), *packages]
 
 
 def _split(value: str) -> list[str]:

@@ -147,8 +147,9 @@ class Session:
         if self._opener is not None:
             self._opener.close_left_behind(but)
 
-    def is_busy(self) -> bool:
-        """Whether something of it still runs on the server, from any client. False for a classic session."""
+    def is_busy(self) -> bool | None:
+        """Whether something of it still runs on the server, from any client; None where Spark cannot tell, as before
+        4.2. False for a classic session."""
         if not self.is_connect:
             return False
         from engine.session.channel import is_busy

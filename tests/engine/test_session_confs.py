@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from engine.model.errors import EngineError, UsageError
 from engine.session import confs
 from engine.session.home import default_home, prepare_home
-from engine.session.jars import DELTA_PACKAGE, wanted_packages
+from engine.session.jars import delta_package, wanted_packages
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -78,14 +79,19 @@ def test_a_sites_own_settings_win_over_the_defaults_and_its_metastore_is_kept(
 @pytest.mark.parametrize(
     ("given", "wanted"),
     [
-        ({}, [DELTA_PACKAGE]),
-        ({"spark.jars.packages": "g:a:1"}, [DELTA_PACKAGE, "g:a:1"]),
+        ({}, [delta_package(version("pyspark"))]),
+        ({"spark.jars.packages": "g:a:1"}, [delta_package(version("pyspark")), "g:a:1"]),
         ({"spark.jars.packages": "io.delta:delta-spark_2.13:9"}, ["io.delta:delta-spark_2.13:9"]),
         ({"spark.jars": "/a/delta-spark_4.2_2.13-4.4.0.jar"}, []),
     ],
 )
 def test_deltas_package_is_asked_for_unless_the_user_brings_delta(given: dict[str, str], wanted: list[str]) -> None:
     assert wanted_packages(given) == wanted
+
+
+@pytest.mark.parametrize("release", ["4.0", "4.1", "4.2"])
+def test_each_release_of_spark_has_a_jar_of_delta_of_its_own(release: str) -> None:
+    assert delta_package(f"{release}.1") == f"io.delta:delta-spark_{release}_2.13:{version('delta-spark')}"
 
 
 def test_values_survive_the_properties_file() -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from engine.commit import state_changes
-from engine.commit.state_changes import changes, session_changed
+from engine.commit.state_changes import changes, engine_changes, session_changed
 from engine.merge.session_definitions import DIGEST, digest
 from engine.model.errors import CancelledError
-from engine.model.plan import PlanningState
+from engine.model.plan import Engines, PlanningState
 from engine.model.secrets import MASK
 
 
@@ -59,6 +59,21 @@ def found(session: Any, **planned: Any) -> tuple[str, ...]:
 def test_what_was_not_recorded_is_not_compared(now: Any) -> None:
     assert changes(SimpleNamespace(), None, ()) == ()  # type: ignore[arg-type]
     assert found(now) == ()
+
+
+@pytest.mark.parametrize(
+    ("its_spark", "its_delta", "words"),
+    [
+        ("4.2.0", "4.4.0", ()),
+        ("4.2.1", "4.4.1", ()),
+        ("4.1.2", "4.4.0", ("Spark was 4.2.0 when planned and is 4.1.2 now",)),
+        ("4.2.0", "4.3.1", ("Delta was 4.4.0 when planned and is 4.3.1 now",)),
+        ("4.2.0", "unknown", ()),
+    ],
+)
+def test_another_release_of_spark_or_delta_is_told(its_spark: str, its_delta: str, words: tuple[str, ...]) -> None:
+    planned = Engines(spark="4.2.0", delta="4.4.0", deltamerge="0.1.0")
+    assert engine_changes(planned, Engines(spark=its_spark, delta=its_delta, deltamerge="0.2.0")) == words
 
 
 def test_the_place_of_names_is_compared(now: Any) -> None:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import Any
 
 import pytest
 
 from console.words.sentences import rewrite
 from engine import apply, plan
-from engine.preflight import untested_spark
-from engine.preflight.untested_spark import ROWS
+from engine.preflight import untested_engines
+from engine.preflight.untested_engines import ROWS
+from engine.spark.engine_versions import engine_versions
+
+
+def test_a_session_tells_its_delta(spark: Any) -> None:
+    assert engine_versions(spark).delta == version("delta-spark")
 
 
 def test_rows_are_promised_and_files_are_not(spark: Any, schema: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(untested_spark, "TESTED_SPARK", "3.5")
+    monkeypatch.setattr(untested_engines, "TESTED_SPARK", ("3.5",))
     spark.sql("CREATE TABLE t USING delta AS SELECT id, 'a' AS v FROM range(10)")
     spark.sql("CREATE TABLE s USING delta AS SELECT id, 'b' AS v FROM range(5, 15)")
     upsert = "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
