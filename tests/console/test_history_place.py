@@ -380,9 +380,9 @@ async def test_esc_leaves_the_filter_and_shows_all_again(backend: FakeBackend) -
 @pytest.mark.parametrize(
     ("row", "why"),
     [
-        ({"status": "undone"}, "This commit is taken back."),
-        ({"kind": "restore"}, "An undo is not undone"),
-        ({"status": "not_committed", "version": None}, "It committed nothing (not committed)"),
+        ({"status": "undone"}, "is taken back already."),
+        ({"kind": "restore"}, "is an undo itself"),
+        ({"status": "not_committed", "version": None}, "committed nothing (not committed)"),
     ],
 )
 async def test_u_says_why_there_is_nothing_to_take_back(backend: FakeBackend, row: dict[str, object], why: str) -> None:

@@ -15,6 +15,7 @@ from console.words import sentences, undo_sentences
 from console.words.format import duration, local_time, parse_time, short_id
 from console.words.glyphs import Glyphs
 from console.words.visible import visible
+from engine.recovery.why_not_undone import why_not_undone
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreatePlan
@@ -40,24 +41,6 @@ def matches(operation: Operation, words: Sequence[str]) -> bool:
         )
     ).lower()
     return all(word.lower() in text for word in words)
-
-
-def can_be_undone(operation: Operation) -> bool:
-    """Whether it committed something that is not taken back yet."""
-    return not why_not_undone(operation)
-
-
-def why_not_undone(operation: Operation) -> str:
-    """Why there is nothing to take back, or ""."""
-    if operation.status in undo_sentences.GONE:
-        return undo_sentences.GONE[operation.status]
-    if operation.status == "running":
-        return "It is not known yet what it committed."
-    if operation.kind not in ("merge", "create_table") and operation.status == "applied":
-        return "An undo is not undone: plan the statement again, or RESTORE the version that you want."
-    if operation.status != "applied" or operation.version is None:
-        return f"It committed nothing ({operation.status.replace('_', ' ')}): there is nothing to take back."
-    return ""
 
 
 @dataclass(frozen=True)
@@ -207,7 +190,7 @@ def _create_page(detail: OperationDetail, plan: CreatePlan, glyphs: Glyphs, undo
     head.append(sentence(f"{plan.operation or 'nothing committed'}: {plan.because}"))
     if one.error:
         head.append(signed(glyphs.error, "$text-error", one.error))
-    if can_be_undone(one):
+    if why_not_undone(one) is None:
         head += _undo_lines(detail, plan, undo_key)
     return Page(tuple(head), promise_table(plan, detail.outcome, glyphs))
 
