@@ -131,7 +131,7 @@ class Grid(ScrollView, Asking, can_focus=True):
         if key not in self._lines:
             style = self.get_component_rich_style(f"grid--{look}") if look else self.rich_style
             cells = self._cells(self.number_of(row), style, selected=bool(look))
-            self._lines[key] = Strip(cells).crop_extend(left, left + width, style).apply_style(style)
+            self._lines[key] = self._in_sight(Strip(cells), left, width, style).apply_style(style)
         return self._lines[key]
 
     def _header(self, left: int, width: int) -> Strip:
@@ -141,7 +141,18 @@ class Grid(ScrollView, Asking, can_focus=True):
             for at, column in enumerate(self.table.columns)
         ]
         text = "".join(f"{' ' * PADDING}{label}{' ' * PADDING}" for label in labels)
-        return Strip([Segment(text, style)]).crop_extend(left, left + width, style)
+        return self._in_sight(Strip([Segment(text, style)]), left, width, style)
+
+    def _in_sight(self, line: Strip, left: int, width: int, style: Style) -> Strip:
+        """What is seen of a whole line: the columns that stay, then the others from where they are scrolled to."""
+        still = self._still()
+        return Strip.join([line.crop(0, still), line.crop_extend(left + still, left + width, style)])
+
+    def _still(self) -> int:
+        """The width of the columns that stay; 0 if they left less than a third for the others."""
+        widths = self._widths[: self.table.still]
+        still = sum(widths) + 2 * PADDING * len(widths)
+        return still if still <= self.size.width * 2 // 3 else 0
 
     def _label(self, at: int) -> str:
         label = visible(self.table.columns[at].label)
@@ -235,7 +246,7 @@ class Grid(ScrollView, Asking, can_focus=True):
             self.post_message(self.RowHighlighted(self.table, self.number_of(0)))
 
     def _column_at(self, x: int) -> int | None:
-        end = -self.scroll_offset.x
+        end = 0 if x < self._still() else -self.scroll_offset.x
         for at, size in enumerate(self._widths):
             end += size + 2 * PADDING
             if x < end:

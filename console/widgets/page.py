@@ -76,6 +76,8 @@ class Table:
     rows: Sequence[Row]
     empty: str = "Nothing here."
     """The sentence shown if there are no rows."""
+    still: int = 0
+    """So many of the first columns stay where they are while the others scroll sideways."""
 
     @property
     def names(self) -> list[str]:

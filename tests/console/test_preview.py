@@ -368,3 +368,20 @@ async def test_no_frame_has_the_headline_of_one_plan_above_the_files_of_another(
     of_second = [frame for frame in frames if "plan 5ec0nd" in frame]
     assert of_second
     assert all("of-the-second.parquet" in frame for frame in of_second)
+
+
+async def test_the_key_of_a_row_is_in_sight_before_what_changes_and_stays_there(backend: FakeBackend) -> None:
+    sample = samples.a_plan().samples[0]
+    assert sample.before is not None
+    assert sample.after is not None
+    wide = {f"wide_{number}": "x" * 12 for number in range(9)}
+    before, after = ({**wide, **cells} for cells in (sample.before, {**sample.after, **dict.fromkeys(wide, "y" * 12)}))
+    backend.plans = [samples.a_plan(samples=(sample.model_copy(update={"before": before, "after": after}),))]
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        operator.merge.preview.turn_to("rows")
+        await operator.sees("order_id", "10001", "order_date", "wide_0")
+        await operator.press(*["right"] * 20)
+        await operator.sees("wide_6")
+        assert "10001" in operator.screen
+        assert "wide_0" not in operator.screen
