@@ -185,3 +185,20 @@ async def test_columns_that_would_take_the_whole_width_do_not_stay() -> None:
         await pilot.press("right", "right", "right", "right")
         await pilot.pause()
         assert "a key" not in app.lines()[0]
+
+
+async def test_a_cell_is_shortened_only_where_the_table_is_wider_than_its_room() -> None:
+    def table(width: int) -> Table:
+        day = Column("day", short=lambda cell: cell.removeprefix("2026-"))
+        return Table([day, Column("name")], [("2026-11-20", "x" * width)])
+
+    for width, shown in ((40, "2026-11-20"), (50, "11-20")):
+        async with OneGrid(table(width)).run_test(size=(60, 12)) as pilot:
+            assert pilot.app.lines()[1].split()[0] == shown  # type: ignore[attr-defined]
+
+
+async def test_a_column_that_asks_for_less_than_its_share_leaves_the_rest_to_the_others() -> None:
+    table = Table([Column("a", fit="end"), Column("b", fit="end")], [("short", "x" * 45)])
+    app = OneGrid(table)
+    async with app.run_test(size=(60, 12)):
+        assert "x" * 45 in app.lines()[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from console.places.history.history import HistoryPlace
-from console.places.history.history_pages import Group
+from console.places.history.history_pages import Group, short_result
 from console.status import Job
 from console.widgets.grid import Grid
 from engine.model.plans import OperationDetail
@@ -18,11 +18,30 @@ from tests.console.samples import MERGE_SQL
 async def test_the_ledger_is_listed_newest_first_with_what_came_of_it(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.press("3")
-        await operator.sees("applied, kept", "failed", "cancelled", "applied, DEVIATED")
-        rows = [line for line in operator.screen.splitlines() if line.startswith(" 2026-11-")]
+        await operator.sees("✔ kept", "failed", "cancelled", "✖ DEVIATED")
+        rows = [line for line in operator.screen.splitlines() if line.startswith(" 11-")]
         assert [row.split()[1] for row in rows[:4]] == ["12:05", "11:40", "09:00", "22:15"]
         # the rows that changed, of what was committed alone
-        assert ["+220 ~1," in row for row in rows[:4]] == [True, False, False, True], rows
+        assert ["+220 ~1,204 -3" in row for row in rows[:4]] == [True, False, False, True], rows
+
+
+async def test_what_came_of_an_operation_is_readable_at_80_columns_however_long_a_table_s_name_is(
+    backend: FakeBackend,
+) -> None:
+    first, failed, *_ = backend.ledger
+    long = "spark_catalog.warehouse_production.customer_orders_daily_snapshot"
+    backend.ledger = [first.model_copy(update={"table": long}), failed]
+    async with console(backend) as operator:
+        await operator.press("3")
+        await operator.sees("✔ kept", "v42  +220 ~1,204 -3", "MULTIPLE_SOURCE")
+        # what tells a table from another is at its end
+        await operator.sees("shot  merge")
+
+
+def test_a_result_is_shortened_to_what_tells_most() -> None:
+    assert short_result("+30,167 ~1,204 -129,001") == "+30.2k ~1,204 -129k"
+    assert short_result("[DELTA_CONCURRENT_APPEND] Files were added.") == "CONCURRENT_APPEND"
+    assert short_result("rehearsed, DEVIATED") == "rehearsed, DEVIATED"
 
 
 async def test_the_operation_under_the_cursor_shows_promise_against_actual(backend: FakeBackend) -> None:

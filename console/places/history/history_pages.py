@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from textual.content import Content
 from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, sentence, signed
 from console.widgets.promise import promise_table
 from console.words import sentences, undo_sentences
-from console.words.format import duration, local_time, parse_time, short_id
+from console.words.format import duration, local_time, parse_time, rounded, short_id
 from console.words.glyphs import Glyphs
 from console.words.visible import visible
 from engine.recovery.why_not_undone import why_not_undone
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 
 GROUPINGS = ("", "table", "day")
+# of a time, not of a day
+YEAR = re.compile(r"\d{4}-(?=\d\d-\d\d \d\d:)")
+ERROR_CLASS = re.compile(r"\[(?:DELTA_)?([A-Z_0-9.]+)\]")
+COUNT = re.compile(r"\d[\d,]*")
 
 
 def matches(operation: Operation, words: Sequence[str]) -> bool:
@@ -87,13 +92,17 @@ def list_page(listed: Listed, outcomes: Mapping[str, Outcome], total: int, glyph
         for one in listed
     ]
     columns = [
-        Column("started"),
-        Column("table"),
+        Column("started", value=lambda at: _started(listed[at]), short=lambda cell: YEAR.sub("", cell, count=1)),
+        Column("table", fit="file"),
         Column("kind"),
-        Column("status", failed=lambda at: is_deviating(listed[at]) or is_lost(listed[at])),
+        Column(
+            "status",
+            failed=lambda at: is_deviating(listed[at]) or is_lost(listed[at]),
+            short=lambda cell: cell.replace("applied, ", ""),
+        ),
         Column("at", align="right", value=lambda at: _version(listed[at])),
         # what has an error changed no rows
-        Column("result", fit="end"),
+        Column("result", fit="end", short=short_result),
         Column("plan", beyond=True),
     ]
     empty = "Nothing matches the filter." if total else "Nothing was planned or committed yet."
@@ -108,6 +117,17 @@ def is_deviating(one: Operation | Group) -> bool:
 def is_lost(one: Operation | Group) -> bool:
     """Whether Delta reported the commit and the log does not hold it."""
     return not isinstance(one, Group) and one.status == "lost"
+
+
+def _started(one: Operation | Group) -> str:
+    return (one.operations[0] if isinstance(one, Group) else one).started_at
+
+
+def short_result(result: str) -> str:
+    """``+30.2k ~1,204``, and the class of an error alone."""
+    if (error := ERROR_CLASS.match(result)) is not None:
+        return error[1]
+    return COUNT.sub(lambda found: rounded(int(found[0].replace(",", ""))), result)
 
 
 def _version(one: Operation | Group) -> int | None:
