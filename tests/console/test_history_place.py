@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from console.places.history.history import HistoryPlace
 from console.places.history.history_pages import Group, short_result
 from console.status import Job
 from console.widgets.grid import Grid
+from engine.commit.policy import Policy
+from engine.model.operation import UndoPlan
 from engine.model.plans import OperationDetail
 from tests.console import samples
 from tests.console.drive import Operator, console
@@ -442,3 +446,22 @@ async def test_the_page_of_a_commit_says_that_it_was_taken_back(backend: FakeBac
         operator.app.ledger_changed()
         await operator.sees("This commit is taken back.")
         assert "undo: RESTORE TABLE" not in operator.screen
+
+
+@pytest.mark.parametrize("looked", [samples.an_undo, samples.a_dropping_undo])
+async def test_the_policy_asks_for_the_tables_name_before_an_undo_too(
+    backend: FakeBackend, looked: Callable[[str], UndoPlan]
+) -> None:
+    backend.policy = Policy(typed_confirmation=True)
+    backend.undo_plan = looked("01JCM4Z7")
+    async with console(backend, size=(110, 36)) as operator:
+        await operator.press("3")
+        await operator.sees("u takes it back")
+        await operator.press("u")
+        await operator.sees("The policy asks for it (typed_confirmation)", "ctrl+y  undo")
+        await operator.press("ctrl+y")
+        await operator.sees("The table's name has to be typed first.")
+        assert not backend.called("undo")
+        await operator.press("shift+tab", *"sales.orders")
+        await operator.press("ctrl+y")
+        await operator.until(lambda: backend.called("undo"))
