@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from engine.sql.names import is_ours
+
 KEYWORDS = (
     *("MERGE", "INTO", "USING", "WHEN", "MATCHED", "NOT", "THEN", "UPDATE", "SET", "INSERT", "VALUES", "DELETE"),
     *("WITH", "SCHEMA", "EVOLUTION", "SOURCE", "TARGET", "SELECT", "FROM", "WHERE", "GROUP", "ORDER", "QUALIFY"),
@@ -68,7 +70,8 @@ def completions(before: str, after: str, tables: Sequence[str], columns_of: Colu
 
 def _starting(word: str, names: Iterable[str]) -> list[str]:
     # what is typed stays as it is typed; only its rest is offered
-    return [name for name in names if len(name) > len(word) and name.lower().startswith(word.lower())]
+    longer = (name for name in names if len(name) > len(word) and name.lower().startswith(word.lower()))
+    return [name for name in longer if not is_ours(name.strip("`"))]
 
 
 def _is_opaque(before: str) -> bool:

@@ -110,9 +110,7 @@ class PlanSessions:
             on_progress(progress)
 
         def count(tasks: TaskProgress) -> None:
-            on_progress(
-                Progress(phase=phase.phase, done=tasks.tasks_done, total=tasks.tasks, bytes_read=tasks.bytes_read)
-            )
+            on_progress(phase.with_tasks(tasks.tasks_done, tasks.tasks, tasks.bytes_read))
 
         with self._lock:
             self._running[operation_id] = session

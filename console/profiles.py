@@ -6,7 +6,7 @@ production = true                    # the console says so on every place, in wo
 private = true                       # no value of a row is kept in a plan
 conf."spark.sql.session.timeZone" = "UTC"
 # store = "s3"                       # with a master: jars and settings for s3a://, keys from the environment
-policy.typed_confirmation = true     # the table's name is to be typed before a commit; --yes will not do
+policy.typed_confirmation = true     # the table's name is to be typed to commit and to undo; --yes will not do
 policy.max_files_rewritten = 0.2     # of the table's files; see engine.commit.policy for all the rules
 """
 

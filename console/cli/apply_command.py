@@ -149,7 +149,7 @@ def _confirm(
     if not plan.changes_something:
         return
     if (rule := to_be_typed(policy, plan)) is not None:
-        _typed(plan, rule, yes, events)
+        need_name(plan.target.name, rule, "commit", yes=yes, events=events)
         return
     if yes:
         return
@@ -164,24 +164,24 @@ def _is_reviewed(invocation: Invocation, plan: AnyPlan) -> bool:
     return invocation.policy.reviewed_plans and invocation.history().is_reviewed(plan.plan_id)
 
 
-def _typed(plan: AnyPlan, rule: Broken, yes: bool, events: bool) -> None:
-    """A rule of the policy: only who types the table's name commits, so no --yes will do."""
+def need_name(name: str, rule: Broken, to_do: str, *, yes: bool, events: bool = False) -> None:
+    """A rule of the policy: only who types the table's name goes on, so no --yes will do."""
     from engine.commit.policy import refusal
     from engine.model.errors import RefusedError
 
     if yes:
         raise refusal(replace(rule, how=f"--yes will not do, {rule.how}"))
-    need_person(events)
-    click.echo(f"\nType {visible(plan.target.name)} to commit: ", nl=False, err=True)
-    if sys.stdin.readline().strip() != plan.target.name:
+    need_person(events, hint="The policy asks for the table's name, typed at a terminal.")
+    click.echo(f"\nType {visible(name)} to {to_do}: ", nl=False, err=True)
+    if sys.stdin.readline().strip() != name:
         raise RefusedError("NOT_CONFIRMED", "The table's name was not typed.", "Nothing was written.")
 
 
-def need_person(events: bool, file: str = "") -> None:
+def need_person(events: bool, file: str = "", hint: str = "Apply with --yes.") -> None:
     from engine.model.errors import RefusedError
 
     if events or file == STDIN or not sys.stdin.isatty():
-        raise RefusedError("NOT_CONFIRMED", "Nobody is there to confirm the plan.", "Apply with --yes.")
+        raise RefusedError("NOT_CONFIRMED", "Nobody is there to confirm the plan.", hint)
 
 
 def attach(invocation: Invocation, plan: AnyPlan, narrator: Narrator) -> Session:

@@ -38,7 +38,7 @@ class Interruptible(Generic[T]):
         self._narrator = narrator
         self._work = work
         self._tag = f"deltamerge-{uuid.uuid4().hex}"
-        self._phase = ""
+        self._said: Progress | None = None
         self._stage: Stage = "reading"
         self._asked = 0
         self._interrupted = False
@@ -111,7 +111,7 @@ class Interruptible(Generic[T]):
         from engine.model.errors import CancelledError
 
         with self._step:
-            self._phase, self._stage = progress.phase, progress.stage
+            self._said, self._stage = progress, progress.stage
             if self._asked and self._stage != "committed":
                 if self._stage == "reading":
                     # it came between two queries, where there is nothing to interrupt
@@ -122,8 +122,8 @@ class Interruptible(Generic[T]):
     def _tasks(self, tasks: TaskProgress) -> None:
         from engine.model.progress import Progress
 
-        step = Progress(phase=self._phase, done=tasks.tasks_done, total=tasks.tasks, bytes_read=tasks.bytes_read)
-        self._narrator.progress(step)
+        said = self._said or Progress(phase="")
+        self._narrator.progress(said.with_tasks(tasks.tasks_done, tasks.tasks, tasks.bytes_read))
 
     def _ask(self, *_: object) -> None:
         self._asked += 1

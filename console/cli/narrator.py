@@ -83,7 +83,7 @@ class BarNarrator(Narrator):
             if self._bar is None:
                 self._start()
             known = progress.total > 0
-            tasks = f"{progress.done}/{progress.total} tasks" if known else ""
+            tasks = f"{progress.done}/{progress.total} {progress.counts}" if known else ""
             if progress.bytes_read:
                 tasks += f" {size(progress.bytes_read)} read"
             self._bar.update(

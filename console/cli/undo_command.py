@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.apply_command import need_person
+from console.cli.apply_command import need_name, need_person
 from console.cli.exits import WRITING, outcome_code, told_codes
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import Narrator, narrate
@@ -33,7 +33,7 @@ ACCEPT = "With --yes. LATER_COMMITS: lose those as well. RAISE_RETENTION: raise 
 def undo(invocation: Invocation, op_id: str, yes: bool, accept: tuple[str, ...], as_json: bool) -> int:
     """Take operation OP back: RESTORE to the version before it, or DROP of a table that it made. The beginning of its
     id, or of its plan's, will do."""
-    from engine.commit.policy import check_writable
+    from engine.commit.policy import check_writable, undo_to_be_typed
     from engine.recovery.undo import LATER_COMMITS, RAISE_RETENTION, plan_undo
 
     check_writable(invocation.policy)
@@ -43,10 +43,14 @@ def undo(invocation: Invocation, op_id: str, yes: bool, accept: tuple[str, ...],
         undo_plan = plan_undo(session.spark, invocation.history().get(found.operation.op_id))
         narrator.pause()
         show(*_page(undo_plan), error=True)
-        if not yes:
-            need_person(events=False)
+        if (rule := undo_to_be_typed(invocation.policy, undo_plan)) is not None:
+            need_name(undo_plan.table, rule, "undo", yes=yes)
+        elif not yes:
+            need_person(events=False, hint="Undo with --yes.")
             click.echo("\nUndo? [y/N] ", nl=False, err=True)
             _confirmed(sys.stdin.readline())
+        if not yes:
+            # who confirmed has read what would be lost
             accept = (*accept, LATER_COMMITS, RAISE_RETENTION)
         outcome = _undo(invocation, session, narrator, undo_plan, accept)
     if as_json:

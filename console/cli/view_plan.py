@@ -238,7 +238,7 @@ def _samples(plan: Plan, glyphs: Glyphs, width: int) -> Iterator[RenderableType]
     found = table("", "action", "clause", "row", right=("clause",))
     for sample in plan.samples[:MAX_SAMPLES]:
         sign = {"update": glyphs.update, "insert": glyphs.insert, "delete": glyphs.delete}[sample.action]
-        row = elide_end(sample_text(sample, glyphs), max(width - 24, 20) * 2, glyphs.ellipsis)
+        row = elide_end(sample_text(plan, sample, glyphs), max(width - 24, 20) * 2, glyphs.ellipsis)
         found.add_row(sign, sample.action, str(sample.clause + 1), Text(row))
     yield found
     if len(plan.samples) > MAX_SAMPLES:

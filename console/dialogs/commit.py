@@ -9,7 +9,7 @@ from textual import on
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Button, Input
+from textual.widgets import Button
 
 from console.dialogs.writing import WritingDialog
 from console.widgets.accept import Accept
@@ -56,7 +56,7 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         super().__init__()
         self._plan = plan
         self._edited = edited
-        self._typed = typed
+        self.to_be_typed = None if typed is None else (typed, plan.target.name)
         self._projection = projection
         self._rehearsal = rehearsal
         to_accept = [one for one in plan.warnings if one.code not in SILENT_FAULTS or one.severity == "error"]
@@ -84,10 +84,7 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         others = [one for one in plan.warnings if one.code not in self._codes]
         if others:
             yield Sentences((sentence(""), *(self._warning(one) for one in others)))
-        if self._typed is not None:
-            question = f"The policy asks for it ({self._typed.rule}): {self._typed.how} (tab goes there):"
-            yield Sentences((sentence(""), sentence(question)))
-            yield Input(placeholder=visible(plan.target.name), id="typed", compact=True)
+        yield from self.compose_typed()
 
     def _warning(self, remark: Remark) -> Paragraph:
         text = Content.assemble((f"[{visible(remark.code)}] ", "bold"), visible(remark.sentence, lines=True))
@@ -101,10 +98,9 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         return self.console_app.with_keys("{commit.confirm}  commit")
 
     def may_confirm(self) -> bool:
-        return self._all_accepted() and self._is_typed()
+        return self._all_accepted() and super().may_confirm()
 
     @on(Accept.Changed)
-    @on(Input.Changed, "#typed")
     def _changed(self) -> None:
         self._draw_button()
 
@@ -116,16 +112,11 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
     def action_commit(self) -> None:
         if not self._all_accepted():
             self.notify("Each warning has to be accepted first.", severity="warning")
-        elif not self._is_typed():
-            self.notify("The table's name has to be typed first.", severity="warning")
-        elif self.was_readable:
-            self.dismiss((*self._codes, *(one.code for one in self._failing)))
+        else:
+            self.confirmed((*self._codes, *(one.code for one in self._failing)))
 
     def _all_accepted(self) -> bool:
         return all(box.value for box in self.query(Accept))
-
-    def _is_typed(self) -> bool:
-        return self._typed is None or self.query_one("#typed", Input).value.strip() == self._plan.target.name
 
     def _where(self) -> Head:
         status, glyphs = self.console_app.status, self.console_app.glyphs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.binding import Binding, BindingType
@@ -13,6 +13,9 @@ from textual.widgets import Button, Static
 
 from console.dialogs.writing import WritingDialog
 from console.words.visible import visible
+
+if TYPE_CHECKING:
+    from engine.commit.policy import Broken
 
 
 class ConfirmDialog(WritingDialog[bool]):
@@ -24,8 +27,17 @@ class ConfirmDialog(WritingDialog[bool]):
         Binding("ctrl+y", "confirm", "confirm", id="confirm.yes", tooltip="Confirm"),
     ]
 
-    def __init__(self, title: str, sentence: str, *, confirm_label: str, refuse_label: str) -> None:
+    def __init__(
+        self,
+        title: str,
+        sentence: str,
+        *,
+        confirm_label: str,
+        refuse_label: str,
+        to_be_typed: tuple[Broken, str] | None = None,
+    ) -> None:
         super().__init__()
+        self.to_be_typed = to_be_typed
         self._title = title
         self._sentence = sentence
         self._confirm = confirm_label
@@ -36,6 +48,7 @@ class ConfirmDialog(WritingDialog[bool]):
 
     def compose_content(self) -> Iterable[Widget]:
         yield Static(Content(visible(self._sentence, lines=True)), markup=False)
+        yield from self.compose_typed()
 
     def compose_buttons(self) -> Iterable[Widget]:
         yield Button(Content(self._refuse), id="refuse")
@@ -50,5 +63,4 @@ class ConfirmDialog(WritingDialog[bool]):
 
     @on(Button.Pressed, "#confirm")
     def action_confirm(self) -> None:
-        if self.was_readable:
-            self.dismiss(True)
+        self.confirmed(True)

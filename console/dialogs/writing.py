@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final, TypeVar
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
+from textual import on
 from textual.content import Content
-from textual.widgets import Button
+from textual.widget import Widget
+from textual.widgets import Button, Input
 
 from console.dialogs.dialog import Dialog
+from console.widgets.page import sentence
+from console.widgets.sentences import Sentences
+from console.words.visible import visible
+
+if TYPE_CHECKING:
+    from engine.commit.policy import Broken
 
 READABLE_SECONDS: Final = 0.7
 """A key that comes sooner was meant for the screen before."""
@@ -20,13 +29,39 @@ class WritingDialog(Dialog[Result]):
     refuses_earlier_keys: ClassVar = True
     shown_at: float | None = None
     """When the dialog was drawn, by the console's clock."""
+    to_be_typed: tuple[Broken, str] | None = None
+    """The rule that asks for the table's name, and the name."""
 
     def confirm_label(self) -> str:
         raise NotImplementedError
 
     def may_confirm(self) -> bool:
-        """Whether all that is asked for is given. To be overridden."""
-        return True
+        """Whether all that is asked for is given. To be extended."""
+        return self.is_typed
+
+    def compose_typed(self) -> Iterable[Widget]:
+        """The field for the table's name, if a rule of the policy asks for it."""
+        if self.to_be_typed is not None:
+            rule, name = self.to_be_typed
+            question = f"The policy asks for it ({rule.rule}): {rule.how} (tab goes there):"
+            yield Sentences((sentence(""), sentence(question)))
+            yield Input(placeholder=visible(name), id="typed", compact=True)
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether the table's name is typed, if that is asked for."""
+        return self.to_be_typed is None or self.query_one("#typed", Input).value.strip() == self.to_be_typed[1]
+
+    @on(Input.Changed, "#typed")
+    def _name_typed(self) -> None:
+        self._draw_button()
+
+    def confirmed(self, result: Result) -> None:
+        """Close with ``result``, if all that is asked for is given and the dialog could be read."""
+        if not self.is_typed:
+            self.notify("The table's name has to be typed first.", severity="warning")
+        elif self.was_readable:
+            self.dismiss(result)
 
     def on_screen_resume(self) -> None:
         self.shown_at = None

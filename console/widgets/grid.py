@@ -25,6 +25,7 @@ from console.work import Asking
 
 PADDING = 1
 MINIMUM_FIT = 8
+READABLE_FIT = 24
 MAXIMUM_CELL = 400
 MEASURED = 600
 """About as many rows, spread over all, are measured. A wider cell elsewhere widens its column once it is in sight."""
@@ -103,7 +104,11 @@ class Grid(ScrollView, Asking, can_focus=True):
         self._glyphs = glyphs
         self._ellipsis = glyphs.ellipsis
         self._sample = table.rows[:: max(len(table.rows) // MEASURED, 1)]
-        self._natural = [_measured(column, self._cells_of(at)) for at, column in enumerate(table.columns)]
+        self._is_short = False
+        self._natural = self._measured()
+        if self._needed() > width:
+            self._is_short = True
+            self._natural = self._measured()
         self._widths = self._fitted()
         self._lines: LRUCache[tuple[object, ...], Strip] = LRUCache(512)
 
@@ -131,7 +136,7 @@ class Grid(ScrollView, Asking, can_focus=True):
         if key not in self._lines:
             style = self.get_component_rich_style(f"grid--{look}") if look else self.rich_style
             cells = self._cells(self.number_of(row), style, selected=bool(look))
-            self._lines[key] = Strip(cells).crop_extend(left, left + width, style).apply_style(style)
+            self._lines[key] = self._in_sight(Strip(cells), left, width, style).apply_style(style)
         return self._lines[key]
 
     def _header(self, left: int, width: int) -> Strip:
@@ -141,7 +146,18 @@ class Grid(ScrollView, Asking, can_focus=True):
             for at, column in enumerate(self.table.columns)
         ]
         text = "".join(f"{' ' * PADDING}{label}{' ' * PADDING}" for label in labels)
-        return Strip([Segment(text, style)]).crop_extend(left, left + width, style)
+        return self._in_sight(Strip([Segment(text, style)]), left, width, style)
+
+    def _in_sight(self, line: Strip, left: int, width: int, style: Style) -> Strip:
+        """What is seen of a whole line: the columns that stay, then the others from where they are scrolled to."""
+        still = self._still()
+        return Strip.join([line.crop(0, still), line.crop_extend(left + still, left + width, style)])
+
+    def _still(self) -> int:
+        """The width of the columns that stay; 0 if they left less than a third for the others."""
+        widths = self._widths[: self.table.still]
+        still = sum(widths) + 2 * PADDING * len(widths)
+        return still if still <= self.size.width * 2 // 3 else 0
 
     def _label(self, at: int) -> str:
         label = visible(self.table.columns[at].label)
@@ -157,7 +173,7 @@ class Grid(ScrollView, Asking, can_focus=True):
         pad = " " * PADDING
         null = style + Style(dim=True, italic=True)
         for at, (cell, column) in enumerate(zip(row, self.table.columns, strict=True)):
-            text = NULL if cell is None else elide_end(cell, MAXIMUM_CELL, self._ellipsis)
+            text = elide_end(self._text(cell, column), MAXIMUM_CELL, self._ellipsis)
             size = self._widths[at]
             if column.fit is None and cell_len(text) > size:
                 # a cell that was not measured: a number is never cut
@@ -172,10 +188,29 @@ class Grid(ScrollView, Asking, can_focus=True):
 
     def _cells_of(self, at: int) -> list[str]:
         """The cells of one column in the rows that are measured."""
-        return [NULL if row[at] is None else row[at] or "" for row in self._sample]
+        return [self._text(row[at], self.table.columns[at]) for row in self._sample]
+
+    def _text(self, cell: str | None, column: Column) -> str:
+        if cell is None:
+            return NULL
+        return column.short(cell) if self._is_short and column.short is not None else cell
+
+    def _measured(self) -> list[int]:
+        """The widths that the columns ask for."""
+        return [_measured(column, self._cells_of(at)) for at, column in enumerate(self.table.columns)]
+
+    def _needed(self) -> int:
+        """The width in which all that is not scrolled to can be read; a long text is readable when it is cut."""
+        near = [
+            min(size, READABLE_FIT) if column.fit else size
+            for size, column in zip(self._natural, self.table.columns, strict=True)
+            if not column.beyond
+        ]
+        return sum(near) + 2 * PADDING * len(near)
 
     def _fitted(self) -> list[int]:
-        """As wide as the cells; ``fit`` columns share the room that the others leave."""
+        """As wide as the cells; ``fit`` columns share the room that the others leave. One that asks for less than its
+        share leaves the rest to those that ask for more."""
         columns = self.table.columns
         flexible = [at for at, column in enumerate(columns) if column.fit]
         widths = list(self._natural)
@@ -183,11 +218,13 @@ class Grid(ScrollView, Asking, can_focus=True):
             near = [at for at, column in enumerate(columns) if not column.beyond]
             taken = sum(widths[at] for at in near if at not in flexible)
             padding = 2 * PADDING * len(near)
-            room = max((self._room - taken - padding) // len(flexible), MINIMUM_FIT)
-            for at in flexible:
+            rest = self._room - taken - padding
+            for already, at in enumerate(sorted(flexible, key=self._natural.__getitem__)):
                 column = self.table.columns[at]
+                room = max(rest // (len(flexible) - already), MINIMUM_FIT)
                 cells = (_cut(cell, column, room, self._ellipsis) for cell in self._cells_of(at))
                 widths[at] = max(cell_len(visible(column.label)), max(map(cell_len, cells), default=0))
+                rest -= widths[at]
         return [max(size, cell_len(self._label(at))) for at, size in enumerate(widths)]
 
     def _widen(self) -> None:
@@ -235,7 +272,7 @@ class Grid(ScrollView, Asking, can_focus=True):
             self.post_message(self.RowHighlighted(self.table, self.number_of(0)))
 
     def _column_at(self, x: int) -> int | None:
-        end = -self.scroll_offset.x
+        end = 0 if x < self._still() else -self.scroll_offset.x
         for at, size in enumerate(self._widths):
             end += size + 2 * PADDING
             if x < end:

@@ -56,7 +56,7 @@ class Column:
     to, and takes no room from them.
 
     ``value``: from a row's number to what the column sorts by, and is exported as, if its cells say it for people
-    (``1.2 GB``, ``1,204``).
+    (``1.2 GB``, ``1,204``). ``short``: what of a cell is shown where the table is wider than the room for it.
     """
 
     label: str
@@ -64,6 +64,7 @@ class Column:
     fit: Literal["file", "end"] | None = None
     value: Value | None = None
     beyond: bool = False
+    short: Callable[[str], str] | None = None
     failed: Callable[[int], bool] | None = None
     """Whether the cell of a row, by its number, is shown in the colour of errors."""
 
@@ -76,6 +77,8 @@ class Table:
     rows: Sequence[Row]
     empty: str = "Nothing here."
     """The sentence shown if there are no rows."""
+    still: int = 0
+    """So many of the first columns stay where they are while the others scroll sideways."""
 
     @property
     def names(self) -> list[str]:

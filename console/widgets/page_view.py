@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from textual import events
@@ -76,6 +77,8 @@ class PageView(Vertical):
         """The page on screen, and the width it was drawn for."""
         self._order: Order | None = None
         self._swapping = False
+        self._held = ExitStack()
+        """Keeps the terminal from being drawn while the page on screen is not the newest."""
         self._focus_wanted = False
 
     @property
@@ -152,22 +155,28 @@ class PageView(Vertical):
         # one swap at a time, and it draws the newest page
         if not self._swapping:
             self._swapping = True
+            # the title above it is of the new page already: they are drawn together
+            self._held.enter_context(self.app.batch_update())
             self.call_next(self._swap)
 
+    def on_unmount(self) -> None:
+        # a swap that never came may not keep the terminal
+        self._held.close()
+
     async def _swap(self) -> None:
-        while self._drawn[0] is not self.page or self._drawn[1] != self.size.width:
-            self._drawn = (self.page, self.size.width)
-            focused = self.screen.focused
-            if focused is not None and self in focused.ancestors:
-                self._focus_wanted = True
-                # else Textual gives it to the next widget as soon as this one is removed
-                self.screen.set_focus(None)
-            with self.app.batch_update():
+        with self._held:
+            while self._drawn[0] is not self.page or self._drawn[1] != self.size.width:
+                self._drawn = (self.page, self.size.width)
+                focused = self.screen.focused
+                if focused is not None and self in focused.ancestors:
+                    self._focus_wanted = True
+                    # else Textual gives it to the next widget as soon as this one is removed
+                    self.screen.set_focus(None)
                 await self.remove_children()
                 await self.mount_all(self._widgets(self._drawn[0]))
-            # updates of the visible screen were postponed meanwhile, and nothing else would wake it
-            self.app.screen.check_idle()
-        self._swapping = False
+            self._swapping = False
+        # updates of the visible screen were postponed meanwhile, and nothing else would wake it
+        self.app.screen.check_idle()
         # a widget that took the focus meanwhile keeps it
         if self._focus_wanted and self.screen.focused is None:
             self._focus_now()

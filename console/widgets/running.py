@@ -91,7 +91,7 @@ class Running(OneLine):
             parts.append(elide_end(phase, max(len(phase) - cut, 0), self.console_app.glyphs.ellipsis))
             if progress.total:
                 bar = self._bar(progress.done, progress.total, bar_width)
-                parts.append(f"{number(progress.done)} of {number(progress.total)} tasks")
+                parts.append(f"{number(progress.done)} of {number(progress.total)} {progress.counts}")
             if progress.bytes_read and with_bytes:
                 parts.append(f"{size(progress.bytes_read)} read")
         parts.append(self._time())

@@ -35,6 +35,11 @@ def size(value: int | None) -> str:
     return f"{sign}{text} {_SI_UNITS[unit]}"
 
 
+def rounded(value: int) -> str:
+    """``1,204`` as it is; above 9,999 three digits at most: ``30.2k``, ``1.2M``."""
+    return number(value) if value < 10_000 else size(value).replace(" ", "").removesuffix("B")
+
+
 def share(part: int, whole: int) -> str:
     """``part`` of ``whole`` in percent. Something never reads as 0 %, nor almost all as 100 %."""
     if whole <= 0:

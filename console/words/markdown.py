@@ -183,7 +183,9 @@ def _files(plan: Plan) -> Iterator[str]:
 def _samples(plan: Plan) -> Iterator[str]:
     if not plan.samples:
         return
-    rows = [(one.action, str(one.clause + 1), code(sample_text(one, UNICODE))) for one in plan.samples[:MAX_SAMPLES]]
+    rows = [
+        (one.action, str(one.clause + 1), code(sample_text(plan, one, UNICODE))) for one in plan.samples[:MAX_SAMPLES]
+    ]
     shown = count(len(rows), "sample row")
     yield from _details(f"Rows: {shown}", "\n".join(_table(("action", "clause", "row"), rows, right=(1,))))
 

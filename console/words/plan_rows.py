@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from console.words.format import elide_end, number
 from console.words.glyphs import Glyphs
 from console.words.visible import visible
+from engine.sql.sql_text import key_names
 
 if TYPE_CHECKING:
-    from engine.model.plan import Estimate, Sample
+    from engine.model.plan import Estimate, Plan, Sample
     from engine.model.value import Cells
 
 MAX_FILES = 12
@@ -27,9 +29,14 @@ def estimated(estimate: int | Estimate) -> str:
     return f"{number(estimate.low)} to {number(estimate.high)}"
 
 
-def sample_text(sample: Sample, glyphs: Glyphs) -> str:
+def keys_first(plan: Plan, names: Collection[str]) -> list[str]:
+    """The columns of the target, those that ON ties first: they tell which row it is."""
+    return list(dict.fromkeys([*key_names(plan.statement.condition, names), *names]))
+
+
+def sample_text(plan: Plan, sample: Sample, glyphs: Glyphs) -> str:
     """``id=7, name=x: price 1.00 → 2.00``: enough to tell the row, then what changes in it."""
-    before, after = sample.before, sample.shown_after
+    before, after = _keys_first(plan, sample.before), _keys_first(plan, sample.shown_after)
     if before is None or after is None:
         return _pairs(before or after or {})
     changed = [name for name in dict.fromkeys([*before, *after]) if before.get(name) != after.get(name)]
@@ -39,6 +46,10 @@ def sample_text(sample: Sample, glyphs: Glyphs) -> str:
         f"{visible(name)} {cell(before.get(name))} {glyphs.becomes} {cell(after.get(name))}" for name in changed
     )
     return f"{identity}: {changes or 'written again unchanged'}" if identity else changes
+
+
+def _keys_first(plan: Plan, cells: Cells | None) -> Cells | None:
+    return cells and {name: cells[name] for name in keys_first(plan, cells)}
 
 
 def _pairs(cells: Cells) -> str:

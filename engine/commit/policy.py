@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Literal
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from engine.model.errors import RefusedError
 
 if TYPE_CHECKING:
+    from engine.model.operation import UndoPlan
     from engine.model.plan import PolicyVerdict
     from engine.model.plans import AnyPlan
 
@@ -21,10 +22,11 @@ class Policy:
     """The rules; the default allows everything. Shares are from 0 to 1, of the table as it was planned.
 
     ``typed_confirmation`` (the table's name is to be typed, so nobody confirms unseen) and ``typed_above`` (the same,
-    where more than that share of the files or rows is rewritten, or of the rows deleted) are asked by whoever talks
-    with a person. ``reviewed_plans``: only a plan that was saved and then looked at with ``show``.
-    ``require_undo``: only a plan whose commit can be taken back. ``verify``: what is expected of the table is checked
-    on the committed version, too; it refuses no plan.
+    where more than that share of the files or rows is rewritten, or of the rows deleted; of an undo, where more than
+    that share of the files goes) are asked by whoever talks with a person, before a commit and before an undo.
+    ``reviewed_plans``: only a plan that was saved and then looked at with ``show``. ``require_undo``: only a plan whose
+    commit can be taken back. ``verify``: what is expected of the table is checked on the committed version, too; it
+    refuses no plan.
     """
 
     read_only: bool = False
@@ -99,10 +101,25 @@ def _verdicts(policy: Policy, plan: AnyPlan, *, reviewed: bool) -> Iterator[Poli
 
 def to_be_typed(policy: Policy, plan: AnyPlan) -> Broken | None:
     """The rule by which the table's name is to be typed before ``plan`` is applied, or None: a yes will do."""
+    return _to_be_typed(policy, _shares(plan) if plan.changes_something else ())
+
+
+def undo_to_be_typed(policy: Policy, undo_plan: UndoPlan) -> Broken | None:
+    """The same before an operation is taken back."""
+    promise = undo_plan.promise
+    # a DROP promises no numbers: all of them go
+    gone, now = None, None
+    if promise:
+        gone = promise["numRemovedFiles"]
+        now = promise["numOfFilesAfterRestore"] - promise["numRestoredFiles"] + gone
+    return _to_be_typed(policy, (_Share("files", "removed", gone, now),))
+
+
+def _to_be_typed(policy: Policy, shares: Iterable[_Share]) -> Broken | None:
     if policy.typed_confirmation:
         return Broken("typed_confirmation", "the table's name is to be typed")
-    if policy.typed_above is not None and plan.changes_something:
-        for share in _shares(plan):
+    if policy.typed_above is not None:
+        for share in shares:
             if how := share.above(policy.typed_above):
                 return Broken("typed_above", f"{how}: the table's name is to be typed")
     return None

@@ -8,8 +8,8 @@ feed touches few of them and a careless one all; ``customers`` has deletion vect
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +54,7 @@ def build_demo(
     """Make the demo's tables in ``schema`` and its statements in ``<home>/demo``; what is there stays.
 
     ``reset`` makes all of it again: merges applied since are lost. ``scale`` 1.0 is 2 M orders. Progress
-    comes in steps: ``done`` of ``total`` tables, from two threads. ``tag`` marks the Spark work, so that
+    counts the tables that are done, in their order, from two threads. ``tag`` marks the Spark work, so that
     it can be interrupted. Raises EngineError when Spark refuses (no right to create a schema, a full disk).
     """
     folder = home / "demo"
@@ -86,13 +86,29 @@ def build_demo(
 def _build(
     spark: SparkSession, schema: str, all_tables: tuple[Table, ...], on_progress: OnProgress, tag: str | None
 ) -> None:
-    total = len(all_tables)
-    on_progress(Progress(phase="Creating the demo schema", done=0, total=total))
+    total, done = len(all_tables), 0
+    under_way: list[str] = []
+    lock = threading.Lock()
+
+    def say(phase: str) -> None:
+        on_progress(Progress(phase=phase, done=done, total=total, counts="tables"))
+
+    def generating(begun: str = "", ended: str = "") -> None:
+        nonlocal done
+        with lock:  # two threads report, and none may overtake the other
+            if ended:
+                under_way.remove(ended)
+                done += 1
+            if begun:
+                under_way.append(begun)
+            if under_way:
+                say(f"Generating {', '.join(under_way)}")
+
+    say("Creating the demo schema")
     spark.sql(f"CREATE SCHEMA IF NOT EXISTS {quote(schema)}").collect()
-    counter = itertools.count()
 
     def make(table: Table) -> None:
-        on_progress(Progress(phase=f"Generating {schema}.{table.name}", done=next(counter), total=total))
+        generating(begun=f"{schema}.{table.name}")
         name = f"{quote(schema)}.{quote(table.name)}"
         with tagged(spark, tag):
             spark.sql(f"DROP TABLE IF EXISTS {name}").collect()
@@ -101,12 +117,13 @@ def _build(
             spark.sql(table.create).collect()
             for statement in table.fill:
                 spark.sql(statement).collect()
+        generating(ended=f"{schema}.{table.name}")
 
     # a commit leaves a core idle; the feeds read the first two
     with ThreadPoolExecutor(2, "demo") as pool:
         for stage in (all_tables[:2], all_tables[2:]):
             list(pool.map(make, stage))
-    on_progress(Progress(phase="The demo is built", done=total, total=total))
+    say("The demo is built")
 
 
 def _existing(spark: SparkSession, schema: str) -> set[str]:

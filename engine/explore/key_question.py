@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.merge.analyze import AnalyzedMerge
+from engine.merge.analyze import AnalyzedMerge, Key
 from engine.merge.prepare_source import PreparedSource
 from engine.model.errors import EngineError, UsageError
 from engine.spark.schema import schema_of
-from engine.sql.names import string
-from engine.sql.resolve import resolve
+from engine.spark.spark_errors import collected
+from engine.sql.names import quote, string
+from engine.sql.resolve import SOURCE, TARGET, resolve
 from engine.sql.sql_text import (
     EQUALITIES,
     NOT_ONE_EQUALITY,
@@ -51,7 +52,20 @@ class Question:
 def ask_for(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, typed: str) -> Question:
     """What ``typed`` asks: values for the equalities of ON, or a predicate. Raises EngineError."""
     ask = _by_predicate if is_predicate(typed) else _by_value
-    return ask(spark, merge, source, typed)
+    try:
+        return ask(spark, merge, source, typed)
+    except EngineError as error:
+        if (message := _as_typed(error.message, merge)) == error.message:
+            raise
+        raise EngineError(error.condition, message, error.hint) from error
+
+
+def _as_typed(message: str, merge: AnalyzedMerge) -> str:
+    """A message about a query of ours, with what the statement calls the two sides."""
+    typed = merge.typed
+    for ours, theirs in ((SOURCE, typed.source.reference), (TARGET, typed.target.reference)):
+        message = message.replace(f"{quote(ours)}.", f"{theirs}." if theirs else "")
+    return message
 
 
 def is_predicate(typed: str) -> bool:
@@ -106,6 +120,7 @@ def _by_value(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource,
     reference = merge.statement.target.reference
     to_types = schema_of(spark, f"SELECT {_items(ours)} FROM {merge.target_sql} AS {reference}").fields
     from_types = schema_of(spark, f"SELECT {_items(theirs)} FROM {source.view} AS {merge.source_reference}").fields
+    _check_values(spark, keys, values, [ddl(field.dataType) for field in to_types])
     literals = [
         f"CAST({'NULL' if value is None else string(value)} AS {ddl(field.dataType)})"
         for value, field in zip(values, to_types, strict=True)
@@ -118,6 +133,26 @@ def _by_value(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource,
         # '007' and 7 are one key where ON casts one side, and then the target's own literal may not find it
         narrow=all(is_same(one.dataType, other.dataType) for one, other in zip(to_types, from_types, strict=True)),
     )
+
+
+def _check_values(spark: SparkSession, keys: Sequence[Key], values: Sequence[str | None], types: Sequence[str]) -> None:
+    """Refuse a value that the type of its column does not have. Where Spark is not ANSI it would be NULL."""
+    given = [
+        (key.target.typed, value, data_type)
+        for key, value, data_type in zip(keys, values, types, strict=True)
+        if value is not None
+    ]
+    if not given:
+        return
+    casts = ", ".join(f"try_cast({string(value)} AS {data_type}) IS NULL" for _, value, data_type in given)
+    row = collected(spark, f"SELECT {casts}")[0]
+    for is_bad, (column, value, data_type) in zip(row, given, strict=True):
+        if is_bad:
+            raise EngineError(
+                "KEY_NOT_UNDERSTOOD",
+                f"{value[:40]!r} is no {data_type.upper()}, and {column} is one.",
+                "Type a value of that type, or a predicate.",
+            )
 
 
 def _items(texts: Sequence[str]) -> str:

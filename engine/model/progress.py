@@ -16,7 +16,8 @@ Stage = Literal["reading", "writing", "committed"]
 
 
 class Progress(Value):
-    """One step of long work. ``done`` and ``total`` are Spark tasks; ``total`` 0 means not known yet.
+    """One step of long work. ``done`` and ``total`` are Spark's tasks, or what ``counts`` names; ``total`` 0 means not
+    known yet.
 
     ``decision`` and ``scan`` are a plan's answers that cost nothing, reported as soon as they are known. That scan is
     by the target's own predicates: what the source's keys add is unknown until the source is frozen.
@@ -30,6 +31,13 @@ class Progress(Value):
     scan: Scan | None = None
     stage: Stage = Field(default="reading", exclude=True)
     """What a cancel goes by. Not part of ``--events``."""
+    counts: str = Field(default="tasks", exclude=True)
+    """Not part of ``--events``."""
+
+    def with_tasks(self, done: int, total: int, bytes_read: int) -> Progress:
+        """The same step with the tasks of the query that runs. A step that counts by itself keeps its count: each of
+        its queries begins at 0 again."""
+        return self if self.total else Progress(phase=self.phase, done=done, total=total, bytes_read=bytes_read)
 
     @property
     def is_answer(self) -> bool:

@@ -27,6 +27,7 @@ from engine.model.operation import ColumnsChange, Deviation, Outcome, UndoPlan
 from engine.model.plan import Undo
 from engine.model.progress import OnProgress, Progress
 from engine.recovery.undo_drop import check_still_ours, is_dropped, plan_drop
+from engine.recovery.why_not_undone import NOT_APPLIED, why_not_undone
 from engine.spark.confs import confs_set
 from engine.spark.schema import schema_of
 from engine.spark.session_state import tagged, whereabouts
@@ -66,37 +67,17 @@ def plan_undo(spark: SparkSession, detail: OperationDetail, *, tag: str | None =
     is another one or its log no longer holds that commit.
     """
     operation, plan = detail.operation, detail.plan
-    if operation.status == "undone":
-        raise StalePlanError("ALREADY_UNDONE", f"Operation {operation.op_id} is taken back already.")
-    if operation.status == "overwritten":
-        raise StalePlanError(
-            "ALREADY_UNDONE", f"Operation {operation.op_id} is gone already, with a RESTORE to a version before it."
-        )
-    if operation.kind in ("restore", "drop") and operation.status == "applied":
-        raise RefusedError(
-            "NOT_APPLIED",
-            f"Operation {operation.op_id} is an undo itself.",
-            "Plan the statement again, or RESTORE the version that you want.",
-        )
-    if operation.status == "running":
-        raise RefusedError(
-            "NOT_APPLIED",
-            f"It is not known yet what operation {operation.op_id} committed.",
-            "See how it ended with: deltamerge-console history",
-        )
-    if plan is None or operation.status != "applied" or operation.version is None:
-        raise RefusedError(
-            "NOT_APPLIED",
-            f"Operation {operation.op_id} committed nothing ({operation.status}): there is nothing to take back.",
-            "See what was committed with: deltamerge-console history",
-        )
+    if (refused := why_not_undone(operation)) is not None:
+        raise refused
+    if plan is None or operation.version is None:
+        raise RefusedError(NOT_APPLIED, f"The ledger does not hold the plan of operation {operation.op_id}.")
     at = operation.version
     with tagged(spark, tag):
         if at > 0:
             return _plan_restore(spark, operation.op_id, plan, at)
         if isinstance(plan, CreatePlan):
             return plan_drop(spark, operation, plan)
-    raise RefusedError("FIRST_VERSION", f"v0 of {plan.target.name} has no version before it to go back to.")
+    raise AssertionError(f"an operation of kind {operation.kind} has the plan of a {plan.kind}")
 
 
 def _plan_restore(spark: SparkSession, op_id: str, plan: AnyPlan, at: int) -> UndoPlan:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.spark.store_errors import STORE_CODES, store_error
+from engine.sql.names import without_ours
 from engine.sql.positions import place_in
 
 if TYPE_CHECKING:
@@ -261,7 +262,7 @@ def one_line(text: str) -> str:
     text = TAIL.sub("", text)
     text = STATE.sub("", text)
     text = PLACE.sub("", text)
-    text = re.sub(r"\s+", " ", text).strip(" ;,")
+    text = without_ours(re.sub(r"\s+", " ", text).strip(" ;,"))
     return GIANT.sub(lambda found: f"{found[0][:100]}…{found[0][-20:]}", text)
 
 

@@ -9,6 +9,10 @@ from engine.model.errors import EngineError
 
 # the aliases of the two sides hide no column
 OURS = re.compile(r"__dm_(?!target$|source$)", re.IGNORECASE)
+# what Spark takes a name for, or what to write instead: [`t`.`id`, `v`]
+_SUGGESTED = r"`(?:[^`]|``)*`(?:\.`(?:[^`]|``)*`)*"
+SUGGESTED = re.compile(_SUGGESTED)
+SUGGESTIONS = re.compile(rf"( Did you mean one of the following\? )?\[{_SUGGESTED}(?:, {_SUGGESTED})*\](\.?)")
 PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # words that Spark's grammar would not take for a name after a comma or a join
 RESERVED = frozenset(
@@ -34,9 +38,28 @@ def string(value: str) -> str:
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
+def is_ours(name: str) -> bool:
+    """Whether a column is called as one of those that our queries add."""
+    return bool(OURS.match(name))
+
+
+def without_ours(message: str) -> str:
+    """A message of Spark's that suggests no column of ours."""
+
+    def theirs(found: re.Match[str]) -> str:
+        names = [name for name in SUGGESTED.findall(found[0]) if not any(is_ours(part) for part in _parts(name))]
+        return f"{found[1] or ''}[{', '.join(names)}]{found[2]}" if names else ""
+
+    return SUGGESTIONS.sub(theirs, message)
+
+
+def _parts(name: str) -> list[str]:
+    return [part.replace("``", "`") for part in re.findall(r"`((?:[^`]|``)*)`", name)]
+
+
 def check_not_ours(names: Collection[str]) -> None:
     """Raise EngineError for a column that is called as one of those that our queries add."""
-    if (name := next((one for one in names if OURS.match(one)), None)) is not None:
+    if (name := next(filter(is_ours, names), None)) is not None:
         raise EngineError(
             "RESERVED_COLUMN_NAME",
             f"A column is called {name}: names that begin with __dm_ are those of this program's own queries.",

@@ -46,6 +46,7 @@ NO_NAMES_OF_DELTA = frozenset(
     )
 )
 BETWEEN_TOKENS_OF_DELTA = re.compile(r"(?:[ \r\n\t]|--[^\r\n]*|/\*(?:[^*]|\*(?!/))*\*/)*")
+COPIES = "SHALLOW CLONE shares the files of its source. To copy the rows: CREATE TABLE name USING delta AS SELECT …"
 TRAVEL = {"VERSION": False, "SYSTEM_VERSION": False, "TIMESTAMP": True, "SYSTEM_TIME": True}
 
 
@@ -191,7 +192,10 @@ def _like(sql: str, reader: Reader, at: int) -> Fields:
 
 def _clone(sql: str, reader: Reader, begin: int, at: int) -> Fields:
     """clone. Delta reads it by a grammar of its own, clauses in one order."""
-    source = reader.expect(reader.expect(at, "SHALLOW"), "CLONE")
+    if reader.word(at) != "SHALLOW":
+        # as Databricks has it: a bare CLONE is deep there
+        raise NotReadError(at, "SHALLOW, because Delta Lake has SHALLOW CLONE alone", COPIES)
+    source = reader.expect(at + 1, "CLONE")
     parts, end = read_name(reader, source)
     travel = end
     end = _behind_travel(reader, end)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from engine.sql.expressions import read_expression
 from engine.sql.lexer import CLOSING, OPENING, Token, tokenize
@@ -84,6 +84,20 @@ def equality(conjunct: str) -> tuple[str, str, str] | None:
         return None
     sides = (text_of(conjunct, tokens[side.start : side.end]) for side in (left, right))
     return (next(sides), root.name, next(sides))
+
+
+def key_names(condition: str, names: Collection[str]) -> tuple[str, ...]:
+    """Those of the columns ``names`` that an equality of ``condition`` ties to another expression, in its order."""
+    known = {name.lower(): name for name in names}
+    keys: dict[str, None] = {}
+    for conjunct in conjuncts(condition) if condition.strip() else ():
+        sides = equality(conjunct)
+        read = [[node.names for node in free_names(read_expression(side)[1])] for side in sides[::2]] if sides else []
+        # a column that is held against a constant tells no row from another
+        if read and all(read):
+            found = (part.lower() for parts in itertools.chain(*read) for part in parts[1:] or parts)
+            keys |= dict.fromkeys(known[part] for part in found if part in known)
+    return tuple(keys)
 
 
 EQUALITIES = ("=", "==", "<=>")

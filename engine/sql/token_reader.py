@@ -67,12 +67,13 @@ class Node:
 
 
 class NotReadError(Exception):
-    """The text is not of this shape; ``at`` is the token where that shows."""
+    """The text is not of this shape; ``at`` is the token where that shows, ``hint`` what to write instead."""
 
-    def __init__(self, at: int, expected: str) -> None:
+    def __init__(self, at: int, expected: str, hint: str = "Correct the statement at that place.") -> None:
         super().__init__(expected)
         self.at = at
         self.expected = expected
+        self.hint = hint
 
 
 class TokenReader:
@@ -220,7 +221,7 @@ def not_read(sql: str, tokens: Sequence[Token], error: NotReadError) -> UsageErr
     return UsageError(
         "PARSE_SYNTAX_ERROR",
         f"The statement cannot be read {near}: expected {error.expected}.",
-        "Correct the statement at that place.",
+        error.hint,
         line=line,
         column=column,
     )

@@ -425,6 +425,9 @@ def test_a_policy_refuses_with_6_and_names_the_rule(shell: Shell, target: str, m
     assert shell("--profile", "prod", "show", saved).code == 0
     assert shell("--profile", "prod", "apply", saved, "--yes").code == 0
     settings.unlink()
+    op_id = next(one["op_id"] for one in shell("history", "--json").json if one["status"] == "applied")
+    assert "(typed_confirmation)" in refused("typed_confirmation = true", "undo", op_id, "--yes")
+    assert f"Type {target}.t to undo" in refused("typed_confirmation = true", "undo", op_id, stdin=b"yes\n", tty=True)
 
 
 def test_a_create_is_planned_applied_once_and_remembered(shell: Shell, spark: Any, schema: str, tmp_path: Path) -> None:

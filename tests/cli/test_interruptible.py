@@ -16,6 +16,7 @@ from console.cli.interruptible import Interruptible
 from console.cli.narrator import EventNarrator, Narrator
 from engine.model.errors import CancelledError
 from engine.model.progress import Progress
+from engine.session.session import TaskProgress
 
 
 class FakeSession:
@@ -145,6 +146,30 @@ def test_spark_that_does_not_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     go_on.set()
     assert session.closed
     assert "did not confirm" in caught.value.hint
+
+
+def test_the_tasks_of_a_query_leave_the_count_of_a_step_as_it_is() -> None:
+    class Counting(FakeSession):
+        def on_progress(self, handler: Callable[..., None]) -> Callable[[], None]:
+            self.handler = handler
+            return super().on_progress(handler)
+
+    class Keeping(Narrator):
+        def __init__(self) -> None:
+            super().__init__()
+            self.counts: list[tuple[int, int, str]] = []
+
+        def progress(self, progress: Progress) -> None:
+            self.counts.append((progress.done, progress.total, progress.counts))
+
+    def work(tag: str, say: Any) -> None:
+        for done in range(2):
+            say(Progress(phase="Generating", done=done, total=8, counts="tables"))
+            session.handler(TaskProgress(tasks_done=9, tasks=10, bytes_read=0))
+
+    session, narrator = Counting(), Keeping()
+    Interruptible(session, narrator, work).run()  # type: ignore[arg-type]
+    assert narrator.counts == [(0, 8, "tables"), (0, 8, "tables"), (1, 8, "tables"), (1, 8, "tables")]
 
 
 def test_narrator_never_stops_the_work(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,6 +40,11 @@ def test_what_is_offered(before: str, expected: list[str]) -> None:
     assert offered(before) == expected
 
 
+def test_no_name_of_ours_is_offered() -> None:
+    names = ["__dm_source_row", "`__dm_file`", "__dmitri"]
+    assert completions(START + "t.__d", "", TABLES, lambda _: names)[1] == ["__dmitri"]
+
+
 def test_nothing_is_offered_in_the_middle_of_a_word() -> None:
     assert offered(START + "t.ord", "er_id") == []
     assert offered(START + "t.ord", " = s.order_id") == ["order_id", "order_date"]

@@ -101,16 +101,17 @@ async def test_the_palette_jumps_to_a_table_a_merge_and_an_operation(backend: Fa
         await operator.until(lambda: operator.merge.editor.text == MERGE_SQL)
 
 
-def test_the_columns_that_change_come_first_in_the_rows() -> None:
+def test_the_columns_that_change_come_right_behind_the_key_in_the_rows() -> None:
     sample = samples.a_plan().samples[0]
     assert sample.before is not None
     assert sample.after is not None
     changed = [name for name in sample.before if sample.before[name] != sample.after[name]]
-    same = [name for name in sample.before if name not in changed]
+    keys = ["order_id", "order_date"]
+    same = [name for name in sample.before if name not in (*keys, *changed)]
     assert changed
     page = rows_page(samples.a_plan().model_copy(update={"samples": (sample,)}), UNICODE)
     assert page.table is not None
-    assert [column.label for column in page.table.columns][3:] == [*changed, *same]
+    assert [column.label for column in page.table.columns][3:] == [*keys, *changed, *same]
 
 
 async def test_the_help_is_searched(backend: FakeBackend) -> None:

@@ -159,3 +159,46 @@ async def test_a_hundred_thousand_rows_are_sorted_while_the_console_stays_awake(
         # the cursor moved before the rows were in order
         assert app.query_one(Grid).cursor == 2 or app.query_one(Grid).order is not None
         assert await first_cells(app, pilot) == ["file-0", "file-1", "file-10"]
+
+
+async def test_columns_that_stay_are_in_sight_however_far_the_others_are_scrolled() -> None:
+    columns = [Column("key"), *(Column(f"column_{number}") for number in range(20))]
+    table = Table(columns, [("k1", *(f"value {number}" for number in range(20)))], still=1)
+    app = OneGrid(table)
+    async with app.run_test(size=(60, 12)) as pilot:
+        grid = app.query_one(Grid)
+        for _ in range(9):
+            await pilot.press("right")
+        await pilot.pause()
+        header, row = app.lines()[:2]
+        assert (header.split()[0], row.split()[0]) == ("key", "k1")
+        assert "column_0" not in header
+        assert "column_8" in header
+        assert [grid._column_at(x) for x in (0, 4)] == [0, 0]
+        assert grid._column_at(header.index("column_8")) == 9
+
+
+async def test_columns_that_would_take_the_whole_width_do_not_stay() -> None:
+    table = Table([Column("a key of fifty letters, and more, to see"), Column("b" * 40)], [("1", "2")], still=1)
+    app = OneGrid(table)
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.press("right", "right", "right", "right")
+        await pilot.pause()
+        assert "a key" not in app.lines()[0]
+
+
+async def test_a_cell_is_shortened_only_where_the_table_is_wider_than_its_room() -> None:
+    def table(width: int) -> Table:
+        day = Column("day", short=lambda cell: cell.removeprefix("2026-"))
+        return Table([day, Column("name")], [("2026-11-20", "x" * width)])
+
+    for width, shown in ((40, "2026-11-20"), (50, "11-20")):
+        async with OneGrid(table(width)).run_test(size=(60, 12)) as pilot:
+            assert pilot.app.lines()[1].split()[0] == shown  # type: ignore[attr-defined]
+
+
+async def test_a_column_that_asks_for_less_than_its_share_leaves_the_rest_to_the_others() -> None:
+    table = Table([Column("a", fit="end"), Column("b", fit="end")], [("short", "x" * 45)])
+    app = OneGrid(table)
+    async with app.run_test(size=(60, 12)):
+        assert "x" * 45 in app.lines()[1]

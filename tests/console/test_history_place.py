@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from console.places.history.history import HistoryPlace
-from console.places.history.history_pages import Group
+from console.places.history.history_pages import Group, short_result
 from console.status import Job
 from console.widgets.grid import Grid
+from engine.commit.policy import Policy
+from engine.model.operation import UndoPlan
 from engine.model.plans import OperationDetail
 from tests.console import samples
 from tests.console.drive import Operator, console
@@ -18,11 +22,30 @@ from tests.console.samples import MERGE_SQL
 async def test_the_ledger_is_listed_newest_first_with_what_came_of_it(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.press("3")
-        await operator.sees("applied, kept", "failed", "cancelled", "applied, DEVIATED")
-        rows = [line for line in operator.screen.splitlines() if line.startswith(" 2026-11-")]
+        await operator.sees("✔ kept", "failed", "cancelled", "✖ DEVIATED")
+        rows = [line for line in operator.screen.splitlines() if line.startswith(" 11-")]
         assert [row.split()[1] for row in rows[:4]] == ["12:05", "11:40", "09:00", "22:15"]
         # the rows that changed, of what was committed alone
-        assert ["+220 ~1," in row for row in rows[:4]] == [True, False, False, True], rows
+        assert ["+220 ~1,204 -3" in row for row in rows[:4]] == [True, False, False, True], rows
+
+
+async def test_what_came_of_an_operation_is_readable_at_80_columns_however_long_a_table_s_name_is(
+    backend: FakeBackend,
+) -> None:
+    first, failed, *_ = backend.ledger
+    long = "spark_catalog.warehouse_production.customer_orders_daily_snapshot"
+    backend.ledger = [first.model_copy(update={"table": long}), failed]
+    async with console(backend) as operator:
+        await operator.press("3")
+        await operator.sees("✔ kept", "v42  +220 ~1,204 -3", "MULTIPLE_SOURCE")
+        # what tells a table from another is at its end
+        await operator.sees("shot  merge")
+
+
+def test_a_result_is_shortened_to_what_tells_most() -> None:
+    assert short_result("+30,167 ~1,204 -129,001") == "+30.2k ~1,204 -129k"
+    assert short_result("[DELTA_CONCURRENT_APPEND] Files were added.") == "CONCURRENT_APPEND"
+    assert short_result("rehearsed, DEVIATED") == "rehearsed, DEVIATED"
 
 
 async def test_the_operation_under_the_cursor_shows_promise_against_actual(backend: FakeBackend) -> None:
@@ -380,9 +403,9 @@ async def test_esc_leaves_the_filter_and_shows_all_again(backend: FakeBackend) -
 @pytest.mark.parametrize(
     ("row", "why"),
     [
-        ({"status": "undone"}, "This commit is taken back."),
-        ({"kind": "restore"}, "An undo is not undone"),
-        ({"status": "not_committed", "version": None}, "It committed nothing (not committed)"),
+        ({"status": "undone"}, "is taken back already."),
+        ({"kind": "restore"}, "is an undo itself"),
+        ({"status": "not_committed", "version": None}, "committed nothing (not committed)"),
     ],
 )
 async def test_u_says_why_there_is_nothing_to_take_back(backend: FakeBackend, row: dict[str, object], why: str) -> None:
@@ -423,3 +446,22 @@ async def test_the_page_of_a_commit_says_that_it_was_taken_back(backend: FakeBac
         operator.app.ledger_changed()
         await operator.sees("This commit is taken back.")
         assert "undo: RESTORE TABLE" not in operator.screen
+
+
+@pytest.mark.parametrize("looked", [samples.an_undo, samples.a_dropping_undo])
+async def test_the_policy_asks_for_the_tables_name_before_an_undo_too(
+    backend: FakeBackend, looked: Callable[[str], UndoPlan]
+) -> None:
+    backend.policy = Policy(typed_confirmation=True)
+    backend.undo_plan = looked("01JCM4Z7")
+    async with console(backend, size=(110, 36)) as operator:
+        await operator.press("3")
+        await operator.sees("u takes it back")
+        await operator.press("u")
+        await operator.sees("The policy asks for it (typed_confirmation)", "ctrl+y  undo")
+        await operator.press("ctrl+y")
+        await operator.sees("The table's name has to be typed first.")
+        assert not backend.called("undo")
+        await operator.press("shift+tab", *"sales.orders")
+        await operator.press("ctrl+y")
+        await operator.until(lambda: backend.called("undo"))

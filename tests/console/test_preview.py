@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 import pytest
 from textual.geometry import Region
+from textual.screen import Screen
 from textual.widgets import Input
 
+from console.app import DeltaMergeApp
 from console.places.statement.preview import verdict
 from console.widgets.editor import SqlView
+from console.widgets.page_view import PageView
 from console.words.glyphs import UNICODE
 from engine.commit.policy import Policy, with_verdicts
 from engine.model.changes import Changes
@@ -330,3 +334,54 @@ async def test_another_merge_is_opened_from_a_preview_too(backend: FakeBackend) 
         await operator.plan(MERGE_SQL)
         await operator.press("o")
         await operator.sees("Open a merge")
+
+
+async def test_no_frame_has_the_headline_of_one_plan_above_the_files_of_another(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    touched = samples.a_plan().find_touched_files
+    file = touched.files[0].model_copy(update={"path": "of-the-second.parquet"})
+    second = touched.model_copy(update={"files": (file,)})
+    backend.plans = [samples.a_plan(), samples.a_plan(plan_id="5ec0nd000000", find_touched_files=second)]
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.sees("plan 7f3a9c", "434,088")
+        frames: list[str] = []
+        drawn = type(operator.app)._display
+
+        def keep(app: DeltaMergeApp, screen: Screen[object], renderable: object) -> None:
+            if not app._batch_count:
+                frames.append(operator.screen)
+            drawn(app, screen, renderable)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(type(operator.app), "_display", keep)
+        swapped = PageView._swap
+
+        async def late(view: PageView) -> None:
+            # on a busy machine it is a while until the page has its turn
+            await asyncio.sleep(0.2)
+            await swapped(view)
+
+        monkeypatch.setattr(PageView, "_swap", late)
+        await operator.press("r")
+        await operator.sees("plan 5ec0nd", "of-the-second.parquet")
+    of_second = [frame for frame in frames if "plan 5ec0nd" in frame]
+    assert of_second
+    assert all("of-the-second.parquet" in frame for frame in of_second)
+
+
+async def test_the_key_of_a_row_is_in_sight_before_what_changes_and_stays_there(backend: FakeBackend) -> None:
+    sample = samples.a_plan().samples[0]
+    assert sample.before is not None
+    assert sample.after is not None
+    wide = {f"wide_{number}": "x" * 12 for number in range(9)}
+    before, after = ({**wide, **cells} for cells in (sample.before, {**sample.after, **dict.fromkeys(wide, "y" * 12)}))
+    backend.plans = [samples.a_plan(samples=(sample.model_copy(update={"before": before, "after": after}),))]
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        operator.merge.preview.turn_to("rows")
+        await operator.sees("order_id", "10001", "order_date", "wide_0")
+        await operator.press(*["right"] * 20)
+        await operator.sees("wide_6")
+        assert "10001" in operator.screen
+        assert "wide_0" not in operator.screen

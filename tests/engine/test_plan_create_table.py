@@ -19,7 +19,8 @@ from engine.model.plan import Plan
 from engine.plan_statement import plan
 from engine.spark.spark_errors import translate
 from engine.sql.parse_create import parse_create
-from tests.engine.creates import EVERY, LOG, LOG_ROWS, PARQUET, ROWS, SRC, SRC_ROWS, Case, T
+from tests.engine.creates import EVERY
+from tests.engine.creates.case import LOG, LOG_ROWS, PARQUET, ROWS, SRC, SRC_ROWS, Case, T
 from tests.engine.some import every_nth, some
 
 

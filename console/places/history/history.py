@@ -17,19 +17,18 @@ from typing_extensions import override
 from console.places.history.history_pages import (
     GROUPINGS,
     Group,
-    can_be_undone,
     detail_page,
     grouped,
     key_of,
     list_page,
     matches,
     sql_page,
-    why_not_undone,
 )
 from console.places.history.undoing import Undoing
 from console.status import Status
 from console.widgets.lines import TabLine
 from console.widgets.page_view import PageView
+from engine.recovery.why_not_undone import why_not_undone
 
 if TYPE_CHECKING:
     from console.places.statement.statement import StatementPlace
@@ -271,9 +270,9 @@ class HistoryPlace(Undoing):
         if action == "plan_again":
             return self.selected is not None and self.selected.kind == "merge"
         if action == "undo":
-            return self.selected is not None and can_be_undone(self.selected)
+            return self.selected is not None and why_not_undone(self.selected) is None
         if action == "why_not_undo":
-            return self.selected is not None and not can_be_undone(self.selected)
+            return self.selected is not None and why_not_undone(self.selected) is not None
         return True
 
     def action_view(self, view: str) -> None:
@@ -303,8 +302,8 @@ class HistoryPlace(Undoing):
         self.list_view.focus_page()
 
     def action_why_not_undo(self) -> None:
-        if self.selected is not None:
-            self.notify(why_not_undone(self.selected), title="Nothing to undo")
+        if self.selected is not None and (refused := why_not_undone(self.selected)) is not None:
+            self.notify(f"{refused.message} {refused.hint}".strip(), title="Nothing to undo")
 
     def action_copy_sql(self) -> None:
         if self.selected is not None:

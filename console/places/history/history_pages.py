@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +13,10 @@ from textual.content import Content
 from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, sentence, signed
 from console.widgets.promise import promise_table
 from console.words import sentences, undo_sentences
-from console.words.format import duration, local_time, parse_time, short_id
+from console.words.format import duration, local_time, parse_time, rounded, short_id
 from console.words.glyphs import Glyphs
 from console.words.visible import visible
+from engine.recovery.why_not_undone import why_not_undone
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreatePlan
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
 
 
 GROUPINGS = ("", "table", "day")
+# of a time, not of a day
+YEAR = re.compile(r"\d{4}-(?=\d\d-\d\d \d\d:)")
+ERROR_CLASS = re.compile(r"\[(?:DELTA_)?([A-Z_0-9.]+)\]")
+COUNT = re.compile(r"\d[\d,]*")
 
 
 def matches(operation: Operation, words: Sequence[str]) -> bool:
@@ -40,24 +46,6 @@ def matches(operation: Operation, words: Sequence[str]) -> bool:
         )
     ).lower()
     return all(word.lower() in text for word in words)
-
-
-def can_be_undone(operation: Operation) -> bool:
-    """Whether it committed something that is not taken back yet."""
-    return not why_not_undone(operation)
-
-
-def why_not_undone(operation: Operation) -> str:
-    """Why there is nothing to take back, or ""."""
-    if operation.status in undo_sentences.GONE:
-        return undo_sentences.GONE[operation.status]
-    if operation.status == "running":
-        return "It is not known yet what it committed."
-    if operation.kind not in ("merge", "create_table") and operation.status == "applied":
-        return "An undo is not undone: plan the statement again, or RESTORE the version that you want."
-    if operation.status != "applied" or operation.version is None:
-        return f"It committed nothing ({operation.status.replace('_', ' ')}): there is nothing to take back."
-    return ""
 
 
 @dataclass(frozen=True)
@@ -104,13 +92,17 @@ def list_page(listed: Listed, outcomes: Mapping[str, Outcome], total: int, glyph
         for one in listed
     ]
     columns = [
-        Column("started"),
-        Column("table"),
+        Column("started", value=lambda at: _started(listed[at]), short=lambda cell: YEAR.sub("", cell, count=1)),
+        Column("table", fit="file"),
         Column("kind"),
-        Column("status", failed=lambda at: is_deviating(listed[at]) or is_lost(listed[at])),
+        Column(
+            "status",
+            failed=lambda at: is_deviating(listed[at]) or is_lost(listed[at]),
+            short=lambda cell: cell.replace("applied, ", ""),
+        ),
         Column("at", align="right", value=lambda at: _version(listed[at])),
         # what has an error changed no rows
-        Column("result", fit="end"),
+        Column("result", fit="end", short=short_result),
         Column("plan", beyond=True),
     ]
     empty = "Nothing matches the filter." if total else "Nothing was planned or committed yet."
@@ -125,6 +117,17 @@ def is_deviating(one: Operation | Group) -> bool:
 def is_lost(one: Operation | Group) -> bool:
     """Whether Delta reported the commit and the log does not hold it."""
     return not isinstance(one, Group) and one.status == "lost"
+
+
+def _started(one: Operation | Group) -> str:
+    return (one.operations[0] if isinstance(one, Group) else one).started_at
+
+
+def short_result(result: str) -> str:
+    """``+30.2k ~1,204``, and the class of an error alone."""
+    if (error := ERROR_CLASS.match(result)) is not None:
+        return error[1]
+    return COUNT.sub(lambda found: rounded(int(found[0].replace(",", ""))), result)
 
 
 def _version(one: Operation | Group) -> int | None:
@@ -207,7 +210,7 @@ def _create_page(detail: OperationDetail, plan: CreatePlan, glyphs: Glyphs, undo
     head.append(sentence(f"{plan.operation or 'nothing committed'}: {plan.because}"))
     if one.error:
         head.append(signed(glyphs.error, "$text-error", one.error))
-    if can_be_undone(one):
+    if why_not_undone(one) is None:
         head += _undo_lines(detail, plan, undo_key)
     return Page(tuple(head), promise_table(plan, detail.outcome, glyphs))
 

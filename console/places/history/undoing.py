@@ -54,7 +54,9 @@ class Undoing(Place):
 
     def _ask_undo(self, undo_plan: UndoPlan) -> None:
         from console.dialogs.confirm import ConfirmDialog
+        from engine.commit.policy import undo_to_be_typed
 
+        rule = undo_to_be_typed(self.backend.policy, undo_plan)
         lines = [*undo_sentences.statements(undo_plan), "", *undo_sentences.page(undo_plan)]
         if undo_plan.lost:
             lines += ["", undo_sentences.lost(undo_plan), *(f"  {line}" for line in undo_plan.lost)]
@@ -63,6 +65,7 @@ class Undoing(Place):
             "\n".join(lines),
             confirm_label="undo",
             refuse_label="Cancel",
+            to_be_typed=None if rule is None else (rule, undo_plan.table),
         )
         self.app.push_screen(dialog, partial(self._undo_confirmed, undo_plan, self.op_id))
 

@@ -13,6 +13,7 @@ from console.words import change_rows, expectation_sentences, sentences
 from console.words.format import count, duration, number, share, size
 from console.words.glyphs import Glyphs, accuracy_mark
 from console.words.visible import visible
+from engine.sql.sql_text import key_names
 
 if TYPE_CHECKING:
     from engine.model.changes import Changes
@@ -68,7 +69,8 @@ def files_page(plan: Plan, glyphs: Glyphs) -> Page:
 
 def rows_page(plan: Plan, glyphs: Glyphs) -> Page:
     samples = plan.samples
-    names = _column_names(samples)
+    keys, others = _column_names(plan)
+    names = [*keys, *others]
     columns = [
         Column(""),
         Column("action"),
@@ -81,7 +83,8 @@ def rows_page(plan: Plan, glyphs: Glyphs) -> Page:
         f"before {glyphs.becomes} after. Enter shows a row in full."
     )
     empty = "No samples: the plan was made without them, or no row changes."
-    return Page((sentence(text),) if samples else (), Table(columns, rows, empty))
+    still = 3 + len(keys)
+    return Page((sentence(text),) if samples else (), Table(columns, rows, empty, still=still if keys else 0))
 
 
 def changes_page(changes: Changes, glyphs: Glyphs) -> Page:
@@ -314,16 +317,18 @@ def _cells_of(part: int, whole: int, width: int) -> int:
     return max(round(part * width / whole), 1) if part else 0
 
 
-def _column_names(samples: tuple[Sample, ...]) -> list[str]:
-    """Those that change in any of the rows come first: a wide table has them out of sight."""
+def _column_names(plan: Plan) -> tuple[list[str], list[str]]:
+    """(Those of the key, the others): those that change in any of the rows come before those that do not, for a wide
+    table has the last ones out of sight."""
     names: dict[str, None] = {}
     changed: set[str] = set()
-    for sample in samples:
+    for sample in plan.samples:
         before, after = sample.before or {}, sample.shown_after or {}
         names.update(dict.fromkeys([*before, *after]))
         if sample.action == "update":
             changed.update(name for name in names if before.get(name) != after.get(name))
-    return sorted(names, key=lambda name: name not in changed)
+    keys = [*key_names(plan.statement.condition, names)]
+    return keys, sorted((name for name in names if name not in keys), key=lambda name: name not in changed)
 
 
 def _sample_row(sample: Sample, names: list[str], glyphs: Glyphs) -> Row:

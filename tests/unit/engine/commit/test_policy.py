@@ -7,11 +7,20 @@ from typing import Any
 
 import pytest
 
-from engine.commit.policy import Policy, broken_rules, check_policy, check_writable, to_be_typed, with_verdicts
+from engine.commit.policy import (
+    Policy,
+    broken_rules,
+    check_policy,
+    check_writable,
+    to_be_typed,
+    undo_to_be_typed,
+    with_verdicts,
+)
 from engine.model.errors import RefusedError
 from engine.model.plan import Clause, Plan, Undo
 from engine.model.plan_checksum import checksum_of
 from engine.model.plan_file import read_plan
+from tests.console.samples import a_dropping_undo, an_undo
 from tests.engine.plans import make_create_plan, make_plan
 
 
@@ -179,6 +188,26 @@ def test_the_name_is_typed_wherever_the_rule_says_so() -> None:
     rule = to_be_typed(Policy(typed_confirmation=True, typed_above=0.9), a_plan())
     assert rule is not None
     assert rule.rule == "typed_confirmation"
+
+
+@pytest.mark.parametrize(
+    ("policy", "rule"),
+    [
+        (Policy(), None),
+        (Policy(typed_confirmation=True), "typed_confirmation"),
+        (Policy(typed_above=0.07), "typed_above"),  # 3 of 41 files go
+        (Policy(typed_above=0.08), None),
+    ],
+)
+def test_the_name_is_typed_before_an_undo_by_the_same_rules(policy: Policy, rule: str | None) -> None:
+    found = undo_to_be_typed(policy, an_undo("op1"))
+    assert (None if found is None else found.rule) == rule
+
+
+def test_a_drop_is_above_every_share() -> None:
+    found = undo_to_be_typed(Policy(typed_above=0.99), a_dropping_undo("op1"))
+    assert found is not None
+    assert found.rule == "typed_above"
 
 
 def test_a_replace_removes_every_row_unconditionally() -> None:

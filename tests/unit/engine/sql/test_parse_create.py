@@ -236,6 +236,15 @@ def test_what_is_not_known_is_refused_at_its_place(rest: str, place: str) -> Non
     assert lines[line - 1][column - 1 :].startswith(place.strip())
 
 
+@pytest.mark.parametrize("clone", ["DEEP CLONE", "CLONE"])
+def test_a_clone_that_copies_is_refused_with_what_delta_has_and_what_to_write(clone: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        parse_create(f"CREATE OR REPLACE TABLE t {clone} src")
+    assert "expected SHALLOW, because Delta Lake has SHALLOW CLONE alone." in raised.value.message
+    assert raised.value.hint.startswith("SHALLOW CLONE shares the files of its source.")
+    assert "AS SELECT" in raised.value.hint
+
+
 @pytest.mark.parametrize(
     "sql",
     [

@@ -14,6 +14,7 @@ from engine.sql.sql_text import (
     equality,
     function_names,
     is_name_of,
+    key_names,
     names_in,
     parameter_names,
     quoted_values,
@@ -177,3 +178,19 @@ def test_all_words_may_be_names() -> None:
 )
 def test_a_marker_stands_where_an_operand_begins(sql: str, names: tuple[str, ...]) -> None:
     assert parameter_names(sql) == names
+
+
+@pytest.mark.parametrize(
+    ("condition", "keys"),
+    [
+        ("t.id = s.id AND t.day <=> s.day", ("id", "day")),
+        ("s.key = t.ID AND t.day IN (1, 2)", ("id",)),
+        ("(t.`a b` == s.x) and t.day = '2026-11-19'", ("a b",)),
+        ("concat(t.id, '-', t.day) = s.key", ("id", "day")),
+        ("id = other AND t.day > s.day", ("id",)),
+        ("t.id = s.id OR t.day = s.day", ()),
+        ("", ()),
+    ],
+)
+def test_the_columns_of_the_target_that_on_ties_to_the_source(condition: str, keys: tuple[str, ...]) -> None:
+    assert key_names(condition, ["note", "a b", "day", "id"]) == keys

@@ -1,0 +1,75 @@
+"""Tables that are made like another, and clones."""
+
+from __future__ import annotations
+
+from tests.engine.creates.case import CLUSTERED, LOG, MAPPED, PARQUET, PATH, ROWS, SRC, SRC_ROWS, Case, T
+
+LIKED = (
+    Case("like a Delta table", "CREATE TABLE t LIKE src", (SRC, SRC_ROWS), quick=True),
+    Case("like, with properties", "CREATE TABLE t LIKE src TBLPROPERTIES ('x' = 'y')", (SRC,)),
+    Case("like a clustered one", "CREATE TABLE t LIKE src", (CLUSTERED,)),
+    Case(
+        "like one that names its columns with statistics",
+        "CREATE TABLE t LIKE src",
+        ("CREATE TABLE src (id INT, v STRING) USING delta TBLPROPERTIES ('delta.dataSkippingStatsColumns' = 'id')",),
+    ),
+    Case("like a mapped one", "CREATE TABLE t LIKE src", (MAPPED,)),
+    Case("like another format", "CREATE TABLE t LIKE pq USING delta", (PARQUET,), quick=True),
+    Case("like, at a location", "CREATE TABLE t LIKE src LOCATION '{dir}/new'", (SRC,)),
+    Case("like, exists", "CREATE TABLE t LIKE src", (SRC, T)),
+    Case("like, if not exists", "CREATE TABLE IF NOT EXISTS t LIKE src", (SRC, T)),
+)
+CLONED = (
+    Case("clone", "CREATE TABLE t SHALLOW CLONE src", (SRC, SRC_ROWS), quick=True),
+    Case("clone a version", "CREATE TABLE t SHALLOW CLONE src VERSION AS OF 0", (SRC, SRC_ROWS), quick=True),
+    Case("clone a time", "CREATE TABLE t SHALLOW CLONE src TIMESTAMP AS OF '{time}'", (SRC, SRC_ROWS)),
+    Case(
+        "clone an old schema",
+        "CREATE TABLE t SHALLOW CLONE src VERSION AS OF 1",
+        (SRC, SRC_ROWS, "ALTER TABLE src ADD COLUMN z INT", "ALTER TABLE src SET TBLPROPERTIES ('n' = '1')"),
+    ),
+    Case(
+        "clone with properties",
+        "CREATE TABLE t SHALLOW CLONE src TBLPROPERTIES ('a' = 'c', 'delta.enableDeletionVectors' = 'true')",
+        (SRC, SRC_ROWS),
+    ),
+    Case(
+        "clone a row-tracked one without tracking",
+        "CREATE TABLE t SHALLOW CLONE src TBLPROPERTIES ('delta.enableRowTracking' = 'false')",
+        ("CREATE TABLE src (a INT) USING delta TBLPROPERTIES ('delta.enableRowTracking' = 'true')",),
+    ),
+    Case(
+        "clone a row-tracked one",
+        "CREATE TABLE t SHALLOW CLONE src",
+        ("CREATE TABLE src (a INT) USING delta TBLPROPERTIES ('delta.enableRowTracking' = 'true')",),
+    ),
+    Case("clone to a location", "CREATE TABLE t SHALLOW CLONE src LOCATION '{dir}/new'", (SRC, SRC_ROWS)),
+    Case("clone by path", "CREATE TABLE delta.`{dir}/new` SHALLOW CLONE src", (SRC, SRC_ROWS), "delta.`{dir}/new`"),
+    Case("clone a clustered one", "CREATE TABLE t SHALLOW CLONE src", (CLUSTERED,)),
+    Case("clone a mapped one", "CREATE TABLE t SHALLOW CLONE src", (MAPPED,)),
+    Case("clone another format", "CREATE TABLE t SHALLOW CLONE pq", (PARQUET,)),
+    Case(
+        "clone over an empty one", "CREATE OR REPLACE TABLE t SHALLOW CLONE src", (SRC, SRC_ROWS, T + " COMMENT 'old'")
+    ),
+    Case(
+        "clone, column mapping off",
+        "CREATE TABLE t SHALLOW CLONE src TBLPROPERTIES ('delta.columnMapping.mode' = 'none')",
+        (MAPPED,),
+        quick=True,
+    ),
+    Case(
+        "clone, column mapping on",
+        "CREATE TABLE t SHALLOW CLONE src TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
+        (SRC, SRC_ROWS),
+    ),
+    Case(
+        "clone, another mode over rows",
+        "CREATE OR REPLACE TABLE t SHALLOW CLONE src",
+        (SRC, T + " TBLPROPERTIES ('delta.columnMapping.mode' = 'name')", ROWS),
+    ),
+    Case("clone over rows", "CREATE OR REPLACE TABLE t SHALLOW CLONE src", (SRC, T, ROWS), quick=True),
+    Case("clone, exists", "CREATE TABLE t SHALLOW CLONE src", (SRC, T)),
+    Case("clone, if not exists", "CREATE TABLE IF NOT EXISTS t SHALLOW CLONE src", (SRC, T)),
+    Case("clone, replace a missing one", "REPLACE TABLE t SHALLOW CLONE src", (SRC,)),
+    Case("clone over a path", f"CREATE TABLE {PATH} SHALLOW CLONE src", (SRC, LOG), PATH),
+)

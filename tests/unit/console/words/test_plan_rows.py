@@ -1,0 +1,18 @@
+"""A sample on one line: first what tells the row, then what changes in it."""
+
+from __future__ import annotations
+
+from console.words.glyphs import ASCII
+from console.words.plan_rows import sample_text
+from engine.model.plan import Sample
+from tests.console.samples import a_plan
+
+
+def test_the_key_of_a_sample_stands_first_however_late_its_column_is() -> None:
+    wide = {f"c{number}": "1" for number in range(5)}
+    before = {**wide, "order_date": "2026-11-19", "order_id": "7", "status": "paid"}
+    update = Sample(action="update", clause=1, before=before, after={**before, "status": "shipped"})
+    text = sample_text(a_plan(), update, ASCII)
+    assert text.startswith("order_id=7, order_date=2026-11-19, c0=1: status paid")
+    insert = Sample(action="insert", clause=1, after=before)
+    assert sample_text(a_plan(), insert, ASCII).startswith("order_id=7, order_date=2026-11-19, c0=1")
