@@ -32,7 +32,7 @@ NO_JARS = "ClassNotFoundException: Class org.apache.hadoop.fs.s3a.S3AFileSystem 
     [
         (NO_BUCKET, "STORE_NO_BUCKET", "The store has no bucket nobucket."),
         (BAD_SECRET, "STORE_DENIED", "the secret key is not that of the access key."),
-        (FORBIDDEN, "STORE_DENIED", "The store refuses access to the bucket of that path."),
+        (FORBIDDEN, "STORE_DENIED", "The store refuses access to the bucket of that path without"),
         (DOWN, "STORE_UNREACHABLE", "The store does not answer at 127.0.0.1:1."),
         (NO_JARS, "STORE_NO_JARS", "has no jars"),
         ("UnknownHostException: metadata.google.internal", "STORE_NO_CREDENTIALS", "no machine of Google's"),
