@@ -123,7 +123,7 @@ _KNOWN = (
     (
         r"SlowDown|Status Code: (?:429|503)\b",
         STORE_FAILED,
-        "The store has too much to do, and asked for fewer requests until the tries were used up.",
+        "The store has too much to do (status {status}), and asked for fewer requests until the tries were used up.",
         "Run the command again later. Spark itself is up.",
     ),
     (
