@@ -96,9 +96,8 @@ def _mended(lake: Lake) -> Iterator[None]:
         pytest.param("503 SlowDown", "STORE_FAILED", "503", marks=pytest.mark.thorough),
         pytest.param("500 before", "STORE_FAILED", "500", marks=pytest.mark.thorough),
         pytest.param("request lost", "STORE_UNREACHABLE", "does not answer", marks=pytest.mark.thorough),
-        pytest.param("hangs", "STORE_UNREACHABLE", "does not answer", marks=pytest.mark.thorough),
-        pytest.param("stalls", "STORE_UNREACHABLE", "", marks=pytest.mark.thorough),
-        pytest.param("ends", "STORE_UNREACHABLE", "", marks=pytest.mark.thorough),
+        pytest.param("hangs", "STORE_UNREACHABLE", "takes too long", marks=pytest.mark.thorough),
+        pytest.param("stalls", "STORE_UNREACHABLE", "takes too long", marks=pytest.mark.thorough),
     ],
 )
 def test_a_plan_on_a_store_that_refuses_or_fails_is_one_sentence(
