@@ -133,10 +133,16 @@ _KNOWN = (
         "Look into the store's own log, and run the command again. Spark itself is up.",
     ),
     (
-        r"Read timed out|ApiCall(?:Attempt)?Timeout|did not complete before the specified timeout|Premature end of",
+        r"Read timed out|ApiCall(?:Attempt)?Timeout|did not complete before the specified timeout",
         STORE_UNREACHABLE,
         "The store takes too long: an answer did not come, or not all of it, in any of the tries.",
         _WAIT_LONGER,
+    ),
+    (
+        r"Could not parse XML response|Premature end of",
+        STORE_UNREACHABLE,
+        "The answers of the store break off, in each of the tries.",
+        "Check the network, and the proxy or the gateway before the store, if there is one.",
     ),
     (
         _NO_ANSWER,

@@ -15,7 +15,7 @@ from tests.lakehouse.s3 import Store
 FAULTS = {"request lost": 8, "answer lost": 12, "500 before": 8, "500 after": 8, "60 ms": 24, "none": 40}
 """How often, of a hundred requests. "answer lost" and "500 after" come after the store did what was asked. A fault
 may be for PUT alone: "PUT answer lost". "hangs" holds a request until another fault is set, and then does it. "stalls"
-sends half of an answer's body. "403 AccessDenied" is that error as Amazon answers it: to HEAD
+sends half of an answer's body, and "ends" ends there. "403 AccessDenied" is that error as Amazon answers it: to HEAD
 without a body, so without the code."""
 NO_FAULTS = {"none": 1}
 ERROR = (
@@ -91,7 +91,7 @@ class FaultyProxy:
             await asyncio.sleep(0.06)
         head = "\r\n".join((first, *(f"{name}: {value}" for name, value in headers.items())))
         answer = ERROR if fault == "500 before" else await self._asked(head.encode("latin-1") + ALL_OF_HEAD + body)
-        if fault == "stalls":
+        if fault in ("stalls", "ends"):
             answer = answer[: -(len(answer.partition(ALL_OF_HEAD)[2]) // 2) or None]
         if fault != "answer lost":
             writer.write(ERROR if fault == "500 after" else answer)

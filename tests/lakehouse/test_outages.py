@@ -97,6 +97,7 @@ def _mended(lake: Lake) -> Iterator[None]:
         pytest.param("500 before", "STORE_FAILED", "500", marks=pytest.mark.thorough),
         pytest.param("request lost", "STORE_UNREACHABLE", "does not answer", marks=pytest.mark.thorough),
         pytest.param("hangs", "STORE_UNREACHABLE", "takes too long", marks=pytest.mark.thorough),
+        pytest.param("ends", "STORE_UNREACHABLE", "break off", marks=pytest.mark.thorough),
         pytest.param("stalls", "STORE_UNREACHABLE", "takes too long", marks=pytest.mark.thorough),
     ],
 )

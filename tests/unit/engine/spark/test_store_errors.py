@@ -59,6 +59,12 @@ NO_JARS = "ClassNotFoundException: Class org.apache.hadoop.fs.s3a.S3AFileSystem 
             "STORE_UNREACHABLE",
             "takes too long",
         ),
+        (
+            "getFileStatus on s3a://lake/t: software.amazon.awssdk.core.exception.SdkClientException: Could not parse"
+            " XML response. (SDK Attempt Count: 1)",
+            "STORE_UNREACHABLE",
+            "break off",
+        ),
         (FORBIDDEN.replace("Forbidden", "InvalidAccessKeyId"), "STORE_DENIED", "does not know the access key"),
         ("IllegalArgumentException: bucket is null/empty", "STORE_NO_BUCKET", "no bucket that S3A can read"),
         (
