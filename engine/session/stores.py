@@ -100,8 +100,8 @@ def _s3_confs(env: Mapping[str, str]) -> dict[str, str]:
     confs = {
         "fs.s3.impl": f"{_S3A}.S3AFileSystem",
         "fs.s3a.aws.credentials.provider": ",".join(_CREDENTIALS),
-        # One request of Delta's waits 300 s for a store that hangs with Hadoop's times, and about 90 s with these; a
-        # store that is away for 10 s is waited for. Less than 15 s is raised to that by Hadoop (AWSClientConfig).
+        # If the store hangs, each call of S3A ends after 90 s (5 tries of Hadoop's 60 s: 300 s), and a plan makes two.
+        # A store that is away for 10 s is waited for. Hadoop raises less than 15 s to that (AWSClientConfig).
         "fs.s3a.attempts.maximum": "2",
         "fs.s3a.retry.limit": "3",
         "fs.s3a.retry.interval": "1500ms",
