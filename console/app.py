@@ -135,6 +135,7 @@ class DeltaMergeApp(SparkApp):
         # imports would take the interpreter from the one that draws
         self.set_timer(FIRST_FRAME_SECONDS, self._connect)
         self.set_interval(HEARTBEAT_SECONDS, self._check_alive)
+        self.set_interval(1.0, self._tell_of_the_store)
         garbage.by_hand()
         self.set_interval(REST_SECONDS, self._collect_garbage)
 

@@ -1,7 +1,7 @@
 """What the console asks of the engine: one protocol, one real implementation, one fake for UI tests.
 
-Every method blocks and is called from a worker thread, never from the UI thread. All of them raise
-``engine.model.errors.EngineError``; nothing else is expected to come out.
+Every method blocks and is called from a worker thread, never from the UI thread; ``store_silence`` alone returns at
+once. All of them raise ``engine.model.errors.EngineError``; nothing else is expected to come out.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from engine.model.plan import Plan
     from engine.model.plans import AnyPlan, OperationDetail
     from engine.model.progress import Progress
+    from engine.session.store_watch import Silence
     from engine.spark.explain import Explained
 
 # the values are only named here: pydantic is not to be imported before the first frame
@@ -51,6 +52,9 @@ class Backend(Protocol):
         """Give back what Spark holds for this console, the sources of saved plans excepted."""
 
     def is_alive(self) -> bool: ...
+
+    def store_silence(self) -> Silence | None:
+        """How long the object store has not answered this machine; None if it answers or is not known."""
 
     def is_replaced(self) -> bool:
         """Whether another process has started our Spark server anew: sessions on it are to be opened again."""

@@ -17,6 +17,7 @@ from console.catalog import Catalog
 from console.status import Status
 from console.words.format import duration
 from console.words.glyphs import Glyphs
+from console.words.silence import silence
 from console.work import Asking, Failure
 
 if TYPE_CHECKING:
@@ -157,6 +158,15 @@ class SparkApp(App[None], Asking):
             return alive, lost and not alive and backend.is_replaced()
 
         self.ask("alive", look, self._heartbeat)
+
+    def _tell_of_the_store(self) -> None:
+        """On every place: an undo, and what only reads, have no line that runs."""
+        if self.status.spark != "warm":
+            return
+        store = self.backend.store_silence() if self.status.work else None
+        sentence = silence(0, store)
+        if sentence or self.status.narration:
+            self.set_status(narration=sentence[:1].upper() + sentence[1:])
 
     def _heartbeat(self, found: tuple[bool, bool]) -> None:
         alive, replaced = found

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from engine.model.plans import AnyPlan, OperationDetail
     from engine.session.connect import Session
     from engine.session.state import ServerInfo
+    from engine.session.store_watch import Silence
     from engine.spark.explain import Explained
 
 
@@ -101,6 +102,9 @@ class SparkBackend(SparkTables):
 
     def is_alive(self) -> bool:
         return self._main is not None and self._main.is_alive()
+
+    def store_silence(self) -> Silence | None:
+        return self._main.store_silence() if self._main is not None else None
 
     def is_replaced(self) -> bool:
         from engine.session.server import find_server

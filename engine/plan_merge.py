@@ -56,6 +56,7 @@ from engine.spark.clock import Clock
 from engine.spark.confs import STATS_SKIPPING, confs_set, for_rows, is_on
 from engine.spark.session_state import KEPT_CONFS, PLANNED, kept_confs, run_setup, tagged
 from engine.spark.spark_errors import translate
+from engine.spark.why_refused import says_why_refused
 from engine.sql.parse import MergeStatement, Script, filled_script
 from engine.table.delta_log import live_rows
 from engine.table.log_file import LogFile
@@ -133,6 +134,7 @@ def of_target(spark: SparkSession, merge: AnalyzedMerge, around: Surroundings, o
     return replace(options, expectations=declared, table=table, checks=checks)
 
 
+@says_why_refused
 def plan_script(
     spark: SparkSession,
     script: Script,

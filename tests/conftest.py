@@ -31,6 +31,7 @@ LONGEST = (
     "test_metamorphic.py",
     "test_undo_possible.py",
     "test_store_s3.py",
+    "test_outages.py",
     "test_log_store.py",
 )
 # The demo, the command line and the terminal are tested with the confs that users get.

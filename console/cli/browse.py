@@ -10,6 +10,7 @@ import click
 from console.cli.completion import files
 from console.cli.exits import DONE, ON_SPARK, told_codes
 from console.cli.invocation import Invocation, with_invocation
+from console.cli.listening import Listening
 from console.cli.narrator import narrate
 from console.cli.streams import glyphs, print_json, show
 from console.words.format import local_time, number, size
@@ -31,7 +32,7 @@ VERSIONS = 5
 @with_invocation
 def tables(invocation: Invocation, pattern: str | None, as_json: bool) -> int:
     """List tables. PATTERN is of names (sales.*, *orders*), or a directory to search for Delta tables."""
-    with narrate() as narrator, invocation.connect(narrator.say) as session:
+    with narrate() as narrator, invocation.connect(narrator.say) as session, Listening(session, narrator):
         found = _found(session, pattern)
     if as_json:
         print_json([one.model_dump(mode="json") for one in found])
@@ -90,7 +91,7 @@ def describe(invocation: Invocation, table: str, as_json: bool) -> int:
     from engine.table import tables as engine_tables
 
     engine_tables.table_sql(table)  # a name that is none is told before Spark is asked
-    with narrate() as narrator, invocation.connect(narrator.say) as session:
+    with narrate() as narrator, invocation.connect(narrator.say) as session, Listening(session, narrator):
         detail = engine_tables.table_detail(session.spark, table)
         wants_versions = detail.is_delta and not as_json
         versions = engine_tables.table_versions(session.spark, table, VERSIONS) if wants_versions else []

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from console.backend import OnProgress
+from console.cli.listening import Listening
 from console.cli.narrator import Narrator
 
 if TYPE_CHECKING:
@@ -36,10 +37,12 @@ class Interruptible(Generic[T]):
     def __init__(self, session: Session, narrator: Narrator, work: Callable[[str, OnProgress], T]) -> None:
         self._session = session
         self._narrator = narrator
+        self._listening = Listening(session, narrator)
         self._work = work
         self._tag = f"deltamerge-{uuid.uuid4().hex}"
         self._said: Progress | None = None
         self._stage: Stage = "reading"
+        self._done_before = (0, 0, 0)
         self._asked = 0
         self._interrupted = False
         # No phase begins while an interrupt is on its way: it would hit the next one's queries.
@@ -58,7 +61,7 @@ class Interruptible(Generic[T]):
         stop_listening = self._session.on_progress(self._tasks)
         thread = threading.Thread(target=self._body, name="spark-work", daemon=True)
         try:
-            with self._signals():
+            with self._signals(), self._listening:
                 thread.start()
                 self._wait()
         finally:
@@ -117,13 +120,18 @@ class Interruptible(Generic[T]):
                     # it came between two queries, where there is nothing to interrupt
                     raise CancelledError("CANCELLED", "The work was cancelled.", "Nothing of it goes on in Spark.")
                 self._interrupted = False
+        self._listening.heard()
         self._narrator.progress(progress)
 
     def _tasks(self, tasks: TaskProgress) -> None:
         from engine.model.progress import Progress
 
+        done = (tasks.tasks_done, tasks.tasks, tasks.bytes_read)
+        if done != self._done_before:
+            self._done_before = done
+            self._listening.heard()
         said = self._said or Progress(phase="")
-        self._narrator.progress(said.with_tasks(tasks.tasks_done, tasks.tasks, tasks.bytes_read))
+        self._narrator.progress(said.with_tasks(*done))
 
     def _ask(self, *_: object) -> None:
         self._asked += 1

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from engine.model.progress import Progress
 
 EVENTS_AT_MOST_EVERY_SECONDS = 0.2
+MINUTE = 60
 
 
 class Narrator:
@@ -32,6 +33,7 @@ class Narrator:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._phase = ""
+        self._silence = 0
 
     def say(self, sentence: str) -> None:
         """One line of what happens."""
@@ -42,6 +44,15 @@ class Narrator:
         if progress.phase and progress.phase != self._phase:
             self._phase = progress.phase
             self._write(f"… {visible(progress.phase)}")
+
+    def silent(self, seconds: int, sentence: str) -> None:
+        """Nothing is heard for so long. Called again and again: a log gets a line after 5 s, 10 s, 20 s and 40 s,
+        and then each minute."""
+        if seconds < self._silence:
+            self._silence = 0  # another one
+        if seconds >= self._silence + min(self._silence, MINUTE):
+            self._silence = seconds
+            self.say(sentence)
 
     def planned(self, plan: AnyPlan) -> None:
         """What was planned: a person reads it on stdout."""
@@ -94,6 +105,13 @@ class BarNarrator(Narrator):
                 tasks=tasks,
             )
 
+    def silent(self, seconds: int, sentence: str) -> None:  # noqa: ARG002 - the newest is shown
+        """It stands in the line that moves, until the next step."""
+        with self._lock, contextlib.suppress(OSError, ValueError):
+            if self._bar is None:
+                self._start()
+            self._bar.update(self._task, tasks=visible(sentence))
+
     def _start(self) -> None:
         from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -107,7 +125,7 @@ class BarNarrator(Narrator):
             TimeElapsedColumn(),
         )
         self._bar = Progress(*columns, console=paper(error=True), transient=True)
-        self._task = self._bar.add_task("", total=None, tasks="")
+        self._task = self._bar.add_task("working", total=None, tasks="")
         self._bar.start()
 
     def pause(self) -> None:

@@ -10,6 +10,7 @@ import click
 from console.cli.apply_command import need_name, need_person
 from console.cli.exits import WRITING, outcome_code, told_codes
 from console.cli.invocation import Invocation, with_invocation
+from console.cli.listening import Listening
 from console.cli.narrator import Narrator, narrate
 from console.cli.streams import glyphs, print_json, show
 from console.words import undo_sentences
@@ -40,7 +41,9 @@ def undo(invocation: Invocation, op_id: str, yes: bool, accept: tuple[str, ...],
     found = invocation.history().get(op_id)
     with narrate() as narrator, invocation.connect(narrator.say) as session:
         # what connecting found out of operations whose program is gone may be about this one
-        undo_plan = plan_undo(session.spark, invocation.history().get(found.operation.op_id))
+        detail = invocation.history().get(found.operation.op_id)
+        with Listening(session, narrator):
+            undo_plan = plan_undo(session.spark, detail)
         narrator.pause()
         show(*_page(undo_plan), error=True)
         if (rule := undo_to_be_typed(invocation.policy, undo_plan)) is not None:

@@ -11,6 +11,7 @@ from textual.widgets import Input, TextArea
 
 from console.widgets.lines import OneLine
 from console.words.format import duration, elide_end, number, size
+from console.words.silence import silence
 from console.words.visible import visible
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 BAR_WIDTH = 24
 MINIMUM_BAR_WIDTH = 8
 TICK_SECONDS = 0.2
-SILENT_SECONDS = 5
 
 
 class Running(OneLine):
@@ -95,9 +95,9 @@ class Running(OneLine):
             if progress.bytes_read and with_bytes:
                 parts.append(f"{size(progress.bytes_read)} read")
         parts.append(self._time())
-        if (silent := int(monotonic() - self._heard)) >= SILENT_SECONDS:
-            # a store that does not answer looks like this, and so does a job that waits for a core
-            parts.append(f"nothing new for {silent} s")
+        store = self.console_app.backend.store_silence()
+        if silent := silence(monotonic() - self._heard, store, with_host=False):
+            parts.append(silent)
         # in a text, x is a letter
         typing = isinstance(self.screen.focused, Input | TextArea)
         stop = "{editor.leave}, then {merge.cancel} cancels" if typing else "{merge.cancel} cancels"

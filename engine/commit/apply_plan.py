@@ -56,6 +56,7 @@ from engine.model.progress import OnProgress, Progress
 from engine.spark.confs import confs_set
 from engine.spark.session_state import confs_as_planned, tagged, whereabouts
 from engine.spark.spark_errors import is_missing, translate
+from engine.spark.why_refused import says_why_refused
 from engine.sql.as_typed import moved
 from engine.sql.parse import MergeStatement, parse_merge
 from engine.table.commits import Commit, commits_since, taken_back_by
@@ -73,6 +74,7 @@ MOVED_BY = 3
 """How many of the commits since the plan an error names."""
 
 
+@says_why_refused
 def apply(
     spark: SparkSession,
     plan: Plan | CreatePlan,

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from engine.model.errors import CancelledError, EngineError, SessionChangedError, StalePlanError
+from engine.model.errors import CancelledError, EngineError, LostCommitError, SessionChangedError, StalePlanError
 from engine.spark.confs import read_confs
 from engine.table.commits import Commit, user_metadata
 from engine.table.transaction import HISTORY_METRICS, USER_METADATA
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 CHANGED_MEANWHILE = ("DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED")
 COMPARING = "compare promise and actual"
 """The phase after the commit: nothing is left to cancel."""
+FOUND_OUT = "The commit may be there: the next command that uses this Spark reads the table's log and finds out."
+LOOK = "The commit may be there: read the table's history before you run the statement again."
 
 
 def traced(spark: SparkSession, plan_id: str, op_id: str) -> dict[str, str]:
@@ -44,14 +46,14 @@ def commit_despite(
     """The commit that was made although ``error`` came, or None: then the ledger has the failure.
 
     An error does not prove that nothing was committed: the log is read first. If it cannot be read, ``error`` is
-    raised, and the row stays "running" until ``engine.recovery.recover`` finds Spark again.
+    raised and says so, and the row stays "running" until ``engine.recovery.recover`` finds Spark again.
     """
     try:
         commit = _asked_twice(committed)
     except EngineError:
         if history:
             history.give_up(op_id)
-        raise error from cause
+        raise _unknown(error, history) from cause
     if commit is None and history:
         history.failed_by(op_id, error)
     return commit
@@ -62,11 +64,19 @@ def given_up_if_unknown(history: History | None, op_id: str) -> Iterator[None]:
     """If the commit cannot be read or recorded, the row is left to ``engine.recovery.recover``."""
     try:
         yield
-    except BaseException:
+    except BaseException as error:
         if history:
             with contextlib.suppress(Exception):
                 history.give_up(op_id)
+        if isinstance(error, EngineError) and not isinstance(error, LostCommitError):
+            _unknown(error, history)
         raise
+
+
+def _unknown(error: EngineError, history: History | None) -> EngineError:
+    """``error``, whose hint now says that the commit may be there."""
+    error.hint = f"{FOUND_OUT if history else LOOK} {error.hint}".strip()
+    return error
 
 
 @contextlib.contextmanager

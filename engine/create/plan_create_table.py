@@ -28,6 +28,7 @@ from engine.spark.engine_versions import engine_versions
 from engine.spark.not_understood import NOT_UNDERSTOOD
 from engine.spark.session_state import KEPT_CONFS, kept_confs, run_setup, tagged
 from engine.spark.spark_errors import translate
+from engine.spark.why_refused import says_why_refused
 from engine.sql.parse import Script
 from engine.sql.parse_create import ParsedCreate
 from engine.table.transaction import refuse_txn_of_create
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+@says_why_refused
 def plan_create_table(
     spark: SparkSession,
     script: Script,

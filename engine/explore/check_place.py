@@ -12,6 +12,7 @@ from engine.explore.check_spark import CLOCK_SECONDS, SparkFinding, finding, sec
 from engine.model.errors import EngineError
 from engine.preflight.log_store_warning import log_store_warnings
 from engine.spark.spark_errors import collected
+from engine.spark.why_refused import says_why_refused
 from engine.sql.names import quote, string
 from engine.table.table_state import can_be_reached, has_log_directory, holds_data, schema_location
 
@@ -47,6 +48,7 @@ def check_place(spark: SparkSession, place: str, *, writes: bool) -> tuple[Spark
     return tuple(finding(name, look) for name, look in looks)
 
 
+@says_why_refused
 def _list(spark: SparkSession, place: str) -> SparkFinding:
     can_be_reached(spark, place)
     return SparkFinding("list", "ok", f"{place} can be listed")

@@ -32,6 +32,7 @@ from engine.spark.confs import confs_set
 from engine.spark.schema import schema_of
 from engine.spark.session_state import tagged, whereabouts
 from engine.spark.spark_errors import collected, is_missing, translate
+from engine.spark.why_refused import says_why_refused
 from engine.sql.names import quote, string
 from engine.sql.undo_statements import raise_retention_statement, undo_statement
 from engine.table.commits import Commit, commits_since, current_version, taken_back_by
@@ -60,6 +61,7 @@ RESTORING = "RESTORE"
 """The phase in which Delta restores: only Spark can end it."""
 
 
+@says_why_refused
 def plan_undo(spark: SparkSession, detail: OperationDetail, *, tag: str | None = None) -> UndoPlan:
     """How to take that operation back. Only reads; ``tag`` marks its Spark work, to cancel it.
 
@@ -169,6 +171,7 @@ def _gone(version: int, why: str) -> RefusedError:
     )
 
 
+@says_why_refused
 def undo(
     spark: SparkSession,
     undo_plan: UndoPlan,

@@ -14,6 +14,7 @@ from engine.session.failures import condition_of, connect_error, first_line
 from engine.session.pulse import Pulse
 from engine.session.state import ServerInfo
 from engine.session.static_confs import STOP_HINT
+from engine.session.store_watch import Silence, StoreWatch, endpoint_of
 from engine.spark.confs import is_connect
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ class Session:
         self._closed = False
         self._lock = threading.Lock()
         self._pulse = Pulse(lambda: _touch(spark))
+        endpoint_of_store = endpoint_of(server.store, server.effective) if server is not None else ""
+        self._store_watch = StoreWatch(endpoint_of_store) if endpoint_of_store else None
 
     @classmethod
     def adopted(cls, spark: SparkSession, confs: Mapping[str, str]) -> Session:
@@ -180,6 +183,11 @@ class Session:
         if self.server is not None and not self.server.is_running():
             return False
         return self._pulse.beats(_ALIVE_SECONDS)
+
+    def store_silence(self) -> Silence | None:
+        """How long the object store of the embedded server has not answered this machine; None if it answers, or if
+        there is none that is known. Asks it from time to time while somebody calls this; returns at once."""
+        return self._store_watch.silence() if self._store_watch is not None else None
 
     def interrupt_tag(self, tag: str) -> bool:
         """Cancel what runs in this session under ``tag`` (see ``spark.addTag``); False when nothing did."""

@@ -106,13 +106,15 @@ def _s3_confs(env: Mapping[str, str]) -> dict[str, str]:
     confs = {
         "fs.s3.impl": f"{_S3A}.S3AFileSystem",
         "fs.s3a.aws.credentials.provider": ",".join(_CREDENTIALS),
-        # The defaults try for many minutes; Spark's tasks are tried again too.
-        "fs.s3a.attempts.maximum": "3",
-        "fs.s3a.retry.limit": "4",
-        "fs.s3a.retry.interval": "250ms",
-        "fs.s3a.retry.throttle.limit": "8",
-        "fs.s3a.connection.establish.timeout": "5s",
-        "fs.s3a.connection.timeout": "60s",
+        # If the store hangs, each call of S3A ends after 90 s (5 tries of Hadoop's 60 s: 300 s), and a plan makes two.
+        # A store that is away for 10 s is waited for. Hadoop raises less than 15 s to that (AWSClientConfig).
+        "fs.s3a.attempts.maximum": "2",
+        "fs.s3a.retry.limit": "3",
+        "fs.s3a.retry.interval": "1500ms",
+        "fs.s3a.retry.throttle.limit": "6",
+        "fs.s3a.connection.establish.timeout": "15s",
+        "fs.s3a.connection.request.timeout": "20s",
+        "fs.s3a.connection.timeout": "20s",
     }
     endpoint = env.get("AWS_ENDPOINT_URL_S3") or env.get("AWS_ENDPOINT_URL") or ""
     region = env.get("AWS_REGION") or env.get("AWS_DEFAULT_REGION") or ""

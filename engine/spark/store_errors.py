@@ -14,7 +14,11 @@ STORE_NO_BUCKET = "STORE_NO_BUCKET"
 STORE_NO_JARS = "STORE_NO_JARS"
 STORE_NO_CREDENTIALS = "STORE_NO_CREDENTIALS"
 STORE_UNREACHABLE = "STORE_UNREACHABLE"
-STORE_CODES = (STORE_DENIED, STORE_NO_BUCKET, STORE_NO_JARS, STORE_NO_CREDENTIALS, STORE_UNREACHABLE)
+STORE_FAILED = "STORE_FAILED"
+STORE_CODES = (
+    *(STORE_DENIED, STORE_NO_BUCKET, STORE_NO_JARS, STORE_NO_CREDENTIALS),
+    *(STORE_UNREACHABLE, STORE_FAILED),
+)
 
 # Only an error of a store's client is read: a row, or another server, may say "Forbidden" too.
 _CLIENT = re.compile(
@@ -28,6 +32,18 @@ _NO_JARS = re.compile(
 _OTHER_HOST = re.compile(r"UnknownHostException: (\S+\.(?:core\.windows\.net|googleapis\.com))")
 _BUCKET = re.compile(r"\bs3a?://([^/\s'\"`:]+)")
 _KEYS = "Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, and what that key may do."
+_BARE = "without saying why"
+_ANY_OF = "It may be the key, its secret, a session token that has expired, a right, or the clock. " + _KEYS
+# What S3A was doing: S3ABlockOutputStream, WriteOperationHelper, S3AFileSystem.
+_WRITING = r"Writing Object on|PUT 0-byte|[pP]utObject|[iI]nitiate ?[mM]ulti|[mM]ultipart|Completing upload|mkdirs"
+_WAIT_LONGER = (
+    "Check the store and the network; if it is slow, give --conf spark.hadoop.fs.s3a.connection.timeout=60s and "
+    "spark.hadoop.fs.s3a.connection.request.timeout=60s."
+)
+_NO_ANSWER = (
+    r"Connection re(?:fused|set)|UnknownHostException|ConnectTimeout|timed out|Unable to execute HTTP request"
+    r"|failed to respond"
+)
 
 #: (what the client says, the code, the sentence, what to do), the first that fits; with {bucket} and {where}.
 _KNOWN = (
@@ -81,13 +97,55 @@ _KNOWN = (
         "Give --conf spark.hadoop.fs.s3a.path.style.access=true.",
     ),
     (
-        r"Status Code: 40[13]\b|AccessDenied|Forbidden",
+        r"(?s)AuthorizationHeaderMalformed|PermanentRedirect|Status Code: 301\b",
         STORE_DENIED,
-        "The store refuses access to the bucket {bucket}.",
-        _KEYS,
+        "The bucket {bucket} is in another region than the one that is asked.",
+        "Set AWS_REGION to its region, and run the command again.",
     ),
     (
-        r"Connection refused|UnknownHostException|ConnectTimeout|timed out|Unable to execute HTTP request",
+        rf"(?s)(?:{_WRITING}).*(?:AccessDenied|Status Code: 403\b)|(?:AccessDenied|Status Code: 403\b).*(?:{_WRITING})",
+        STORE_DENIED,
+        "The store refuses to write into the bucket {bucket}.",
+        "Give the key the right to put there (s3:PutObject, s3:DeleteObject), or use one that has it. Reading works.",
+    ),
+    (
+        r":AccessDenied|Access Denied",
+        STORE_DENIED,
+        "The store refuses access to the bucket {bucket}: the key has no right to do that there.",
+        "Give the key the right to list and read (s3:ListBucket, s3:GetObject), or use one that has it.",
+    ),
+    (
+        r"Status Code: 40[013]\b|AccessDenied|Forbidden",
+        STORE_DENIED,
+        f"The store refuses access to the bucket {{bucket}} {_BARE}.",
+        _ANY_OF,
+    ),
+    (
+        r"SlowDown|Status Code: (?:429|503)\b",
+        STORE_FAILED,
+        "The store has too much to do (status {status}), and asked for fewer requests until the tries were used up.",
+        "Run the command again later. Spark itself is up.",
+    ),
+    (
+        r"Status Code: 5\d\d\b",
+        STORE_FAILED,
+        "The store failed at a request, again and again (status {status}).",
+        "Look into the store's own log, and run the command again. Spark itself is up.",
+    ),
+    (
+        r"Read timed out|ApiCall(?:Attempt)?Timeout|did not complete before the specified timeout",
+        STORE_UNREACHABLE,
+        "The store takes too long: an answer did not come, or not all of it, in any of the tries.",
+        _WAIT_LONGER,
+    ),
+    (
+        r"Could not parse XML response|Premature end of",
+        STORE_UNREACHABLE,
+        "The answers of the store break off, in each of the tries.",
+        "Check the network, and the proxy or the gateway before the store, if there is one.",
+    ),
+    (
+        _NO_ANSWER,
         STORE_UNREACHABLE,
         "The store does not answer{where}.",
         "Check the path, AWS_ENDPOINT_URL_S3 and the network. Spark itself is up.",
@@ -120,8 +178,17 @@ def store_error(text: str) -> EngineError | None:
     for pattern, code, sentence, hint in _KNOWN:
         if re.search(pattern, text):
             bucket, host = _BUCKET.search(text), re.search(r"Connect to (\S+)", text)
+            status = re.search(r"Status Code: (\d+)", text)
             named = sentence.format(
-                bucket=bucket[1] if bucket else "of that path", where=f" at {host[1]}" if host else ""
+                bucket=bucket[1] if bucket else "of that path",
+                where=f" at {host[1]}" if host else "",
+                status=status[1] if status else "unknown",
             )
             return EngineError(code, named, hint)
     return None
+
+
+def bucket_of_a_bare_refusal(error: EngineError) -> str | None:
+    """The bucket, if ``error`` is a refusal to which the store gave no reason."""
+    said = re.search(rf"the bucket (\S+) {_BARE}\.$", error.message)
+    return said[1] if said and error.condition == STORE_DENIED else None

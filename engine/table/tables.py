@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from engine.model.browse import Column, RowPage, TableDetail, TableRef, TableVersion
 from engine.model.errors import EngineError, UsageError
 from engine.spark.spark_errors import translate
+from engine.spark.why_refused import says_why_refused
 from engine.sql.char_types import RAW_TYPE
 from engine.sql.literals import shown
 from engine.sql.names import quote, quoted_if_needed, string
@@ -194,6 +195,7 @@ def find_tables(spark: SparkSession, directory: str) -> list[TableRef]:
 
 
 @_translated
+@says_why_refused
 def table_detail(spark: SparkSession, name: str) -> TableDetail:
     """DESCRIBE DETAIL, the schema and the version of a table.
 

@@ -6,17 +6,19 @@ import json
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from console.cli import interruptible
+from console.cli import interruptible, listening
 from console.cli.interruptible import Interruptible
-from console.cli.narrator import EventNarrator, Narrator
+from console.cli.narrator import BarNarrator, EventNarrator, Narrator
 from engine.model.errors import CancelledError
 from engine.model.progress import Progress
 from engine.session.session import TaskProgress
+from engine.session.store_watch import Silence
 
 
 class FakeSession:
@@ -28,6 +30,10 @@ class FakeSession:
         self.asked = threading.Event()
         self.is_running = False
         self.closed = False
+        self.silence: Silence | None = None
+
+    def store_silence(self) -> Silence | None:
+        return self.silence
 
     def on_progress(self, _handler: Callable[..., None]) -> Callable[[], None]:
         return lambda: None
@@ -189,3 +195,60 @@ def test_what_a_cancel_goes_by_is_no_part_of_the_events(capsys: pytest.CaptureFi
     event = json.loads(capsys.readouterr().err)
     assert event.pop("at")
     assert event == {"event": "progress", "phase": "merge", "done": 1, "total": 2, "bytes_read": 0}
+
+
+class SilentNarrator(Narrator):
+    """Keeps what it tells."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def _write(self, line: str) -> None:
+        self.lines.append(line)
+
+
+def test_a_store_that_does_not_answer_is_told_while_the_work_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listening, "LOOK_SECONDS", 0.01)
+    session, narrator = FakeSession(), SilentNarrator()
+    store = "the store at lake:9000 has not answered for {} s"
+
+    def work(tag: str, say: Any) -> None:
+        for seconds in (4, 5, 7, 10, 19, 20, 21):
+            session.silence = Silence("lake:9000", seconds)
+            time.sleep(0.1)
+        say(Progress(phase="b"))
+        session.silence = None
+
+    Interruptible(session, narrator, work).run()  # type: ignore[arg-type]
+    assert narrator.lines == [*(store.format(seconds) for seconds in (5, 10, 20)), "… b"]
+
+
+def test_work_that_brings_nothing_new_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listening, "LOOK_SECONDS", 0.01)
+    moment = 0.0
+    monkeypatch.setattr(listening.time, "monotonic", lambda: moment)
+    narrator = SilentNarrator()
+
+    def work(tag: str, say: Any) -> None:
+        nonlocal moment
+        say(Progress(phase="a"))
+        for moment in (4.0, 6.0, 13.0):  # noqa: B007
+            time.sleep(0.1)
+
+    Interruptible(FakeSession(), narrator, work).run()  # type: ignore[arg-type]
+    assert narrator.lines == ["… a", "nothing new for 6 s", "nothing new for 13 s"]
+
+
+@pytest.mark.parametrize("kind", [BarNarrator, EventNarrator])
+def test_a_silence_stands_in_the_bar_and_is_a_narration_event(
+    kind: type[Narrator], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with kind() as narrator:
+        narrator.silent(5, "the store has not answered for 5 s")
+        narrator.silent(6, "the store has not answered for 6 s")
+    told = capsys.readouterr().err
+    if kind is EventNarrator:
+        first, done = [json.loads(line) for line in told.splitlines()]
+        assert (first["event"], first["text"]) == ("narration", "the store has not answered for 5 s")
+        assert done["event"] == "done"

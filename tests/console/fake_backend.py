@@ -19,6 +19,7 @@ from engine.model.operation import Operation, Outcome, Rehearsal, UndoPlan
 from engine.model.plan import Plan
 from engine.model.plans import AnyPlan, OperationDetail
 from engine.model.progress import Progress
+from engine.session.store_watch import Silence
 from engine.spark.explain import Explained
 from tests.console import samples
 
@@ -41,6 +42,7 @@ class FakeBackend:
         self.deviates = False
         self.dead = False
         self.replaced = False
+        self.silence: Silence | None = None
         self.later_commits: tuple[str, ...] = ()
         self.undo_plan: UndoPlan | None = None
         self.recovered: tuple[str, ...] = ()
@@ -85,6 +87,9 @@ class FakeBackend:
     def is_alive(self) -> bool:
         self._enter("is_alive", needs_spark=False, sleep=False)
         return not self.dead
+
+    def store_silence(self) -> Silence | None:
+        return self.silence
 
     def is_replaced(self) -> bool:
         return self.replaced

@@ -13,6 +13,7 @@ from console.widgets.grid import Grid
 from engine.commit.policy import Policy
 from engine.model.operation import UndoPlan
 from engine.model.plans import OperationDetail
+from engine.session.store_watch import Silence
 from tests.console import samples
 from tests.console.drive import Operator, console
 from tests.console.fake_backend import FakeBackend
@@ -360,6 +361,18 @@ async def test_while_it_looks_at_an_undo_the_console_says_so(backend: FakeBacken
         backend.release("plan_undo")
         await operator.sees("Undo operation")
         assert "looking at an undo" not in operator.first_line
+
+
+async def test_an_undo_says_that_the_store_does_not_answer(backend: FakeBackend) -> None:
+    backend.hold("plan_undo")
+    async with console(backend, size=(110, 36)) as operator:
+        backend.silence = Silence("lake:9000", 20)
+        await look_at_an_undo(operator)
+        await operator.sees("The store at lake:9000 has not answered for 20 s")
+        backend.silence = None
+        backend.release("plan_undo")
+        await operator.sees("Undo operation")
+        await operator.until(lambda: "not answered" not in operator.screen)
 
 
 async def test_a_look_at_an_undo_is_cancelled_in_spark(backend: FakeBackend) -> None:

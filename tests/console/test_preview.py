@@ -20,6 +20,7 @@ from engine.model.changes import Changes
 from engine.model.errors import EngineError
 from engine.model.plan import Remark
 from engine.model.plan_file import read_plan_file
+from engine.session.store_watch import Silence
 from tests.console import samples
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend
@@ -125,6 +126,8 @@ async def test_a_step_that_brings_nothing_new_says_since_when(
         assert "nothing new" not in operator.screen
         monkeypatch.setattr("console.widgets.running.monotonic", lambda: time.monotonic() + 20)
         await operator.sees("nothing new for 2")
+        backend.silence = Silence("lake:9000", 20)
+        await operator.sees("the store has not answered for 20 s", "x cancels")
         backend.release("plan")
         await operator.sees("updates 1,204")
 

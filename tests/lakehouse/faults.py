@@ -14,7 +14,9 @@ from tests.lakehouse.s3 import Store
 
 FAULTS = {"request lost": 8, "answer lost": 12, "500 before": 8, "500 after": 8, "60 ms": 24, "none": 40}
 """How often, of a hundred requests. "answer lost" and "500 after" come after the store did what was asked. A fault
-may be for PUT alone: "PUT answer lost"."""
+may be for PUT alone: "PUT answer lost". "hangs" holds a request until another fault is set, and then does it. "stalls"
+sends half of an answer's body, and "ends" ends there. "403 AccessDenied" is that error as Amazon answers it: to HEAD
+without a body, so without the code."""
 NO_FAULTS = {"none": 1}
 ERROR = (
     b"HTTP/1.1 500 Internal Server Error\r\nConnection: close\r\n"
@@ -22,6 +24,13 @@ ERROR = (
     b"<Error><Code>InternalError</Code><Message>no</Message></Error>"
 )
 ALL_OF_HEAD = b"\r\n\r\n"
+
+
+def error_of_s3(status: str, code: str, method: str) -> bytes:
+    """An answer of S3 that refuses a request (Error Responses in its documentation)."""
+    body = "" if method == "HEAD" else f"<Error><Code>{code}</Code><Message>{code}.</Message></Error>"
+    head = f"HTTP/1.1 {status} x\r\nConnection: close\r\nContent-Type: application/xml\r\nContent-Length: {len(body)}"
+    return f"{head}\r\n\r\n{body}".encode()
 
 
 class FaultyProxy:
@@ -71,13 +80,24 @@ class FaultyProxy:
         self.met[fault] += 1
         if fault == "request lost":
             return
+        while fault == "hangs" and "hangs" in self.faults:
+            await asyncio.sleep(0.05)
+        if fault[0].isdigit() and fault.split()[0] not in ("60", "500"):
+            status, _, code = fault.partition(" ")
+            writer.write(error_of_s3(status, code, method))
+            await writer.drain()
+            return
         if fault == "60 ms":
             await asyncio.sleep(0.06)
         head = "\r\n".join((first, *(f"{name}: {value}" for name, value in headers.items())))
         answer = ERROR if fault == "500 before" else await self._asked(head.encode("latin-1") + ALL_OF_HEAD + body)
+        if fault in ("stalls", "ends"):
+            answer = answer[: -(len(answer.partition(ALL_OF_HEAD)[2]) // 2) or None]
         if fault != "answer lost":
             writer.write(ERROR if fault == "500 after" else answer)
             await writer.drain()
+        while fault == "stalls" and "stalls" in self.faults:
+            await asyncio.sleep(0.05)
 
     async def _asked(self, request: bytes) -> bytes:
         place = urlsplit(self._store.endpoint)

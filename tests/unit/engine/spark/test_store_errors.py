@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.spark.spark_errors import refused_while_planning
-from engine.spark.store_errors import STORE_CODES, store_error
+from engine.spark.store_errors import STORE_CODES, bucket_of_a_bare_refusal, store_error
 
 SDK = "software.amazon.awssdk.services.s3.model."
 NO_BUCKET = (
@@ -32,13 +32,39 @@ NO_JARS = "ClassNotFoundException: Class org.apache.hadoop.fs.s3a.S3AFileSystem 
     [
         (NO_BUCKET, "STORE_NO_BUCKET", "The store has no bucket nobucket."),
         (BAD_SECRET, "STORE_DENIED", "the secret key is not that of the access key."),
-        (FORBIDDEN, "STORE_DENIED", "The store refuses access to the bucket of that path."),
+        (FORBIDDEN, "STORE_DENIED", "The store refuses access to the bucket of that path without"),
         (DOWN, "STORE_UNREACHABLE", "The store does not answer at 127.0.0.1:1."),
         (NO_JARS, "STORE_NO_JARS", "has no jars"),
         ("UnknownHostException: metadata.google.internal", "STORE_NO_CREDENTIALS", "no machine of Google's"),
         ("UnknownHostException: acct.dfs.core.windows.net", "STORE_UNREACHABLE", "acct.dfs.core.windows.net"),
         (FORBIDDEN.replace("Forbidden", "ExpiredToken"), "STORE_DENIED", "it has expired"),
         (FORBIDDEN.replace("Forbidden", "RequestTimeTooSkewed"), "STORE_DENIED", "clock"),
+        (FORBIDDEN.replace("Forbidden", "x").replace("403", "400"), "STORE_DENIED", "without saying why"),
+        (FORBIDDEN.replace("Forbidden", "x").replace("403", "503"), "STORE_FAILED", "too much to do"),
+        (FORBIDDEN.replace("Forbidden", "x").replace("403", "500"), "STORE_FAILED", "(status 500)"),
+        (FORBIDDEN.replace("Forbidden", "x").replace("403", "301"), "STORE_DENIED", "in another region"),
+        (
+            "s3a://lake/t: listObjects() on s3a://lake/t: " + FORBIDDEN + ":AccessDenied",
+            "STORE_DENIED",
+            "to the bucket lake: the key has no right",
+        ),
+        (
+            "s3a://lake/t/part-0: Writing Object on t/part-0: " + FORBIDDEN + ":AccessDenied",
+            "STORE_DENIED",
+            "refuses to write into the bucket lake.",
+        ),
+        (
+            "getFileStatus on s3a://lake/t: software.amazon.awssdk.core.exception.SdkClientException: Unable to execute"
+            " HTTP request: Read timed out",
+            "STORE_UNREACHABLE",
+            "takes too long",
+        ),
+        (
+            "getFileStatus on s3a://lake/t: software.amazon.awssdk.core.exception.SdkClientException: Could not parse"
+            " XML response. (SDK Attempt Count: 1)",
+            "STORE_UNREACHABLE",
+            "break off",
+        ),
         (FORBIDDEN.replace("Forbidden", "InvalidAccessKeyId"), "STORE_DENIED", "does not know the access key"),
         ("IllegalArgumentException: bucket is null/empty", "STORE_NO_BUCKET", "no bucket that S3A can read"),
         (
@@ -66,6 +92,15 @@ def test_one_sentence_with_cause_and_remedy(text: str, code: str, said: str) -> 
         assert said in error.message
         assert error.hint
         assert "Request ID" not in error.message
+
+
+def test_only_a_refusal_without_a_reason_is_asked_again() -> None:
+    bare = store_error("getFileStatus on s3a://a.lake/t: " + FORBIDDEN)
+    assert bare is not None
+    assert bucket_of_a_bare_refusal(bare) == "a.lake"
+    told = store_error("s3a://a.lake/t: " + FORBIDDEN + ":SignatureDoesNotMatch")
+    assert told is not None
+    assert bucket_of_a_bare_refusal(told) is None
 
 
 @pytest.mark.parametrize(
