@@ -39,6 +39,8 @@ class Shape:
     clauses: str = UPSERT
     confs: tuple[tuple[str, str], ...] = ()
     prefix: str = ""
+    since: str = "4.0"
+    """The release of Spark that knows the statement, or resolves its names so."""
 
     @property
     def sql(self) -> str:
@@ -197,7 +199,12 @@ SHAPES = (
         OPERATORS,
         "(SELECT id, first(v) OVER w AS v FROM src WINDOW w AS (PARTITION BY id ORDER BY v))",
     ),
-    Shape("qualify", OPERATORS, "(SELECT id, v FROM src QUALIFY row_number() OVER (PARTITION BY id ORDER BY v) = 1)"),
+    Shape(
+        "qualify",
+        OPERATORS,
+        "(SELECT id, v FROM src QUALIFY row_number() OVER (PARTITION BY id ORDER BY v) = 1)",
+        since="4.2",
+    ),
     Shape("order_by", OPERATORS, "(SELECT * FROM src ORDER BY id)"),
     Shape("sort_by", OPERATORS, "(SELECT * FROM src SORT BY id)"),
     Shape("distribute_by", OPERATORS, "(SELECT * FROM src DISTRIBUTE BY id)"),
@@ -434,6 +441,7 @@ SHAPES = (
         "a_recursive_cte",
         NON_DELTA,
         "(WITH RECURSIVE r(id) AS (SELECT 1L UNION ALL SELECT id + 1 FROM r WHERE id < 3) SELECT id, 'x' AS v FROM r)",
+        since="4.1",
     ),
     Shape("a_cte_in_a_view", NON_DELTA, "(SELECT * FROM cte_view)"),
     # unreadable files may be left out of one read (rule 6)
@@ -558,14 +566,21 @@ SHAPES = (
     Shape("an_unknown_hint_in_a_cte", OPERATORS, "(WITH c AS (SELECT /*+ FASTER(src) */ * FROM src) SELECT * FROM c)"),
     Shape("a_literal_that_looks_like_an_unknown_hint", AUTO, "(SELECT id, '/*+ FASTER(src) */' AS v FROM src)"),
     Shape("a_hint_for_shuffle_hash", OPERATORS, "(SELECT /*+ SHUFFLE_HASH(src) */ * FROM src)"),
-    Shape("a_python_function_called_like_a_built_in_one", AUTO, "(SELECT id, lcase(v) AS v FROM src)"),
+    Shape("a_python_function_called_like_a_built_in_one", AUTO, "(SELECT id, lcase(v) AS v FROM src)", since="4.2"),
     Shape("a_correlated_sql_function", OPERATORS, "(SELECT id, best_of(id) AS v FROM src)"),
     Shape("an_sql_function_in_another_schema", AUTO, "(SELECT id, {schema}_too.plus_y(v) AS v FROM src)"),
     Shape(
         "a_java_function_in_another_schema", UDF, "(SELECT CAST({schema}_too.hive_abs(id) AS BIGINT) AS id, v FROM src)"
     ),
-    Shape("a_built_in_function_by_its_full_name", AUTO, "(SELECT id, system.builtin.upper(v) AS v FROM src)"),
-    Shape("rand_by_its_full_name", OPERATORS, "(SELECT id, CAST(system.builtin.rand() AS STRING) AS v FROM src)"),
+    Shape(
+        "a_built_in_function_by_its_full_name", AUTO, "(SELECT id, system.builtin.upper(v) AS v FROM src)", since="4.2"
+    ),
+    Shape(
+        "rand_by_its_full_name",
+        OPERATORS,
+        "(SELECT id, CAST(system.builtin.rand() AS STRING) AS v FROM src)",
+        since="4.2",
+    ),
     Shape("a_source_with_one_column_twice", OPERATORS, "(SELECT a.*, b.v AS w FROM src a JOIN tgt b ON a.id = b.id)"),
     Shape("values_with_column_names", NON_DELTA, "(SELECT col1 AS id, col2 AS v FROM VALUES (1L, 'a'))"),
     Shape(
