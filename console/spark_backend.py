@@ -104,7 +104,8 @@ class SparkBackend(SparkTables):
         return self._main is not None and self._main.is_alive()
 
     def store_silence(self) -> Silence | None:
-        return self._main.store_silence() if self._main is not None else None
+        main = self._main  # another thread may close it
+        return main.store_silence() if main is not None else None
 
     def is_replaced(self) -> bool:
         from engine.session.server import find_server

@@ -181,7 +181,7 @@ def need_person(events: bool, file: str = "", hint: str = "Apply with --yes.") -
     from engine.model.errors import RefusedError
 
     if events or file == STDIN or not sys.stdin.isatty():
-        raise RefusedError("NOT_CONFIRMED", "Nobody is there to confirm the plan.", hint)
+        raise RefusedError("NOT_CONFIRMED", "Nobody is there to confirm it.", hint)
 
 
 def attach(invocation: Invocation, plan: AnyPlan, narrator: Narrator) -> Session:

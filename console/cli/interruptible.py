@@ -127,9 +127,10 @@ class Interruptible(Generic[T]):
         from engine.model.progress import Progress
 
         done = (tasks.tasks_done, tasks.tasks, tasks.bytes_read)
-        if done != self._done_before:
-            self._done_before = done
-            self._listening.heard()
+        if done == self._done_before:
+            return  # what is told of the silence stays
+        self._done_before = done
+        self._listening.heard()
         said = self._said or Progress(phase="")
         self._narrator.progress(said.with_tasks(*done))
 

@@ -25,7 +25,7 @@ _UNTIL = ("valid_to", "valid_until", "effective_to", "end_at", "end_date", "to_d
 _CURRENT = ("is_current", "current", "current_flag", "is_active")
 
 # the place of a row among those of its key
-_NTH: Final = "_nth"
+_NTH: Final = "_nth_of_key"
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,25 @@ def estimated(estimate: int | Estimate) -> str:
 
 def keys_first(plan: Plan, names: Collection[str]) -> list[str]:
     """The columns of the target, those that ON ties first: they tell which row it is."""
-    return list(dict.fromkeys([*key_names(plan.statement.condition, names), *names]))
+    return list(dict.fromkeys([*plan_keys(plan, names), *names]))
+
+
+def plan_keys(plan: Plan, names: Collection[str]) -> tuple[str, ...]:
+    """Those of the target's columns ``names`` that ON ties to the source."""
+    return key_names(plan.statement.condition, _target(plan.statement.sql), names)
+
+
+@functools.lru_cache(maxsize=16)
+def _target(sql: str) -> str:
+    """The name by which the MERGE calls its target's columns; "" if it cannot be read."""
+    from engine.model.errors import EngineError
+    from engine.sql.parse import parse_merge
+
+    try:
+        reference = parse_merge(sql).target.reference
+    except EngineError:
+        return ""
+    return reference[1:-1].replace("``", "`") if reference.startswith("`") else reference
 
 
 def sample_text(plan: Plan, sample: Sample, glyphs: Glyphs) -> str:

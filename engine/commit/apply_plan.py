@@ -225,14 +225,14 @@ def _run(application: Application, op_id: str, state: Staleness) -> Outcome:
         commit = commit_despite(error, cause, application.committed, application.history, op_id)
         if commit is None:
             raise _explained(application, error) from cause
-        with given_up_if_unknown(application.history, op_id):
+        with given_up_if_unknown(application.history, op_id, known=True):
             return _recorded(application, op_id, state, commit, began)
     application.say(Progress(phase=COMPARING, stage="committed"))
     with given_up_if_unknown(application.history, op_id):
         commit = application.committed()
         lost = _lost(application, state) if commit is None else None
     raise_lost(lost, application.history, op_id)
-    with given_up_if_unknown(application.history, op_id):
+    with given_up_if_unknown(application.history, op_id, known=True):
         return _recorded(application, op_id, state, commit, began)
 
 

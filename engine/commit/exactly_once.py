@@ -60,15 +60,16 @@ def commit_despite(
 
 
 @contextlib.contextmanager
-def given_up_if_unknown(history: History | None, op_id: str) -> Iterator[None]:
-    """If the commit cannot be read or recorded, the row is left to ``engine.recovery.recover``."""
+def given_up_if_unknown(history: History | None, op_id: str, *, known: bool = False) -> Iterator[None]:
+    """If the commit cannot be read or recorded, the row is left to ``engine.recovery.recover``. ``known``: whether
+    there is one is known; else the error says that it may be there."""
     try:
         yield
     except BaseException as error:
         if history:
             with contextlib.suppress(Exception):
                 history.give_up(op_id)
-        if isinstance(error, EngineError) and not isinstance(error, LostCommitError):
+        if isinstance(error, EngineError) and not (known or isinstance(error, LostCommitError)):
             _unknown(error, history)
         raise
 

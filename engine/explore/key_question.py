@@ -55,9 +55,8 @@ def ask_for(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, t
     try:
         return ask(spark, merge, source, typed)
     except EngineError as error:
-        if (message := _as_typed(error.message, merge)) == error.message:
-            raise
-        raise EngineError(error.condition, message, error.hint) from error
+        error.say(_as_typed(error.message, merge))
+        raise
 
 
 def _as_typed(message: str, merge: AnalyzedMerge) -> str:

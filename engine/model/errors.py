@@ -38,6 +38,11 @@ class EngineError(Exception):
         self.counted_in = counted_in
         self.outer = outer
 
+    def say(self, message: str) -> None:
+        """Tell the same in other words."""
+        self.message = message
+        self.args = (f"[{self.condition}] {message}" if self.condition else message,)
+
 
 class UnreachableError(EngineError):
     """Spark cannot be reached: exit code 3."""

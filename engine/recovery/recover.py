@@ -113,8 +113,8 @@ def _settle(session: Session, history: History, one: Abandoned) -> Recovered:
         return _read_log(session.spark, history, one, plan)
     is_applied = False
     try:
-        end_work(client, one.plan_id)
-        recovered = _read_log(session.spark, history, one, plan)
+        ended = end_work(client, one.plan_id)
+        recovered = _read_log(session.spark, history, one, plan, ended=ended)
         is_applied = recovered.status == "applied"
         if plan is not None:
             _tidy(client.spark, plan, is_applied)
@@ -151,17 +151,21 @@ def _session_of(session: Session, home: Path, one: Abandoned) -> Session | None:
     )
 
 
-def end_work(client: Session, tag: str) -> None:
-    """Interrupt what runs under ``tag`` in a session whose client is gone, and wait until nothing runs there."""
+def end_work(client: Session, tag: str) -> bool:
+    """Interrupt what runs under ``tag`` in a session whose client is gone, and wait until nothing runs there.
+
+    Whether it is known to have ended. Before 4.2 Spark tells only whether there was something to interrupt: what this
+    call interrupted gets some time, and may go on.
+    """
     deadline = time.monotonic() + PATIENCE_SECONDS
-    quiet = 0
+    quiet, blind = 0, False
     # twice: what the client sent in its last moment may begin only now
     while quiet < 2:
-        client.interrupt_tag(tag)
+        interrupted = client.interrupt_tag(tag)
         busy = client.is_busy()
         if busy is None:
-            time.sleep(BLIND_SECONDS)
-            return
+            busy = interrupted
+            blind = blind or interrupted
         quiet = 0 if busy else quiet + 1
         if time.monotonic() > deadline:
             raise EngineError(
@@ -170,12 +174,23 @@ def end_work(client: Session, tag: str) -> None:
                 "Try again later, or restart Spark.",
             )
         time.sleep(POLL_SECONDS)
+    if blind:
+        time.sleep(BLIND_SECONDS)
+    return not blind
 
 
-def _read_log(spark: SparkSession, history: History, one: Abandoned, plan: AnyPlan | None) -> Recovered:
-    """Write into the ledger what the log shows. Nothing of the operation runs any more."""
+def _read_log(
+    spark: SparkSession, history: History, one: Abandoned, plan: AnyPlan | None, *, ended: bool = True
+) -> Recovered:
+    """Write into the ledger what the log shows. Unless the operation has ``ended`` only a commit is final."""
     if committed := _if_committed(spark, history, one, plan):
         return committed
+    if not ended:
+        raise EngineError(
+            "STILL_RUNNING",
+            f"It was interrupted just now, and Spark {spark.version} does not tell when it ends.",
+            "Run the command again.",
+        )
     history.failed(one.op_id, NOT_COMMITTED, "not_committed")
     return Recovered(one.op_id, one.table, "not_committed")
 

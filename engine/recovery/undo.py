@@ -316,13 +316,13 @@ def _dropped(spark: SparkSession, undo_plan: UndoPlan, history: History | None, 
             collected(spark, undo_statement(undo_plan))
         say(Progress(phase=COMPARING, stage="committed"))
     except EngineError as error:
-        with given_up_if_unknown(history, op_id):
+        with given_up_if_unknown(history, op_id, known=True):  # a DROP is no commit
             is_gone = is_dropped(spark, undo_plan.table)
         if not is_gone:
             if history:
                 history.failed_by(op_id, error)
             raise
-    with given_up_if_unknown(history, op_id):
+    with given_up_if_unknown(history, op_id, known=True):
         outcome = Outcome(
             plan_id=undo_plan.undo_id,
             op_id=op_id,

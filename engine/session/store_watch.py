@@ -20,8 +20,8 @@ PAUSE_SECONDS = 2.0
 """Between two questions."""
 ANSWER_SECONDS = 10.0
 """A question that is open for so long is asked anew."""
-_FORGET_SECONDS = 60.0
-"""Whether a store answered before a pause so long is unknown."""
+_FORGET_SECONDS = 6.0
+"""Whoever listens asks every second: what was before a pause so long is not known to have lasted."""
 _ENDPOINT = "spark.hadoop.fs.s3a.endpoint"
 _REGION = "spark.hadoop.fs.s3a.endpoint.region"
 _PROXY = "spark.hadoop.fs.s3a.proxy.host"
@@ -46,23 +46,35 @@ def endpoint_of(store: str, confs: Mapping[str, str]) -> str:
         region = confs.get(_REGION, "")
         endpoint = f"https://s3.{region}.amazonaws.com" if region else "https://s3.amazonaws.com"
     endpoint = endpoint if "://" in endpoint else f"https://{endpoint}"
+    try:
+        place = urlsplit(endpoint)
+        host = _host(endpoint)
+    except ValueError:
+        return ""
+    return "" if not host or (place.scheme in getproxies() and not proxy_bypass(place.hostname or "")) else endpoint
+
+
+def _host(endpoint: str) -> str:
+    """Host and port, without the credentials that a URL may hold."""
     place = urlsplit(endpoint)
-    return "" if place.scheme in getproxies() and not proxy_bypass(place.hostname or "") else endpoint
+    host = place.hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    return f"{host}:{place.port}" if host and place.port else host
 
 
 def answers(endpoint: str) -> bool:
     """Whether anything of HTTP comes back from ``endpoint``."""
-    place = urlsplit(endpoint)
-    is_plain = place.scheme == "http"
+    is_plain = urlsplit(endpoint).scheme == "http"
     kind = http.client.HTTPConnection if is_plain else http.client.HTTPSConnection
-    connection = kind(place.netloc, timeout=ANSWER_SECONDS)
+    connection = kind(_host(endpoint), timeout=ANSWER_SECONDS)
     try:
         connection.request("HEAD", "/")
-        return connection.getresponse().status not in _GATEWAY
+        answer = connection.getresponse()
+        return answer.status not in _GATEWAY or answer.headers.get("x-amz-request-id") is not None
     except ssl.SSLError as error:
         # A certificate that does not please is an answer; whether to trust it is for Spark's own client.
         return not isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError)
-    except (OSError, http.client.HTTPException):
+    except (OSError, http.client.HTTPException, UnicodeError):
         return False
     finally:
         connection.close()
@@ -73,7 +85,7 @@ class StoreWatch:
 
     def __init__(self, endpoint: str, ask: Callable[[str], bool] = answers) -> None:
         self._endpoint = endpoint
-        self._host = urlsplit(endpoint).netloc
+        self._host = _host(endpoint)
         self._ask = ask
         self._lock = threading.Lock()
         self._asking = False

@@ -113,7 +113,8 @@ def _s3_confs(env: Mapping[str, str]) -> dict[str, str]:
         "fs.s3a.retry.interval": "1500ms",
         "fs.s3a.retry.throttle.limit": "6",
         "fs.s3a.connection.establish.timeout": "15s",
-        "fs.s3a.connection.request.timeout": "20s",
+        # of one attempt in all: to complete an upload of many parts may take longer than an answer to begin
+        "fs.s3a.connection.request.timeout": "60s",
         "fs.s3a.connection.timeout": "20s",
     }
     endpoint = env.get("AWS_ENDPOINT_URL_S3") or env.get("AWS_ENDPOINT_URL") or ""

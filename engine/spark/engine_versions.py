@@ -1,4 +1,4 @@
-"""Which Spark and which Delta a session has: asked once for each session."""
+"""Which Spark and which Delta a session has: asked until it is known."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ def engine_versions(spark: SparkSession) -> Engines:
     """The versions of the session's Spark and Delta (``unknown`` where it does not tell) and of this program."""
     known = _KNOWN.get(spark)
     if known is None:
-        known = _KNOWN[spark] = Engines(spark=str(spark.version), delta=_delta(spark), deltamerge=_own())
+        known = Engines(spark=str(spark.version), delta=_delta(spark), deltamerge=_own())
+        if known.delta != UNKNOWN:  # the next question may be answered
+            _KNOWN[spark] = known
     return known
 
 

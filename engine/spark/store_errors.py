@@ -33,7 +33,7 @@ _OTHER_HOST = re.compile(r"UnknownHostException: (\S+\.(?:core\.windows\.net|goo
 _BUCKET = re.compile(r"\bs3a?://([^/\s'\"`:]+)")
 _KEYS = "Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, and what that key may do."
 _BARE = "without saying why"
-_ANY_OF = "It may be the key, its secret, a session token that has expired, a right, or the clock. " + _KEYS
+ANY_OF = "It may be the key, its secret, a session token that has expired, a right, or the clock. " + _KEYS
 # What S3A was doing: S3ABlockOutputStream, WriteOperationHelper, S3AFileSystem.
 _WRITING = r"Writing Object on|PUT 0-byte|[pP]utObject|[iI]nitiate ?[mM]ulti|[mM]ultipart|Completing upload|mkdirs"
 _WAIT_LONGER = (
@@ -115,10 +115,16 @@ _KNOWN = (
         "Give the key the right to list and read (s3:ListBucket, s3:GetObject), or use one that has it.",
     ),
     (
-        r"Status Code: 40[013]\b|AccessDenied|Forbidden",
+        r"Status Code: 40[013]\b[^)]*\):(?!null\b|\d)(?!RequestTimeout\b)(?P<code>\w+)",
+        STORE_DENIED,
+        "The store refuses a request in the bucket {bucket}: {code}.",
+        "Look for that code in the documentation of the store.",
+    ),
+    (
+        r"Status Code: 40[013]\b(?!.*:RequestTimeout\b)|AccessDenied|Forbidden",
         STORE_DENIED,
         f"The store refuses access to the bucket {{bucket}} {_BARE}.",
-        _ANY_OF,
+        ANY_OF,
     ),
     (
         r"SlowDown|Status Code: (?:429|503)\b",
@@ -127,13 +133,13 @@ _KNOWN = (
         "Run the command again later. Spark itself is up.",
     ),
     (
-        r"Status Code: 5\d\d\b",
+        r"Status Code: 50[024]\b",
         STORE_FAILED,
         "The store failed at a request, again and again (status {status}).",
         "Look into the store's own log, and run the command again. Spark itself is up.",
     ),
     (
-        r"Read timed out|ApiCall(?:Attempt)?Timeout|did not complete before the specified timeout",
+        r":RequestTimeout\b|Read timed out|ApiCall(?:Attempt)?Timeout|did not complete before the specified timeout",
         STORE_UNREACHABLE,
         "The store takes too long: an answer did not come, or not all of it, in any of the tries.",
         _WAIT_LONGER,
@@ -176,13 +182,14 @@ def store_error(text: str) -> EngineError | None:
     if not _CLIENT.search(text):
         return None
     for pattern, code, sentence, hint in _KNOWN:
-        if re.search(pattern, text):
+        if found := re.search(pattern, text):
             bucket, host = _BUCKET.search(text), re.search(r"Connect to (\S+)", text)
             status = re.search(r"Status Code: (\d+)", text)
             named = sentence.format(
                 bucket=bucket[1] if bucket else "of that path",
                 where=f" at {host[1]}" if host else "",
                 status=status[1] if status else "unknown",
+                **found.groupdict(),
             )
             return EngineError(code, named, hint)
     return None

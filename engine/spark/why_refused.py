@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from engine.model.errors import EngineError
+from engine.spark.session_state import tagged
 from engine.spark.spark_errors import translate
-from engine.spark.store_errors import STORE_DENIED, bucket_of_a_bare_refusal
+from engine.spark.store_errors import ANY_OF, STORE_DENIED, bucket_of_a_bare_refusal
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,7 +26,9 @@ def says_why_refused(function: F) -> F:
         try:
             return function(spark, *args, **kwargs)
         except Exception as error:
-            reason = _reason(spark, translate(error))
+            tag = kwargs.get("tag")
+            with tagged(spark, tag if isinstance(tag, str) else None):  # a cancel reaches it
+                reason = _reason(spark, translate(error))
             if reason is None:
                 raise
             raise reason from error
@@ -43,6 +46,7 @@ def _reason(spark: Any, refused: EngineError) -> EngineError | None:
     except Exception as error:
         listed = translate(error)
         if listed.condition == STORE_DENIED and bucket_of_a_bare_refusal(listed) is None:
-            # what else was found out about the first one stays in its hint
-            return type(refused)(listed.condition, listed.message, listed.hint)
+            # what else was found out about the first one stands before the store's own hint
+            found_out = refused.hint.removesuffix(ANY_OF)
+            return type(refused)(listed.condition, listed.message, found_out + listed.hint)
     return None

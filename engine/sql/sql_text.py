@@ -86,8 +86,9 @@ def equality(conjunct: str) -> tuple[str, str, str] | None:
     return (next(sides), root.name, next(sides))
 
 
-def key_names(condition: str, names: Collection[str]) -> tuple[str, ...]:
-    """Those of the columns ``names`` that an equality of ``condition`` ties to another expression, in its order."""
+def key_names(condition: str, target: str, names: Collection[str]) -> tuple[str, ...]:
+    """Those of the columns ``names`` of the target, which the condition calls ``target``, that an equality of
+    ``condition`` ties to another expression, in its order."""
     known = {name.lower(): name for name in names}
     keys: dict[str, None] = {}
     for conjunct in conjuncts(condition) if condition.strip() else ():
@@ -95,9 +96,16 @@ def key_names(condition: str, names: Collection[str]) -> tuple[str, ...]:
         read = [[node.names for node in free_names(read_expression(side)[1])] for side in sides[::2]] if sides else []
         # a column that is held against a constant tells no row from another
         if read and all(read):
-            found = (part.lower() for parts in itertools.chain(*read) for part in parts[1:] or parts)
-            keys |= dict.fromkeys(known[part] for part in found if part in known)
+            found = (_column_of(target, parts) for parts in itertools.chain(*read))
+            keys |= dict.fromkeys(known[column] for column in found if column in known)
     return tuple(keys)
+
+
+def _column_of(table: str, parts: Sequence[str]) -> str:
+    """The column that a name of these parts is in, in lower case; "" if it is of another table than ``table``."""
+    lower = [part.lower() for part in parts]
+    at = lower.index(table.lower()) if table.lower() in lower[:-1] else -1
+    return lower[at + 1] if at >= 0 or len(parts) == 1 else ""
 
 
 EQUALITIES = ("=", "==", "<=>")

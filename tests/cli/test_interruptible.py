@@ -171,7 +171,7 @@ def test_the_tasks_of_a_query_leave_the_count_of_a_step_as_it_is() -> None:
     def work(tag: str, say: Any) -> None:
         for done in range(2):
             say(Progress(phase="Generating", done=done, total=8, counts="tables"))
-            session.handler(TaskProgress(tasks_done=9, tasks=10, bytes_read=0))
+            session.handler(TaskProgress(tasks_done=8 + done, tasks=10, bytes_read=0))
 
     session, narrator = Counting(), Keeping()
     Interruptible(session, narrator, work).run()  # type: ignore[arg-type]
@@ -247,6 +247,9 @@ def test_a_silence_stands_in_the_bar_and_is_a_narration_event(
     with kind() as narrator:
         narrator.silent(5, "the store has not answered for 5 s")
         narrator.silent(6, "the store has not answered for 6 s")
+        if isinstance(narrator, BarNarrator):
+            assert narrator._bar is not None
+            assert narrator._bar.tasks[0].fields["tasks"] == "the store has not answered for 6 s"
     told = capsys.readouterr().err
     if kind is EventNarrator:
         first, done = [json.loads(line) for line in told.splitlines()]

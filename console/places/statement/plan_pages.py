@@ -12,8 +12,8 @@ from console.widgets.page import Column, FileMap, Head, Page, Paragraph, Row, Ta
 from console.words import change_rows, expectation_sentences, sentences
 from console.words.format import count, duration, number, share, size
 from console.words.glyphs import Glyphs, accuracy_mark
+from console.words.plan_rows import plan_keys
 from console.words.visible import visible
-from engine.sql.sql_text import key_names
 
 if TYPE_CHECKING:
     from engine.model.changes import Changes
@@ -327,7 +327,7 @@ def _column_names(plan: Plan) -> tuple[list[str], list[str]]:
         names.update(dict.fromkeys([*before, *after]))
         if sample.action == "update":
             changed.update(name for name in names if before.get(name) != after.get(name))
-    keys = [*key_names(plan.statement.condition, names)]
+    keys = [*plan_keys(plan, names)]
     return keys, sorted((name for name in names if name not in keys), key=lambda name: name not in changed)
 
 

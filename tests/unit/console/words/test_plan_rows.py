@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from console.words.glyphs import ASCII
-from console.words.plan_rows import sample_text
+from console.words.plan_rows import plan_keys, sample_text
 from engine.model.plan import Sample
 from tests.console.samples import a_plan
 
@@ -16,3 +16,10 @@ def test_the_key_of_a_sample_stands_first_however_late_its_column_is() -> None:
     assert text.startswith("order_id=7, order_date=2026-11-19, c0=1: status paid")
     insert = Sample(action="insert", clause=1, after=before)
     assert sample_text(a_plan(), insert, ASCII).startswith("order_id=7, order_date=2026-11-19, c0=1")
+
+
+def test_a_column_of_the_source_that_is_called_as_one_of_the_target_is_no_key() -> None:
+    plan = a_plan()
+    sql = "MERGE INTO shop.orders AS `my t` USING feed AS s ON `my t`.order_id = s.status WHEN MATCHED THEN DELETE"
+    statement = plan.statement.model_copy(update={"sql": sql, "condition": "`my t`.order_id = s.status"})
+    assert plan_keys(plan.model_copy(update={"statement": statement}), ["status", "order_id"]) == ("order_id",)

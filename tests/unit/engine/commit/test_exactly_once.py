@@ -42,6 +42,9 @@ def test_a_commit_that_cannot_be_read_back_says_so_and_a_lost_one_does_not() -> 
     with pytest.raises(EngineError, match="does not answer") as raised, given_up_if_unknown(None, "op"):
         not_read()
     assert "may be there" in raised.value.hint
+    with pytest.raises(EngineError) as known, given_up_if_unknown(None, "op", known=True):
+        not_read()
+    assert known.value.hint == "Check the network."
     with pytest.raises(LostCommitError) as lost, given_up_if_unknown(None, "op"):
         raise LostCommitError("COMMIT_LOST", "The commit is LOST.", "Plan again.")
     assert lost.value.hint == "Plan again."

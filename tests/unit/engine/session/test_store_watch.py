@@ -81,8 +81,23 @@ def test_a_pause_in_which_nobody_asked_is_no_silence(monkeypatch: pytest.MonkeyP
         if not watch._asking:
             break
         time.sleep(0.02)
-    moment = 4000.0
+    moment = 145.0
     assert watch.silence() is None
+
+
+def test_the_credentials_of_a_url_are_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    moment = 100.0
+    monkeypatch.setattr(store_watch.time, "monotonic", lambda: moment)
+    watch = StoreWatch("https://user:secret@lake:9000", lambda _: False)
+    watch.silence()
+    moment = 105.0
+    silence = watch.silence()
+    assert silence is not None
+    assert silence.host == "lake:9000"
+
+
+def test_a_host_that_cannot_be_is_no_answer() -> None:
+    assert not answers("https://.foo")
 
 
 @pytest.mark.parametrize(
@@ -93,6 +108,8 @@ def test_a_pause_in_which_nobody_asked_is_no_silence(monkeypatch: pytest.MonkeyP
         ("s3", {"spark.hadoop.fs.s3a.endpoint.region": "eu-west-1"}, "https://s3.eu-west-1.amazonaws.com"),
         ("s3", {}, "https://s3.amazonaws.com"),
         ("s3", {"spark.hadoop.fs.s3a.proxy.host": "proxy"}, ""),
+        ("s3", {"spark.hadoop.fs.s3a.endpoint": "http://lake:port"}, ""),
+        ("s3", {"spark.hadoop.fs.s3a.endpoint": "https://[::1"}, ""),
         ("abfs", {}, ""),
         ("", {}, ""),
     ],

@@ -188,9 +188,12 @@ def test_a_marker_stands_where_an_operand_begins(sql: str, names: tuple[str, ...
         ("(t.`a b` == s.x) and t.day = '2026-11-19'", ("a b",)),
         ("concat(t.id, '-', t.day) = s.key", ("id", "day")),
         ("id = other AND t.day > s.day", ("id",)),
+        ("t.id = s.day", ("id",)),
+        ("t.day.id = s.id", ("day",)),
+        ("shop.t.id = s.id", ("id",)),
         ("t.id = s.id OR t.day = s.day", ()),
         ("", ()),
     ],
 )
 def test_the_columns_of_the_target_that_on_ties_to_the_source(condition: str, keys: tuple[str, ...]) -> None:
-    assert key_names(condition, ["note", "a b", "day", "id"]) == keys
+    assert key_names(condition, "T", ["note", "a b", "day", "id"]) == keys
