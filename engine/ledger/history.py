@@ -130,11 +130,11 @@ class History:
 
         return self._store.run(work)
 
-    def applied(self, op_id: str, outcome: Outcome) -> None:
-        """The operation committed: status applied, with its outcome. If it was undone or overwritten meanwhile, it
-        stays so."""
+    def applied(self, op_id: str, outcome: Outcome, at: str | None = None) -> None:
+        """The operation committed, now or ``at``: status applied, with its outcome. If it was undone or overwritten
+        meanwhile, it stays so."""
         body = rows.packed(outcome)
-        self._store.run(lambda db: _applied(db, op_id, outcome, body))
+        self._store.run(lambda db: _applied(db, op_id, outcome, body, at))
 
     def begin_undo(self, undo: UndoPlan, *, where: Whereabouts = Whereabouts()) -> str:  # noqa: B008  frozen
         """A RESTORE or DROP that takes an operation back starts: add a row of that kind, and return its id."""
@@ -155,13 +155,13 @@ class History:
 
         return self._store.run(work)
 
-    def undone(self, op_id: str, outcome: Outcome) -> None:
-        """The restore ``op_id`` committed: it is applied, the operation that it takes back is undone, and the
-        operations between them are overwritten; all or nothing."""
+    def undone(self, op_id: str, outcome: Outcome, at: str | None = None) -> None:
+        """The restore ``op_id`` committed, now or ``at``: it is applied, the operation that it takes back is undone,
+        and the operations between them are overwritten; all or nothing."""
         body = rows.packed(outcome)
 
         def work(db: DuckDBPyConnection) -> None:
-            _applied(db, op_id, outcome, body)
+            _applied(db, op_id, outcome, body, at)
             (undoes,) = db.execute("SELECT undoes FROM operation WHERE op_id = ?", [op_id]).fetchone() or (None,)
             if undoes is not None:
                 rows.overwrite(db, undoes, op_id)
@@ -374,8 +374,8 @@ class History:
         return self._store.run(lambda db: browse_cache.tables(db, redact(endpoint)), reading=True)
 
 
-def _applied(db: DuckDBPyConnection, op_id: str, outcome: Outcome, body: bytes) -> None:
-    changes = {"version": outcome.version, "kept": outcome.kept, "finished_at": now(), "error": None}
+def _applied(db: DuckDBPyConnection, op_id: str, outcome: Outcome, body: bytes, at: str | None) -> None:
+    changes = {"version": outcome.version, "kept": outcome.kept, "finished_at": at or now(), "error": None}
     if rows.status_of(db, op_id) not in rows.GONE:
         changes["status"] = "applied"
     rows.update(db, op_id, changes)

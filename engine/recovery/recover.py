@@ -11,6 +11,7 @@ import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -19,6 +20,7 @@ from engine.commit.commit_identity import own_commit
 from engine.commit.promise_check import outcome_of
 from engine.commit.staleness import Staleness, commit_line
 from engine.ledger.abandoned import Abandoned
+from engine.ledger.history_store import iso
 from engine.merge.prepare_source import free_source
 from engine.merge.should_materialize_source import MODE
 from engine.merge.stage_source import drop_own
@@ -36,6 +38,7 @@ from engine.sql.names import quote
 from engine.table.commits import Commit, commits_since
 from engine.table.table_state import catalog_entry
 from engine.table.transaction import RUN_CONFS
+from engine.table.version_times import committed_times
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -207,11 +210,24 @@ def _if_committed(spark: SparkSession, history: History, one: Abandoned, plan: A
     outcome = _outcome(one, plan, commit, since)
     if isinstance(plan, Plan):
         drop_own(spark, plan)
+    at = _committed_at(spark, one, commit.version, since[0].version)
+    if at is not None:
+        at = max(at, history.get(one.op_id).operation.started_at)  # the clock of a store may be behind
     if one.undoes is None:
-        history.applied(one.op_id, outcome)
+        history.applied(one.op_id, outcome, at)
     else:
-        history.undone(one.op_id, outcome)
+        history.undone(one.op_id, outcome, at)
     return Recovered(one.op_id, one.table, "applied", commit.version, elsewhere=one.elsewhere)
+
+
+def _committed_at(spark: SparkSession, one: Abandoned, version: int, newest: int) -> str | None:
+    """When that version was committed, as ISO 8601 UTC; None if the table does not tell it."""
+    try:
+        times = committed_times(spark, f"delta.{quote(one.table_path)}", newest - version + 1)
+    except EngineError:
+        return None
+    at = times.get(version)
+    return None if at is None else iso(datetime.fromtimestamp(at / 1000, timezone.utc))
 
 
 def _if_dropped(spark: SparkSession, history: History, one: Abandoned) -> Recovered | None:

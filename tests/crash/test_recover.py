@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from engine.recovery.undo import plan_undo, undo
 from engine.session.home import ledger_path
 from engine.session.leases import left_sessions
 from engine.spark.session_state import Whereabouts, whereabouts
+from engine.table.tables import table_versions
 from tests.cli.running import Shell
 from tests.conftest import TEST_CONFS
 from tests.crash.counting import Counted
@@ -115,7 +117,10 @@ def test_what_was_begun_under_another_host_name_is_settled_by_its_commit_alone(
     (begun,) = ledger.running()
     committed, waiting = begun.op_id, ledger.begin(looked, where=whereabouts(spark), checked=0)
     monkeypatch.undo()
+    time.sleep(1.1)  # whoever settles it comes later
     (found,) = recover(session, ledger)
+    newest = table_versions(spark, "t", 1)[0]
+    assert ledger.get(committed).operation.finished_at == newest.timestamp, "as long as the commit took"
     assert (found.op_id, found.status, found.version) == (committed, "applied", 1)
     assert (
         sentence(found)
