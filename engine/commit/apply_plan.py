@@ -185,7 +185,7 @@ def drop_stale(spark: SparkSession, plan: Plan, state: Staleness) -> None:
 
 
 def stale(plan: Plan, state: Staleness) -> StalePlanError:
-    since = f" ({'; '.join(state.moved_by[:MOVED_BY])})" if state.moved_by else ""
+    since = f" ({_moved_by(state)})" if state.moved_by else ""
     return StalePlanError(
         "STALE_PLAN",
         f"{plan.target.name} moved from v{plan.target.version} to v{state.version} since the plan{since}: "
@@ -266,9 +266,14 @@ def _conflict(application: Application, error: EngineError) -> EngineError:
         return StalePlanError(error.condition, f"Another commit was faster. {reason.message}", reason.hint)
     return ConflictError(
         error.condition,
-        f"Another commit was faster ({'; '.join(state.moved_by[:MOVED_BY])}), and nothing was written.",
+        f"Another commit was faster ({_moved_by(state)}), and nothing was written.",
         "It touches nothing that this plan does: apply the same plan again.",
     )
+
+
+def _moved_by(state: Staleness) -> str:
+    more = len(state.moved_by) - MOVED_BY
+    return "; ".join((*state.moved_by[:MOVED_BY], *((f"and {more} more",) if more > 0 else ())))
 
 
 def refuse_undone(done: Commit, since: Sequence[Commit]) -> None:

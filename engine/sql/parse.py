@@ -165,11 +165,12 @@ def parse_script(text: str, template: str = "") -> Script:
         raise UsageError("EMPTY_STATEMENT", "There is no statement in the input.", "Write a MERGE and try again.")
     *setup, statement = (text[start:end] for start, end in spans)
     for one in setup:
-        words = " ".join(token.word for token in tokenize(one)[:6])
+        tokens = tokenize(one)
+        words = " ".join(token.word for token in tokens[:6])
         if not words.startswith(SETUP_WORDS):
             raise UsageError(
                 "UNSUPPORTED_STATEMENT",
-                f"Before the MERGE only SET, USE, CACHE and temporary views may stand, not: {one.split()[0]}",
+                f"Before the MERGE only SET, USE, CACHE and temporary views may stand, not: {tokens[0].text}",
                 "Run that statement by itself first.",
             )
     return Script(tuple(setup), statement, spans[-1][0], template)

@@ -242,7 +242,7 @@ def _status(operation: Operation, glyphs: Glyphs) -> str:
 def _when(operation: Operation) -> str:
     started = f"started {local_time(operation.started_at, zone=True)}"
     if operation.finished_at is None:
-        return f"{started}, not finished"
+        return f"{started}, not finished" if operation.status == "running" else started
     begin, end = parse_time(operation.started_at), parse_time(operation.finished_at)
     if begin is None or end is None:
         return started

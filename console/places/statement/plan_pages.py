@@ -82,7 +82,7 @@ def rows_page(plan: Plan, glyphs: Glyphs) -> Page:
         f"{count(len(samples), 'sample')} of the rows that change; {glyphs.changed} marks a changed cell as "
         f"before {glyphs.becomes} after. Enter shows a row in full."
     )
-    empty = "No samples: the plan was made without them, or no row changes."
+    empty = "No samples: the plan was made without them, as in a private profile, or no row changes."
     still = 3 + len(keys)
     return Page((sentence(text),) if samples else (), Table(columns, rows, empty, still=still if keys else 0))
 
