@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from console.words.format import elide_end, number
 from console.words.glyphs import Glyphs
 from console.words.visible import visible
+from engine.sql.names import unquoted
 from engine.sql.sql_text import key_names
 
 if TYPE_CHECKING:
@@ -47,10 +48,9 @@ def _target(sql: str) -> str:
     from engine.sql.parse import parse_merge
 
     try:
-        reference = parse_merge(sql).target.reference
+        return unquoted(parse_merge(sql).target.reference)
     except EngineError:
         return ""
-    return reference[1:-1].replace("``", "`") if reference.startswith("`") else reference
 
 
 def sample_text(plan: Plan, sample: Sample, glyphs: Glyphs) -> str:

@@ -15,7 +15,7 @@ from engine.commit.commit_identity import own_commit
 from engine.commit.exactly_once import COMPARING, commit_despite, given_up_if_unknown, traced
 from engine.commit.lost_commit import lost_commit, raise_lost
 from engine.commit.promise_check import deviations
-from engine.commit.state_changes import changes, engine_changes, session_changed
+from engine.commit.state_changes import plan_changes, session_changed
 from engine.create.check_create_reading import check_parsed_create
 from engine.create.data_frame_write import write_data_frame
 from engine.create.provided_metadata import with_counted_source
@@ -26,8 +26,7 @@ from engine.model.errors import EngineError, StalePlanError
 from engine.model.operation import Deviation, Outcome
 from engine.model.progress import OnProgress, Progress
 from engine.spark.confs import confs_set
-from engine.spark.engine_versions import engine_versions
-from engine.spark.session_state import KEPT_CONFS, confs_as_planned, run_setup, tagged, whereabouts
+from engine.spark.session_state import confs_as_planned, run_setup, tagged, whereabouts
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate
@@ -57,7 +56,7 @@ def apply_create(
     with confs_as_planned(spark, plan.confs):
         run_setup(spark, plan.statement.setup, again=True)
     with confs_as_planned(spark, plan.confs):
-        changed = engine_changes(plan.engines, engine_versions(spark)) + changes(spark, plan.state, KEPT_CONFS)
+        changed = plan_changes(spark, plan)
         try:
             survey = survey_table(spark, create, plan.statement.overwrite_schema, count=False)
         except EngineError as error:

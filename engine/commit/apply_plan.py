@@ -33,7 +33,7 @@ from engine.commit.prepare_again import (
 )
 from engine.commit.promise_check import deviations, outcome_of
 from engine.commit.staleness import Staleness, check_staleness
-from engine.commit.state_changes import session_changed
+from engine.commit.state_changes import first_of, session_changed
 from engine.merge.analyze import analyze
 from engine.merge.derive_conjuncts import derive_again
 from engine.merge.prepare_source import free_source, pruned_source_sql
@@ -185,7 +185,7 @@ def drop_stale(spark: SparkSession, plan: Plan, state: Staleness) -> None:
 
 
 def stale(plan: Plan, state: Staleness) -> StalePlanError:
-    since = f" ({_moved_by(state)})" if state.moved_by else ""
+    since = f" ({first_of(state.moved_by, MOVED_BY)})" if state.moved_by else ""
     return StalePlanError(
         "STALE_PLAN",
         f"{plan.target.name} moved from v{plan.target.version} to v{state.version} since the plan{since}: "
@@ -266,14 +266,9 @@ def _conflict(application: Application, error: EngineError) -> EngineError:
         return StalePlanError(error.condition, f"Another commit was faster. {reason.message}", reason.hint)
     return ConflictError(
         error.condition,
-        f"Another commit was faster ({_moved_by(state)}), and nothing was written.",
+        f"Another commit was faster ({first_of(state.moved_by, MOVED_BY)}), and nothing was written.",
         "It touches nothing that this plan does: apply the same plan again.",
     )
-
-
-def _moved_by(state: Staleness) -> str:
-    more = len(state.moved_by) - MOVED_BY
-    return "; ".join((*state.moved_by[:MOVED_BY], *((f"and {more} more",) if more > 0 else ())))
 
 
 def refuse_undone(done: Commit, since: Sequence[Commit]) -> None:

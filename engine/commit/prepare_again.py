@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from engine.commit.staleness import Staleness
-from engine.commit.state_changes import changes, engine_changes
+from engine.commit.state_changes import plan_changes
 from engine.merge.analyze import analyze
 from engine.merge.prepare_source import get_merge_source, prepare_source
 from engine.merge.run_with_source_lost_retries import Attempt
@@ -16,8 +16,7 @@ from engine.model.errors import EngineError, StalePlanError
 from engine.model.plan import Plan
 from engine.model.progress import OnProgress, Progress
 from engine.spark.confs import read_confs
-from engine.spark.engine_versions import engine_versions
-from engine.spark.session_state import KEPT_CONFS, PLANNED, confs_as_planned, run_setup, whereabouts
+from engine.spark.session_state import PLANNED, confs_as_planned, run_setup, whereabouts
 from engine.spark.spark_errors import collected, is_missing
 from engine.sql.parse import MergeStatement
 from engine.table.commits import commits_since
@@ -50,7 +49,7 @@ def resume_session(spark: SparkSession, plan: Plan, statement: MergeStatement) -
         with confs_as_planned(spark, plan.confs):
             run_setup(spark, plan.statement.setup, again=True)
     with confs_as_planned(spark, plan.confs):
-        changed = engine_changes(plan.engines, engine_versions(spark)) + changes(spark, plan.state, KEPT_CONFS)
+        changed = plan_changes(spark, plan)
         if plan.state is not None and not changed:
             changed = subquery_changes(spark, statement, plan.state.subqueries)
     return is_own, changed

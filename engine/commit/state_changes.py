@@ -11,14 +11,24 @@ from engine.merge.session_definitions import DIGEST, digest, function_definition
 from engine.model.errors import CancelledError, SessionChangedError, UnreachableError
 from engine.model.plan import Engines, PlanningState
 from engine.model.secrets import MASK, is_secret_name
-from engine.spark.engine_versions import UNKNOWN, release
+from engine.spark.engine_versions import UNKNOWN, engine_versions
+from engine.spark.release import release
+from engine.spark.session_state import KEPT_CONFS
 from engine.spark.spark_errors import translate
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from engine.model.create_values import CreatePlan
+    from engine.model.plan import Plan
+
 NAMED = 3
 """How many differences an error names."""
+
+
+def plan_changes(spark: SparkSession, plan: Plan | CreatePlan) -> tuple[str, ...]:
+    """What has changed since ``plan`` of Spark, of Delta and of the state that it recorded, a clause for each."""
+    return engine_changes(plan.engines, engine_versions(spark)) + changes(spark, plan.state, KEPT_CONFS)
 
 
 def changes(spark: SparkSession, planned: PlanningState | None, kept: Iterable[str]) -> tuple[str, ...]:
@@ -54,11 +64,16 @@ def engine_changes(planned: Engines, now: Engines) -> tuple[str, ...]:
     )
 
 
+def first_of(clauses: Sequence[str], limit: int) -> str:
+    """The first ``limit`` clauses, and how many more there are."""
+    more = len(clauses) - limit
+    return "; ".join((*clauses[:limit], f"and {more} more") if more > 0 else clauses)
+
+
 def session_changed(table: str, changed: Sequence[str]) -> SessionChangedError:
-    more = f"; and {len(changed) - NAMED} more" if len(changed) > NAMED else ""
     return SessionChangedError(
         "SESSION_CHANGED",
-        f"The plan for {table} was made in another state of the session: {'; '.join(changed[:NAMED])}{more}.",
+        f"The plan for {table} was made in another state of the session: {first_of(changed, NAMED)}.",
         "Put that back and apply the plan again, or plan again.",
     )
 

@@ -14,6 +14,7 @@ from engine.model.errors import EngineError
 from engine.preflight.log_store_warning import log_store_warnings
 from engine.session.confs import CATALOG, EXTENSION
 from engine.session.jars import delta_package
+from engine.spark.release import release
 from engine.spark.session_state import tagged
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
@@ -68,7 +69,7 @@ def finding(name: str, look: Callable[[], SparkFinding]) -> SparkFinding:
 
 def _version(spark: SparkSession) -> SparkFinding:
     theirs, ours = spark.version, version("pyspark")
-    if theirs.split(".")[:2] == ours.split(".")[:2]:
+    if release(theirs) == release(ours):
         return SparkFinding("version", "ok", f"Spark {theirs}")
     return SparkFinding("version", "fail", f"Spark {theirs}, and PySpark {ours} here", "Both must be of one release.")
 

@@ -297,12 +297,7 @@ class Store:
 
 def now() -> str:
     """The time, ISO 8601 UTC with milliseconds: ``2026-11-21T10:00:00.123Z``."""
-    return iso(datetime.now(timezone.utc))
-
-
-def iso(moment: datetime) -> str:
-    """A moment in UTC, as the ledger keeps it."""
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _engine() -> DuckDBPyConnection:

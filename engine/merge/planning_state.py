@@ -30,6 +30,7 @@ from engine.model.plan import PlanningState
 from engine.model.secrets import is_secret_name
 from engine.spark.confs import is_connect
 from engine.spark.explain import Explained, tree
+from engine.sql.names import unquoted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -162,7 +163,7 @@ def names_are_safe(state: PlanningState) -> bool:
 
 def _last(name: str) -> str:
     parts: list[str] = re.findall(NAME, name)
-    return parts[-1].strip("`").replace("``", "`").casefold()
+    return unquoted(parts[-1]).casefold()
 
 
 def user_functions(spark: SparkSession) -> tuple[str, ...]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
+from engine.ledger.history_store import now
 from engine.merge.plan_values import plan_id, schema_after, source_value, statement_value, target_value
 from engine.merge.running_statement import source_splice, spliced
 from engine.model.plan import Plan
@@ -46,7 +46,7 @@ def assemble_plan(
     implied = generated_predicate(spark, merge, findings.scan.as_typed, matches, target.columns)
     return Plan(
         plan_id=plan_id(statement, table, frozen, basis.confs, basis.state),
-        created_at=datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        created_at=now(),
         engines=versions,
         statement=statement,
         target=table,

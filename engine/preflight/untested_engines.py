@@ -7,7 +7,8 @@ from typing import Final
 
 from engine.merge.plan_writes import ROW_METRICS, Promise
 from engine.model.plan import Engines, Remark
-from engine.spark.engine_versions import UNKNOWN, release
+from engine.spark.engine_versions import UNKNOWN
+from engine.spark.release import release
 
 TESTED_SPARK: Final = ("4.0", "4.1", "4.2")
 TESTED_DELTA: Final = ("4.4",)

@@ -11,7 +11,6 @@ import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -20,7 +19,6 @@ from engine.commit.commit_identity import own_commit
 from engine.commit.promise_check import outcome_of
 from engine.commit.staleness import Staleness, commit_line
 from engine.ledger.abandoned import Abandoned
-from engine.ledger.history_store import iso
 from engine.merge.prepare_source import free_source
 from engine.merge.should_materialize_source import MODE
 from engine.merge.stage_source import drop_own
@@ -37,8 +35,8 @@ from engine.spark.store_errors import STORE_CODES
 from engine.sql.names import quote
 from engine.table.commits import Commit, commits_since
 from engine.table.table_state import catalog_entry
+from engine.table.tables import table_versions
 from engine.table.transaction import RUN_CONFS
-from engine.table.version_times import committed_times
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -223,11 +221,10 @@ def _if_committed(spark: SparkSession, history: History, one: Abandoned, plan: A
 def _committed_at(spark: SparkSession, one: Abandoned, version: int, newest: int) -> str | None:
     """When that version was committed, as ISO 8601 UTC; None if the table does not tell it."""
     try:
-        times = committed_times(spark, f"delta.{quote(one.table_path)}", newest - version + 1)
+        found = table_versions(spark, f"delta.{quote(one.table_path)}", newest - version + 1)
     except EngineError:
         return None
-    at = times.get(version)
-    return None if at is None else iso(datetime.fromtimestamp(at / 1000, timezone.utc))
+    return next((entry.timestamp or None for entry in found if entry.version == version), None)
 
 
 def _if_dropped(spark: SparkSession, history: History, one: Abandoned) -> Recovered | None:

@@ -83,7 +83,7 @@ def open_session(
     channel = Channel(url, session_id=session_id, user_id=user_id)
     spark = SparkSession.builder.channelBuilder(channel).create()
     client = spark.client
-    _leave_at_exit(client)
+    _no_call_at_exit(client)
     client.set_retry_policies([Patience(1.0, alive)])
     try:
         bounded(lambda: first_call(spark), seconds, on_timeout=client.close)
@@ -96,7 +96,7 @@ def open_session(
     return spark
 
 
-def _leave_at_exit(client: Any) -> None:
+def _no_call_at_exit(client: Any) -> None:
     """At exit PySpark calls the server for every client that was not closed, to clear a cache of machine-learning
     models. On a dead server that holds up the exit."""
     for name in ("_on_exit", "_cleanup_ml_cache", "_cleanup_ml"):  # of Spark 4.2, 4.1 and 4.0
@@ -138,7 +138,7 @@ def release_named(url: str, session_id: str, user_id: str, seconds: float) -> No
     """Close a session that another process opened; do nothing if it is gone."""
     with contextlib.suppress(Exception):
         spark = SparkSession.builder.channelBuilder(Channel(url, session_id=session_id, user_id=user_id)).create()
-        _leave_at_exit(spark.client)
+        _no_call_at_exit(spark.client)
         spark.client.set_retry_policies([Patience(1.0, lambda: True)])
         release(spark, seconds)
 

@@ -28,6 +28,7 @@ from engine.files import locked
 from engine.model.errors import UnreachableError
 from engine.session.java import Java, spark_environment, spark_submit
 from engine.session.truststore import proxy_options, system_certificates, write_truststore
+from engine.spark.release import release
 
 _HADOOP = "org.apache.hadoop:*"
 
@@ -165,7 +166,7 @@ def _wanted(directory: Path, packages: Sequence[str], confs: Mapping[str, str]) 
 
 def delta_package(spark: str) -> str:
     """The Maven coordinates of Delta for Spark ``spark`` (``4.2.0``); it has a jar for each minor release."""
-    return f"io.delta:delta-spark_{'.'.join(spark.split('.')[:2])}_2.13:{version('delta-spark')}"
+    return f"io.delta:delta-spark_{release(spark)}_2.13:{version('delta-spark')}"
 
 
 def wanted_packages(confs: Mapping[str, str]) -> list[str]:

@@ -30,11 +30,6 @@ def engine_versions(spark: SparkSession) -> Engines:
     return known
 
 
-def release(number: str) -> str:
-    """The minor release of a version: ``4.2`` of ``4.2.1``."""
-    return ".".join(number.split(".")[:2])
-
-
 def _delta(spark: SparkSession) -> str:
     try:
         return str(spark.sql(DELTA_VERSION).collect()[0][0])

@@ -38,7 +38,7 @@ ANY_OF = "It may be the key, its secret, a session token that has expired, a rig
 _WRITING = r"Writing Object on|PUT 0-byte|[pP]utObject|[iI]nitiate ?[mM]ulti|[mM]ultipart|Completing upload|mkdirs"
 _WAIT_LONGER = (
     "Check the store and the network; if it is slow, give --conf spark.hadoop.fs.s3a.connection.timeout=60s and "
-    "spark.hadoop.fs.s3a.connection.request.timeout=60s."
+    "spark.hadoop.fs.s3a.connection.request.timeout=180s."
 )
 _NO_ANSWER = (
     r"Connection re(?:fused|set)|UnknownHostException|ConnectTimeout|timed out|Unable to execute HTTP request"

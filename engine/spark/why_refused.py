@@ -26,9 +26,13 @@ def says_why_refused(function: F) -> F:
         try:
             return function(spark, *args, **kwargs)
         except Exception as error:
+            refused = translate(error)
+            bucket = bucket_of_a_bare_refusal(refused)
+            if bucket is None:
+                raise
             tag = kwargs.get("tag")
             with tagged(spark, tag if isinstance(tag, str) else None):  # a cancel reaches it
-                reason = _reason(spark, translate(error))
+                reason = _reason(spark, bucket, refused)
             if reason is None:
                 raise
             raise reason from error
@@ -36,10 +40,7 @@ def says_why_refused(function: F) -> F:
     return cast("F", asking)
 
 
-def _reason(spark: Any, refused: EngineError) -> EngineError | None:
-    bucket = bucket_of_a_bare_refusal(refused)
-    if bucket is None:
-        return None
+def _reason(spark: Any, bucket: str, refused: EngineError) -> EngineError | None:
     try:
         # Hadoop lists a folder before it asks for it; one request, and no listing of what is in the bucket.
         spark.read.format("binaryFile").load(f"s3a://{bucket}/{NOWHERE}").collect()

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from engine.model.errors import UsageError
+from engine.sql.names import unquoted
 from engine.sql.positions import place_of
 
 OPENING = {"(": ")", "[": "]", "{": "}"}
@@ -53,9 +54,7 @@ class Token(NamedTuple):
     @property
     def name(self) -> str:
         """The identifier that this token names, without back-quotes."""
-        if self.text.startswith("`"):
-            return self.text[1:-1].replace("``", "`")
-        return self.text
+        return unquoted(self.text)
 
 
 def tokenize(sql: str) -> tuple[Token, ...]:

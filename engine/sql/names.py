@@ -33,6 +33,11 @@ def quoted_if_needed(name: str) -> str:
     return name if PLAIN_NAME.fullmatch(name) and name.lower() not in RESERVED else quote(name)
 
 
+def unquoted(name: str) -> str:
+    """One name as it is, without the back-quotes that it may be written in."""
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name
+
+
 def string(value: str) -> str:
     """A SQL string literal."""
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
@@ -54,7 +59,7 @@ def without_ours(message: str) -> str:
 
 
 def _parts(name: str) -> list[str]:
-    return [part.replace("``", "`") for part in re.findall(r"`((?:[^`]|``)*)`", name)]
+    return [unquoted(part) for part in re.findall(r"`(?:[^`]|``)*`", name)]
 
 
 def check_not_ours(names: Collection[str]) -> None:

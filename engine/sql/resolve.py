@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from engine.model.plan import ClauseKind
 from engine.sql.expressions import read_expression
-from engine.sql.names import quote
+from engine.sql.names import quote, unquoted
 from engine.sql.parse import MergeClause, MergeStatement
 from engine.sql.positions import Edit, edited
 from engine.sql.sql_text import free_names
@@ -73,7 +73,7 @@ def sides_of(
     """(source, target), of the names of their columns."""
     names = []
     for name, relation, columns in ((SOURCE, statement.source, source), (TARGET, statement.target, target)):
-        alias = None if relation.alias is None else relation.alias.strip("`").replace("``", "`")
+        alias = None if relation.alias is None else unquoted(relation.alias)
         qualifier = (alias,) if alias is not None else relation.parts
         names.append(Side(name, qualifier, alias is not None, tuple(columns), case_sensitive))
     return names[0], names[1]

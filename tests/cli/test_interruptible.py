@@ -19,6 +19,7 @@ from engine.model.errors import CancelledError
 from engine.model.progress import Progress
 from engine.session.session import TaskProgress
 from engine.session.store_watch import Silence
+from tests.cli.lines import Lines
 
 
 class FakeSession:
@@ -197,20 +198,9 @@ def test_what_a_cancel_goes_by_is_no_part_of_the_events(capsys: pytest.CaptureFi
     assert event == {"event": "progress", "phase": "merge", "done": 1, "total": 2, "bytes_read": 0}
 
 
-class SilentNarrator(Narrator):
-    """Keeps what it tells."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-
-    def _write(self, line: str) -> None:
-        self.lines.append(line)
-
-
 def test_a_store_that_does_not_answer_is_told_while_the_work_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listening, "LOOK_SECONDS", 0.01)
-    session, narrator = FakeSession(), SilentNarrator()
+    session, narrator = FakeSession(), Lines()
     store = "the store at lake:9000 has not answered for {} s"
 
     def work(tag: str, say: Any) -> None:
@@ -228,7 +218,7 @@ def test_work_that_brings_nothing_new_is_told(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(listening, "LOOK_SECONDS", 0.01)
     moment = 0.0
     monkeypatch.setattr(listening.time, "monotonic", lambda: moment)
-    narrator = SilentNarrator()
+    narrator = Lines()
 
     def work(tag: str, say: Any) -> None:
         nonlocal moment

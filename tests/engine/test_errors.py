@@ -11,7 +11,6 @@ import pytest
 from engine import plan
 from engine.explore.validate import validate
 from engine.model.errors import EngineError
-from engine.spark.engine_versions import release
 from engine.spark.explain import explain
 from tests.conftest import own_schema
 
@@ -96,7 +95,7 @@ def test_what_is_refused_of_a_setup_statement_points_into_it(sales: Any) -> None
         sql = f"SET a.b = 1;\n{setup};\n{merge()}"
         error = refused(sales, sql)
         assert (error.condition, sentence in error.message, bool(error.hint)) == (condition, True, True), f"{error}"
-        if place and not (release(sales.version) < "4.2" and condition == "UNRESOLVED_VARIABLE"):  # it has none there
+        if place:
             assert pointed(sql, error).startswith(place), setup
         else:
             assert error.line is None, setup

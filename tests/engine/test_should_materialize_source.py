@@ -15,8 +15,8 @@ from engine.model.plan import Decision
 from engine.session.connect import connect
 from engine.session.server import stop_server
 from engine.spark.confs import confs_set
-from engine.spark.engine_versions import release
 from engine.spark.explain import Explained
+from engine.spark.release import release
 from engine.sql.parse import parse_merge
 from engine.sql.resolve import sides_of
 from tests.conftest import TEST_CONFS

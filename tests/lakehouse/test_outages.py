@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from console.cli.interruptible import Interruptible
-from console.cli.narrator import Narrator
 from engine.commit.apply_plan import apply
 from engine.ledger.history import History
 from engine.model.errors import EngineError
@@ -25,6 +24,7 @@ from engine.session.connect import connect
 from engine.session.server import stop_server
 from engine.session.session import Session
 from engine.spark.store_errors import STORE_CODES
+from tests.cli.lines import Lines
 from tests.conftest import SERVER_CONFS
 from tests.lakehouse.conftest import keys_of
 from tests.lakehouse.faults import NO_FAULTS, FaultyProxy, faulty
@@ -124,17 +124,6 @@ def test_without_the_right_to_write_apply_says_so_and_writes_nothing(lake: Lake,
     assert f"refuses to write into the bucket {BUCKET}" in refused.value.message
     lake.mend()
     assert lake.ids(table) == [-1]
-
-
-class Lines(Narrator):
-    """Keeps what it tells."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-
-    def _write(self, line: str) -> None:
-        self.lines.append(line)
 
 
 def test_a_cut_of_some_seconds_is_told_and_waited_for(lake: Lake, table: str) -> None:
