@@ -132,17 +132,16 @@ class SparkBackend(SparkTables):
         stop_server(self._server_home)
 
     def describe_session(self) -> Mapping[str, str]:
-        from importlib.metadata import version
-
         from console.words.rules import rules_set
+        from engine.spark.engine_versions import engine_versions
 
-        session = self._session()
+        session, versions = self._session(), self._ask(engine_versions)
         facts = {
             "endpoint": session.endpoint,
             "kind": "embedded Spark Connect server" if session.embedded else "Spark Connect server",
             "session": session.session_id or "classic",
-            "Spark": self._ask(lambda s: str(s.version)),
-            "Delta": version("delta-spark"),
+            "Spark": versions.spark,
+            "Delta": versions.delta,
             "home": str(self.home),
             **rules_set("policy", self.policy),
             **rules_set("checks", self._silent_faults),

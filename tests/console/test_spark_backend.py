@@ -14,6 +14,7 @@ from engine.commit.policy import Policy
 from engine.model.browse import TableRef
 from engine.model.errors import CancelledError, UsageError
 from engine.model.operation import Outcome
+from engine.model.plan import Engines
 from tests.conftest import TEST_CONFS
 from tests.console.samples import a_plan, an_outcome
 
@@ -99,15 +100,29 @@ def test_a_plan_made_again_closes_the_session_of_the_commit_only_when_that_has_e
     assert not again.closed
 
 
-def test_the_session_shows_no_conf_that_is_named_like_a_secret(keeper: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+OLDER = Engines(spark="4.0.1", delta="4.3.1", deltamerge="0.1.0")
+
+
+def facts_of(keeper: Any, monkeypatch: pytest.MonkeyPatch, confs: dict[str, str]) -> Any:
+    """What Session shows of a Spark of older releases with these settings."""
     session = Kept()
     session.endpoint, session.embedded, session.session_id = "sc://x", False, "1"  # type: ignore[attr-defined]
-    answers = iter(["4.0", {"spark.sql.catalog.unity.token": "abc", "spark.sql.ansi.enabled": "true"}])
+    answers = iter([OLDER, confs])
     monkeypatch.setattr(keeper, "_main", session)
     monkeypatch.setattr(keeper, "_ask", lambda _: next(answers))
-    facts = keeper.describe_session()
+    return keeper.describe_session()
+
+
+def test_the_session_shows_no_conf_that_is_named_like_a_secret(keeper: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    confs = {"spark.sql.catalog.unity.token": "abc", "spark.sql.ansi.enabled": "true"}
+    facts = facts_of(keeper, monkeypatch, confs)
     assert facts["spark.sql.catalog.unity.token"] == "***"
     assert facts["spark.sql.ansi.enabled"] == "true"
+
+
+def test_the_session_shows_the_delta_of_its_spark(keeper: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = facts_of(keeper, monkeypatch, {})
+    assert (facts["Spark"], facts["Delta"]) == ("4.0.1", "4.3.1")
 
 
 def test_a_policy_verifies_each_commit(keeper: Any, monkeypatch: pytest.MonkeyPatch) -> None:
