@@ -11,6 +11,7 @@ from console.cli.exits import DONE, WITHOUT_SPARK, told_codes
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.streams import glyphs, paper, print_json, show
 from console.words.format import local_time, number
+from console.words.program_gone import PROGRAM_GONE
 from console.words.sentences import changed_rows, kind, past_rehearsal, read, rehearsed_as
 from console.words.visible import visible
 
@@ -84,7 +85,8 @@ def _list(found: list[Operation], metrics: Mapping[str, Mapping[str, int]], sign
         changed = changed_rows(metrics.get(one.op_id, {}), signs)
         cells = (one.op_id, started, kind(one.kind, one.sql), _status(one, signs), Text(visible(one.table)), version)
         rows.add_row(*cells, *([changed] if wide else []))
-        for more in filter(None, ("" if wide else changed, rehearsed_as(one.rehearsed), one.error)):
+        gone = PROGRAM_GONE if one.program_gone else ""
+        for more in filter(None, ("" if wide else changed, rehearsed_as(one.rehearsed), gone, one.error)):
             rows.add_row("", "", "", "", Text(visible(more), "dim"))
     return rows
 
@@ -110,7 +112,7 @@ def _detail(found: OperationDetail, signs: Glyphs) -> list[RenderableType]:
     from rich.text import Text
 
     from console.cli.view_outcome import promise_and_actual, taking_back, verdict
-    from console.cli.view_plan import BOLD, ERROR, expectations, facts, to_copy
+    from console.cli.view_plan import BOLD, ERROR, WARNING, expectations, facts, to_copy
 
     one, plan, outcome = found.operation, found.plan, found.outcome
     known = {
@@ -124,6 +126,8 @@ def _detail(found: OperationDetail, signs: Glyphs) -> list[RenderableType]:
     if outcome is not None and outcome.read_version is not None:
         known["read"] = f"{read(outcome.read_version).removeprefix('read ')} ({outcome.verdict})"
     parts: list[RenderableType] = [_status(one, signs), facts(known)]
+    if one.program_gone:
+        parts.append(Text.assemble((f"{signs.warning} ", WARNING), PROGRAM_GONE))
     if one.error:
         parts.append(Text.assemble((f"{signs.error} ", ERROR), visible(one.error, lines=True)))
     parts += [verdict(each, past_rehearsal(each), signs) for each in found.rehearsals]

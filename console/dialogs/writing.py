@@ -45,7 +45,7 @@ class WritingDialog(Dialog[Result]):
             rule, name = self.to_be_typed
             question = f"The policy asks for it ({rule.rule}): {rule.how} (tab goes there):"
             yield Sentences((sentence(""), sentence(question)))
-            yield Input(placeholder=visible(name), id="typed", compact=True)
+            yield Input(placeholder=f"type {visible(name)}", id="typed", compact=True)
 
     @property
     def is_typed(self) -> bool:

@@ -72,8 +72,9 @@ class TableTree(Tree[object]):
         self._folded: set[str] = set()
         """The catalogs whose schemas are not looked at."""
 
-    def show(self, groups: Iterable[Group], words: Sequence[str]) -> None:
-        """Draw the groups; with ``words``, only the tables that hold all of them, or their letters in order."""
+    def show(self, groups: Iterable[Group], words: Sequence[str], *, typing: bool = False) -> None:
+        """Draw the groups; with ``words``, only the tables that hold all of them, or their letters in order. While
+        somebody is ``typing`` them, the cursor is on the best match."""
         self._groups = list(groups)
         self._words = [word.lower() for word in words]
         chosen = self.cursor_node.data if self.cursor_node is not None else None
@@ -82,12 +83,13 @@ class TableTree(Tree[object]):
             self._catalogs.clear()
             for group in self._groups:
                 self._add_group(group)
-            self._put_cursor(chosen)
+            # what is filtered for is a table
+            self._put_cursor(None if self._words and (typing or isinstance(chosen, Group | str)) else chosen)
             if self._words and not self.root.children:
                 self.root.add_leaf(Text("Nothing matches the filter.", style="italic"), data=None)
 
     def _add_group(self, group: Group) -> None:
-        tables = None if group.tables is None else [table for table in group.tables if self._matches(group, table)]
+        tables = None if group.tables is None else [table for table in group.tables if self._fit(group, table)]
         if self._words and not tables:
             return
         above, name = self._place_of(group)
@@ -116,8 +118,9 @@ class TableTree(Tree[object]):
             self._catalogs[catalog] = self.root.add(Text(visible(catalog)), data=catalog, expand=opened)
         return self._catalogs[catalog], schema
 
-    def _matches(self, group: Group, table: TableRef) -> bool:
-        return not self._words or match(self._words, f"{group.name}.{table.table} {table.path or ''}") is not None
+    def _fit(self, group: Group, table: TableRef) -> tuple[int, int] | None:
+        """How well a table fits the words, less is better; None if it does not."""
+        return match(self._words, f"{group.name}.{table.table} {table.path or ''}")
 
     @staticmethod
     def _label(group: Group, table: TableRef) -> Text:
@@ -131,17 +134,23 @@ class TableTree(Tree[object]):
 
     def _put_cursor(self, chosen: object) -> None:
         nodes = list(_below(self.root))
-        if self._words and isinstance(chosen, Group | str):
-            # what is filtered for is a table
-            chosen = None
-        for node in nodes:
-            if chosen is not None and node.data == chosen:
-                self.call_after_refresh(self.move_cursor, node)
-                return
-        if nodes:
-            tables = [node for node in nodes if not isinstance(node.data, Group | str)]
-            first = tables[0] if tables and self._words else nodes[0]
-            self.call_after_refresh(self.move_cursor, first)
+        best = next((node for node in nodes if chosen is not None and node.data == chosen), None)
+        if best is None:
+            best = self._best(nodes) if self._words else next(iter(nodes), None)
+        if best is not None:
+            self.call_after_refresh(self.move_cursor, best)
+
+    def _best(self, nodes: Sequence[TreeNode[object]]) -> TreeNode[object] | None:
+        """The table that fits the words best; the first of equals."""
+        fits = [
+            (fit, node)
+            for node in nodes
+            if (table := self.table_of(node)) is not None
+            and node.parent is not None
+            and isinstance(group := node.parent.data, Group)
+            and (fit := self._fit(group, table)) is not None
+        ]
+        return min(fits, key=lambda pair: pair[0])[1] if fits else next(iter(nodes), None)
 
     def on_tree_node_expanded(self, event: Tree.NodeExpanded[object]) -> None:
         event.stop()

@@ -108,7 +108,7 @@ def _by_value(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource,
         )
     values = values_of(typed, len(keys))
     if len(values) != len(keys):
-        wanted = ", ".join(f"{key.target.typed} = {key.source.typed}" for key in keys)
+        wanted = ", ".join(f"{one.target.typed} {'<=>' if one.null_safe else '='} {one.source.typed}" for one in keys)
         raise EngineError(
             "KEY_NOT_UNDERSTOOD",
             f"ON ties {len(keys)} {'key' if len(keys) == 1 else 'keys'} ({wanted}), and {len(values)} were typed.",

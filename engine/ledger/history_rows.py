@@ -80,11 +80,22 @@ def update(db: DuckDBPyConnection, op_id: str, changes: Mapping[str, object]) ->
 
 
 def operations(db: DuckDBPyConnection, rest: str, values: Sequence[object]) -> list[Operation]:
-    rows = db.execute(f"SELECT {_COLUMNS} FROM operation {rest}", values).fetchall()
+    rows = db.execute(f"SELECT {_COLUMNS}, host, pid, process FROM operation {rest}", values).fetchall()
     names = [name.strip().replace("table_name", "table") for name in _COLUMNS.split(",")]
-    found = [Operation.model_validate(dict(zip(names, row, strict=True))) for row in rows]
+    found = [Operation.model_validate(dict(zip(names, row[:-3], strict=True))) for row in rows]
+    gone = {one.op_id for one, row in zip(found, rows, strict=True) if one.status == "running" and _is_gone(*row[-3:])}
     rehearsed = {one.plan_id: one.kept for one in reversed(rehearsals(db, [one.plan_id for one in found]))}
-    return [one.model_copy(update={"rehearsed": rehearsed.get(one.plan_id)}) for one in found]
+    return [
+        one.model_copy(update={"rehearsed": rehearsed.get(one.plan_id), "program_gone": one.op_id in gone})
+        for one in found
+    ]
+
+
+def _is_gone(host: str | None, pid: int | None, process: str | None) -> bool:
+    """Whether a process was one of this machine, and runs no more."""
+    from engine.processes import is_running
+
+    return host == socket.gethostname() and not is_running(pid or 0, process or "")
 
 
 def rehearsals(db: DuckDBPyConnection, plan_ids: Sequence[str]) -> list[Rehearsal]:

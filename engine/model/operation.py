@@ -129,3 +129,5 @@ class Operation(Value):
     error: str | None = None
     rehearsed: bool | None = None
     """Whether the last rehearsal of its plan went as promised; None if there was none."""
+    program_gone: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Whether it is "running" and its program, of this machine, runs no more."""

@@ -15,6 +15,7 @@ from console.widgets.promise import promise_table
 from console.words import sentences, undo_sentences
 from console.words.format import duration, local_time, parse_time, rounded, short_id
 from console.words.glyphs import Glyphs
+from console.words.program_gone import PROGRAM_GONE
 from console.words.visible import visible
 from engine.recovery.why_not_undone import why_not_undone
 
@@ -222,6 +223,8 @@ def sql_page(detail: OperationDetail, _glyphs: Glyphs) -> Page:
 
 def _status(operation: Operation, glyphs: Glyphs) -> str:
     """The status in words; a commit says as well whether it kept its promise."""
+    if operation.program_gone:
+        return f"{glyphs.warning} program gone"
     words = "LOST" if is_lost(operation) else operation.status.replace("_", " ")
     sign = {
         "applied": glyphs.ok,
@@ -242,7 +245,9 @@ def _status(operation: Operation, glyphs: Glyphs) -> str:
 def _when(operation: Operation) -> str:
     started = f"started {local_time(operation.started_at, zone=True)}"
     if operation.finished_at is None:
-        return f"{started}, not finished" if operation.status == "running" else started
+        if operation.status != "running":
+            return started
+        return f"{started}, {PROGRAM_GONE if operation.program_gone else 'not finished'}"
     begin, end = parse_time(operation.started_at), parse_time(operation.finished_at)
     if begin is None or end is None:
         return started

@@ -206,7 +206,7 @@ class TableList(Vertical, Asking):
         words = self.filter.value.split()
         # what is filtered for is found where it is
         marks: Iterable[Group] = [] if words else [g for g in (self._favourites, self._recent) if g.tables]
-        self.table_tree.show([*marks, *self.groups], words)
+        self.table_tree.show([*marks, *self.groups], words, typing=self.filter.has_focus)
 
     @on(Input.Changed, "#filter")
     def _filter_typed(self, event: Input.Changed) -> None:
