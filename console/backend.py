@@ -107,7 +107,7 @@ class Backend(Protocol):
     def table_advice(self, name: str) -> tuple[LayoutAdvice, ...]:
         """Advice on the layout of a Delta table, with the evidence. Reads the table's keys."""
 
-    def explore_scan(self, name: str, predicate: str, version: int | None = None) -> ScanExplained:
+    def explore_scan(self, name: str, predicate: str) -> ScanExplained:
         """Which files of a Delta table a read with this predicate leaves, and why. No data is read."""
 
     def explore_query(self, query: str) -> tuple[QueryScan, ...]:

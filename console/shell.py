@@ -52,6 +52,9 @@ class Shell(NamesKeys, Protocol):
     tabs: list[tuple[str, str, str]]
     """The name, the key and the label of each place."""
 
+    def spark_again(self) -> str:
+        """What brings a Spark back that is lost, with its key."""
+
     def record(self, text: str, severity: SeverityLevel = "information") -> None:
         """A line for the Log place."""
 

@@ -63,6 +63,11 @@ class SparkApp(App[None], Asking):
         """A sentence of ours, never anyone else's, with the keys in use in place of ``{merge.plan}``."""
         raise NotImplementedError
 
+    def spark_again(self) -> str:
+        """What brings a Spark back that is lost, with its key."""
+        does = "connects to it again" if self.status.is_remote else "starts it again"
+        return self.with_keys(f"{{app.restart_spark}} {does}")
+
     def record(self, text: str, severity: SeverityLevel = "information") -> None:
         """A line for the Log place."""
         raise NotImplementedError
@@ -128,10 +133,11 @@ class SparkApp(App[None], Asking):
     def spark_is_lost(self, failure: Failure) -> None:
         """Say so on every place; nothing typed is touched."""
         # what to do comes first: a narrow screen cuts the end
-        restart = self.with_keys("Spark is lost: {app.restart_spark} starts it again, your text is kept")
-        todo = f"{self.glyphs.error} {restart}"
+        todo = f"{self.glyphs.error} Spark is lost: {self.spark_again()}, your text is kept"
         self.set_status(spark="lost", narration=f"{todo} ({failure.message})")
         self.screen.refresh_bindings()
+        for place in self.open_places():
+            place.spark_is_lost()
 
     def action_restart_spark(self) -> None:
         if self.status.spark != "lost":
@@ -189,9 +195,7 @@ class SparkApp(App[None], Asking):
 
     def _tell_silence(self, since: float) -> None:
         silence = duration(round(self.clock() - since) * 1000)
-        todo = self.with_keys(
-            f"Spark is lost, no answer for {silence}: {{app.restart_spark}} starts it again, your text is kept"
-        )
+        todo = f"Spark is lost, no answer for {silence}: {self.spark_again()}, your text is kept"
         self.set_status(narration=f"{self.glyphs.error} {todo}")
 
     def _answers_again(self) -> None:

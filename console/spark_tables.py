@@ -117,10 +117,10 @@ class SparkTables:
 
         return self._ask(lambda s: advise_layout(s, name, self._ledger()))
 
-    def explore_scan(self, name: str, predicate: str, version: int | None = None) -> ScanExplained:
+    def explore_scan(self, name: str, predicate: str) -> ScanExplained:
         from engine.explore.scan_explorer import explore
 
-        return self._ask(lambda s: explore(s, name, predicate, version))
+        return self._ask(lambda s: explore(s, name, predicate))
 
     def explore_query(self, query: str) -> tuple[QueryScan, ...]:
         from engine.explore.scan_explorer import explore_query

@@ -24,6 +24,11 @@ class Status:
     work: str = ""
     narration: str = ""
 
+    @property
+    def is_remote(self) -> bool:
+        """Whether Spark is at an address that was given, so that others start and stop it."""
+        return self.endpoint.startswith("sc://")
+
 
 @dataclass(frozen=True)
 class LogLine:

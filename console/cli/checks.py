@@ -195,12 +195,14 @@ def _server(home: Path) -> Iterator[Found]:
 
 
 def _one_server(home: Path) -> Iterator[Found]:
-    from engine.session.server import server_status
+    from engine.session.server import is_starting, server_status
     from engine.session.state import STATE_FILE
 
     found = server_status(home)
     if found.answers:
         yield "ok", f"Spark runs at {found.endpoint} ({found.master}), pid {found.pid}"
+    elif is_starting(home):
+        yield "ok", f"the Spark server (pid {found.pid}) is starting"
     elif found.running:
         yield (
             "warn",

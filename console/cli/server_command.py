@@ -14,7 +14,7 @@ from console.cli.streams import print_json, show
 from console.words.format import local_time
 
 if TYPE_CHECKING:
-    from engine.session.state import ServerStatus
+    pass
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
@@ -32,9 +32,7 @@ def server(invocation: Invocation) -> None:
 @with_invocation
 def status(invocation: Invocation, as_json: bool) -> int:
     """Tell whether it runs, and what it is."""
-    from engine.session.server import server_status
-
-    _tell(server_status(invocation.server_place), as_json)
+    _tell(invocation, as_json)
     return DONE
 
 
@@ -43,7 +41,7 @@ def status(invocation: Invocation, as_json: bool) -> int:
 @with_invocation
 def start(invocation: Invocation, as_json: bool) -> int:
     """Start it, unless it runs already."""
-    from engine.session.server import server_status, start_server
+    from engine.session.server import start_server
 
     with narrate() as narrator:
         start_server(
@@ -53,7 +51,7 @@ def start(invocation: Invocation, as_json: bool) -> int:
             progress=narrator.say,
             store=invocation.store,
         )
-    _tell(server_status(invocation.server_place), as_json)
+    _tell(invocation, as_json)
     return DONE
 
 
@@ -75,7 +73,10 @@ def stop(invocation: Invocation, as_json: bool) -> int:
     return DONE
 
 
-def _tell(found: ServerStatus, as_json: bool) -> None:
+def _tell(invocation: Invocation, as_json: bool) -> None:
+    from engine.session.server import is_starting, server_status
+
+    found = server_status(invocation.server_place)
     if as_json:
         print_json(asdict(found))
     elif not found.running:
@@ -83,11 +84,13 @@ def _tell(found: ServerStatus, as_json: bool) -> None:
     else:
         from console.cli.view_plan import facts
 
+        starting = not found.answers and is_starting(invocation.server_place)
+        state = ", starting" if starting else "" if found.answers else ", but it does not answer"
         versions = ", ".join(f"{name} {value}" for name, value in (found.versions or {}).items())
         show(
             facts(
                 {
-                    "running": f"pid {found.pid}" + ("" if found.answers else ", but it does not answer"),
+                    "running": f"pid {found.pid}{state}",
                     "endpoint": found.endpoint or "",
                     "master": found.master or "",
                     "versions": versions,
@@ -96,5 +99,5 @@ def _tell(found: ServerStatus, as_json: bool) -> None:
                 }
             )
         )
-        if not found.answers:
-            click.echo("It is starting, or hangs: `deltamerge-console server stop` ends it.")
+        if not found.answers and not starting:
+            click.echo("It hangs: `deltamerge-console server stop` ends it.")

@@ -66,11 +66,11 @@ class HelpDialog(Dialog[None]):
     def _search_typed(self, event: Input.Changed) -> None:
         event.stop()
         words = event.value.lower().split()
-        lines = self.help_text()
+        lines = self.help_text(ids=bool(words))
         if words:
             lines = [one for one in lines if _holds(one, words)]
             for place, bindings in self._elsewhere():
-                keys = self._keys(f"In {place}", bindings)
+                keys = self._keys(f"In {place}", bindings, ids=True)
                 found = [one for one in keys[1:] if _holds(one, words)]
                 lines += [keys[0], *found] if found else []
             lines = lines or [sentence("Nothing in the help says that.")]
@@ -88,8 +88,8 @@ class HelpDialog(Dialog[None]):
     def action_scroll(self, rows: int) -> None:
         self.query_one("#content").scroll_relative(y=rows, animate=False)
 
-    def help_text(self) -> list[Paragraph]:
-        """The whole help."""
+    def help_text(self, *, ids: bool = False) -> list[Paragraph]:
+        """The whole help. With ``ids`` each key has the id by which ``[keys]`` of the settings gives it another."""
         focused = self._about.focused
         lines: list[Paragraph] = []
         # from the place down to the focus
@@ -97,16 +97,16 @@ class HelpDialog(Dialog[None]):
             if about := _help_of(node):
                 lines += [sentence(self._names_keys.with_keys(about)), sentence("")]
         if focused is not None:
-            lines += self._keys("Keys of what has the focus", _own_bindings(focused))
-        lines += self._keys("Keys of this place", _own_bindings(self._about))
-        lines += self._keys("Keys everywhere", Binding.make_bindings(type(self.app).BINDINGS))
+            lines += self._keys("Keys of what has the focus", _own_bindings(focused), ids=ids)
+        lines += self._keys("Keys of this place", _own_bindings(self._about), ids=ids)
+        lines += self._keys("Keys everywhere", Binding.make_bindings(type(self.app).BINDINGS), ids=ids)
         signs = self.console_app.glyphs
         legend = f"{signs.exact} exact, to the row; {signs.estimated} estimated; {signs.unknown} unknown."
         lines.append(sentence(f"Signs: {legend}"))
         lines.append(sentence("Hold shift while dragging to select text with the mouse."))
         return lines
 
-    def _keys(self, title: str, bindings: Iterable[Binding]) -> list[Paragraph]:
+    def _keys(self, title: str, bindings: Iterable[Binding], *, ids: bool) -> list[Paragraph]:
         entries = catalog(bindings, self.console_app.keymap, plain=self.console_app.plain)
         if not entries:
             return []
@@ -117,7 +117,9 @@ class HelpDialog(Dialog[None]):
                 continue  # it says why the first of its id cannot be done
             seen |= {binding.id} if binding.id else set()
             lead = Content.assemble("  ", (keys.ljust(KEYS_WIDTH), "$text-accent"), " ")
-            lines.append(Paragraph(Content(binding.tooltip or binding.description), lead))
+            id_shown = f"  {binding.id}" if ids and binding.id else ""
+            text = Content.assemble(binding.tooltip or binding.description, (id_shown, "$foreground-muted"))
+            lines.append(Paragraph(text, lead))
         return [*lines, sentence("")]
 
 

@@ -53,6 +53,9 @@ class Place(Screen[None], Asking):
     def spark_is_warm(self) -> None:
         """Called whenever Spark has come up: the place may load what it left out."""
 
+    def spark_is_lost(self) -> None:
+        """Called when Spark does not answer any more, or did not come up. To be overridden."""
+
     def ledger_changed(self) -> None:
         """Called whenever something was committed: what the place shows may be old."""
 

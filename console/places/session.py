@@ -22,7 +22,7 @@ class SessionPlace(Place):
     PLACE = "session"
     HELP = (
         "Session: where Spark runs, its versions, the policy and the checks of the profile, and the settings that "
-        "matter. {app.restart_spark} starts Spark again if it was lost."
+        "matter. {app.restart_spark} brings Spark back if it was lost."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "reload", "refresh", id="session.refresh", tooltip="Ask Spark again"),
@@ -33,7 +33,8 @@ class SessionPlace(Place):
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return self.console_app.status.spark == "warm" if action == "stop_server" else True
+        status = self.console_app.status
+        return status.spark == "warm" and not status.is_remote if action == "stop_server" else True
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,10 +81,8 @@ class SessionPlace(Place):
         if status.spark == "warm":
             self.page.say("Asking Spark…")
         elif status.spark == "lost":
-            what_now = self.console_app.with_keys(
-                "{app.restart_spark} starts it again; drafts and history are untouched."
-            )
-            text = f"Spark at {status.endpoint} is lost. {what_now}"
+            again = self.console_app.spark_again()
+            text = f"Spark at {status.endpoint} is lost. {again}; drafts and history are untouched."
             self.page.show(Page((signed(self.console_app.glyphs.error, "$text-error", text),)))
         else:
             self.page.say(f"Spark at {status.endpoint} is starting.")

@@ -62,7 +62,8 @@ def broken_rules(policy: Policy, plan: AnyPlan, *, reviewed: bool) -> tuple[Brok
     if policy.forbid_unconditional_deletes and (how := _deletes_unconditionally(plan)):
         rules.append(Broken("forbid_unconditional_deletes", how))
     if policy.reviewed_plans and not reviewed:
-        rules.append(Broken("reviewed_plans", "the plan was not saved and then looked at with `show PLAN.json`"))
+        how = "the plan was not saved and then looked at with `show PLAN.json` under this profile"
+        rules.append(Broken("reviewed_plans", how))
     if policy.require_undo and (how := _no_undo(plan)):
         rules.append(Broken("require_undo", how))
     return tuple(rules)

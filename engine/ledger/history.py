@@ -169,14 +169,15 @@ class History:
 
         self._store.run(work)
 
-    def failed(self, op_id: str, error: str, status: FailedStatus = "failed") -> None:
-        """The operation did not commit, or its commit is lost; ``error`` is one line. An applied one stays applied:
-        a commit is a fact, whatever failed after it.
+    def failed(self, op_id: str, error: str, status: FailedStatus = "failed", *, just_now: bool = True) -> None:
+        """The operation did not commit, or its commit is lost; ``error`` is one line. Unless it was ``just_now``, when
+        is not known. An applied one stays applied: a commit is a fact, whatever failed after it.
         """
+        end = now() if just_now else None
 
         def work(db: DuckDBPyConnection) -> None:
             if rows.status_of(db, op_id) not in rows.COMMITTED:
-                rows.update(db, op_id, {"status": status, "error": redact(error), "finished_at": now()})
+                rows.update(db, op_id, {"status": status, "error": redact(error), "finished_at": end})
 
         self._store.run(work)
 

@@ -27,6 +27,8 @@ NEXT_SEQ = "(SELECT coalesce(max(seq), 0) + 1 FROM operation)"
 GONE = ("undone", "overwritten")
 COMMITTED = ("applied", *GONE)
 """The statuses of what Delta has committed."""
+_SESSION_CATALOG = "spark_catalog."
+"""A table's name may be typed with it or without."""
 _COLUMNS = "op_id, plan_id, kind, table_name, sql, status, version, started_at, finished_at, kept, error"
 
 
@@ -113,9 +115,9 @@ def of_table(table: str | None) -> tuple[str, list[str]]:
     """The condition for the operations of a table, by its name, the end of that or its path; of all if None."""
     if table is None:
         return "true", []
-    wanted = table.replace("`", "").lower()
+    wanted = table.replace("`", "").lower().removeprefix(_SESSION_CATALOG)
     path = wanted.removeprefix("delta.").removeprefix("file:").rstrip("/")
-    name = "replace(lower(table_name), '`', '')"
+    name = f"regexp_replace(replace(lower(table_name), '`', ''), '^{_SESSION_CATALOG}', '')"
     return f"({name} = ? OR lower(table_path) = ? OR ends_with({name}, ?))", [wanted, path, f".{wanted}"]
 
 

@@ -192,7 +192,7 @@ def _read_log(
             f"It was interrupted just now, and Spark {spark.version} does not tell when it ends.",
             "Run the command again.",
         )
-    history.failed(one.op_id, NOT_COMMITTED, "not_committed")
+    history.failed(one.op_id, NOT_COMMITTED, "not_committed", just_now=False)
     return Recovered(one.op_id, one.table, "not_committed")
 
 

@@ -53,7 +53,7 @@ def connect_error(error: BaseException, endpoint: str, hint: str) -> EngineError
     status, text, condition = grpc_status(error), str(error), condition_of(error)
     name, message = condition, first_line(error)
     if status in ("UNAUTHENTICATED", "PERMISSION_DENIED") or "Invalid authentication token" in text:
-        name, message = "TOKEN_REFUSED", f"The Spark Connect server at {endpoint} refused the token."
+        name, message = "TOKEN_REFUSED", f"The Spark Connect server at {endpoint} refused the token, or wants one."
         hint = "Check the token in --remote sc://HOST:PORT/;token=… (or SPARK_CONNECT_AUTHENTICATE_TOKEN)."
     elif re.search(r"DNS resolution failed|hostname lookup error|[Nn]ame.* not (?:known|found)", text):
         name, message = "UNKNOWN_HOST", f"The host of {endpoint} is not known."

@@ -145,6 +145,14 @@ def server_status(home: Path) -> ServerStatus:
     )
 
 
+def is_starting(home: Path) -> bool:
+    """Whether the embedded server of ``home`` runs and has not said yet that it listens."""
+    info = read_state(home.expanduser().absolute())
+    if info is None or not info.is_running():
+        return False
+    return _age(info) < _START_SECONDS and not _says_it_listens(info)
+
+
 def answers(port: int) -> bool:
     """Whether something on 127.0.0.1:``port`` speaks HTTP/2 (as gRPC does) within a few seconds.
 
@@ -345,10 +353,8 @@ def _wait_ready(info: ServerInfo, watchdog: subprocess.Popen[bytes] | None, say:
     The log is proof that it is our server that listens: another program may have taken the port. It is
     waited for only while the server may still be starting; a log that was emptied later is no harm.
     """
-    log = Path(info.log)
-    ready = f"Spark Connect server started at: 127.0.0.1:{info.port}"
     next_notice = 15.0
-    while (age := _age(info)) < _START_SECONDS and ready not in read_log(log):
+    while (age := _age(info)) < _START_SECONDS and not _says_it_listens(info):
         if not info.is_running() or (watchdog is not None and watchdog.poll() is not None):
             return False
         if age > next_notice:
@@ -356,6 +362,10 @@ def _wait_ready(info: ServerInfo, watchdog: subprocess.Popen[bytes] | None, say:
             next_notice += 15
         time.sleep(0.05)
     return info.is_running() and answers(info.port)
+
+
+def _says_it_listens(info: ServerInfo) -> bool:
+    return f"Spark Connect server started at: 127.0.0.1:{info.port}" in read_log(Path(info.log))
 
 
 def _age(info: ServerInfo) -> float:

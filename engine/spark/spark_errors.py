@@ -299,6 +299,8 @@ def _condition_of(error: BaseException) -> str:
 
 def _driver_is_gone(error: BaseException, text: str) -> bool:
     module = type(error).__module__
+    if "[NO_ACTIVE_SESSION]" in text and is_of_spark(error):
+        return True
     if module.startswith("py4j") and type(error).__name__ in ("Py4JNetworkError", "Py4JError"):
         return "Answer from Java side is empty" in text or type(error).__name__ == "Py4JNetworkError"
     if not (module.startswith(("grpc", "pyspark.errors.exceptions.connect")) or isinstance(error, OSError)):

@@ -159,3 +159,22 @@ def test_damaged_ledger_is_told(shell: Shell) -> None:
     assert ran.code == 0
     assert ran.json == []
     assert "set aside" in ran.err
+
+
+def test_an_operation_whose_program_is_gone_says_so(
+    shell: Shell, ledger: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    op_id = ledger.begin(make_plan())
+    assert "its program is gone" not in shell("history").out
+    assert "program_gone" not in shell("history", "--json").json[0]
+    monkeypatch.setattr("engine.processes.is_running", lambda *_: False)
+    assert "its program is gone; what became of it is found out" in " ".join(shell("history").out.split())
+    assert "its program is gone" in shell("show-op", op_id).out
+    assert shell("history", "--json").json[0]["program_gone"] is True
+
+
+@pytest.mark.parametrize("typed", ["t", "demo.t", "spark_catalog.demo.t", "`spark_catalog`.`demo`.`t`"])
+def test_a_table_is_found_with_its_catalog_and_without(shell: Shell, ledger: History, typed: str) -> None:
+    for number, table in enumerate(("demo.t", "spark_catalog.demo.t", "demo.tt", "other.t2")):
+        ledger.record_planned(make_plan(f"plan-{number}", table=table))
+    assert len(shell("history", "--json", "--table", typed).json) == 2

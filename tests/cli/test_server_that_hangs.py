@@ -63,3 +63,13 @@ def test_a_server_that_hangs_is_a_spark_that_cannot_be_reached(shell: Shell, hun
     assert ran.code == 3
     assert ran.json["error"]["condition"] == "SERVER_HANGS"
     assert str(hung) in ran.json["error"]["message"]
+
+
+def test_a_server_that_starts_is_told_as_such(shell: Shell, hung: int) -> None:
+    (shell.home / "server.log").write_text("Starting Spark Connect server")
+    assert f"pid {hung}, starting" in shell("server", "status").out
+    found = {one["name"]: one for one in shell("doctor", "--json").json}["server"]
+    assert (found["verdict"], found["found"]) == (
+        "ok",
+        f"the Spark server (pid {hung}) is starting",
+    )

@@ -178,8 +178,8 @@ class FakeBackend:
             LayoutAdvice("SMALL_FILES", "Many files are small.", "30 of 40 files are below 16 MiB", f"OPTIMIZE {name}"),
         )
 
-    def explore_scan(self, name: str, predicate: str, version: int | None = None) -> ScanExplained:
-        self._enter("explore_scan", name, predicate, version)
+    def explore_scan(self, name: str, predicate: str) -> ScanExplained:
+        self._enter("explore_scan", name, predicate)
         return samples.a_scan(predicate)
 
     def explore_query(self, query: str) -> tuple[QueryScan, ...]:

@@ -119,7 +119,7 @@ async def test_the_help_is_searched(backend: FakeBackend) -> None:
         await operator.press("2", "escape", "question_mark")
         await operator.sees("/ search", "Merge: type a MERGE statement")
         await operator.press("slash", *"clause down")
-        await operator.sees("Move the clause under the cursor down")
+        await operator.sees("Move the clause under the cursor down", "merge.move_down")
         assert "type a MERGE statement" not in operator.screen
         await operator.press("x", "x")
         await operator.sees("Nothing in the help says that.")

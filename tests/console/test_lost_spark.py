@@ -189,3 +189,19 @@ async def test_f9_starts_spark_again_below_a_dialog(backend: FakeBackend) -> Non
         await operator.press("f9")
         await operator.until(lambda: backend.called("restart"), "a restart")
         await operator.sees("Help")
+
+
+async def test_a_spark_of_others_is_connected_to_and_neither_started_nor_stopped(backend: FakeBackend) -> None:
+    backend.endpoint = "sc://spark.example.org:15002"
+    backend.errors["connect"] = UnreachableError("SERVER_DOWN", "nothing listens there")
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("Spark is lost: F9 connects to it again, your text is kept", "opens your draft")
+        await operator.misses("Spark is starting")
+        del backend.errors["connect"]
+        await operator.press("f9")
+        await operator.sees("orders_feed")
+        await operator.press("5")
+        await operator.sees("Spark is warm at")
+        assert "stop the server" not in operator.screen
+        await operator.press("s")
+        assert len(operator.app.screen_stack) == 1

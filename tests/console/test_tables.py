@@ -6,6 +6,8 @@ import pytest
 from textual.widgets import Input
 
 from console.places.tables.statistics_page import statistics_page
+from console.places.tables.tables import TablesPlace
+from console.widgets.table_tree import TableTree
 from engine.model.errors import EngineError
 from tests.console import samples
 from tests.console.drive import ORDERS, console
@@ -336,3 +338,54 @@ async def test_a_filter_that_finds_nothing_says_so(backend: FakeBackend) -> None
         await operator.sees("Nothing matches the filter.")
         await operator.press("enter", "enter")
         assert operator.app.is_running
+
+
+async def test_the_filter_puts_the_cursor_on_the_best_match(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.sees("orders_feed")
+        tree = operator.app.screen.query_one(TableTree)
+        await operator.press("slash", *"feed")
+        await operator.until(lambda: _chosen(tree) == "orders_feed")
+        await operator.press(*["backspace"] * 4, *"orders")
+        await operator.until(lambda: _chosen(tree) == "orders")
+        await operator.press("enter", "down")
+        moved = _chosen(tree)
+        assert moved not in ("", "orders")
+        tree.show(tree._groups, ["orders"])
+        await operator.until(lambda: _chosen(tree) == moved)
+
+
+def _chosen(tree: TableTree) -> str:
+    return "" if tree.chosen_table is None else tree.chosen_table.table
+
+
+async def test_a_version_is_that_of_the_rows_alone(backend: FakeBackend) -> None:
+    """The other views are of the table as its header tells it, and a sample is measured by the newest files."""
+    async with console(backend, size=(160, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees("bigint")
+        place = operator.app.screen
+        assert isinstance(place, TablesPlace)
+        place.sampled.add("sales.orders")
+        place.open_table("sales.orders", 40)
+        await operator.sees("as of version 40; the first ones, not by chance: that is for the newest version")
+        place.action_explore()
+        await operator.press(*"amount > 100", "enter")
+        await operator.until(lambda: backend.called("explore_scan"))
+        assert backend.called("explore_scan") == [("sales.orders", "amount > 100")]
+
+
+async def test_versions_have_the_focus_after_rows_of_one_were_shown(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees("bigint")
+        await operator.press(*["right_square_bracket"] * 4)
+        await operator.sees("Enter shows the rows as of a version.")
+        await operator.press("down", "enter")
+        await operator.sees("as of version 40")
+        await operator.press(*["left_square_bracket"] * 4)
+        await operator.sees("Enter shows the rows as of a version.")
+        await operator.press("down", "down", "enter")
+        await operator.until(lambda: len(backend.called("table_rows")) == 2)

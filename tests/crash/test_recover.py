@@ -47,7 +47,8 @@ def test_a_server_that_is_gone_is_not_asked(session: Any, schema: str, ledger: H
     (found,) = recover(session, ledger)
     assert (found.op_id, found.status) == (op_id, "not_committed")
     assert "it is not committed, and will not be" in sentence(found)
-    assert ledger.get(op_id).operation.status == "not_committed"
+    operation = ledger.get(op_id).operation
+    assert (operation.status, operation.finished_at) == ("not_committed", None), "nobody saw when it ended"
     assert recover(session, ledger) == ()
 
 

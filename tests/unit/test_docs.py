@@ -67,6 +67,8 @@ def own_codes() -> Iterator[str]:
             and isinstance(node.value, ast.Constant)
         }
         for node in ast.walk(tree):
+            if isinstance(node, ast.Assign):
+                yield from (code for code in assigned(node) if RAISED.match(code))
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
                 continue
             if not node.func.id.endswith(("Error", "Remark", "LayoutAdvice", "Failure")):
@@ -76,6 +78,16 @@ def own_codes() -> Iterator[str]:
                 text = value.value if isinstance(value, ast.Constant) else constants.get(getattr(value, "id", ""))
                 if isinstance(text, str) and RAISED.match(text) and not text.startswith(NOT_OURS):
                     yield text
+
+
+def assigned(node: ast.Assign) -> Iterator[str]:
+    """What is assigned to a variable that is handed on as a code: ``name, message = "UNKNOWN_HOST", "…"``."""
+    (target, *_), value = node.targets, node.value
+    several = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+    # where there is a star, what it takes comes last
+    for name, given in zip(target.elts, value.elts, strict=False) if several else [(target, value)]:
+        if isinstance(name, ast.Name) and name.id in ("name", "condition", "code") and isinstance(given, ast.Constant):
+            yield str(given.value)
 
 
 def test_every_code_is_explained() -> None:

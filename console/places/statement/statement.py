@@ -79,7 +79,7 @@ class StatementPlace(StepsPlace):
             self.refresh_bindings()
         elif state == "lost":
             self.notify(
-                self.with_keys("Spark is lost: {app.restart_spark} starts it again. The text is kept."),
+                f"Spark is lost: {self.console_app.spark_again()}. The text is kept.",
                 severity="error",
             )
         else:
@@ -201,7 +201,7 @@ class StatementPlace(StepsPlace):
         if self.committed is not None:
             return f"This plan is committed already, as v{self.committed.version}."
         if self.console_app.status.spark == "lost":
-            return self.with_keys("Spark is lost: {app.restart_spark} starts it again. The plan is kept.")
+            return f"Spark is lost: {self.console_app.spark_again()}. The plan is kept."
         return sentences.why_not_committable(plan)
 
     def _confirmed(self, plan: AnyPlan, accepted: tuple[str, ...] | None) -> None:

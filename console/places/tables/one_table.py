@@ -69,13 +69,13 @@ class OneTable(Place):
         self.set_focus(None)
         self.add_class("-opened")
         self.query_one("#views").display = True
+        self.page.focus_page()
         if same and version is not None:
             self.action_view("rows")
             return
         self.detail = None
         self._pages.clear()
         self._draw_name()
-        self.page.focus_page()
         if self.table_list.is_starting:
             self.page.say(f"Spark is starting; {name} is shown as soon as it is up.")
             self.ask(

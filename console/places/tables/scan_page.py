@@ -43,7 +43,7 @@ def scan_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
 
     if is_query(shown.predicate):
         return query_page(backend.explore_query(shown.predicate))
-    return page_of(backend.explore_scan(shown.name, shown.predicate, shown.version))
+    return page_of(backend.explore_scan(shown.name, shown.predicate))
 
 
 def query_page(scans: Sequence[QueryScan]) -> Page:

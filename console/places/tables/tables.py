@@ -32,6 +32,7 @@ REMEMBERED = (
     "Spark is starting; these are the tables of the last time.\n\n"
     "One that you open is shown as soon as Spark is up. {app.merge} opens your draft, {app.history} the history."
 )
+LOST = "{app.merge} opens your draft, {app.history} the history."
 NOT_YET = "Spark is not up yet; try again in a moment."
 
 
@@ -76,6 +77,12 @@ class TablesPlace(OneTable):
         self.table_list.spark_is_warm()
         if self.shown is not None and self.detail is None:
             self.open_table(self.shown.name, self.shown.version)
+
+    @override
+    def spark_is_lost(self) -> None:
+        if self.detail is None:
+            # what is shown says that it comes as soon as Spark is up
+            self.page.say(f"Spark is lost: {self.console_app.spark_again()}.\n\n{self.with_keys(LOST)}")
 
     def ledger_changed(self) -> None:
         # a commit makes versions, files and rows old; they are asked for again when looked at

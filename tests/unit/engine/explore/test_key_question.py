@@ -25,7 +25,7 @@ class Casting:
 
 @pytest.fixture
 def merge(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """ON t.id = s.id AND t.day = s.day, both BIGINT."""
+    """ON t.id = s.id AND t.day <=> s.day, both BIGINT."""
     fields = [SimpleNamespace(dataType=SimpleNamespace(simpleString=lambda: "bigint")) for _ in range(2)]
     monkeypatch.setattr(key_question, "schema_of", lambda *_: SimpleNamespace(fields=fields))
     monkeypatch.setattr(key_question, "ddl", lambda data_type: data_type.simpleString())
@@ -35,7 +35,10 @@ def merge(monkeypatch: pytest.MonkeyPatch) -> Any:
         return SimpleNamespace(typed=f"{alias}.{name}", text=f"`__dm_{alias}`.`{name}`")
 
     statement = SimpleNamespace(source=SimpleNamespace(reference="s"), target=SimpleNamespace(reference="t"))
-    keys = [SimpleNamespace(target=side("t", name), source=side("s", name)) for name in ("id", "day")]
+    keys = [
+        SimpleNamespace(target=side("t", name), source=side("s", name), null_safe=name == "day")
+        for name in ("id", "day")
+    ]
     return SimpleNamespace(
         keys=keys, statement=statement, typed=statement, target_sql="t", source_reference="s", sides=()
     )
@@ -59,6 +62,11 @@ def test_a_value_that_is_not_of_the_type_of_its_column_is_refused_in_one_sentenc
         key_question.ask_for(Casting(), merge, SOURCE, typed)  # type: ignore[arg-type]
     assert (raised.value.condition, raised.value.message) == ("KEY_NOT_UNDERSTOOD", message)
     assert raised.value.hint
+
+
+def test_the_keys_that_are_wanted_are_told_as_on_ties_them(merge: Any) -> None:
+    with pytest.raises(EngineError, match=r"ON ties 2 keys \(t\.id = s\.id, t\.day <=> s\.day\), and 1 were typed"):
+        key_question.ask_for(Casting(), merge, SOURCE, "5")  # type: ignore[arg-type]
 
 
 def test_what_is_null_is_of_every_type(merge: Any) -> None:

@@ -113,6 +113,12 @@ def of_spark(name: str, text: str, condition: str | None = None) -> Exception:
             "A Python function failed: ZeroDivisionError: integer division or modulo by zero",
             "",
         ),
+        (
+            "[TABLE_OR_VIEW_NOT_FOUND] No table `x`.; line 1 pos 9;\n'DescribeDetail\n+- 'Unresolved [x]",
+            "TABLE_OR_VIEW_NOT_FOUND",
+            "No table `x`.",
+            "",
+        ),
         (CHANNEL, "SPARK_ERROR", "gRPC RESOURCE_EXHAUSTED: Received message larger than max", ""),
         (SILENT, "SPARK_ERROR", "gRPC UNKNOWN, without a reason", ""),
         (
@@ -281,6 +287,7 @@ def failing() -> str:
             True,
         ),
         (of("pyspark.errors.exceptions.connect", "SparkConnectGrpcException", "another"), False),
+        (of("pyspark.errors.exceptions.base", "PySparkRuntimeError", "[NO_ACTIVE_SESSION] No active session."), True),
         (ConnectionRefusedError("Connection refused"), True),
         (ValueError("Connection refused"), False),
     ],
