@@ -47,6 +47,11 @@ class Commands(click.Group):
 
         try:
             return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            if error.option_name in {name for one in self.params for name in one.opts}:
+                where = f"deltamerge-console {error.option_name} … {ctx.invoked_subcommand}"
+                raise click.UsageError(f"{error.option_name} stands before the command: {where}", error.ctx) from error
+            raise
         except (EngineError, ToldError, CrashError, click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except BrokenPipeError as error:

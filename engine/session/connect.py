@@ -184,7 +184,9 @@ def _open(
     try:
         builder = channel.Channel(url, session_id=session_id, user_id=user_id)
     except Exception as error:
-        raise UsageError("BAD_TARGET", first_line(error), "Use sc://HOST:PORT/;token=….") from error
+        message = f"That is no Spark Connect address: {first_line(error).replace('http://', 'sc://')}"
+        hint = "Use sc://HOST:PORT; a token goes into SPARK_CONNECT_AUTHENTICATE_TOKEN."
+        raise UsageError("BAD_TARGET", message, hint) from error
     endpoint = server.endpoint if server is not None else f"sc://{builder.endpoint}"
     who = builder.userId or _user_name()
     try:

@@ -211,3 +211,10 @@ def test_broken_pipe_is_quiet(tmp_path: Path) -> None:
     )
     os.close(write)
     assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_a_global_option_behind_the_command_is_told_its_place(shell: Shell) -> None:
+    ran = shell("history", "--profile", "prod")
+    assert ran.code == 64
+    assert "--profile stands before the command: deltamerge-console --profile … history" in ran.err
+    assert "No such option" in shell("history", "--nope").err

@@ -282,6 +282,13 @@ def test_a_server_that_never_answers_is_given_up_in_bounded_time(monkeypatch: py
     assert time.monotonic() - begun < 8
 
 
+def test_an_address_without_a_host_is_told_as_it_was_typed() -> None:
+    with pytest.raises(UsageError, match=r"That is no Spark Connect address: .*sc://") as raised:
+        connect("sc://")
+    assert "http://" not in raised.value.message
+    assert raised.value.hint == "Use sc://HOST:PORT; a token goes into SPARK_CONNECT_AUTHENTICATE_TOKEN."
+
+
 @pytest.mark.parametrize("target", ["http://x", "lokal", "sc://host:port/x", "sc://", ""])
 def test_a_target_that_is_none_is_a_usage_error(target: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError):
