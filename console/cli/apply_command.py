@@ -69,7 +69,7 @@ def apply(
     else:
         from console.cli.view_outcome import page
 
-        show(page(outcome, plan, glyphs()))
+        show(page(outcome, plan, glyphs(), invocation.command("undo", outcome.op_id)))
     return outcome_code(outcome)
 
 

@@ -65,5 +65,5 @@ def _plan_and_apply(invocation: Invocation, session: Session, narrator: Narrator
         return FAILED
     outcome = commit(invocation, session, narrator, plan, ())
     narrator.pause()
-    show("", page(outcome, plan, glyphs()))
+    show("", page(outcome, plan, glyphs(), invocation.command("undo", outcome.op_id)))
     return outcome_code(outcome)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from engine.model.plans import OperationDetail
 
 WIDE = 100
-GONE = "its program is gone; the next command that uses Spark finds out whether it is committed"
 
 
 @click.command(epilog=told_codes(WITHOUT_SPARK))
@@ -40,17 +39,11 @@ def history(invocation: Invocation, table: str | None, limit: int, as_json: bool
     elif not found:
         click.echo("Nothing was planned or applied yet." if table is None else "Nothing on that table yet.")
     else:
-        gone = {one.op_id for one in ledger.abandoned()}
         metrics = {
             one.operation.op_id: one.outcome.metrics for one in ledger.outcomes(limit, table) if one.outcome is not None
         }
-        show(_list([_told(one, gone) for one in found], metrics, glyphs()))
+        show(_list(found, metrics, glyphs()))
     return DONE
-
-
-def _told(one: Operation, gone: Container[str]) -> Operation:
-    """An operation that cannot finish any more says so."""
-    return one.model_copy(update={"error": GONE}) if one.op_id in gone else one
 
 
 @click.command("show-op", epilog=told_codes(WITHOUT_SPARK))
@@ -64,7 +57,7 @@ def show_op(invocation: Invocation, op_id: str, as_json: bool) -> int:
     if as_json:
         print_json(found.model_dump(mode="json"))
     else:
-        show(*_detail(found, glyphs()))
+        show(*_detail(found, glyphs(), invocation.command("undo", found.operation.op_id)))
     return DONE
 
 
@@ -107,7 +100,7 @@ def _status(one: Operation, signs: Glyphs) -> RenderableType:
     return Text(f"{sign} {one.status}", style)
 
 
-def _detail(found: OperationDetail, signs: Glyphs) -> list[RenderableType]:
+def _detail(found: OperationDetail, signs: Glyphs, undo: str) -> list[RenderableType]:
     from rich.padding import Padding
     from rich.text import Text
 
@@ -139,7 +132,7 @@ def _detail(found: OperationDetail, signs: Glyphs) -> list[RenderableType]:
         parts += ["", *(Padding(each, (0, 0, 0, 2)) for each in expectations(outcome.expectations, signs))]
     if plan is not None and outcome is not None and outcome.version is not None:
         if one.status == "applied":
-            parts += taking_back(plan, outcome)
+            parts += taking_back(plan, outcome, undo)
     elif plan is not None and plan.refused is not None:
         parts.append(Text.assemble((f"{signs.error} ", ERROR), f"[{visible(plan.refused.condition)}] "))
         parts.append(Text(visible(plan.refused.message, lines=True)))

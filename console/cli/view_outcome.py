@@ -32,15 +32,16 @@ if TYPE_CHECKING:
     from engine.model.plans import AnyPlan
 
 
-def page(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs) -> RenderableType:
-    """The outcome of applying ``plan``."""
+def page(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs, undo: str) -> RenderableType:
+    """The outcome of applying ``plan``. ``undo`` is the command that takes it back."""
     if outcome.version is None and outcome.kept and not outcome.already_applied:
         if plan.kind == "create_table" and plan.changes_something:
             return Text(f"{glyphs.ok} {visible(plan.target.name)} is in the catalog; nothing was committed.")
         return Text("Nothing to commit: the plan changes nothing.")
     parts = expected(outcome, glyphs)
     parts += [verdict(outcome, sentences.outcome(outcome, plan, glyphs.dot), glyphs)]
-    parts += ["", promise_and_actual(outcome, plan.promise, glyphs), ""]
+    if plan.promise or outcome.deviations:
+        parts += ["", promise_and_actual(outcome, plan.promise, glyphs), ""]
     if outcome.verdict == "disjoint":
         moved = "The table moved since the plan, in rows that this merge does not touch:"
         parts.append(Text.assemble((f"{glyphs.warning} ", WARNING), moved))
@@ -48,7 +49,7 @@ def page(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs) -> RenderableType:
     if outcome.undone_as is not None:
         parts.append(Text.assemble((f"{glyphs.ok} ", OK), f"taken back: v{outcome.undone_as} is as before"))
     elif outcome.version is not None and not outcome.already_applied:
-        parts += taking_back(plan, outcome)
+        parts += taking_back(plan, outcome, undo)
     return Group(*parts)
 
 
@@ -88,12 +89,18 @@ def verdict(outcome: Outcome | Rehearsal, text: str, glyphs: Glyphs) -> Renderab
     return Text.assemble((f"{sign} ", sign_style), (text, style))
 
 
-def taking_back(plan: AnyPlan, outcome: Outcome) -> list[RenderableType]:
-    """The statement that takes the commit back, and until when it does."""
+def taking_back(plan: AnyPlan, outcome: Outcome, undo: str) -> list[RenderableType]:
+    """The command that takes the commit back, its statement, and until when it does."""
     statement, until = undo_sentences.made(plan, outcome)
     if not statement:
         return [Text(f"undo is {until}", QUIET)]
-    return [Text("to take it back, and all that comes after it:", QUIET), to_copy(statement, QUIET), Text(until, QUIET)]
+    return [
+        Text("to take it back, and all that comes after it:", QUIET),
+        to_copy(visible(undo), QUIET),
+        Text("or by hand:", QUIET),
+        to_copy(statement, QUIET),
+        Text(until, QUIET),
+    ]
 
 
 def _told(value: int | str | None) -> str:

@@ -178,3 +178,14 @@ def test_a_table_is_found_with_its_catalog_and_without(shell: Shell, ledger: His
     for number, table in enumerate(("demo.t", "spark_catalog.demo.t", "demo.tt", "other.t2")):
         ledger.record_planned(make_plan(f"plan-{number}", table=table))
     assert len(shell("history", "--json", "--table", typed).json) == 2
+
+
+def test_a_commit_tells_the_command_that_takes_it_back_and_the_statement(shell: Shell, ledger: History) -> None:
+    op_id = ledger.begin(make_plan())
+    ledger.applied(op_id, make_outcome(op_id))
+    lines = [line.strip() for line in shell("show-op", op_id).out.splitlines()]
+    at = lines.index("to take it back, and all that comes after it:")
+    assert lines[at + 1].startswith("deltamerge-console ")
+    assert lines[at + 1].endswith(f" undo {op_id}")
+    assert lines[at + 2] == "or by hand:"
+    assert lines[at + 3].startswith("RESTORE TABLE ")
