@@ -6,7 +6,7 @@ import threading
 
 from engine.model.errors import UnreachableError
 from engine.session.pulse import Pulse
-from tests.console.drive import PATIENCE_SECONDS, Clock, console
+from tests.console.drive import ORDERS, PATIENCE_SECONDS, Clock, console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
 
@@ -205,3 +205,15 @@ async def test_a_spark_of_others_is_connected_to_and_neither_started_nor_stopped
         assert "stop the server" not in operator.screen
         await operator.press("s")
         assert len(operator.app.screen_stack) == 1
+
+
+async def test_a_view_of_a_table_that_was_lost_with_spark_is_asked_for_again(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees("bigint")
+        backend.die()
+        await operator.press(*["right_square_bracket"] * 4)
+        await operator.sees("[DRIVER_LOST]")
+        await operator.press("f9")
+        await operator.sees("Enter shows the rows as of a version.")

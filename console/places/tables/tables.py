@@ -75,8 +75,13 @@ class TablesPlace(OneTable):
     @override
     def spark_is_warm(self) -> None:
         self.table_list.spark_is_warm()
-        if self.shown is not None and self.detail is None:
+        if self.shown is None:
+            return
+        if self.detail is None:
             self.open_table(self.shown.name, self.shown.version)
+        elif self.view not in self._pages:
+            # what was asked of the Spark of before has failed, or will
+            self.action_view(self.view)
 
     @override
     def spark_is_lost(self) -> None:
