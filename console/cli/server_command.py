@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,9 +11,6 @@ from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import narrate
 from console.cli.streams import print_json, show
 from console.words.format import local_time
-
-if TYPE_CHECKING:
-    pass
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
