@@ -38,7 +38,8 @@ class Verification:
         from engine.commit.verify import expected_of
 
         if not expected_of(self.expectations, plan):
-            raise click.UsageError(f"Nothing is expected of {plan.target.name}: name a file with --expect.")
+            why = " The plan holds only what its expectations came to." if plan.expectations else ""
+            raise click.UsageError(f"Nothing is expected of {plan.target.name}: name a file with --expect.{why}")
 
 
 def verified(

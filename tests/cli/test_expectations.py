@@ -54,12 +54,14 @@ def test_a_broken_file_is_told_with_its_place(shell: Shell, tmp_path: Path) -> N
 
 def test_what_is_verified_must_be_expected(shell: Shell, tmp_path: Path) -> None:
     write_plan(tmp_path / "p.json", make_plan())
+    write_plan(tmp_path / "e.json", make_plan(expectations=(HOLDS,)))
     write_plan(tmp_path / "c.json", make_create_plan())
     (tmp_path / "other.yml").write_text("demo.customers:\n  - unique: [id]\n")
     for file, options, message in (
         ("p.json", ("--expect", tmp_path / "other.yml"), "--expect belongs to a FILE.sql"),
         ("p.json", ("--verify",), "Nothing is expected of spark_catalog.demo.orders"),
         ("p.json", ("--undo-on-failure", "--expect", tmp_path / "other.yml"), "Nothing is expected of"),
+        ("e.json", ("--verify",), "The plan holds only what its expectations came to."),
         ("c.json", ("--verify",), "--verify is for a MERGE"),
     ):
         ran = shell("apply", tmp_path / file, "--yes", *options)
