@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import Matches
 from engine.model.conflicts import Conflicts
-from engine.model.plan import Refused
+from engine.model.plan import Decision, Refused
 from engine.model.write import WritePlan
 from engine.preflight.target_rules import TargetRules
 from engine.spark.confs import is_on
@@ -110,19 +110,19 @@ def append_only(metrics: Mapping[str, int]) -> Refused | None:
     )
 
 
-def reserved_names(merge: AnalyzedMerge, pruned: bool, matches: Matches, write: WritePlan) -> Refused | None:
+def reserved_names(merge: AnalyzedMerge, decision: Decision, matches: Matches, write: WritePlan) -> Refused | None:
     """Columns with the names of those that ClassicMergeExecutor adds to the target or the source while it runs.
 
     ``_row_id_`` and ``_file_name_`` collide in findTouchedFiles if the source has them, the others in
     writeAllChanges, if there is something to write: seen by running each on either side, with and without deletion
-    vectors. A source that is ``pruned`` (materialized, or staged) has its used columns only.
-    InsertOnlyMergeExecutor adds none.
+    vectors. A source that Delta materializes has its used columns only. How apply freezes it changes nothing: what the
+    plain MERGE refuses is refused. InsertOnlyMergeExecutor adds none.
     """
     if write.join_type == "leftanti":
         return None
     target = {column.name.lower() for column in merge.target_schema}
     source = {column.name.lower() for column in merge.source_schema}
-    if pruned:
+    if decision.materialize:
         source &= {name.lower() for name in merge.columns_used}
     finding = _found(source, "source", "_row_id_", "_file_name_")
     if finding:

@@ -94,10 +94,11 @@ def test_appends_only_lets_no_file_and_no_row_go(removed: int, vectors: int, is_
     assert bool(append_only(metrics)) is is_refused
 
 
-def reserved(join: str = "rightOuter", touched: bool = True, pruned: bool = False, **columns: Any) -> str | None:
+def reserved(join: str = "rightOuter", touched: bool = True, materialize: bool = False, **columns: Any) -> str | None:
     matches: Any = SimpleNamespace(touched=["a file"] if touched else [])
     write: Any = SimpleNamespace(join_type=join)
-    refused = reserved_names(analyzed(UPDATE, **columns), pruned, matches, write)
+    decision: Any = SimpleNamespace(materialize=materialize)
+    refused = reserved_names(analyzed(UPDATE, **columns), decision, matches, write)
     return refused and refused.condition
 
 
@@ -105,7 +106,7 @@ def test_names_that_delta_needs_while_it_runs_are_refused() -> None:
     assert reserved() is None
     in_source, in_target = {"source": ("id", "_ROW_ID_")}, {"target": ("id", "_row_dropped_")}
     assert reserved(**in_source) == AMBIGUOUS_NAME
-    assert reserved(pruned=True, **in_source) is None, "a source that is materialized has its used columns only"
+    assert reserved(materialize=True, **in_source) is None, "a source that is materialized has its used columns only"
     assert reserved(join="leftanti", **in_source) is None, "an insert-only MERGE adds no column"
     assert reserved(target=("_row_id_",)) is None
     assert reserved(**in_target) == AMBIGUOUS_NAME
