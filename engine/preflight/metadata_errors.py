@@ -37,6 +37,7 @@ NOT_BOOLEAN = (
 )
 INPUT_FILE = frozenset(("input_file_name", "input_file_block_start", "input_file_block_length"))
 MISSING = "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION"
+DROPPED = "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT"
 
 
 def not_boolean(merge: AnalyzedMerge) -> Refused | None:
@@ -113,10 +114,11 @@ def append_only(metrics: Mapping[str, int]) -> Refused | None:
 def reserved_names(merge: AnalyzedMerge, decision: Decision, matches: Matches, write: WritePlan) -> Refused | None:
     """Columns with the names of those that ClassicMergeExecutor adds to the target or the source while it runs.
 
-    ``_row_id_`` and ``_file_name_`` collide in findTouchedFiles if the source has them, the others in
-    writeAllChanges, if there is something to write: seen by running each on either side, with and without deletion
-    vectors. A source that Delta materializes has its used columns only. How apply freezes it changes nothing: what the
-    plain MERGE refuses is refused. InsertOnlyMergeExecutor adds none.
+    ``_row_id_`` and ``_file_name_`` collide in findTouchedFiles if the source has them, which drops
+    ``_source_row_present_`` of the source before it searches by it; the others collide in writeAllChanges, if there is
+    something to write: seen by running each on either side, with and without deletion vectors. A source that Delta
+    materializes has its used columns only. How apply freezes it changes nothing: what the plain MERGE refuses is
+    refused. InsertOnlyMergeExecutor adds none.
     """
     if write.join_type == "leftanti":
         return None
@@ -127,6 +129,9 @@ def reserved_names(merge: AnalyzedMerge, decision: Decision, matches: Matches, w
     finding = _found(source, "source", "_row_id_", "_file_name_")
     if finding:
         return _reserved(AMBIGUOUS_NAME, finding)
+    dropped = _found(_searched_by(merge), "source", "_source_row_present_")
+    if dropped:
+        return _reserved(DROPPED, dropped)
     if not matches.touched:
         return None
     ambiguous = _found(target, "target", "_source_row_present_", "_row_dropped_")
@@ -205,6 +210,14 @@ def dotted_partitions(merge: AnalyzedMerge, matches: Matches, detail: Any, confs
         message=f"Delta's MERGE cannot write to a table that is partitioned by a name with a dot: {', '.join(dotted)}.",
         hint=f"Rename the column, or set {REPARTITION} to false.",
     )
+
+
+def _searched_by(merge: AnalyzedMerge) -> set[str]:
+    """The source's columns that findTouchedFiles reads: those of ON, and of the conditions where every clause is WHEN
+    MATCHED."""
+    conditions = merge.matched if merge.statement.matched_only else ()
+    parts = (*merge.on, *(part for condition in conditions for part in condition))
+    return {name.lower() for part in parts for name in part.source_columns}
 
 
 def _found(columns: set[str], side: str, *names: str) -> list[str]:

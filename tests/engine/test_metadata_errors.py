@@ -211,6 +211,19 @@ def test_reserved_names_are_those_of_the_source_that_delta_reads_however_apply_f
     commits(shop, merge("wide", sets, "(SELECT * FROM numbered LIMIT 2)"))
 
 
+def test_a_column_that_delta_drops_before_it_searches_is_refused_though_nothing_matches(shop: Any) -> None:
+    shop.sql("CREATE TABLE far USING delta AS SELECT id + 1000 AS id, 1 AS x FROM range(3)")
+    shop.sql("CREATE TABLE present USING delta AS SELECT id, id AS _source_row_present_ FROM range(3)")
+    missing = "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT"
+    search = "s._source_row_present_ > 0"
+    conditional = f"WHEN MATCHED AND {search} THEN UPDATE SET x = 2 "
+    foreseen(
+        shop, merge("far", UPDATE + "x = 2", "present").replace("t.id = s.id", f"t.id = s.id AND {search}"), missing
+    )
+    foreseen(shop, merge("far", conditional, "present"), missing)
+    commits(shop, merge("far", conditional + INSERT + "(id) VALUES (s.id)", "present"))
+
+
 @pytest.mark.thorough
 def test_no_type_is_widened_that_a_rule_rests_on(shop: Any) -> None:
     shop.sql(
