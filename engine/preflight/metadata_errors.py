@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import Matches
 from engine.model.conflicts import Conflicts
-from engine.model.plan import Refused
+from engine.model.plan import Decision, Refused
 from engine.model.write import WritePlan
 from engine.preflight.target_rules import TargetRules
 from engine.spark.confs import is_on
@@ -37,6 +37,7 @@ NOT_BOOLEAN = (
 )
 INPUT_FILE = frozenset(("input_file_name", "input_file_block_start", "input_file_block_length"))
 MISSING = "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION"
+DROPPED = "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT"
 
 
 def not_boolean(merge: AnalyzedMerge) -> Refused | None:
@@ -110,23 +111,27 @@ def append_only(metrics: Mapping[str, int]) -> Refused | None:
     )
 
 
-def reserved_names(merge: AnalyzedMerge, pruned: bool, matches: Matches, write: WritePlan) -> Refused | None:
+def reserved_names(merge: AnalyzedMerge, decision: Decision, matches: Matches, write: WritePlan) -> Refused | None:
     """Columns with the names of those that ClassicMergeExecutor adds to the target or the source while it runs.
 
-    ``_row_id_`` and ``_file_name_`` collide in findTouchedFiles if the source has them, the others in
-    writeAllChanges, if there is something to write: seen by running each on either side, with and without deletion
-    vectors. A source that is ``pruned`` (materialized, or staged) has its used columns only.
-    InsertOnlyMergeExecutor adds none.
+    ``_row_id_`` and ``_file_name_`` collide in findTouchedFiles if the source has them, which drops
+    ``_source_row_present_`` of the source before it searches by it; the others collide in writeAllChanges, if there is
+    something to write: seen by running each on either side, with and without deletion vectors. A source that Delta
+    materializes has its used columns only. How apply freezes it changes nothing: what the plain MERGE refuses is
+    refused. InsertOnlyMergeExecutor adds none.
     """
     if write.join_type == "leftanti":
         return None
     target = {column.name.lower() for column in merge.target_schema}
     source = {column.name.lower() for column in merge.source_schema}
-    if pruned:
+    if decision.materialize:
         source &= {name.lower() for name in merge.columns_used}
     finding = _found(source, "source", "_row_id_", "_file_name_")
     if finding:
         return _reserved(AMBIGUOUS_NAME, finding)
+    dropped = _found(_searched_by(merge), "source", "_source_row_present_")
+    if dropped:
+        return _reserved(DROPPED, dropped)
     if not matches.touched:
         return None
     ambiguous = _found(target, "target", "_source_row_present_", "_row_dropped_")
@@ -205,6 +210,14 @@ def dotted_partitions(merge: AnalyzedMerge, matches: Matches, detail: Any, confs
         message=f"Delta's MERGE cannot write to a table that is partitioned by a name with a dot: {', '.join(dotted)}.",
         hint=f"Rename the column, or set {REPARTITION} to false.",
     )
+
+
+def _searched_by(merge: AnalyzedMerge) -> set[str]:
+    """The source's columns that findTouchedFiles reads: those of ON, and of the conditions where every clause is WHEN
+    MATCHED."""
+    conditions = merge.matched if merge.statement.matched_only else ()
+    parts = (*merge.on, *(part for condition in conditions for part in condition))
+    return {name.lower() for part in parts for name in part.source_columns}
 
 
 def _found(columns: set[str], side: str, *names: str) -> list[str]:

@@ -42,10 +42,9 @@ def refused_while_writing(spark: SparkSession, findings: Findings, *, private: b
     """What fails once the touched files are known: names, conditions, rows, and the commit itself."""
     merge, source, matches, promise = findings.merge, findings.source, findings.matches, findings.promise
     basis, target, write = findings.basis, findings.basis.target, findings.promise.write
-    pruned = basis.decision.materialize or source.staged is not None or findings.scan.is_narrowed
     copies = write.unmodified_rows_written and bool(promise.metrics["numTargetRowsCopied"])
     return (
-        reserved_names(merge, pruned, matches, write)
+        reserved_names(merge, basis.decision, matches, write)
         or ambiguity(merge.statement, findings.conflicts)
         or dotted_partitions(merge, matches, target.detail, basis.confs)
         or failing_condition(spark, merge, source, matches, write, private=private)

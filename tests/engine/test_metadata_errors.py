@@ -112,9 +112,9 @@ def test_the_same_assignments_over_rows_that_they_suit_commit(shop: Any) -> None
     commits(shop, merge(a_target(shop), ALLOWED))
 
 
-def foreseen(spark: Any, sql: str, condition: str) -> Plan:
+def foreseen(spark: Any, sql: str, condition: str, **options: Any) -> Plan:
     """The plan is refused with ``condition``, apply will not run it, and the plain MERGE raises the same."""
-    looked = plan(spark, sql, rows=1)
+    looked = plan(spark, sql, rows=1, **options)
     assert looked.refused is not None
     assert looked.refused.condition == condition
     assert looked.refused.hint
@@ -194,6 +194,34 @@ def test_reserved_names_break_a_merge_that_updates_and_not_one_that_inserts(
     sets = f"{name} = s.x" if side == "target" else f"x = s.{name}"
     foreseen(shop, merge(table, UPDATE + sets, other), condition)
     commits(shop, merge(table, INSERT + "(id) VALUES (s.id)", other))
+
+
+def test_reserved_names_are_those_of_the_source_that_delta_reads_however_apply_freezes_it(shop: Any) -> None:
+    shop.sql("CREATE TABLE wide USING delta AS SELECT id, 1 AS x FROM range(0, 5, 1, 1)")
+    shop.sql("INSERT INTO wide SELECT id, 1 FROM range(5, 10, 1, 1)")
+    shop.sql("CREATE TABLE numbered USING delta AS SELECT id, 2 AS x, 3 AS _row_id_ FROM range(3)")
+    sets = UPDATE + "x = s.x"
+    looked = foreseen(shop, merge("wide", sets, "numbered"), "AMBIGUOUS_REFERENCE")
+    assert any(splice.part == "condition" for splice in looked.splices), "its ON is narrowed"
+    query = "(SELECT id, x, 'f' AS _file_name_ FROM numbered)"
+    foreseen(shop, merge("wide", sets, query), "AMBIGUOUS_REFERENCE")
+    foreseen(shop, merge("wide", sets, "numbered"), "AMBIGUOUS_REFERENCE", freeze=True)
+    commits(shop, merge("wide", sets, "(SELECT id, x FROM numbered)"))
+    # Delta materializes this one, and takes what is used of it
+    commits(shop, merge("wide", sets, "(SELECT * FROM numbered LIMIT 2)"))
+
+
+def test_a_column_that_delta_drops_before_it_searches_is_refused_though_nothing_matches(shop: Any) -> None:
+    shop.sql("CREATE TABLE far USING delta AS SELECT id + 1000 AS id, 1 AS x FROM range(3)")
+    shop.sql("CREATE TABLE present USING delta AS SELECT id, id AS _source_row_present_ FROM range(3)")
+    missing = "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT"
+    search = "s._source_row_present_ > 0"
+    conditional = f"WHEN MATCHED AND {search} THEN UPDATE SET x = 2 "
+    foreseen(
+        shop, merge("far", UPDATE + "x = 2", "present").replace("t.id = s.id", f"t.id = s.id AND {search}"), missing
+    )
+    foreseen(shop, merge("far", conditional, "present"), missing)
+    commits(shop, merge("far", conditional + INSERT + "(id) VALUES (s.id)", "present"))
 
 
 @pytest.mark.thorough

@@ -119,6 +119,13 @@ CASES = {
         ("CREATE OR REPLACE TEMPORARY VIEW seen AS SELECT id, v FROM src WHERE id < 4",),
         "the view `seen` was redefined",
     ),
+    "a temporary view with another seed, beside one that Spark draws": Case(
+        ("CREATE TEMPORARY VIEW seen AS SELECT id, concat(rand(7), rand()) AS v FROM src",),
+        "seen",
+        "s.v",
+        ("CREATE OR REPLACE TEMPORARY VIEW seen AS SELECT id, concat(rand(8), rand()) AS v FROM src",),
+        "the view `seen` was redefined",
+    ),
     "a temporary view that is gone": Case(
         ("CREATE TEMPORARY VIEW seen AS SELECT 1 AS x",),
         "src",
@@ -308,8 +315,32 @@ def test_the_view_of_a_data_frame_is_known_by_its_plan(spark: Any, schema: str) 
         assert not changes(spark, found.state, KEPT_CONFS)
         spark.sql("SELECT x FROM other WHERE x < 9").createOrReplaceTempView("seen")
         assert changes(spark, found.state, KEPT_CONFS) == ("the view `seen` was redefined",)
+        spark.sql("SELECT rand(7) AS x FROM other").createOrReplaceTempView("seen")
+        seeded = plan(spark, merge(value=VALUE_OF_VIEW), rows=0).state
+        spark.sql("SELECT rand(8) AS x FROM other").createOrReplaceTempView("seen")
+        assert changes(spark, seeded, KEPT_CONFS) == ("the view `seen` was redefined",)
     finally:
         spark.sql("DROP VIEW seen")
+
+
+RANDOM = "concat(rand(), randn(), uuid(), shuffle(array(1, 2, 3))[0], randstr(3), uniform(1, 5))"
+NUMBERED = {
+    "seeds": f"SELECT id, {RANDOM} AS v FROM src",
+    "a recursive WITH": "WITH RECURSIVE r(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM r WHERE id < 4) "
+    "SELECT id, 'new' AS v FROM r",
+}
+
+
+@pytest.mark.parametrize("query", NUMBERED.values(), ids=NUMBERED.keys())
+def test_what_spark_draws_and_numbers_in_a_view_is_no_change_of_it(shop: tuple[Any, str], query: str) -> None:
+    spark, _ = shop
+    spark.sql(f"CREATE TEMPORARY VIEW seen AS {query}")
+    found = Plan.from_json(plan(spark, merge("seen"), rows=0).to_json())
+    assert not changes(spark, found.state, KEPT_CONFS)
+    planned = sorted(map(tuple, spark.sql(f"SELECT id, v FROM {found.session.source_view}").collect()))
+    assert apply(spark, found).kept
+    written = spark.sql("SELECT id, v FROM tgt WHERE v <> 'old'").collect()
+    assert sorted(map(tuple, written)) == planned, "the rows that were planned, not others that are as random"
 
 
 DECLARED = "DECLARE OR REPLACE VARIABLE wanted STRING DEFAULT 'five';\n"

@@ -11,6 +11,7 @@ from pyspark.sql.types import ArrayType, IntegerType, LongType, MapType, StructF
 from engine.model.conflicts import Conflicts
 from engine.preflight.metadata_errors import (
     AMBIGUOUS_NAME,
+    DROPPED,
     INVALID_PROTOCOL,
     MISSING,
     REPARTITION,
@@ -40,12 +41,15 @@ def analyzed(clauses: str, **changes: Any) -> Any:
     """What the rules read of an analyzed MERGE."""
     statement = parse_merge(f"MERGE INTO t USING s ON t.id = s.id {clauses}")
     columns = {"target": ("id", "v"), "source": ("id", "v"), "used": ("id", "v"), "not_boolean": {}, **changes}
+    on, condition = (SimpleNamespace(source_columns=changes.get(part, ("id",))) for part in ("on", "condition"))
     return SimpleNamespace(
         statement=statement,
         not_boolean=columns["not_boolean"],
         target_schema=[SimpleNamespace(name=name) for name in columns["target"]],
         source_schema=[SimpleNamespace(name=name) for name in columns["source"]],
         columns_used=columns["used"],
+        on=(on,),
+        matched=((condition,),),
     )
 
 
@@ -94,10 +98,13 @@ def test_appends_only_lets_no_file_and_no_row_go(removed: int, vectors: int, is_
     assert bool(append_only(metrics)) is is_refused
 
 
-def reserved(join: str = "rightOuter", touched: bool = True, pruned: bool = False, **columns: Any) -> str | None:
+def reserved(
+    join: str = "rightOuter", touched: bool = True, materialize: bool = False, clauses: str = UPDATE, **columns: Any
+) -> str | None:
     matches: Any = SimpleNamespace(touched=["a file"] if touched else [])
     write: Any = SimpleNamespace(join_type=join)
-    refused = reserved_names(analyzed(UPDATE, **columns), pruned, matches, write)
+    decision: Any = SimpleNamespace(materialize=materialize)
+    refused = reserved_names(analyzed(clauses, **columns), decision, matches, write)
     return refused and refused.condition
 
 
@@ -105,7 +112,7 @@ def test_names_that_delta_needs_while_it_runs_are_refused() -> None:
     assert reserved() is None
     in_source, in_target = {"source": ("id", "_ROW_ID_")}, {"target": ("id", "_row_dropped_")}
     assert reserved(**in_source) == AMBIGUOUS_NAME
-    assert reserved(pruned=True, **in_source) is None, "a source that is materialized has its used columns only"
+    assert reserved(materialize=True, **in_source) is None, "a source that is materialized has its used columns only"
     assert reserved(join="leftanti", **in_source) is None, "an insert-only MERGE adds no column"
     assert reserved(target=("_row_id_",)) is None
     assert reserved(**in_target) == AMBIGUOUS_NAME
@@ -114,6 +121,18 @@ def test_names_that_delta_needs_while_it_runs_are_refused() -> None:
     assert reserved(used=("_source_row_present_",)) == MISSING
     assert reserved(target=("_target_row_present_",)) == MISSING
     assert reserved(join="inner", target=("_target_row_present_",)) is None
+
+
+def test_what_delta_drops_before_it_searches_is_refused_though_nothing_matches() -> None:
+    present = ("_source_row_present_",)
+    assert reserved(touched=False, on=present, used=present) == DROPPED
+    assert reserved(on=present, used=present) == DROPPED, "the search comes before the write"
+    assert reserved(touched=False, condition=present, used=present) == DROPPED
+    inserts = f"{UPDATE} WHEN NOT MATCHED THEN INSERT *"
+    assert reserved(touched=False, clauses=inserts, condition=present, used=present) is None, (
+        "no file is left out by it"
+    )
+    assert reserved(touched=False, used=present) is None
 
 
 def rules(before: Any, after: Any, checks: dict[str, str], generated_as: str | None = None) -> Any:
