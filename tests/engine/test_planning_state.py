@@ -13,7 +13,7 @@ from engine.commit.apply_plan import apply
 from engine.commit.check_plan import check_plan
 from engine.commit.state_changes import changes
 from engine.create.plan_create_table import plan_create_table
-from engine.merge.session_definitions import variables_in
+from engine.merge.session_definitions import variables_in, view_definition
 from engine.merge.state_confs import has_meaning
 from engine.model.errors import EngineError, SessionChangedError
 from engine.model.plan import Plan, PlanningState
@@ -45,6 +45,7 @@ class Case:
 
 
 VALUE_OF_VIEW = "(SELECT max(x) FROM seen)"
+RECURSION = "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 3 FROM r WHERE x < 9) SELECT x FROM r"
 CASES = {
     "a subquery over a table that moved": Case(
         ("CREATE TABLE {s}.others USING delta AS SELECT 5 AS x",),
@@ -308,6 +309,15 @@ def test_the_view_of_a_data_frame_is_known_by_its_plan(spark: Any, schema: str) 
         assert not changes(spark, found.state, KEPT_CONFS)
         spark.sql("SELECT x FROM other WHERE x < 9").createOrReplaceTempView("seen")
         assert changes(spark, found.state, KEPT_CONFS) == ("the view `seen` was redefined",)
+    finally:
+        spark.sql("DROP VIEW seen")
+
+
+@pytest.mark.parametrize("query", [RECURSION, "WITH a AS (SELECT 1 AS x) SELECT a.x FROM a, a AS b"])
+def test_a_view_that_spark_numbers_anew_is_the_same(spark: Any, schema: str, query: str) -> None:
+    spark.sql(f"CREATE TEMPORARY VIEW seen AS {query}")
+    try:
+        assert view_definition(spark, "seen") == view_definition(spark, "seen")
     finally:
         spark.sql("DROP VIEW seen")
 
