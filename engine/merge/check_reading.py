@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from engine.model.errors import EngineError
 from engine.model.plan import ClauseKind
 from engine.spark.confs import is_on, read_confs
-from engine.spark.explain import explain
+from engine.spark.explain import NUMBERED, explain
 from engine.spark.not_understood import NOT_UNDERSTOOD, not_understood, read_as, unless_refused
 from engine.sql.char_types import RAW_TYPE
 from engine.sql.expressions import read_expression
@@ -34,7 +34,7 @@ HEADS: Mapping[ClauseKind, str] = {
     "not_matched": "WHEN NOT MATCHED",
     "not_matched_by_source": "WHEN NOT MATCHED BY SOURCE",
 }
-ID = re.compile(r"#(\d+)")
+ID = re.compile(rf"(#|{NUMBERED})(\d+)")
 # rand(), uuid() and the like get a new seed each time a statement is analyzed
 SEED = re.compile(r"(?<![\w.#])-?\d{9,}(?![\w.])")
 DOUBLE_QUOTED = "spark.sql.ansi.doubleQuotedIdentifiers"
@@ -187,8 +187,8 @@ def _check_kind(spark: SparkSession, statement: MergeStatement) -> None:
 def alike(text: str, sql: str = "") -> str:
     """A print of ``sql`` with its ids numbered in their order, and without the times that Spark computes when it
     parses, as it does of TIMESTAMP'now'."""
-    ids: dict[str, int] = {}
-    numbered = ID.sub(lambda match: f"#{ids.setdefault(match.group(1), len(ids))}", text)
+    ids: dict[tuple[bool, str], int] = {}
+    numbered = ID.sub(lambda match: f"{match[1]}{ids.setdefault((match[1] == '#', match[2]), len(ids))}", text)
     masked = LAMBDA.sub("#lambda", SEED.sub("#seed", numbered)).strip()
     return CLOCK.sub("#time", masked) if special_times(sql) else masked
 

@@ -12,7 +12,7 @@ from engine.merge.source_plan import explain_view
 from engine.merge.state_confs import has_meaning
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.spark.described_function import described_function
-from engine.spark.explain import COLUMN_ID, explain
+from engine.spark.explain import COLUMN_ID, NUMBERED, explain
 from engine.spark.spark_errors import translate
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ NAMES = rf"{NAME}(?:\.{NAME})*"
 """A name that is safe in a statement of ours: without ${…}, for which Spark puts the value of a conf."""
 VARIABLE = re.compile(rf"variablereference\(system\.session\.({NAME})=")
 COLUMNS_OF_RELATION = re.compile(r"\b(Relation [^\[\s]*)\[[^\]]*\]")
-CTE_NUMBER = re.compile(r"\b(CTERelation(?:Def|Ref)|UnionLoop(?:Ref)?) \d+")
+WITH_NUMBER = re.compile(rf"({NUMBERED})\d+")
 NUMBER = re.compile(r"(-?\d+)")
 GENERATED_CLASS = re.compile(r"\$\$Lambda\b\S*")
 """Java gives the class of a registered function of Python another name in each process."""
@@ -137,7 +137,7 @@ def _as_printed(plan: str) -> str:
         end = match.end() + len(_literal(plan, match.end()))
         plan = plan[: match.end()] + plan[end:]
     plan = COLUMNS_OF_RELATION.sub(r"\1", re.sub(COLUMN_ID, "", plan))
-    return GENERATED_CLASS.sub("$$Lambda", CTE_NUMBER.sub(r"\1", plan))
+    return GENERATED_CLASS.sub("$$Lambda", WITH_NUMBER.sub(r"\1", plan))
 
 
 def names_by(pattern: re.Pattern[str], texts: Iterable[str]) -> tuple[str, ...]:

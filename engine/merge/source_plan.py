@@ -56,6 +56,7 @@ class SourcePlan:
     ``functions`` are called in its text; ``hints`` stand on its own path there, outside the subqueries of expressions.
     ``unused_with``: there is a WITH that nothing uses; ``root`` is without it, Spark's answers are not. ``analyzed`` is
     the whole print; ``volatile`` is what gives other values each time, see :mod:`engine.merge.volatile_parts`.
+    ``with_read`` are the queries of the WITH before the MERGE that it reads.
     """
 
     before: str
@@ -66,13 +67,33 @@ class SourcePlan:
     unused_with: bool
     analyzed: str = field(default="", compare=False, repr=False)
     volatile: tuple[str, ...] = ()
+    with_read: frozenset[str] = frozenset()
     providers: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
     """By table, what Spark was asked already."""
 
 
 def source_plan(spark: SparkSession, merge: AnalyzedMerge) -> SourcePlan:
-    """The plan of a MERGE's source."""
-    return query_plan(spark, merge.statement.before_select, merge.source_sql)
+    """The plan of a MERGE's source. Raises EngineError for one that Delta could not run."""
+    plan = query_plan(spark, merge.statement.before_select, merge.source_sql)
+    refuse_with_left_outside(merge.plan.analyzed, plan.with_read)
+    return plan
+
+
+def refuse_with_left_outside(analyzed: str, read: frozenset[str]) -> None:
+    """Raise if the MERGE, ``analyzed``, has queries that its source reads outside of its command.
+
+    Spark puts the queries of a WITH where a command reads them (CTESubstitution), but for those of a WITH RECURSIVE
+    and all inside of it, which stay around the command. Delta runs the source alone, where nothing defines them.
+    """
+    # a line of names stands before the tree
+    missing = sorted(read & {name for name, _ in with_queries(tree(analyzed.partition("\n")[2])).values()})
+    if missing:
+        raise EngineError(
+            "WITH_RECURSIVE_BEFORE_MERGE",
+            f"The source reads {', '.join(missing)}: after a WITH RECURSIVE before MERGE, Delta runs the source without it,"
+            " and fails.",
+            "Write the WITH where it is read: USING (WITH RECURSIVE … SELECT …).",
+        )
 
 
 def query_plan(spark: SparkSession, before: str, source: str) -> SourcePlan:
@@ -92,6 +113,7 @@ def query_plan(spark: SparkSession, before: str, source: str) -> SourcePlan:
         hints=tuple(hints(tree(explained.parsed.replace(text, "")))),
         unused_with=bool(written and root and uses(written) - uses(root)),
         analyzed=explained.analyzed,
+        with_read=with_queries_read(written) if written else frozenset(),
     )
 
 
@@ -158,6 +180,32 @@ def inlined(node: Node, ctes: dict[str, Node] | None = None, in_subquery: bool =
         tuple(inlined(child, ctes, in_subquery) for child in node.children),
         tuple(inlined(child, ctes, True) for child in node.subqueries),
     )
+
+
+def with_queries(root: Node | None) -> dict[str, tuple[str, Node]]:
+    """By number, (name, plan) of the queries of the WITH that is around a whole plan."""
+    queries = {}
+    for definition in root.children[:-1] if root and root.name == "WithCTE" else ():
+        number = CTE_ID.match(definition.text)
+        if number and definition.children:
+            named = definition.children[0]
+            queries[number[1]] = (named.text.removeprefix("SubqueryAlias "), named)
+    return queries
+
+
+def with_queries_read(root: Node) -> frozenset[str]:
+    """The names of the queries of the WITH around ``root`` that it reads, by itself or through one of them."""
+    queries = with_queries(root)
+    todo = [root.children[-1]] if queries else []
+    read = set()
+    while todo:
+        for node in todo.pop().walk():
+            number = CTE_ID.match(node.text)
+            if number and node.name == "CTERelationRef" and number[1] in queries:
+                name, plan = queries.pop(number[1])
+                read.add(name)
+                todo.append(plan)
+    return frozenset(read)
 
 
 def uses(node: Node) -> set[str]:

@@ -28,6 +28,8 @@ STACK_OVERFLOW = ("StackOverflowError", NO_REASON)
 REDACTED = "*********(redacted)"
 COLUMN_ID = r"#\d+L?"
 """What Spark prints behind the name of a column; a BIGINT has an L."""
+NUMBERED = r"\b(?:CTERelation(?:Def|Ref)|UnionLoop(?:Ref)?) "
+"""What Spark prints before the number of a WITH and of a recursion, which it counts on with each statement."""
 DELTA_AT = re.compile(r"Delta\[version=(\d+), ([^\]]*)\]")
 BRANCH = re.compile(r"^((?:[:| ] {2})*)(?:[:+]- )(.*)$")
 

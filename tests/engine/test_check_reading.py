@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.merge.analyze import analyze
-from engine.merge.check_reading import check_analyzed, check_parsed
+from engine.merge.check_reading import check_analyzed, check_parsed, check_reading
 from engine.model.errors import EngineError
 from engine.spark.explain import explain
 from engine.spark.not_understood import NOT_UNDERSTOOD
@@ -74,6 +74,22 @@ def table(spark: Any, schema: str) -> str:
 def test_our_reading_prints_as_the_statement_does(spark: Any, table: str) -> None:
     sql = MERGE.replace("nowhere.", "")
     check_parsed(spark, parse_merge(sql), explain(spark, sql).parsed)
+
+
+@pytest.mark.parametrize(
+    "set_",
+    [
+        ("WITH RECURSIVE r(id) AS (SELECT 1 UNION ALL SELECT id + 3 FROM r WHERE id < 9)", "(SELECT max(id) FROM r)"),
+        ("", "(WITH RECURSIVE r(id) AS (SELECT 1 UNION ALL SELECT id + 3 FROM r WHERE id < 9) SELECT max(id) FROM r)"),
+        ("WITH r AS (SELECT rand() AS id)", "(SELECT max(a.id + b.id) FROM r a, r b)"),
+    ],
+)
+def test_a_with_that_a_subquery_reads_prints_as_the_statement_does(
+    spark: Any, table: str, set_: tuple[str, str]
+) -> None:
+    prefix, value = set_
+    sql = f"{prefix} MERGE INTO t USING (SELECT 1 AS id) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = {value}"
+    check_reading(spark, analyze(spark, parse_merge(sql)))
 
 
 @pytest.mark.parametrize("wrong", WRONG)

@@ -13,7 +13,7 @@ from engine.commit.apply_plan import apply
 from engine.commit.check_plan import check_plan
 from engine.commit.state_changes import changes
 from engine.create.plan_create_table import plan_create_table
-from engine.merge.session_definitions import variables_in
+from engine.merge.session_definitions import variables_in, view_definition
 from engine.merge.state_confs import has_meaning
 from engine.model.errors import EngineError, SessionChangedError
 from engine.model.plan import Plan, PlanningState
@@ -45,6 +45,7 @@ class Case:
 
 
 VALUE_OF_VIEW = "(SELECT max(x) FROM seen)"
+RECURSION = "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 3 FROM r WHERE x < 9) SELECT x FROM r"
 CASES = {
     "a subquery over a table that moved": Case(
         ("CREATE TABLE {s}.others USING delta AS SELECT 5 AS x",),
@@ -341,6 +342,15 @@ def test_what_spark_draws_and_numbers_in_a_view_is_no_change_of_it(shop: tuple[A
     assert apply(spark, found).kept
     written = spark.sql("SELECT id, v FROM tgt WHERE v <> 'old'").collect()
     assert sorted(map(tuple, written)) == planned, "the rows that were planned, not others that are as random"
+
+
+@pytest.mark.parametrize("query", [RECURSION, "WITH a AS (SELECT 1 AS x) SELECT a.x FROM a, a AS b"])
+def test_a_view_that_spark_numbers_anew_is_the_same(spark: Any, schema: str, query: str) -> None:
+    spark.sql(f"CREATE TEMPORARY VIEW seen AS {query}")
+    try:
+        assert view_definition(spark, "seen") == view_definition(spark, "seen")
+    finally:
+        spark.sql("DROP VIEW seen")
 
 
 DECLARED = "DECLARE OR REPLACE VARIABLE wanted STRING DEFAULT 'five';\n"

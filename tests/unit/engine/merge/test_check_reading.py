@@ -79,6 +79,14 @@ def test_prints_are_alike_but_for_ids_and_seeds() -> None:
     assert alike("limit 12345678") != alike("limit 12345679")
 
 
+def test_prints_are_alike_but_for_the_numbers_of_a_with_and_a_recursion() -> None:
+    def printed(number: int, read: int) -> str:
+        return f"CTERelationDef {number}, false UnionLoop {number} UnionLoopRef {number}, [a#1] CTERelationRef {read}, true"
+
+    assert alike(printed(367, 367)) == alike(printed(369, 369))
+    assert alike(printed(7, 7)) != alike(printed(7, 8))
+
+
 def test_names_in_double_quotes_are_refused() -> None:
     spark = Prints("")
     spark.conf.values["spark.sql.ansi.doubleQuotedIdentifiers"] = "true"

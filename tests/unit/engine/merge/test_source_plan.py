@@ -17,8 +17,10 @@ from engine.merge.source_plan import (
     is_deterministic,
     leaves,
     quoted,
+    refuse_with_left_outside,
     root_hint,
     uses,
+    with_queries_read,
 )
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.spark.confs import STATS_SKIPPING
@@ -169,6 +171,52 @@ def test_a_reference_to_a_with_of_elsewhere_stays() -> None:
     plan = tree("CTERelationRef 7, true")
     assert plan is not None
     assert inlined(plan).text == plan.text
+
+
+AROUND = """WithCTE
+:- CTERelationDef 5, false
+:  +- SubqueryAlias r
+:- CTERelationDef 6, false
+:  +- SubqueryAlias k
+:     +- CTERelationRef 5, true
+:- CTERelationDef 7, false
+:  +- SubqueryAlias other
++- """
+VIEW = """View (`v`)
+   +- WithCTE
+      :- CTERelationDef 9, false
+      :  +- SubqueryAlias r
+      +- CTERelationRef 9, true"""
+
+
+@pytest.mark.parametrize(
+    ("source", "read"),
+    [
+        ("CTERelationRef 6, true", {"r", "k"}),
+        ("Filter id IN (list#1)\n   :  +- CTERelationRef 5, true\n   +- Range", {"r"}),
+        (VIEW, set()),
+        ("Range", set()),
+    ],
+)
+def test_a_source_reads_queries_of_the_with_around_it(source: str, read: set[str]) -> None:
+    plan = tree(AROUND + source)
+    assert plan is not None
+    assert with_queries_read(plan) == read
+    # nothing around the query
+    assert with_queries_read(plan.children[-1]) == set()
+
+
+def test_a_source_is_refused_if_what_it_reads_stays_around_the_command() -> None:
+    head, command = "num_affected_rows: bigint\n", "MergeIntoCommand SubqueryAlias s, Delta[version=0, file:/t]"
+    refuse_with_left_outside(head + AROUND + command, frozenset())
+    refuse_with_left_outside(head + AROUND + command, frozenset(("inlined",)))
+    refuse_with_left_outside(head + command, frozenset(("r",)))
+    with pytest.raises(EngineError, match="reads k, r:") as refused:
+        refuse_with_left_outside(head + AROUND + command, frozenset(("r", "k")))
+    assert (refused.value.condition, "USING (WITH RECURSIVE" in refused.value.hint) == (
+        "WITH_RECURSIVE_BEFORE_MERGE",
+        True,
+    )
 
 
 def test_hints_stand_on_the_plans_own_path_and_in_a_with() -> None:
