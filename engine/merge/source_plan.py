@@ -90,8 +90,8 @@ def refuse_with_left_outside(analyzed: str, read: frozenset[str]) -> None:
     if missing:
         raise EngineError(
             "WITH_RECURSIVE_BEFORE_MERGE",
-            f"The source reads {', '.join(missing)}: after a WITH RECURSIVE before MERGE, Delta runs the source without it,"
-            " and fails.",
+            f"The source reads {', '.join(missing)}: after a WITH RECURSIVE before MERGE, Delta runs the source without"
+            " it, and fails.",
             "Write the WITH where it is read: USING (WITH RECURSIVE … SELECT …).",
         )
 
