@@ -56,7 +56,7 @@ def assert_not_already_exists(create: ParsedCreate, around: Situation, provided:
     clone, like = create.form == "clone", create.form == "like"
     if create.mode == "Create" and exists(create, around) and not (create.path is not None and (clone or like)):
         # LIKE of a Delta table is Spark's own command, which looks by itself
-        delta = clone or (like and not provided.features)
+        delta = clone or (like and provided.protocol is None)
         yield refusal(
             "DELTA_TABLE_ALREADY_EXISTS" if delta else "TABLE_OR_VIEW_ALREADY_EXISTS",
             f"{create.name} exists already.",

@@ -105,12 +105,15 @@ def protocol_after(
         if before and protocol.features == old:
             return Protocol(before.min_reader_version, before.min_writer_version, old)
         return protocol_of(protocol.features)
+    if provided.protocol is not None:
+        # CREATE TABLE LIKE takes the protocol of its Delta source, and not what is named: the commit only adds what
+        # the properties enable (updateMetadataAndProtocolWithRequiredFeatures)
+        enabling = without_protocol(properties)
+        return merged_protocol(provided.protocol, provided.columns, enabling, nested_not_null=provided.nested_not_null)
     properties = {**kept_by_replace(create, before), **properties}
     downgrade = is_on(read_confs(spark, (DOWNGRADE,)), DOWNGRADE, "false")
     if before is None or downgrade:
-        new = protocol_for_new_table(provided.columns, properties, {}, nested_not_null=provided.nested_not_null)
-        # CREATE TABLE LIKE takes the protocol of its Delta source whole
-        return protocol_of(provided.features) if provided.features else new
+        return protocol_for_new_table(provided.columns, properties, {}, nested_not_null=provided.nested_not_null)
     old_protocol = Protocol(before.min_reader_version, before.min_writer_version, frozenset(before.features))
     return merged_protocol(old_protocol, provided.columns, properties, nested_not_null=provided.nested_not_null)
 
@@ -123,14 +126,15 @@ def properties_after(
     before: TableState | None,
 ) -> dict[str, str | None]:
     """The log's configuration; what only the commit knows is None."""
-    properties = {key: value for key, value in configuration.items() if not is_protocol_property(key)}
+    properties = without_protocol(configuration)
     copies_ids = create.form == "clone"
     if (properties.get(MODE) or "none").lower() != "none" and not (copies_ids and MAX_COLUMN_ID in properties):
         # a replaced table keeps the ids of columns that stay, and goes on counting
         properties[MAX_COLUMN_ID] = None if before else str(sum(1 + column.type.count(":") for column in columns))
     for key in ROW_TRACKING_COLUMNS:
         properties.pop(key, None)
-    if "rowTracking" in protocol.features and (create.form != "clone" or tracks_rows(configuration, before)):
+    copies_protocol = create.form in ("clone", "like")
+    if tracks_rows(configuration, before) if copies_protocol else "rowTracking" in protocol.features:
         properties |= dict.fromkeys(ROW_TRACKING_COLUMNS)
     was_off = before is not None and not is_on(before.properties, IN_COMMIT_TIMESTAMPS, "false")
     if was_off and is_on(properties, IN_COMMIT_TIMESTAMPS, "false"):
@@ -139,10 +143,14 @@ def properties_after(
 
 
 def tracks_rows(configuration: Mapping[str, str | None], before: TableState | None) -> bool:
-    """Whether a clone has row tracking before the protocol of its source is merged in: only then it gets columns for
-    it (MaterializedRowTrackingColumn.updateMaterializedColumnName)."""
+    """Whether a clone or a table LIKE another has row tracking before the protocol of its source comes to it: only
+    then it gets columns for it (MaterializedRowTrackingColumn.updateMaterializedColumnName)."""
     enabled = enabled_by_metadata((), configuration) | named_features(configuration)
     return "rowTracking" in with_required(enabled) or (before is not None and "rowTracking" in before.features)
+
+
+def without_protocol(configuration: Mapping[str, str | None]) -> dict[str, str | None]:
+    return {key: value for key, value in configuration.items() if not is_protocol_property(key)}
 
 
 def kept_by_replace(create: ParsedCreate, before: TableState | None) -> dict[str, str | None]:

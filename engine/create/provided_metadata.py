@@ -27,7 +27,7 @@ from engine.table.commits import current_version
 from engine.table.delta_log import list_files
 from engine.table.logged_schema import logged_metadata
 from engine.table.nested_types import field_names, has_not_null, has_unenforceable, holds_void, leaves_of
-from engine.table.table_features import implied_by, known_features
+from engine.table.table_features import Protocol, implied_by, known_features
 from engine.table.table_state import (
     catalog_entry,
     delta_table_now,
@@ -54,8 +54,8 @@ TRANSIENT = ("transient_lastDdlTime",)
 class Provided:
     """What the statement gives. ``configuration`` holds the protocol's properties as well, keys as Delta writes them.
 
-    ``features`` are those that come with a table that is copied; ``num_files`` and ``num_bytes`` what a clone refers
-    to. ``leaves`` are the types by name of the fields without fields of their own, ``s.x``, in the order of the
+    ``protocol`` is that of a Delta table that is copied; ``num_files`` and ``num_bytes`` are what a clone refers to.
+    ``leaves`` are the types by name of the fields without fields of their own, ``s.x``, in the order of the
     columns, ``field_names`` those inside of types; ``unenforceable`` is the first column with a NOT NULL inside of an
     array or a map, ``holds_void`` that of a query with nothing but NULL there; ``not_generated`` is the first
     generated column with an expression that Delta takes in none, and that part of it. ``source_mapping`` is the mode
@@ -67,7 +67,7 @@ class Provided:
     clustering_columns: tuple[str, ...] = ()
     configuration: dict[str, str] = field(default_factory=dict)
     comment: str | None = None
-    features: frozenset[str] = frozenset()
+    protocol: Protocol | None = None
     nested_not_null: bool = False
     unenforceable: str | None = None
     holds_void: str | None = None
@@ -78,6 +78,11 @@ class Provided:
     source_mapping: str | None = None
     num_files: int = 0
     num_bytes: int = 0
+
+    @property
+    def features(self) -> frozenset[str]:
+        """Those that come with a table that is copied."""
+        return self.protocol.features if self.protocol else frozenset()
 
     def value(self) -> ProvidedMetadata:
         return ProvidedMetadata(
@@ -188,7 +193,7 @@ def _like(spark: SparkSession, create: ParsedCreate) -> Provided:
         partition_columns=state.partition_columns,
         configuration=_copied({k: v for k, v in state.properties.items() if v is not None and k not in NOT_COPIED}),
         comment=state.comment or None,
-        features=known_features(state.features),
+        protocol=protocol_known(state),
         source=CreateSource(sql=name, pinned_versions={name: table.version}),
     )
 
@@ -214,12 +219,17 @@ def _cloned(spark: SparkSession, create: ParsedCreate) -> Provided:
         partition_columns=state.partition_columns,
         clustering_columns=state.clustering_columns,
         configuration=_copied(state.properties),
-        features=known_features(state.features),
+        protocol=protocol_known(state),
         source_mapping=state.properties.get("delta.columnMapping.mode"),
         source=CreateSource(sql=f"{name} {create.source_at}".strip(), pinned_versions={name: version}),
         num_files=state.num_files or 0,
         num_bytes=state.num_bytes or 0,
     )
+
+
+def protocol_known(state: TableState) -> Protocol:
+    """The protocol of a table that is copied, with the features that this Delta knows."""
+    return Protocol(state.min_reader_version, state.min_writer_version, known_features(state.features))
 
 
 def traveled_version(spark: SparkSession, name: str, at: str) -> int:

@@ -13,6 +13,7 @@ from engine.model.create_values import StateColumn
 from engine.spark.confs import is_on
 
 FEATURE_PREFIX = "delta.feature."
+PREVIEW = "-preview"
 PROTOCOL_KEYS = ("delta.minReaderVersion", "delta.minWriterVersion", "delta.ignoreProtocolDefaults")
 # the versions from which a protocol names its features
 READER_FEATURES, WRITER_FEATURES = 3, 7
@@ -74,7 +75,8 @@ BY_PROPERTY = {
     "delta.enableIcebergCompatV3": "icebergCompatV3",
     "delta.enableInCommitTimestamps": "inCommitTimestamp",
     "delta.enableTypeWidening": "typeWidening",
-    "delta.enableVariantShredding": "variantShredding",
+    # spark.databricks.delta.variantShredding.forceUsePreviewTableFeature is on
+    "delta.enableVariantShredding": "variantShredding-preview",
     "delta.enableMaterializePartitionColumnsFeature": "materializePartitionColumns",
 }
 
@@ -128,7 +130,7 @@ def merged_protocol(
     """The protocol of a replaced or cloned-over table, which is only ever upgraded (Protocol.merge)."""
     features = with_required(
         named_features(configuration)
-        | enabled_by_metadata(columns, configuration, nested_not_null)
+        | enabled_by_metadata(columns, configuration, nested_not_null, old.features)
         | implied_by_versions(configuration)
     )
     return old if features <= old.features else protocol_of(old.features | features)
@@ -169,9 +171,13 @@ def named_features(configuration: Mapping[str, str | None]) -> frozenset[str]:
 
 
 def enabled_by_metadata(
-    columns: Sequence[StateColumn], configuration: Mapping[str, str | None], nested_not_null: bool = False
+    columns: Sequence[StateColumn],
+    configuration: Mapping[str, str | None],
+    nested_not_null: bool = False,
+    supported: frozenset[str] = frozenset(),
 ) -> frozenset[str]:
-    """FeatureAutomaticallyEnabledByMetadata: the features that columns and properties need."""
+    """FeatureAutomaticallyEnabledByMetadata: the features that columns and properties need; ``supported`` are those
+    that the table has."""
     features = {name for key, name in BY_PROPERTY.items() if is_on(configuration, key, "false")}
     types = " ".join(column.type for column in columns)
     needed = {
@@ -185,9 +191,11 @@ def enabled_by_metadata(
         "v2Checkpoint": (configuration.get("delta.checkpointPolicy") or "").lower() == "v2",
     }
     features |= {name for name, is_needed in needed.items() if is_needed}
-    # a table with the preview of a feature is not given the feature itself
-    previews = named_features(configuration)
-    return frozenset(name for name in features if f"{name}-preview" not in previews)
+    # a table with the preview of a feature is not given the feature itself, nor the other way round
+    supported = supported | named_features(configuration)
+    return frozenset(
+        name for name in features if supported.isdisjoint({f"{name}{PREVIEW}", name.removesuffix(PREVIEW)} - {name})
+    )
 
 
 def is_protocol_property(key: str) -> bool:

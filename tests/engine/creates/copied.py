@@ -4,9 +4,36 @@ from __future__ import annotations
 
 from tests.engine.creates.case import CLUSTERED, LOG, MAPPED, PARQUET, PATH, ROWS, SRC, SRC_ROWS, Case, T
 
+ENABLING = (
+    *((f"enable{name}", "true") for name in ("DeletionVectors", "InCommitTimestamps", "RowTracking", "TypeWidening")),
+    ("enableChangeDataFeed", "true"),
+    ("enableRowTracking", "false"),
+    ("enableVariantShredding", "true"),
+    ("feature.rowTracking", "supported"),
+    ("feature.deletionVectors", "supported"),
+    ("columnMapping.mode", "name"),
+    ("checkpointPolicy", "v2"),
+    ("constraints.c", "id > 0"),
+    ("minWriterVersion", "7"),
+)
 LIKED = (
     Case("like a Delta table", "CREATE TABLE t LIKE src", (SRC, SRC_ROWS), quick=True),
     Case("like, with properties", "CREATE TABLE t LIKE src TBLPROPERTIES ('x' = 'y')", (SRC,)),
+    *(
+        Case(
+            f"like one of protocol ({versions}), with {key} = {value}",
+            f"CREATE TABLE t LIKE src TBLPROPERTIES ('delta.{key}' = '{value}')",
+            (f"CREATE TABLE src (id INT) USING delta TBLPROPERTIES ({of_source})",),
+            quick=(versions, key) in (("1, 1", "enableChangeDataFeed"), ("1, 7", "enableTypeWidening")),
+        )
+        for versions, of_source in (
+            ("1, 1", "'delta.minReaderVersion' = '1', 'delta.minWriterVersion' = '1'"),
+            ("1, 2", "'a' = 'b'"),
+            ("1, 7", "'delta.feature.rowTracking' = 'supported'"),
+            ("3, 7", "'delta.enableDeletionVectors' = 'true'"),
+        )
+        for key, value in ENABLING
+    ),
     Case("like a clustered one", "CREATE TABLE t LIKE src", (CLUSTERED,)),
     Case(
         "like one that names its columns with statistics",

@@ -49,6 +49,7 @@ MADE = (
         "a INT",
         "TBLPROPERTIES ('delta.enableTypeWidening' = 'true', 'delta.feature.typeWidening-preview' = 'supported')",
     ),
+    with_columns("variant shredding", "a INT", "TBLPROPERTIES ('delta.enableVariantShredding' = 'true')"),
     with_columns(
         "variant shredding, its preview",
         "a INT",

@@ -12,6 +12,7 @@ from engine.create.provided_metadata import Provided
 from engine.create.situation import Situation, effect_of
 from engine.model.create_values import StateColumn, TableState
 from engine.sql.parse_create import parse_create
+from engine.table.table_features import Protocol
 from engine.table.table_state import CatalogEntry
 
 ID, DAY, NOTE = (StateColumn(name=n, type=t) for n, t in (("id", "bigint"), ("day", "date"), ("note", "string")))
@@ -101,7 +102,9 @@ def test_what_is_under_the_name_already(sql: str, around: Situation, condition: 
 
 
 def test_like_a_delta_table_is_sparks_own_command_which_looks_by_itself() -> None:
-    assert foreseen(LIKE, TABLE, replace(PROVIDED, features=frozenset(("x",)))) == "TABLE_OR_VIEW_ALREADY_EXISTS"
+    assert (
+        foreseen(LIKE, TABLE, replace(PROVIDED, protocol=Protocol(1, 1, frozenset()))) == "TABLE_OR_VIEW_ALREADY_EXISTS"
+    )
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ IDENTITY = StateColumn(name="i", type="bigint", identity=True)
 STRUCT = StateColumn(name="s", type="struct<a:int,b:struct<c:int>>")
 CREATE = parse_create("CREATE TABLE t (id BIGINT) USING delta")
 CTAS = parse_create("CREATE TABLE t USING delta AS SELECT 1 AS id")
+LIKE = parse_create("CREATE TABLE t LIKE s USING delta")
 CLONE = parse_create("CREATE OR REPLACE TABLE t SHALLOW CLONE s")
 BEFORE = TableState(
     location="/t",
@@ -158,14 +159,54 @@ def test_clustering_needs_its_feature() -> None:
     assert "clustering" not in protocol_after(Session(), CLONE, provided, {}, None).features  # type: ignore[arg-type]
 
 
-def test_create_table_like_takes_the_protocol_of_its_source_whole() -> None:
-    provided = Provided((ID,), (), features=frozenset(("v2Checkpoint",)))
-    found = protocol_after(Session(), CREATE, provided, {}, None)  # type: ignore[arg-type]
-    assert found == Protocol(3, 7, frozenset(("v2Checkpoint",)))
+@pytest.mark.parametrize(
+    ("source", "given", "after"),
+    [
+        (Protocol(1, 1, frozenset()), {}, Protocol(1, 1, frozenset())),
+        (OLDEST, {}, OLDEST),
+        (OLDEST, {"delta.feature.deletionvectors": "supported", "delta.minWriterVersion": "7"}, OLDEST),
+        (
+            OLDEST,
+            {"delta.enableDeletionVectors": "true"},
+            Protocol(3, 7, OLDEST.features | {"deletionVectors"}),
+        ),
+        (
+            OLDEST,
+            {"delta.enableRowTracking": "true"},
+            Protocol(1, 7, OLDEST.features | {"rowTracking", "domainMetadata"}),
+        ),
+        (
+            Protocol(3, 7, frozenset(("typeWidening-preview",))),
+            {"delta.enableTypeWidening": "true", "delta.checkpointPolicy": "v2"},
+            Protocol(3, 7, frozenset(("typeWidening-preview", "v2Checkpoint"))),
+        ),
+    ],
+)
+def test_create_table_like_takes_the_protocol_of_its_source_and_what_its_properties_enable(
+    source: Protocol, given: dict[str, str | None], after: Protocol
+) -> None:
+    provided = Provided((ID,), (), protocol=source)
+    assert protocol_after(Session(), LIKE, provided, given, None) == after  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "gets"),
+    [
+        ({"delta.enableRowTracking": "true"}, True),
+        ({"delta.feature.rowtracking": "supported"}, True),
+        ({"delta.enableRowTracking": "false"}, False),
+        ({}, False),
+    ],
+)
+def test_create_table_like_gets_columns_of_row_tracking_by_its_own_properties(
+    given: dict[str, str | None], gets: bool
+) -> None:
+    of_source = Protocol(1, 7, frozenset(("rowTracking", "domainMetadata")))
+    assert (None in properties_after(LIKE, (ID,), given, of_source, None).values()) is gets
 
 
 def test_a_clone_has_the_features_of_both() -> None:
-    provided = Provided((ID,), (), features=frozenset(("deletionVectors",)))
+    provided = Provided((ID,), (), protocol=Protocol(3, 7, frozenset(("deletionVectors",))))
     found = protocol_after(Session(), CLONE, provided, {}, BEFORE)  # type: ignore[arg-type]
     assert found.features == {"deletionVectors", *BEFORE.features}
     # what brings nothing new leaves the versions as they are

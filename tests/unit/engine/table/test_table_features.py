@@ -124,6 +124,22 @@ def test_properties_that_are_true_enable_features(key: str, feature: str) -> Non
 
 
 @pytest.mark.parametrize(
+    ("supported", "key"),
+    [
+        ("variantShredding", "delta.enableVariantShredding"),
+        ("variantShredding-preview", "delta.enableVariantShredding"),
+        ("typeWidening-preview", "delta.enableTypeWidening"),
+    ],
+)
+def test_a_table_with_one_form_of_a_feature_is_not_given_the_other(supported: str, key: str) -> None:
+    forms = {supported, f"{supported}-preview", supported.removesuffix("-preview")}
+    named = protocol_for_new_table([ID], {key: "true", f"delta.feature.{supported.lower()}": "supported"}, {})
+    replaced = merged_protocol(protocol_of((supported,)), [ID], {key: "true"})
+    for found in (named, replaced):
+        assert found.features & forms == {supported}
+
+
+@pytest.mark.parametrize(
     ("key", "value", "feature"),
     [
         ("delta.constraints.positive", "v > 0", "checkConstraints"),
