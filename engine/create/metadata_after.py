@@ -101,7 +101,14 @@ def protocol_after(
         source = provided.features
         old = frozenset(before.features) if before else frozenset()
         empty = Protocol(1, 1, old | source)
-        protocol = merged_protocol(empty, provided.columns, properties, nested_not_null=provided.nested_not_null)
+        # what the metadata needs is enabled before the source's features come to it, so that both forms of one may be
+        protocol = merged_protocol(
+            empty,
+            provided.columns,
+            properties,
+            nested_not_null=provided.nested_not_null,
+            supported=frozenset(),
+        )
         if before and protocol.features == old:
             return Protocol(before.min_reader_version, before.min_writer_version, old)
         return protocol_of(protocol.features)

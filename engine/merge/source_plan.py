@@ -92,7 +92,7 @@ def refuse_with_left_outside(analyzed: str, read: frozenset[str]) -> None:
             "WITH_RECURSIVE_BEFORE_MERGE",
             f"The source reads {', '.join(missing)}: after a WITH RECURSIVE before MERGE, Delta runs the source without"
             " it, and fails.",
-            "Write the WITH where it is read: USING (WITH RECURSIVE … SELECT …).",
+            "Take the WITH RECURSIVE from before MERGE: write each WITH in the brackets where it is read.",
         )
 
 

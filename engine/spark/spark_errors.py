@@ -36,7 +36,7 @@ GRPC = re.compile(r'status = StatusCode\.(\w+)\s+details = "(.*?)"\s+debug_error
 PLACE = re.compile(r"\(line \d+, pos \d+\)|; line \d+ pos \d+(?=;|\s*$|\n)")
 STATE = re.compile(r"\s*SQLSTATE: \w+")
 # the SQL, or the plan, whose root may be a name alone
-TAIL = re.compile(r"\n\s*(== SQL|'[A-Z]\w+ |([^\n]*\n)?[+:]- ).*", re.DOTALL)
+TAIL = re.compile(r"(?:;\n[^\n]*(?=\n[+:]- ))?\n\s*(?:== SQL|'[A-Z]\w+ |[+:]- ).*", re.DOTALL)
 # a path is not so long; a literal, or a name that was pasted, can have no end
 GIANT = re.compile(r"'[^']{300,}'|\S{300,}")
 NO_REASON = "without a reason"

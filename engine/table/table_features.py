@@ -75,7 +75,7 @@ BY_PROPERTY = {
     "delta.enableIcebergCompatV3": "icebergCompatV3",
     "delta.enableInCommitTimestamps": "inCommitTimestamp",
     "delta.enableTypeWidening": "typeWidening",
-    # spark.databricks.delta.variantShredding.forceUsePreviewTableFeature is on
+    # by default: spark.databricks.delta.variantShredding.forceUsePreviewTableFeature
     "delta.enableVariantShredding": "variantShredding-preview",
     "delta.enableMaterializePartitionColumnsFeature": "materializePartitionColumns",
 }
@@ -126,11 +126,17 @@ def merged_protocol(
     configuration: Mapping[str, str | None],
     *,
     nested_not_null: bool = False,
+    supported: frozenset[str] | None = None,
 ) -> Protocol:
-    """The protocol of a replaced or cloned-over table, which is only ever upgraded (Protocol.merge)."""
+    """The protocol of a table that is replaced, cloned or LIKE another, which is only ever upgraded (Protocol.merge).
+
+    ``supported`` are the features that Delta looks at before it enables another form of one: those of ``old``, unless
+    given.
+    """
+    supported = old.features if supported is None else supported
     features = with_required(
         named_features(configuration)
-        | enabled_by_metadata(columns, configuration, nested_not_null, old.features)
+        | enabled_by_metadata(columns, configuration, nested_not_null, supported)
         | implied_by_versions(configuration)
     )
     return old if features <= old.features else protocol_of(old.features | features)

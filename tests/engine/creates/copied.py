@@ -95,6 +95,17 @@ CLONED = (
         (SRC, T + " TBLPROPERTIES ('delta.columnMapping.mode' = 'name')", ROWS),
     ),
     Case("clone over rows", "CREATE OR REPLACE TABLE t SHALLOW CLONE src", (SRC, T, ROWS), quick=True),
+    Case(
+        "clone one with the preview of a feature",
+        "CREATE TABLE t SHALLOW CLONE src TBLPROPERTIES ('delta.enableTypeWidening' = 'true')",
+        ("CREATE TABLE src (a INT) USING delta TBLPROPERTIES ('delta.feature.typeWidening-preview' = 'supported')",),
+        quick=True,
+    ),
+    Case(
+        "clone one with the preview of variants",
+        "CREATE TABLE t SHALLOW CLONE src",
+        ("CREATE TABLE src (v VARIANT) USING delta TBLPROPERTIES ('delta.feature.variantType-preview' = 'supported')",),
+    ),
     Case("clone, exists", "CREATE TABLE t SHALLOW CLONE src", (SRC, T)),
     Case("clone, if not exists", "CREATE TABLE IF NOT EXISTS t SHALLOW CLONE src", (SRC, T)),
     Case("clone, replace a missing one", "REPLACE TABLE t SHALLOW CLONE src", (SRC,)),

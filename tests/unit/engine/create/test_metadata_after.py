@@ -205,6 +205,19 @@ def test_create_table_like_gets_columns_of_row_tracking_by_its_own_properties(
     assert (None in properties_after(LIKE, (ID,), given, of_source, None).values()) is gets
 
 
+@pytest.mark.parametrize(
+    ("of_source", "given", "enabled"),
+    [
+        ("typeWidening-preview", {"delta.enableTypeWidening": "true"}, "typeWidening"),
+        ("variantShredding", {"delta.enableVariantShredding": "true"}, "variantShredding-preview"),
+    ],
+)
+def test_a_clone_may_have_both_forms_of_a_feature(of_source: str, given: dict[str, str | None], enabled: str) -> None:
+    """CloneTableBase enables what the metadata needs before it merges the source's protocol."""
+    provided = Provided((ID,), (), protocol=Protocol(3, 7, frozenset((of_source,))))
+    assert protocol_after(Session(), CLONE, provided, given, None).features >= {of_source, enabled}  # type: ignore[arg-type]
+
+
 def test_a_clone_has_the_features_of_both() -> None:
     provided = Provided((ID,), (), protocol=Protocol(3, 7, frozenset(("deletionVectors",))))
     found = protocol_after(Session(), CLONE, provided, {}, BEFORE)  # type: ignore[arg-type]

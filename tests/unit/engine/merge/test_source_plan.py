@@ -213,7 +213,7 @@ def test_a_source_is_refused_if_what_it_reads_stays_around_the_command() -> None
     refuse_with_left_outside(head + command, frozenset(("r",)))
     with pytest.raises(EngineError, match="reads k, r:") as refused:
         refuse_with_left_outside(head + AROUND + command, frozenset(("r", "k")))
-    assert (refused.value.condition, "USING (WITH RECURSIVE" in refused.value.hint) == (
+    assert (refused.value.condition, "in the brackets where it is read" in refused.value.hint) == (
         "WITH_RECURSIVE_BEFORE_MERGE",
         True,
     )

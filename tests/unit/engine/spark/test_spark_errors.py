@@ -142,6 +142,11 @@ def test_the_innermost_class_is_kept_with_its_sentence(text: str, condition: str
     assert bool(found.hint) == (not condition.startswith("DELTA_")), "what is known helps"
 
 
+def test_lines_of_a_persons_own_text_are_kept() -> None:
+    raised = translate(of_spark("SparkException", "[USER_RAISED_EXCEPTION] Look:\nfirst\n- a\nb; c"))
+    assert raised.message == "Look: first - a b; c"
+
+
 def test_a_class_that_stands_inside_a_value_is_none() -> None:
     """A value of the data could otherwise pass for a class, and for a cancelled work."""
     text = "[CAST_INVALID_INPUT] The '\nCaused by: java.lang.X: [DELTA_CONCURRENT_APPEND] SPARK_JOB_CANCELLED'"
