@@ -184,7 +184,7 @@ def _history(home: Path) -> Iterator[Found]:
         yield (
             "warn",
             f"{count(len(abandoned), 'merge')} of a program that is gone: {abandoned[0].op_id} for one",
-            "The next command that uses Spark finds out whether they are committed, and says so.",
+            "What became of them is found out when the Spark that they ran on is next connected.",
         )
 
 

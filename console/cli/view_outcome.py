@@ -91,14 +91,15 @@ def verdict(outcome: Outcome | Rehearsal, text: str, glyphs: Glyphs) -> Renderab
 
 def taking_back(plan: AnyPlan, outcome: Outcome, undo: str) -> list[RenderableType]:
     """The command that takes the commit back, its statement, and until when it does."""
-    statement, until = undo_sentences.made(plan, outcome)
-    if not statement:
+    possible, until = undo_sentences.made(plan, outcome)
+    if not possible:
         return [Text(f"undo is {until}", QUIET)]
+    how_long = undo_sentences.as_long_as(plan) or ", and all that comes after it"
     return [
-        Text("to take it back, and all that comes after it:", QUIET),
+        Text(f"to take it back{how_long}:", QUIET),
         to_copy(visible(undo), QUIET),
-        Text("or by hand:", QUIET),
-        to_copy(statement, QUIET),
+        Text(f"or by hand{undo_sentences.left(plan)}:", QUIET),
+        to_copy(undo_sentences.statement(plan, outcome.version), QUIET),
         Text(until, QUIET),
     ]
 

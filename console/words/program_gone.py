@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-PROGRAM_GONE = "its program is gone; what became of it is found out when Spark is next connected"
+PROGRAM_GONE = "its program is gone; what became of it is found out when the Spark that it ran on is next connected"

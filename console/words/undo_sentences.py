@@ -29,12 +29,29 @@ FILES_GONE = "unless VACUUM or the cleanup of the log was there first"
 
 
 def undo(plan: AnyPlan, version: int | None = None) -> str:
-    """The statement that takes the commit back; ``version`` is the one that it made, if it is made."""
+    """The statement that takes the commit back, and what it leaves; ``version`` is the one that it made, if it is."""
+    return f"{statement(plan, version)}{left(plan)}"
+
+
+def left(plan: AnyPlan) -> str:
+    """What the statement leaves, in brackets; "" if nothing."""
+    if plan.kind == "create_table" and plan.effect in ("create", "adopt") and not plan.managed:
+        return " (the files stay where they are)"
+    return ""
+
+
+def statement(plan: AnyPlan, version: int | None = None) -> str:
+    """The statement alone, to be copied."""
     name = visible(plan.target.name)
     if plan.kind == "create_table" and plan.effect in ("create", "adopt"):
-        return f"DROP TABLE {name}{'' if plan.managed else ' (the files stay where they are)'}"
+        return f"DROP TABLE {name}"
     before = plan.target.version if version is None else version - 1
     return f"RESTORE TABLE {name} TO VERSION AS OF {before}"
+
+
+def as_long_as(plan: AnyPlan) -> str:
+    """Until what happens the commit of a plan can be taken back; "" if later commits only go with it."""
+    return " while nothing else is committed" if plan.kind == "create_table" and plan.effect == "create" else ""
 
 
 def is_sure(plan: AnyPlan) -> bool:

@@ -217,3 +217,18 @@ async def test_a_view_of_a_table_that_was_lost_with_spark_is_asked_for_again(bac
         await operator.sees("[DRIVER_LOST]")
         await operator.press("f9")
         await operator.sees("Enter shows the rows as of a version.")
+
+
+async def test_the_tables_place_says_what_is_so_while_spark_comes_back(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed", "Open a table with enter.")
+        backend.die()
+        await operator.press("down", "down", "down", "enter")
+        await operator.sees("Spark is lost: F9 starts it again.")
+        comes, restart = threading.Event(), backend.restart
+        backend.restart = lambda say: restart(say) if comes.wait(PATIENCE_SECONDS) else ()  # type: ignore[method-assign]
+        await operator.press("f9")
+        await operator.sees("Spark is starting;")
+        assert "F9 starts it again" not in operator.screen
+        comes.set()
+        await operator.sees("bigint")

@@ -199,8 +199,10 @@ def _undo_lines(detail: OperationDetail, plan: AnyPlan, undo_key: str) -> Head:
     statement, until = undo_sentences.made(plan, detail.outcome)
     if not statement:
         return (sentence(f"undo is {until}"),)
-    unless = " while nothing else is committed" if plan.kind == "create_table" and plan.effect == "create" else ""
-    return (sentence(f"{undo_key} takes it back{unless}: {statement}"), sentence(until, "$foreground-muted"))
+    return (
+        sentence(f"{undo_key} takes it back{undo_sentences.as_long_as(plan)}: {statement}"),
+        sentence(until, "$foreground-muted"),
+    )
 
 
 def _create_page(detail: OperationDetail, plan: CreatePlan, glyphs: Glyphs, undo_key: str) -> Page:

@@ -77,7 +77,7 @@ class OneTable(Place):
         self._pages.clear()
         self._draw_name()
         if self.table_list.is_starting:
-            self.page.say(f"Spark is starting; {name} is shown as soon as it is up.")
+            self.page.say(self.awaited(name))
             self.ask(
                 "remembered",
                 lambda: self.backend.remembered_versions(name),
@@ -94,6 +94,10 @@ class OneTable(Place):
             self._failed,
             of=lambda: self._name_shown,
         )
+
+    @staticmethod
+    def awaited(name: str) -> str:
+        return f"Spark is starting; {name} is shown as soon as it is up."
 
     def _show_remembered(self, versions: list[TableVersion]) -> None:
         from console.places.tables.table_pages import versions_table

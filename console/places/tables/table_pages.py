@@ -193,7 +193,7 @@ def rows_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
     text = sentence(f"{count(len(rows), 'row')}{when}; {more}. Enter shows a row in full.")
     # of more rows, the first that was not there before
     at = shown.rows // MORE if FEWEST < shown.rows <= len(rows) else 0
-    empty = "Chance gave no row." if shown.sampled else f"This table has no rows{when}."
+    empty = "Chance gave no row." if percent is not None else f"This table has no rows{when}."
     return Page((text,) if rows else (), Table(columns, rows, empty), at=at)
 
 

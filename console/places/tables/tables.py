@@ -71,6 +71,10 @@ class TablesPlace(OneTable):
     @override
     def spark_is_starting(self) -> None:
         self.table_list.spark_is_starting()
+        if self.shown is None:
+            self.page.say(self.with_keys(REMEMBERED if self.table_list.groups else STARTING))
+        elif self.detail is None:
+            self.page.say(self.awaited(self.shown.name))
 
     @override
     def spark_is_warm(self) -> None:
@@ -195,7 +199,8 @@ class TablesPlace(OneTable):
         page = self._pages.get("rows")
         if self.shown is None or page is None or page.table is None:
             return
-        if len(page.table.rows) < self.shown.rows and not self.shown.sampled:
+        by_chance = self.shown.sampled and self.shown.version is None
+        if len(page.table.rows) < self.shown.rows and not by_chance:
             self.notify("These are all rows.")
         elif self.shown.rows >= MOST_ROWS:
             self.notify(f"No more than {MOST_ROWS:,} rows are fetched; a predicate or a version shows others.")
