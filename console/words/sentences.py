@@ -257,6 +257,10 @@ def past_rehearsal(result: Rehearsal) -> str:
     return f"{line}: {', '.join(differing)}" if differing else line
 
 
+PROGRAM_GONE = "its program is gone; what became of it is found out when the Spark that it ran on is next connected"
+"""Of an operation that runs by the ledger's word alone."""
+
+
 def rehearsed_as(kept: bool | None) -> str:
     """How the last rehearsal of a plan went, "" if there was none."""
     return "" if kept is None else "rehearsed as promised" if kept else "rehearsed, DEVIATED"

@@ -31,17 +31,15 @@ class Abandoned:
 
 def unsettled(db: DuckDBPyConnection) -> list[Abandoned]:
     """Oldest first, with those of other host names, whose processes may live."""
-    from engine.processes import is_running
-
+    here = socket.gethostname()
     running = db.execute(
         "SELECT op_id, plan_id, kind, table_name, table_path, endpoint, session_id, user_id, checked, undoes,"
-        " host <> ?, pid, process FROM operation WHERE status = 'running' AND host IS NOT NULL ORDER BY seq",
-        [socket.gethostname()],
+        " host, pid, process FROM operation WHERE status = 'running' AND host IS NOT NULL ORDER BY seq"
     ).fetchall()
     return [
-        Abandoned(op_id, plan_id, kind, table, path, Whereabouts(*where), checked, undoes, elsewhere)
-        for op_id, plan_id, kind, table, path, *where, checked, undoes, elsewhere, pid, process in running
-        if elsewhere or not is_running(int(pid), process)
+        Abandoned(op_id, plan_id, kind, table, path, Whereabouts(*where), checked, undoes, host != here)
+        for op_id, plan_id, kind, table, path, *where, checked, undoes, host, pid, process in running
+        if host != here or rows.is_gone(host, pid, process)
     ]
 
 

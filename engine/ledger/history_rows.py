@@ -85,7 +85,7 @@ def operations(db: DuckDBPyConnection, rest: str, values: Sequence[object]) -> l
     rows = db.execute(f"SELECT {_COLUMNS}, host, pid, process FROM operation {rest}", values).fetchall()
     names = [name.strip().replace("table_name", "table") for name in _COLUMNS.split(",")]
     found = [Operation.model_validate(dict(zip(names, row[:-3], strict=True))) for row in rows]
-    gone = {one.op_id for one, row in zip(found, rows, strict=True) if one.status == "running" and _is_gone(*row[-3:])}
+    gone = {one.op_id for one, row in zip(found, rows, strict=True) if one.status == "running" and is_gone(*row[-3:])}
     rehearsed = {one.plan_id: one.kept for one in reversed(rehearsals(db, [one.plan_id for one in found]))}
     return [
         one.model_copy(update={"rehearsed": rehearsed.get(one.plan_id), "program_gone": one.op_id in gone})
@@ -93,7 +93,7 @@ def operations(db: DuckDBPyConnection, rest: str, values: Sequence[object]) -> l
     ]
 
 
-def _is_gone(host: str | None, pid: int | None, process: str | None) -> bool:
+def is_gone(host: str | None, pid: int | None, process: str | None) -> bool:
     """Whether a process was one of this machine, and runs no more."""
     from engine.processes import is_running
 

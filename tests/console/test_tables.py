@@ -10,7 +10,7 @@ from console.places.tables.tables import TablesPlace
 from console.widgets.table_tree import TableTree
 from engine.model.errors import EngineError
 from tests.console import samples
-from tests.console.drive import ORDERS, console
+from tests.console.drive import ORDERS, Operator, console
 from tests.console.fake_backend import FakeBackend
 
 
@@ -78,14 +78,19 @@ async def test_enter_opens_a_table_and_its_views_turn_with_brackets(backend: Fak
         assert len(backend.called("table_files")) == 1
 
 
+async def open_a_version(operator: Operator) -> None:
+    """The rows of the version before the newest, from the list of versions."""
+    await operator.sees("orders_feed")
+    await operator.press(*ORDERS, "enter")
+    await operator.sees("bigint")
+    await operator.press(*["right_square_bracket"] * 4)
+    await operator.sees("Enter shows the rows as of a version.")
+    await operator.press("down", "enter")
+
+
 async def test_enter_on_a_version_shows_the_rows_as_of_then(backend: FakeBackend) -> None:
     async with console(backend, size=(120, 36)) as operator:
-        await operator.sees("orders_feed")
-        await operator.press(*ORDERS, "enter")
-        await operator.sees("bigint")
-        await operator.press(*["right_square_bracket"] * 4)
-        await operator.sees("Enter shows the rows as of a version.")
-        await operator.press("down", "enter")
+        await open_a_version(operator)
         await operator.until(lambda: backend.called("table_rows"))
         assert backend.called("table_rows")[0] == ("sales.orders", 100, 40, None)
 
@@ -378,12 +383,7 @@ async def test_a_version_is_that_of_the_rows_alone(backend: FakeBackend) -> None
 
 async def test_versions_have_the_focus_after_rows_of_one_were_shown(backend: FakeBackend) -> None:
     async with console(backend, size=(120, 36)) as operator:
-        await operator.sees("orders_feed")
-        await operator.press(*ORDERS, "enter")
-        await operator.sees("bigint")
-        await operator.press(*["right_square_bracket"] * 4)
-        await operator.sees("Enter shows the rows as of a version.")
-        await operator.press("down", "enter")
+        await open_a_version(operator)
         await operator.sees("as of version 40")
         await operator.press(*["left_square_bracket"] * 4)
         await operator.sees("Enter shows the rows as of a version.")

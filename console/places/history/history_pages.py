@@ -15,7 +15,6 @@ from console.widgets.promise import promise_table
 from console.words import sentences, undo_sentences
 from console.words.format import duration, local_time, parse_time, rounded, short_id
 from console.words.glyphs import Glyphs
-from console.words.program_gone import PROGRAM_GONE
 from console.words.visible import visible
 from engine.recovery.why_not_undone import why_not_undone
 
@@ -249,7 +248,7 @@ def _when(operation: Operation) -> str:
     if operation.finished_at is None:
         if operation.status != "running":
             return started
-        return f"{started}, {PROGRAM_GONE if operation.program_gone else 'not finished'}"
+        return f"{started}, {sentences.PROGRAM_GONE if operation.program_gone else 'not finished'}"
     begin, end = parse_time(operation.started_at), parse_time(operation.finished_at)
     if begin is None or end is None:
         return started

@@ -24,15 +24,12 @@ from console.widgets.table_tree import TableTree
 if TYPE_CHECKING:
     from console.places.tables.table_shown import Shown
 
-STARTING = (
-    "Spark is starting; tables are listed as soon as it is up.\n\n"
-    "Until then: {app.merge} opens your draft, {app.history} the history."
-)
+WITHOUT_SPARK = "{app.merge} opens your draft, {app.history} the history."
+STARTING = f"Spark is starting; tables are listed as soon as it is up.\n\nUntil then: {WITHOUT_SPARK}"
 REMEMBERED = (
     "Spark is starting; these are the tables of the last time.\n\n"
-    "One that you open is shown as soon as Spark is up. {app.merge} opens your draft, {app.history} the history."
+    f"One that you open is shown as soon as Spark is up. {WITHOUT_SPARK}"
 )
-LOST = "{app.merge} opens your draft, {app.history} the history."
 NOT_YET = "Spark is not up yet; try again in a moment."
 
 
@@ -91,7 +88,7 @@ class TablesPlace(OneTable):
     def spark_is_lost(self) -> None:
         if self.detail is None:
             # what is shown says that it comes as soon as Spark is up
-            self.page.say(f"Spark is lost: {self.console_app.spark_again()}.\n\n{self.with_keys(LOST)}")
+            self.page.say(f"Spark is lost: {self.console_app.spark_again()}.\n\n{self.with_keys(WITHOUT_SPARK)}")
 
     def ledger_changed(self) -> None:
         # a commit makes versions, files and rows old; they are asked for again when looked at
