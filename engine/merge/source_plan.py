@@ -90,9 +90,9 @@ def refuse_with_left_outside(analyzed: str, read: frozenset[str]) -> None:
     if missing:
         raise EngineError(
             "WITH_RECURSIVE_BEFORE_MERGE",
-            f"The source reads {', '.join(missing)}: after a WITH RECURSIVE before MERGE, Delta runs the source without"
-            " it, and fails.",
-            "Take the WITH RECURSIVE from before MERGE: write each WITH in the brackets where it is read.",
+            f"The source reads {', '.join(missing)}: with a WITH RECURSIVE in the statement, a WITH before MERGE stays"
+            " outside of it, and Delta runs the source without that.",
+            "Put no WITH before MERGE: write each in the brackets where it is read.",
         )
 
 

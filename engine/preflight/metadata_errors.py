@@ -131,7 +131,8 @@ def reserved_names(merge: AnalyzedMerge, decision: Decision, matches: Matches, w
         return _reserved(AMBIGUOUS_NAME, finding)
     dropped = _found(_searched_by(merge), "source", "_source_row_present_")
     if dropped:
-        return _reserved(DROPPED, dropped)
+        # Spark's class tells whether another column of that name is left: the search reads the target's too
+        return _reserved(MISSING if "_source_row_present_" in target else DROPPED, dropped)
     if not matches.touched:
         return None
     ambiguous = _found(target, "target", "_source_row_present_", "_row_dropped_")

@@ -221,6 +221,9 @@ def test_a_column_that_delta_drops_before_it_searches_is_refused_though_nothing_
         shop, merge("far", UPDATE + "x = 2", "present").replace("t.id = s.id", f"t.id = s.id AND {search}"), missing
     )
     foreseen(shop, merge("far", conditional, "present"), missing)
+    shop.sql("CREATE TABLE both_have USING delta AS SELECT id + 1000 AS id, 1 AS _source_row_present_ FROM range(3)")
+    of_both = merge("both_have", f"WHEN MATCHED AND {search} THEN DELETE", "present")
+    foreseen(shop, of_both, "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION")
     commits(shop, merge("far", conditional + INSERT + "(id) VALUES (s.id)", "present"))
 
 

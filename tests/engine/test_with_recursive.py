@@ -21,6 +21,7 @@ FAILS = [
     (DECLARED, "(SELECT * FROM s WHERE id IN (SELECT id FROM r))", INSERT),
     (f"{RECURSIVE}, k AS (SELECT 1 AS id)", "k", INSERT),
     (RECURSIVE, "(WITH k AS (SELECT id FROM s) SELECT * FROM k)", SET),
+    ("WITH k AS (SELECT 1 AS id)", f"({RECURSIVE} SELECT r.id FROM r JOIN k ON r.id = k.id)", INSERT),
 ]
 RUNS = [
     (DECLARED, "s", INSERT),

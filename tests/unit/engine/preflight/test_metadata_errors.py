@@ -128,6 +128,7 @@ def test_what_delta_drops_before_it_searches_is_refused_though_nothing_matches()
     assert reserved(touched=False, on=present, used=present) == DROPPED
     assert reserved(on=present, used=present) == DROPPED, "the search comes before the write"
     assert reserved(touched=False, condition=present, used=present) == DROPPED
+    assert reserved(touched=False, on=present, used=present, target=present) == MISSING
     inserts = f"{UPDATE} WHEN NOT MATCHED THEN INSERT *"
     assert reserved(touched=False, clauses=inserts, condition=present, used=present) is None, (
         "no file is left out by it"
