@@ -113,10 +113,11 @@ def protocol_after(
             return Protocol(before.min_reader_version, before.min_writer_version, old)
         return protocol_of(protocol.features)
     if provided.protocol is not None:
-        # CREATE TABLE LIKE takes the protocol of its Delta source, and not what is named: the commit only adds what
-        # the properties enable (updateMetadataAndProtocolWithRequiredFeatures)
-        enabling = without_protocol(properties)
-        return merged_protocol(provided.protocol, provided.columns, enabling, nested_not_null=provided.nested_not_null)
+        # CREATE TABLE LIKE takes the protocol of its Delta source in its weakest form (Protocol.removeFeature in
+        # DeltaAnalysis), and not what is named: the commit only adds what the properties enable
+        # (updateMetadataAndProtocolWithRequiredFeatures)
+        weakest, enabling = protocol_of(provided.features), without_protocol(properties)
+        return merged_protocol(weakest, provided.columns, enabling, nested_not_null=provided.nested_not_null)
     properties = {**kept_by_replace(create, before), **properties}
     downgrade = is_on(read_confs(spark, (DOWNGRADE,)), DOWNGRADE, "false")
     if before is None or downgrade:

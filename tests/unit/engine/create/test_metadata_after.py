@@ -164,6 +164,13 @@ def test_clustering_needs_its_feature() -> None:
     [
         (Protocol(1, 1, frozenset()), {}, Protocol(1, 1, frozenset())),
         (OLDEST, {}, OLDEST),
+        (Protocol(1, 7, OLDEST.features), {}, OLDEST),
+        (Protocol(2, 2, OLDEST.features), {}, OLDEST),
+        (
+            Protocol(3, 7, OLDEST.features | {"domainMetadata"}),
+            {},
+            Protocol(1, 7, OLDEST.features | {"domainMetadata"}),
+        ),
         (OLDEST, {"delta.feature.deletionvectors": "supported", "delta.minWriterVersion": "7"}, OLDEST),
         (
             OLDEST,
