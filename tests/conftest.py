@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import uuid
@@ -76,6 +77,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.xdist_group("classic" if is_classic else item.path.stem))
     items.sort(key=lambda item: item.path.name not in LONGEST)
     mark_nightly(items)
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: the garbage collector need not look at it after every few tests."""
+    gc.freeze()
 
 
 def home_in(base: Path) -> Path:

@@ -23,7 +23,9 @@ from engine.model.plan import Plan
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 CODES = (ROOT / "docs/reference/codes.md").read_text(encoding="utf-8")
-RAISED = re.compile(r"^[A-Z][A-Z0-9]+(_[A-Z0-9]+)+$")
+ROWS = re.findall(r"^\| `(\w+)` \|", CODES, re.MULTILINE)
+EXPLAINED = frozenset(ROWS)
+RAISED = re.compile(r"[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+")
 # classes of Spark and Delta, which their own documentation explains
 NOT_OURS = ("DELTA_", "PARSE_SYNTAX_ERROR")
 
@@ -55,29 +57,28 @@ def test_each_command_that_a_page_shows_exists_with_its_options(page: Path) -> N
         assert command is not None or not [word for word in words if not word.startswith("-")], words
 
 
-def own_codes() -> Iterator[str]:
+def codes_in(module: str) -> Iterator[str]:
     """The codes that are given to errors, warnings and advice, as literals or constants of their module."""
-    for path in sorted([*ROOT.glob("engine/**/*.py"), *ROOT.glob("console/**/*.py")]):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        constants = {
-            node.targets[0].id: node.value.value
-            for node in tree.body
-            if isinstance(node, ast.Assign)
-            and isinstance(node.targets[0], ast.Name)
-            and isinstance(node.value, ast.Constant)
-        }
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Assign):
-                yield from (code for code in assigned(node) if RAISED.match(code))
-            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
-                continue
-            if not node.func.id.endswith(("Error", "Remark", "LayoutAdvice", "Failure")):
-                continue
-            first = [*node.args[:1], *(word.value for word in node.keywords if word.arg in ("code", "condition"))]
-            for value in first:
-                text = value.value if isinstance(value, ast.Constant) else constants.get(getattr(value, "id", ""))
-                if isinstance(text, str) and RAISED.match(text) and not text.startswith(NOT_OURS):
-                    yield text
+    tree = ast.parse(module)
+    constants = {
+        node.targets[0].id: node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            yield from (code for code in assigned(node) if RAISED.fullmatch(code))
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        if not node.func.id.endswith(("Error", "Remark", "LayoutAdvice", "Failure")):
+            continue
+        first = [*node.args[:1], *(word.value for word in node.keywords if word.arg in ("code", "condition"))]
+        for value in first:
+            text = value.value if isinstance(value, ast.Constant) else constants.get(getattr(value, "id", ""))
+            if isinstance(text, str) and RAISED.fullmatch(text) and not text.startswith(NOT_OURS):
+                yield text
 
 
 def assigned(node: ast.Assign) -> Iterator[str]:
@@ -91,14 +92,27 @@ def assigned(node: ast.Assign) -> Iterator[str]:
 
 
 def test_every_code_is_explained() -> None:
-    codes = set(own_codes())
-    assert len(codes) > 60
-    assert not sorted(code for code in codes if f"| `{code}` |" not in CODES)
+    for path in [*ROOT.glob("engine/**/*.py"), *ROOT.glob("console/**/*.py")]:
+        module = path.read_text(encoding="utf-8")
+        # few modules have a word in quotes that may be a code without an explanation: only these are parsed
+        if not EXPLAINED.issuperset(re.findall(f'"({RAISED.pattern})"', module)):
+            assert EXPLAINED.issuperset(codes_in(module)), path
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        'raise EngineError("NO_SUCH_CODE", "…")',
+        'CODE = "NO_SUCH_CODE"\nfound = Remark(code=CODE)',
+        'name, message = "NO_SUCH_CODE", "…"',
+    ],
+)
+def test_a_code_is_found_however_it_is_given(module: str) -> None:
+    assert list(codes_in(module)) == ["NO_SUCH_CODE"]
 
 
 def test_no_code_is_explained_twice() -> None:
-    explained = re.findall(r"^\| `(\w+)` \|", CODES, re.MULTILINE)
-    assert len(explained) == len(set(explained))
+    assert len(ROWS) == len(EXPLAINED)
 
 
 def test_the_schema_of_the_settings_is_that_of_the_program() -> None:
