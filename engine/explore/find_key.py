@@ -50,8 +50,8 @@ LIMIT = 20
 
 @dataclass(frozen=True)
 class ClauseTest:
-    """A clause that was asked about a row: its place in the statement, from 0, and the ``value`` of its condition
-    (None for NULL), which is True where it has none."""
+    """A clause of the kind of a row: its place in the statement, from 0, and the ``value`` of its condition (None for
+    NULL), which is True where it has none. Behind the clause that takes the row none is asked, and ``value`` is None."""
 
     clause: int
     value: bool | None
@@ -163,7 +163,7 @@ def _pairs(look: Look, question: Question) -> list[Any]:
     wanted = " AND ".join(f"({text}\n)" for text in of_pairs) or "TRUE"
     return _rows(
         look,
-        f"SELECT {_source(look)} AS source, {_target(look)} AS target, {_tests(look, 'matched')} AS tests, "
+        f"SELECT {_source(look)} AS source, {_target(look)} AS target, {_tests(look, 'matched', taken)} AS tests, "
         f"{FILE} AS file, {taken} AS {CLAUSE}, {_after(look, 'matched', taken)} AS after, "
         f"{codes_sql(look.faults.pairs)} AS faults, "
         f"count(*) OVER (PARTITION BY {FILE}, {TARGET_ROW}) AS source_rows, ({wanted}) AS __dm_wanted "
@@ -187,7 +187,7 @@ def _lone_targets(look: Look, question: Question) -> list[Any]:
     kind: ClauseKind = "not_matched_by_source"
     return _rows(
         look,
-        f"SELECT CAST(NULL AS STRING) AS source, {_target(look)} AS target, {_tests(look, kind)} AS tests, "
+        f"SELECT CAST(NULL AS STRING) AS source, {_target(look)} AS target, {_tests(look, kind, BY_SOURCE_CLAUSE)} AS tests, "
         f"{FILE} AS file, {BY_SOURCE_CLAUSE} AS {CLAUSE}, {_after(look, kind, BY_SOURCE_CLAUSE)} AS after, "
         f"{codes_sql(look.faults.lone_targets)} AS faults, 0 AS source_rows "
         f"FROM {target_relation(look.merge, question.target, whole=True)} "
@@ -202,7 +202,7 @@ def _lone_sources(look: Look, question: Question) -> list[Any]:
     wanted = " AND ".join(f"({text}\n)" for text in chosen) or "TRUE"
     return _rows(
         look,
-        f"SELECT {_source(look)} AS source, CAST(NULL AS STRING) AS target, {_tests(look, kind)} AS tests, "
+        f"SELECT {_source(look)} AS source, CAST(NULL AS STRING) AS target, {_tests(look, kind, INSERT_CLAUSE)} AS tests, "
         f"CAST(NULL AS BIGINT) AS file, {INSERT_CLAUSE} AS {CLAUSE}, {_after(look, kind, INSERT_CLAUSE)} AS after, "
         f"{codes_sql(look.faults.inserts)} AS faults, 1 AS source_rows, ({wanted}) AS __dm_wanted "
         f"FROM {look.faults.with_written_keys(_unmatched(look, question))}",
@@ -235,10 +235,14 @@ def _target(look: Look) -> str:
     return struct_of(look.merge.target_schema, look.merge.statement.target.reference)
 
 
-def _tests(look: Look, kind: ClauseKind) -> str:
-    """The values of the conditions of the clauses of one kind, in their order."""
-    conditions = [clause.condition or "TRUE" for clause in look.merge.statement.of_kind(kind)]
-    items = ", ".join(f"({condition}\n)" for condition in conditions)
+def _tests(look: Look, kind: ClauseKind, taken: str) -> str:
+    """The values of the conditions of the clauses of one kind, in their order. Those behind the clause with the number
+    ``taken`` are not computed: MERGE does not either, and they may fail."""
+    statement = look.merge.statement
+    items = ", ".join(
+        f"CASE WHEN {taken} NOT BETWEEN 1 AND {clause_number(statement, clause) - 1} THEN ({clause.condition or 'TRUE'}\n) END"
+        for clause in statement.of_kind(kind)
+    )
     return f"CAST(array({items}) AS ARRAY<BOOLEAN>)"
 
 

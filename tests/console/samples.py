@@ -288,7 +288,8 @@ def some_changes() -> Changes:
 
 
 def a_found_key(typed: str) -> FoundKey:
-    """An updated row; for 404 none, for a predicate one that two source rows match and one that nothing takes."""
+    """An updated row; for 404 none, for 10777 one that is deleted, for a predicate one that two source rows match and
+    one that nothing takes."""
     asked = (f"t.order_id <=> CAST('{typed}' AS bigint)",)
     if typed == "404":
         return FoundKey(asked, ())
@@ -303,6 +304,9 @@ def a_found_key(typed: str) -> FoundKey:
         file=a_plan().find_touched_files.files[0].path,
         touched=True,
     )
+    if typed == "10777":
+        tests = (ClauseTest(0, True), ClauseTest(1, None))
+        return FoundKey(asked, (dataclasses.replace(row, tests=tests, change=a_sample("delete", 10_777)),))
     if "=" not in typed:
         return FoundKey(asked, (row,))
     lone = FoundRow(

@@ -36,6 +36,12 @@ async def test_a_key_shows_the_clause_that_takes_its_row_and_the_row_before_and_
         assert (plan_id, typed) == (samples.a_plan().plan_id, "10001")
 
 
+async def test_a_clause_behind_the_one_that_takes_the_row_is_said_to_be_not_asked(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await look_for(operator, "10777")
+        await operator.sees("deleted by clause 1", "true: takes the row", "not asked: an earlier clause takes the row")
+
+
 async def test_a_predicate_may_find_several_rows_each_with_its_number(backend: FakeBackend) -> None:
     async with console(backend, size=(120, 60)) as operator:
         await look_for(operator, "t.status = 'paid'")

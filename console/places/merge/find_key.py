@@ -139,12 +139,11 @@ def _clause(plan: Plan, test: ClauseTest, glyphs: Glyphs) -> str:
 
 
 def _value(plan: Plan, row: FoundRow, test: ClauseTest) -> str:
+    if row.change is not None and test.clause > row.change.clause:
+        return "not asked: an earlier clause takes the row"
     has_condition = plan.statement.clauses[test.clause].condition is not None
     truth = {True: "true", False: "false", None: "NULL, so not true"}[test.value] if has_condition else "no condition"
-    if row.change is None or test.clause > row.change.clause:
-        later = row.change is not None and test.value is True
-        return f"{truth}, but an earlier clause takes the row" if later else truth
-    return f"{truth}: takes the row" if test.clause == row.change.clause else truth
+    return f"{truth}: takes the row" if row.change is not None and test.clause == row.change.clause else truth
 
 
 def _touched(plan: Plan, row: FoundRow) -> str:
