@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from engine.merge.analyze import analyze
 from engine.merge.prepare_delta_scan import ONLY_IN_READS
 from engine.merge.running_statement import spliced
+from engine.model.errors import EngineError
 from engine.model.operation import Verdict
 from engine.model.plan import Plan
 from engine.spark.confs import AS_MERGE_READS, confs_set, without_rules
@@ -17,6 +18,7 @@ from engine.spark.spark_errors import translate
 from engine.sql.parse import parse_merge
 from engine.table.commits import Commit
 from engine.table.delta_log import list_files
+from engine.table.log_file import LogFile
 from engine.table.logged_schema import LoggedMetadata, logged_metadata
 
 if TYPE_CHECKING:
@@ -43,8 +45,8 @@ def check_staleness(
     """Compare the table with what was planned. A table that is gone raises Spark's error.
 
     ``version`` is the table's now, ``since`` the commits after the plan's (see ``commits_since``).
-    ``prepare_source`` makes the frozen source readable in this session; it is called only where new files have to
-    be asked whether they match it.
+    ``prepare_source`` makes the frozen source readable in this session; it is called only where files that came or
+    went have to be asked whether they match it.
     """
     table, planned_at = plan.target.name, plan.target.version
     try:
@@ -85,15 +87,29 @@ def collision(
     planned = [f.path for f in plan.find_touched_files.files if now.get(f.path) != before.get(f.path)]
     if planned:
         return f"{len(planned)} of the files it would touch changed: {some(planned)}"
-    gone = [path for path, file in before.items() if now.get(path) != file]
-    if gone:
-        # rows of files that the plan skips may have moved into the new ones
-        return f"files were rewritten: {some(gone)}"
-    added = [file for path, file in now.items() if path not in before]
-    if added:
+    new = [file for path, file in now.items() if before.get(path) != file]
+    inserts = any(clause.kind == "not_matched" for clause in plan.statement.clauses)
+    # what a clause takes is in the files above; any other row that matches keeps its source row from being inserted
+    gone = [file for path, file in before.items() if now.get(path) != file] if inserts else []
+    if new or gone:
         prepare_source()
-        if any_match(spark, plan, version, [file.file_hash for file in added]):
-            return f"rows in {len(added)} new files match the source: {some([file.path for file in added])}"
+    for files, at, called in ((new, version, "new"), (gone, plan.target.version, "rewritten")):
+        collides = matching(spark, plan, at, files, called)
+        if collides:
+            return collides
+    return ""
+
+
+def matching(spark: SparkSession, plan: Plan, version: int, files: Sequence[LogFile], called: str) -> str:
+    """Why the rows that these files hold at a version could change what the plan does, or ""."""
+    paths = some([file.path for file in files])
+    try:
+        if files and any_match(spark, plan, version, [file.file_hash for file in files]):
+            return f"rows in {len(files)} {called} {'file' if len(files) == 1 else 'files'} match the source: {paths}"
+    except EngineError as error:
+        if not error.condition.startswith("FAILED_READ_FILE"):
+            raise
+        return f"{called} files cannot be read any more: {paths}"
     return ""
 
 
@@ -143,7 +159,7 @@ def any_match(spark: SparkSession, plan: Plan, version: int, hashes: Sequence[in
         f"ON {merge.statement.condition}\nLIMIT 1"
     )
     try:
-        # bounds of the new files may be inexact, and must not hide a match: see prepare_delta_scan.merge_reads
+        # bounds of these files may be inexact, and must not hide a match: see prepare_delta_scan.merge_reads
         with confs_set(spark, {**AS_MERGE_READS, **without_rules(spark, ONLY_IN_READS)}):
             return bool(spark.sql(query).collect())
     except Exception as error:

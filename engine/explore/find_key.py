@@ -51,7 +51,7 @@ LIMIT = 20
 @dataclass(frozen=True)
 class ClauseTest:
     """A clause of the kind of a row: its place in the statement, from 0, and the ``value`` of its condition (None for
-    NULL), which is True where it has none. Behind the clause that takes the row none is asked, and ``value`` is None."""
+    NULL), which is True where it has none. Behind the clause that takes the row none is asked: ``value`` is None."""
 
     clause: int
     value: bool | None
@@ -187,7 +187,8 @@ def _lone_targets(look: Look, question: Question) -> list[Any]:
     kind: ClauseKind = "not_matched_by_source"
     return _rows(
         look,
-        f"SELECT CAST(NULL AS STRING) AS source, {_target(look)} AS target, {_tests(look, kind, BY_SOURCE_CLAUSE)} AS tests, "
+        f"SELECT CAST(NULL AS STRING) AS source, {_target(look)} AS target, "
+        f"{_tests(look, kind, BY_SOURCE_CLAUSE)} AS tests, "
         f"{FILE} AS file, {BY_SOURCE_CLAUSE} AS {CLAUSE}, {_after(look, kind, BY_SOURCE_CLAUSE)} AS after, "
         f"{codes_sql(look.faults.lone_targets)} AS faults, 0 AS source_rows "
         f"FROM {target_relation(look.merge, question.target, whole=True)} "
@@ -202,7 +203,8 @@ def _lone_sources(look: Look, question: Question) -> list[Any]:
     wanted = " AND ".join(f"({text}\n)" for text in chosen) or "TRUE"
     return _rows(
         look,
-        f"SELECT {_source(look)} AS source, CAST(NULL AS STRING) AS target, {_tests(look, kind, INSERT_CLAUSE)} AS tests, "
+        f"SELECT {_source(look)} AS source, CAST(NULL AS STRING) AS target, "
+        f"{_tests(look, kind, INSERT_CLAUSE)} AS tests, "
         f"CAST(NULL AS BIGINT) AS file, {INSERT_CLAUSE} AS {CLAUSE}, {_after(look, kind, INSERT_CLAUSE)} AS after, "
         f"{codes_sql(look.faults.inserts)} AS faults, 1 AS source_rows, ({wanted}) AS __dm_wanted "
         f"FROM {look.faults.with_written_keys(_unmatched(look, question))}",
@@ -240,7 +242,8 @@ def _tests(look: Look, kind: ClauseKind, taken: str) -> str:
     ``taken`` are not computed: MERGE does not either, and they may fail."""
     statement = look.merge.statement
     items = ", ".join(
-        f"CASE WHEN {taken} NOT BETWEEN 1 AND {clause_number(statement, clause) - 1} THEN ({clause.condition or 'TRUE'}\n) END"
+        f"CASE WHEN {taken} NOT BETWEEN 1 AND {clause_number(statement, clause) - 1} "
+        f"THEN ({clause.condition or 'TRUE'}\n) END"
         for clause in statement.of_kind(kind)
     )
     return f"CAST(array({items}) AS ARRAY<BOOLEAN>)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -50,13 +51,57 @@ def test_what_changes_the_table_itself_is_named(spark: Any, looked: Plan) -> Non
         apply(spark, looked)
 
 
-def test_rewritten_files_are_named_even_where_no_row_changed(spark: Any, looked: Plan) -> None:
-    spark.sql("INSERT INTO tgt VALUES (50, 'x', 1)")
-    assert stand(spark, looked).verdict == "disjoint"
-    spark.sql("OPTIMIZE tgt WHERE part = 1")
+@pytest.mark.parametrize(
+    ("since", "collides"),
+    [
+        (("INSERT INTO tgt VALUES (50, 'x', 1)", "OPTIMIZE tgt WHERE part = 1"), ""),
+        (("UPDATE tgt SET v = 'x' WHERE part = 1",), ""),
+        (("DELETE FROM tgt WHERE id = 7",), ""),
+        (("OPTIMIZE tgt ZORDER BY (id)",), "1 of the files it would touch changed: part=0/"),
+        (("UPDATE tgt SET id = 4, part = 0 WHERE id = 7",), "rows in 2 new files match the source: part="),
+    ],
+)
+def test_files_that_the_plan_does_not_touch_may_be_rewritten_where_none_of_their_rows_matches(
+    spark: Any, looked: Plan, since: tuple[str, ...], collides: str
+) -> None:
+    for statement in since:
+        spark.sql(statement)
     found = stand(spark, looked)
-    assert found.collides.startswith("files were rewritten: part=1/")
+    assert found.collides.startswith(collides)
+    assert found.verdict == ("stale" if collides else "disjoint")
+    if not collides:
+        assert apply(spark, looked).kept
+
+
+INSERT_ONLY = (
+    "MERGE INTO tgt t USING src s ON t.id = s.id AND s.id <> 1 "
+    "WHEN NOT MATCHED AND s.id <> 1 THEN INSERT (id) VALUES (s.id)"
+)
+
+
+@pytest.mark.parametrize("vectors", [False, True])
+def test_a_row_that_keeps_a_source_row_from_being_inserted_is_missed_where_it_is_gone(
+    spark: Any, looked: Plan, vectors: bool
+) -> None:
+    spark.sql(f"ALTER TABLE tgt SET TBLPROPERTIES ('delta.enableDeletionVectors' = '{str(vectors).lower()}')")
+    inserting = plan(spark, INSERT_ONLY, rows=0)
+    assert inserting.refused is None
+    assert inserting.promise["numTargetRowsInserted"] == 0
+    spark.sql("DELETE FROM tgt WHERE id = 3")
+    assert stand(spark, inserting).collides.startswith("rows in 1 rewritten file match the source: part=1/")
+    # MERGE of today inserts it
+    spark.sql(INSERT_ONLY)
+    assert spark.sql("SELECT count(*) FROM tgt WHERE id = 3").collect()[0][0] == 1
+
+
+def test_files_that_went_and_were_vacuumed_make_a_plan_stale(spark: Any, looked: Plan) -> None:
+    inserting = plan(spark, INSERT_ONLY, rows=0)
+    (rewritten,) = spark.table("tgt").where("part = 1").inputFiles()
+    spark.sql("DELETE FROM tgt WHERE part = 1")
+    Path(rewritten.removeprefix("file:")).unlink()
+    found = stand(spark, inserting)
     assert found.verdict == "stale"
+    assert found.collides.startswith("rewritten files cannot be read any more: part=1/")
 
 
 @contextmanager

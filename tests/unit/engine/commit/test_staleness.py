@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
@@ -126,9 +127,9 @@ class Table:
     before: tuple[LogFile, ...] = (file(TOUCHED.path), file(OTHER))
     now: tuple[LogFile, ...] = (file(TOUCHED.path), file(OTHER))
     metadata: LoggedMetadata = METADATA
-    matches: bool = False
+    matches: Callable[[int], bool] = lambda _: False
     table_id: str = PLAN.target.table_id
-    asked: list[list[int]] = field(default_factory=list)
+    asked: list[tuple[int, list[int]]] = field(default_factory=list)
     prepared: int = 0
 
     def sql(self, text: str) -> Table:
@@ -140,9 +141,9 @@ class Table:
     def collect(self) -> list[dict[str, str]]:
         return [{"id": self.table_id}]
 
-    def any_match(self, hashes: list[int]) -> bool:
-        self.asked.append(hashes)
-        return self.matches
+    def any_match(self, version: int, hashes: list[int]) -> bool:
+        self.asked.append((version, hashes))
+        return self.matches(version)
 
     def prepare(self) -> None:
         self.prepared += 1
@@ -156,7 +157,7 @@ def judged(
 
     monkeypatch.setattr(staleness, "list_files", lambda *asked: of(asked[2], table.before, table.now))
     monkeypatch.setattr(staleness, "logged_metadata", lambda *asked: of(asked[2], METADATA, table.metadata))
-    monkeypatch.setattr(staleness, "any_match", lambda *asked: table.any_match(asked[3]))
+    monkeypatch.setattr(staleness, "any_match", lambda *asked: table.any_match(asked[2], asked[3]))
     return check_staleness(table, plan, version, commits, table.prepare)  # type: ignore[arg-type]
 
 
@@ -186,8 +187,6 @@ def test_a_table_that_is_gone_raises_what_spark_says(monkeypatch: pytest.MonkeyP
         (Table(metadata=replace(METADATA, partition_columns=())), "WRITE", "the table itself changed: it is part"),
         (Table(now=(file(OTHER),)), "DELETE", "1 of the files it would touch changed: day=2026-11-20/part-00000"),
         (Table(now=(file(TOUCHED.path, "dv"), file(OTHER))), "DELETE", "1 of the files it would touch changed: day="),
-        (Table(now=(file(TOUCHED.path),)), "OPTIMIZE", f"files were rewritten: {OTHER}"),
-        (Table(now=(file(TOUCHED.path), file(OTHER, "dv"))), "DELETE", f"files were rewritten: {OTHER}"),
     ],
 )
 def test_what_could_change_the_outcome_is_stale(
@@ -199,9 +198,16 @@ def test_what_could_change_the_outcome_is_stale(
     assert (table.prepared, table.asked) == (0, []), "no row is read for what the log says"
 
 
+def with_clause(clause: Clause) -> Plan:
+    return PLAN.model_copy(update={"statement": PLAN.statement.model_copy(update={"clauses": (clause,)})})
+
+
+INSERTING = with_clause(Clause(kind="not_matched", condition=None, action="INSERT *", action_kind="insert"))
+
+
 def test_with_not_matched_by_source_any_commit_is_stale(monkeypatch: pytest.MonkeyPatch) -> None:
     clause = Clause(kind="not_matched_by_source", condition=None, action="DELETE", action_kind="delete")
-    plan = PLAN.model_copy(update={"statement": PLAN.statement.model_copy(update={"clauses": (clause,)})})
+    plan = with_clause(clause)
     assert "every row of the table matters" in judged(Table(), monkeypatch, commit_of("WRITE"), plan=plan).collides
 
 
@@ -209,13 +215,48 @@ def test_new_files_are_asked_whether_they_match(monkeypatch: pytest.MonkeyPatch)
     new = (file("new.parquet", file_hash=7), file("newer.parquet", file_hash=8))
     table = Table(now=(*Table().now, *new))
     assert judged(table, monkeypatch, commit_of("WRITE")).verdict == "disjoint"
-    assert (table.prepared, table.asked) == (1, [[7, 8]])
-    table.matches = True
+    assert (table.prepared, table.asked) == (1, [(8, [7, 8])])
+    table.matches = lambda version: version == 8
     found = judged(table, monkeypatch, commit_of("WRITE"))
     assert (found.verdict, found.collides) == (
         "stale",
         "rows in 2 new files match the source: new.parquet, newer.parquet",
     )
+
+
+@pytest.mark.parametrize(
+    ("now", "came"),
+    [
+        ((file(TOUCHED.path),), []),
+        ((file(TOUCHED.path), file(OTHER, "dv", 3)), [(8, [3])]),
+        ((file(TOUCHED.path), file("optimized", file_hash=9)), [(8, [9])]),
+    ],
+)
+def test_what_files_that_the_plan_does_not_touch_held_is_asked_where_it_inserts(
+    monkeypatch: pytest.MonkeyPatch, now: tuple[LogFile, ...], came: list[tuple[int, list[int]]]
+) -> None:
+    table = Table(before=(file(TOUCHED.path), file(OTHER, file_hash=3)), now=now)
+    assert judged(table, monkeypatch, commit_of("OPTIMIZE"), plan=INSERTING).verdict == "disjoint"
+    assert (table.prepared, table.asked) == (1, [*came, (7, [3])])
+    table.matches = lambda version: version == 7
+    assert judged(table, monkeypatch, commit_of("OPTIMIZE")).verdict == "disjoint", "nothing is inserted"
+    found = judged(table, monkeypatch, commit_of("OPTIMIZE"), plan=INSERTING)
+    assert found.collides == f"rows in 1 rewritten file match the source: {OTHER}"
+
+
+def test_files_that_are_deleted_since_are_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    def raises(condition: str) -> Callable[[int], bool]:
+        def fails(_: int) -> bool:
+            raise EngineError(condition, "no such file")
+
+        return fails
+
+    table = Table(now=(file(TOUCHED.path),), matches=raises("FAILED_READ_FILE.FILE_NOT_EXIST"))
+    found = judged(table, monkeypatch, commit_of("OPTIMIZE"), plan=INSERTING)
+    assert (found.verdict, found.collides) == ("stale", f"rewritten files cannot be read any more: {OTHER}")
+    table.matches = raises("DIVIDE_BY_ZERO")
+    with pytest.raises(EngineError, match="no such file"):
+        judged(table, monkeypatch, commit_of("OPTIMIZE"), plan=INSERTING)
 
 
 def test_a_commit_that_moved_nothing_is_disjoint(monkeypatch: pytest.MonkeyPatch) -> None:
