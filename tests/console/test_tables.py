@@ -144,6 +144,11 @@ async def test_o_lists_the_delta_tables_of_a_directory(backend: FakeBackend) -> 
         await operator.sees("orders_feed")
         await operator.press("o", *"/lake", "enter")
         await operator.sees("/lake/ (1)", "events")
+        # and anew with all the rest
+        await operator.press("r")
+        await operator.until(lambda: len(backend.called("find_tables")) == 2)
+        await operator.sees("/lake/ (1)", "events")
+        await operator.misses("loading")
 
 
 async def test_the_filter_finds_names_by_letters_in_their_order(backend: FakeBackend) -> None:

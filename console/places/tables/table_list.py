@@ -84,18 +84,13 @@ class TableList(Vertical, Asking):
             self._draw()
             self.post_message(self.Listed(remembered=True, empty=False))
 
-    def spark_is_warm(self) -> None:
+    def list_anew(self) -> None:
+        """Ask Spark for all that is looked at; what is not is asked for when it is."""
         for group in self.groups:
-            # what is not looked at is asked for when it is
             if not group.expanded:
                 group.tables = None
             elif group.is_directory:
                 self._load_group(group)
-        self.list_schemas()
-
-    def list_anew(self) -> None:
-        for group in self.groups:
-            group.tables = None
         self.list_schemas()
 
     def list_schemas(self) -> None:

@@ -75,7 +75,7 @@ class TablesPlace(OneTable):
 
     @override
     def spark_is_warm(self) -> None:
-        self.table_list.spark_is_warm()
+        self.table_list.list_anew()
         if self.shown is None:
             return
         if self.detail is None:
