@@ -93,7 +93,9 @@ def _key_rank(column: str, table: str) -> int | None:
 
 
 def upsert(of: Sides) -> str:
-    return f"{_start(of)}WHEN MATCHED THEN {_update(of)}\nWHEN NOT MATCHED THEN {_insert(of)}\n"
+    if of.missing and of.common == (of.key,):
+        return f"{_start(of)}{commented(f'beside {of.key} there is nothing to update')}\n{_inserts(of)}"
+    return f"{_start(of)}WHEN MATCHED THEN {_update(of)}\n{_inserts(of)}"
 
 
 def sync(of: Sides) -> str:
@@ -101,7 +103,11 @@ def sync(of: Sides) -> str:
 
 
 def insert_only(of: Sides) -> str:
-    return f"{_start(of)}WHEN NOT MATCHED THEN {_insert(of)}\n"
+    return f"{_start(of)}{_inserts(of)}"
+
+
+def _inserts(of: Sides) -> str:
+    return f"WHEN NOT MATCHED THEN {_insert(of)}\n"
 
 
 TEMPLATES: dict[str, tuple[str, str, Callable[[Sides], str]]] = {

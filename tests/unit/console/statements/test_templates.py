@@ -95,6 +95,13 @@ def test_the_clauses_of_each_template() -> None:
     }
 
 
+@pytest.mark.parametrize("name", ["upsert", "sync"])
+def test_where_both_have_the_key_alone_nothing_is_updated(name: str) -> None:
+    text = TEMPLATES[name][2](Sides("t", "feed", "id", common=("id",), missing=("v",)))
+    assert "matched" not in [clause.kind for clause in parse_merge(text).clauses]
+    assert "-- beside id there is nothing to update" in text
+
+
 def test_comments_say_what_there_is_to_think_about() -> None:
     text = TEMPLATES["upsert"][2](FULL)
     assert "-- called like keys too: b_id" in text
@@ -102,7 +109,6 @@ def test_comments_say_what_there_is_to_think_about() -> None:
     assert "-- feed has no gone" in text
     many = Sides("t", "feed", "id", missing=tuple("abcdefg"), common=("id",))
     assert "feed has no a, b, c, d, e and 2 more" in TEMPLATES["insert"][2](many)
-    assert "UPDATE SET *" in TEMPLATES["upsert"][2](many)
 
 
 def test_a_name_with_a_line_break_ends_no_comment() -> None:
