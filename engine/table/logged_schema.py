@@ -11,7 +11,7 @@ from engine.model.errors import EngineError
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.table.delta_log import ListedLog, LogSegment, all_of, is_among, listed_log
-from engine.table.log_file import BY_COLUMN, LogFile
+from engine.table.log_file import BY_COLUMN, LogFile, statistics_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -139,15 +139,8 @@ def _renames(columns: Iterable[LoggedColumn]) -> bool:
 def _stats(text: str | None, columns: Sequence[LoggedColumn]) -> str | None:
     if text is None:
         return text
-    try:
-        stats = json.loads(text)
-    except ValueError:
-        return text
-    if not isinstance(stats, dict):
-        return text
-    return json.dumps(
-        {key: _renamed(of, columns) if key in BY_COLUMN and isinstance(of, dict) else of for key, of in stats.items()}
-    )
+    stats = statistics_of(text)
+    return json.dumps({key: _renamed(of, columns) if key in BY_COLUMN else of for key, of in stats.items()})
 
 
 def _renamed(values: Mapping[str, Any], columns: Sequence[LoggedColumn]) -> dict[str, Any]:
