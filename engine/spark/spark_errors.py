@@ -37,6 +37,10 @@ PLACE = re.compile(r"\(line \d+, pos \d+\)|; line \d+ pos \d+(?=;|\s*$|\n)")
 STATE = re.compile(r"\s*SQLSTATE: \w+")
 # the SQL, or the plan, whose root may be a name alone
 TAIL = re.compile(r"(?:;\n[^\n]*(?=\n[+:]- ))?\n\s*(?:== SQL|'[A-Z]\w+ |[+:]- ).*", re.DOTALL)
+# what Spark advises where a name is not found: it is long, and HINTS say what to do here
+ADVICE = re.compile(
+    r"\s+Verify the spelling and correctness of the .*?To tolerate the error on drop use [^\n]*", re.DOTALL
+)
 # a path is not so long; a literal, or a name that was pasted, can have no end
 GIANT = re.compile(r"'[^']{300,}'|\S{300,}")
 NO_REASON = "without a reason"
@@ -261,6 +265,7 @@ def collected(spark: SparkSession, query: str) -> list[Row]:
 def one_line(text: str) -> str:
     """The sentence of a Spark message: no plan, no place, no SQLSTATE, no line breaks."""
     text = TAIL.sub("", text)
+    text = ADVICE.sub("", text)
     text = STATE.sub("", text)
     text = PLACE.sub("", text)
     text = without_ours(re.sub(r"\s+", " ", text).strip(" ;,"))
