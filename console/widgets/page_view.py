@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # below this there is room for the table or for air, not for both
 AIRY_ROWS = 16
+TABLE_ROWS = 3
+"""Rows that a table keeps, its header among them, below sentences of any length: those cannot be scrolled by key."""
 
 
 def failure_head(failure: Failure, mark: str) -> Head:
@@ -40,7 +42,7 @@ class PageView(Vertical):
 
     DEFAULT_CSS = """
     PageView { height: 1fr; }
-    PageView > .page--head { height: auto; max-height: 50%; padding: 0 1; }
+    PageView > .page--head { height: auto; padding: 0 1; }
     PageView > .page--head.-airy { padding: 0 1 1 1; }
     PageView > .page--head.-alone { height: 1fr; max-height: 100%; }
     PageView > Grid { height: 1fr; max-height: 100%; }
@@ -118,10 +120,19 @@ class PageView(Vertical):
 
     def on_resize(self, event: events.Resize) -> None:
         width = event.size.width
+        for head in self.query(".page--head"):
+            self._fit(head)
         # sentences wrap by themselves; a table is cut to the width it is drawn for
         is_old = self._drawn[0] is not self.page or (self.page.table is not None and self._drawn[1] != width)
         if width and is_old:
             self._draw_soon()
+
+    def _fit(self, head: Widget) -> None:
+        """Let the sentences above a table have what it can spare; above SQL, half."""
+        rows = self.size.height
+        spare = rows - TABLE_ROWS if self._drawn[0].sql is None else 0
+        if not head.has_class("-alone"):
+            head.styles.max_height = max(spare, rows // 2, 1)
 
     def on_grid_row_selected(self, event: Grid.RowSelected) -> None:
         event.stop()
@@ -201,6 +212,7 @@ class PageView(Vertical):
             scroll.set_class(self.size.height >= AIRY_ROWS, "-airy")
             # sentences above a table are read, not scrolled to: tab goes to the table
             scroll.can_focus = alone
+            self._fit(scroll)
             widgets.append(scroll)
         if table is not None:
             # the scrollbar takes a column of the width

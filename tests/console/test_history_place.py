@@ -57,6 +57,18 @@ async def test_the_operation_under_the_cursor_shows_promise_against_actual(backe
         await operator.sees("869,305", "DEVIATED")
 
 
+async def test_what_is_said_of_an_operation_takes_all_that_its_metrics_can_spare_at_80x24(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No key scrolls it: the table below is what scrolls."""
+    row, plan = backend.ledger[0], samples.a_plan()
+    outcome = samples.an_outcome(plan).model_copy(update={"moved_by": ("v8 WRITE now", "v7 OPTIMIZE before")})
+    monkeypatch.setattr(backend, "_detail", lambda _: OperationDetail(operation=row, plan=plan, outcome=outcome))
+    async with console(backend) as operator:
+        await operator.press("3")
+        await operator.sees("meanwhile: v8 WRITE now", "meanwhile: v7 OPTIMIZE before", "u takes it back", "numTarget")
+
+
 async def test_the_filter_takes_several_words(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.press("3")

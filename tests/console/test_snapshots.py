@@ -87,7 +87,7 @@ async def clause(operator: Operator) -> None:
 
 async def history(operator: Operator) -> None:
     await operator.press("3")
-    await operator.sees("DEVIATED", "numTargetRowsCopied")
+    await operator.sees("DEVIATED", "numTargetRowsUpdated")
 
 
 async def create(operator: Operator) -> None:

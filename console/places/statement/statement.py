@@ -117,7 +117,8 @@ class StatementPlace(StepsPlace):
         typed_on = self._edited()
         self.preview.edited(typed_on)
         if not typed_on:
-            self.pane.say(f"Plan {name} was made of this text; nothing is written yet.")
+            said = f"Plan {name} was made of this text; nothing is written yet. {{merge.preview}} shows it again."
+            self.pane.say(self.with_keys(said))
         if typed_on or self.app.screen is not self:
             of = visible(plan.target.name) if plan.kind == "merge" else create_sentences.headline(plan)
             sentence = f"Plan {name} is ready: {{merge.preview}} in {self.in_words} shows it."

@@ -150,9 +150,9 @@ def test_lines_of_a_persons_own_text_are_kept() -> None:
 def test_what_spark_advises_where_a_name_is_not_found_is_left_out() -> None:
     said = (
         "[TABLE_OR_VIEW_NOT_FOUND] The table or view `a`.`b` cannot be found. Verify the spelling and correctness of "
-        "the schema and catalog. Search path: [`system`.`builtin`].\nIf you did not qualify the name with a schema, verify "
-        "the current_schema() output.\nTo tolerate the error on drop use DROP VIEW IF EXISTS or DROP TABLE IF EXISTS. "
-        "SQLSTATE: 42P01; line 1 pos 11;\n'Project [*]"
+        "the schema and catalog. Search path: [`system`.`builtin`].\nIf you did not qualify the name with a schema, "
+        "verify the current_schema() output.\nTo tolerate the error on drop use DROP VIEW IF EXISTS or DROP TABLE "
+        "IF EXISTS. SQLSTATE: 42P01; line 1 pos 11;\n'Project [*]"
     )
     assert translate(of_spark("AnalysisException", said)).message == "The table or view `a`.`b` cannot be found."
 
