@@ -8,6 +8,7 @@ from textual.widgets import Input
 from console.places.tables.statistics_page import statistics_page
 from console.places.tables.tables import TablesPlace
 from console.widgets.table_tree import TableTree
+from engine.model.browse import Column
 from engine.model.errors import EngineError
 from tests.console import samples
 from tests.console.drive import ORDERS, Operator, console
@@ -307,6 +308,15 @@ async def test_statistics_of_columns_and_files_come_out_of_the_log(backend: Fake
         await operator.sees("order_id", "39999", "2026-11-30", "40 of 40 files", "0 of 40 files", "<1 %")
         operator.app.screen.action_view("describe")  # type: ignore[attr-defined]
         await operator.sees("# Detailed Table Information", "unique [/x]")
+
+
+def test_a_struct_has_statistics_of_its_fields_alone() -> None:
+    struct = Column(name="s", type="struct<x:int>", nullable=True)
+    detail = samples.a_detail("sales.orders").model_copy(update={"columns": (struct,)})
+    one, *others = samples.some_files(3)
+    page = statistics_page([one.model_copy(update={"null_counts": {"s.x": 0}}), *others], detail)
+    assert page.table is not None
+    assert page.table.rows[0] == ("s", "?", "?", "?", "", "of its fields: 1 of 3 files")
 
 
 def test_numbers_are_bounded_by_value_and_what_some_files_do_not_say_is_unknown() -> None:

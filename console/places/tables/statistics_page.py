@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 TOLD = (
-    "Bounds out of the statistics in Delta's log, no data is read: a long text is cut in them, and rows that a "
-    "deletion vector marks count."
+    "Bounds out of the statistics in Delta's log, no data is read: a long text is cut in them, a time to its "
+    "millisecond, and rows that a deletion vector marks count."
 )
 
 
@@ -42,6 +42,9 @@ def _row(files: Sequence[DataFile], name: str, type_: str, detail: TableDetail) 
         nulls = _sum(file.rows for file in files if file.partition.get(name) is None)
         least, most = (known[0], known[-1]) if known else (None, None)
         return _told(name, least, most, nulls, files, len(files))
+    if type_.lower().startswith("struct<"):
+        inside = sum(any(one.startswith(f"{name}.") for one in file.null_counts) for file in files)
+        return (visible(name), "?", "?", "?", "", f"of its fields: {_of(inside, files)}")
     having = [file for file in files if name in file.null_counts or file.min_values.get(name) is not None]
     lows = [low for file in files if (low := file.min_values.get(name)) is not None]
     highs = [high for file in files if (high := file.max_values.get(name)) is not None]
@@ -66,7 +69,11 @@ def _told(
     part = "" if nulls is None or rows is None else share(nulls, rows)
     # a bound of some files is no bound of the column
     cells = ("?" if one is None or having < len(files) else visible(one) for one in (least, most))
-    return (visible(name), *cells, number(nulls), part, f"{number(having)} of {count(len(files), 'file')}")
+    return (visible(name), *cells, number(nulls), part, _of(having, files))
+
+
+def _of(having: int, files: Sequence[DataFile]) -> str:
+    return f"{number(having)} of {count(len(files), 'file')}"
 
 
 def ordering(type_: str) -> Callable[[str], Any]:
