@@ -310,6 +310,20 @@ async def test_statistics_of_columns_and_files_come_out_of_the_log(backend: Fake
         await operator.sees("# Detailed Table Information", "unique [/x]")
 
 
+async def test_a_commit_that_ends_while_the_filter_is_typed_takes_no_key_of_it(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees("decimal(12,2)")
+        await operator.press("slash", *"cus")
+        operator.app.ledger_changed()
+        await operator.until(lambda: len(backend.called("table_detail")) == 2)
+        await operator.press(*"tomers")
+        await operator.sees("customers")
+        assert operator.app.screen.query_one("#filter", Input).value == "customers"
+        assert operator.app.screen.query_one("#filter").has_focus
+
+
 def test_a_struct_has_statistics_of_its_fields_alone() -> None:
     struct = Column(name="s", type="struct<x:int>", nullable=True)
     detail = samples.a_detail("sales.orders").model_copy(update={"columns": (struct,)})

@@ -72,7 +72,12 @@ class OneTable(Place):
         self.page.focus_page()
         if same and version is not None:
             self.action_view("rows")
-            return
+        else:
+            self.look_again()
+
+    def look_again(self) -> None:
+        """Ask anew for the table that is shown. The focus stays where the operator is."""
+        name = self._name_shown
         self.detail = None
         self._pages.clear()
         self._draw_name()
@@ -170,9 +175,10 @@ class OneTable(Place):
     def _built(self, view: str, page: Page) -> None:
         self._pages[view] = page
         self._show(page)
-        predicate = self.query_one("#predicate")
-        if view == "scan" and page.table is not None and self.focused is predicate:
-            # after an error it stays where the predicate is mended
+        predicate = self.query_one("#predicate", Input)
+        as_asked = self.shown is not None and predicate.value == self.shown.predicate
+        if view == "scan" and page.table is not None and self.focused is predicate and as_asked:
+            # after an error, and once somebody types on, it stays where the predicate is
             self.set_focus(None)
             self.page.focus_page()
 

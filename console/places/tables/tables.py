@@ -79,7 +79,7 @@ class TablesPlace(OneTable):
         if self.shown is None:
             return
         if self.detail is None:
-            self.open_table(self.shown.name, self.shown.version)
+            self.look_again()
         elif self.view not in self._pages:
             # what was asked of the Spark of before has failed, or will
             self.action_view(self.view)
@@ -92,9 +92,8 @@ class TablesPlace(OneTable):
 
     def ledger_changed(self) -> None:
         # a commit makes versions, files and rows old; they are asked for again when looked at
-        self._pages.clear()
         if self.shown is not None:
-            self.open_table(self.shown.name)
+            self.look_again()
 
     @override
     def tables_changed(self) -> None:
@@ -163,10 +162,10 @@ class TablesPlace(OneTable):
         if self.table_list.is_starting:
             self.notify(NOT_YET)
             return
-        self._pages.clear()
         if self.shown is not None and self.focused is not self.table_list.table_tree:
-            self.open_table(self.shown.name, self.shown.version)
+            self.look_again()
             return
+        self._pages.clear()
         self.console_app.catalog.forget()
         self.table_list.list_anew()
 
