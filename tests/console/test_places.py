@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tests.console.drive import console
+import pytest
+from textual.widgets import Input, TextArea
+
+from tests.console.drive import ORDERS, console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
 
@@ -102,3 +105,32 @@ async def test_where_this_is_is_always_in_sight_and_production_is_said_in_words(
             await operator.press("c")
             await operator.sees("Commit plan")
             assert operator.screen.count("nightly · PRODUCTION") == 2
+
+
+TYPING: dict[str, tuple[str, ...]] = {
+    "the filter of the tables": ("1", *ORDERS, "enter", "slash", *"ord"),
+    "a predicate": ("1", *ORDERS, "enter", "e", *"ord"),
+    "the filter of the history": ("3", "slash", *"ord"),
+    "the editor": ("2", "e", *"MERGE"),
+    "the name of a new table": ("4", *"ord"),
+}
+
+
+@pytest.mark.parametrize("typing", TYPING)
+async def test_nothing_that_happens_by_itself_takes_the_keys_of_who_types(backend: FakeBackend, typing: str) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*TYPING[typing])
+        typed_in = operator.app.focused
+        assert isinstance(typed_in, Input | TextArea)
+        for happens in (
+            operator.app.ledger_changed,
+            operator.app.tables_changed,
+            lambda: operator.app._heartbeat((False, False)),
+            operator.app.action_restart_spark,
+        ):
+            happens()
+            askers = (operator.app, *operator.app.open_places())
+            await operator.until(lambda askers=askers: not any(one._newest_tickets() for one in askers), "all answers")  # type: ignore[misc]
+            assert operator.app.focused is typed_in
+        assert operator.app.status.spark == "warm"
