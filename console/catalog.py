@@ -16,7 +16,8 @@ SCHEMAS_LIMIT = 100
 
 
 class Catalog:
-    """One for the whole console. Forgotten when Spark starts anew or the operator asks for a refresh."""
+    """One for the whole console. Forgotten when Spark starts anew, when this console changed a table, and when the
+    operator asks for a refresh."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
@@ -60,22 +61,20 @@ class Catalog:
                 self._tables = found
         return found
 
-    def load_columns(self, name: str) -> tuple[Column, ...]:
-        """The columns of one table. Raises EngineError."""
+    def ask_columns(self, name: str) -> tuple[Column, ...]:
+        """The columns that a table has now, whoever changed it. Raises EngineError."""
         forgotten = self._forgotten
-        known = self._columns.get(name)
-        if not known:
-            known = self._backend.table_columns(name)
-            self._keep_columns(name, known, forgotten)
-        return known
+        columns = self._backend.table_columns(name)
+        self._keep_columns(name, columns, forgotten)
+        return columns
 
     def try_columns(self, name: str) -> tuple[Column, ...]:
-        """The same, but what Spark does not know has no columns, and is not asked again."""
+        """The columns of a table, asked for once; what Spark does not know has none."""
         from engine.model.errors import EngineError
 
         forgotten = self._forgotten
         try:
-            return self.load_columns(name)
+            return self._columns.get(name) or self.ask_columns(name)
         except EngineError:
             self._keep_columns(name, (), forgotten)
             return ()

@@ -78,11 +78,13 @@ class SparkApp(App[None], Asking):
 
     def ledger_changed(self) -> None:
         """Something was committed: every open place loads anew what it shows of it."""
+        self.catalog.forget()
         for place in self.open_places():
             place.ledger_changed()
 
     def tables_changed(self) -> None:
         """A table was made or dropped: every open place loads anew what it shows of tables."""
+        self.catalog.forget()
         for place in self.open_places():
             place.tables_changed()
 

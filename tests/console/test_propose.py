@@ -70,6 +70,29 @@ async def test_t_asks_for_the_tables_where_none_was_chosen(backend: FakeBackend)
         await operator.sees("MERGE INTO sales.customers AS t", "USING changes AS s")
 
 
+async def test_a_proposal_is_made_of_the_columns_of_now(backend: FakeBackend) -> None:
+    """Somebody may have altered the table since it was proposed for the last time."""
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS)
+        for times in (1, 2):
+            await operator.press("alt+1", "m")
+            await operator.sees("Merge into sales.orders")
+            await operator.press(*"ordf", "enter")
+            await operator.until(lambda times=times: backend.called("table_columns").count(("sales.orders",)) == times)  # type: ignore[misc]
+            await operator.sees("USING sales.orders_feed AS s")
+
+
+async def test_what_this_console_changed_is_asked_for_again(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        catalog = operator.app.catalog
+        for changed in (operator.app.ledger_changed, operator.app.tables_changed):
+            catalog.try_columns("sales.orders")
+            catalog.load_tables()
+            changed()
+            assert (catalog.known_columns("sales.orders"), catalog.known_tables()) == (None, [])
+
+
 async def test_a_list_that_is_still_to_come_says_so(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.warm()

@@ -191,5 +191,4 @@ class CreatePlace(FormSqlPlace):
     @override
     def _applied(self, plan: AnyPlan, outcome: Outcome) -> None:
         super()._applied(plan, outcome)
-        self.console_app.catalog.forget()
         self.console_app.tables_changed()

@@ -80,8 +80,8 @@ def _source_chosen(place: Place, target: str, source: str | None) -> None:
     catalog = place.console_app.catalog
 
     def look() -> Sides:
-        columns = catalog.load_columns(target)
-        return sides(target, columns, source, catalog.load_columns(source)) if source else sides(target, columns, None)
+        columns = catalog.ask_columns(target)
+        return sides(target, columns, source, catalog.ask_columns(source)) if source else sides(target, columns, None)
 
     place.ask(
         "propose",

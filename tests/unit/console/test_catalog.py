@@ -61,9 +61,9 @@ def test_a_list_that_was_asked_for_before_it_was_forgotten_is_not_kept(catalog: 
 
 
 def test_columns_that_were_asked_for_before_they_were_forgotten_are_not_kept(catalog: Catalog) -> None:
-    assert catalog.load_columns("t")[0].name == "old"
+    assert catalog.ask_columns("t")[0].name == "old"
     assert catalog.known_columns("t") is None
-    assert catalog.load_columns("t")[0].name == "new"
+    assert catalog.ask_columns("t")[0].name == "new"
 
 
 def test_that_a_table_was_not_there_is_forgotten_too(catalog: Catalog) -> None:
