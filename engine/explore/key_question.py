@@ -77,7 +77,7 @@ def is_predicate(typed: str) -> bool:
 
 
 def values_of(typed: str, count: int) -> tuple[str | None, ...]:
-    """The values in ``typed``; a single one is taken as it stands. None is NULL."""
+    """The values in ``typed``, as SQL literals; a single one is taken as it stands. None is NULL."""
     try:
         parts = split_top_level(typed, ",") if count > 1 else (typed,)
     except UsageError:
@@ -91,10 +91,12 @@ def _value(text: str) -> str | None:
     try:
         tokens = tokenize(text)
     except UsageError:
-        return text
+        return string(text)
     # DATE'2026-11-19' as well
     is_quoted = tokens and tokens[-1].is_string and (len(tokens) == 1 or (len(tokens) == 2 and tokens[0].word))
-    return quoted_values(text)[-1] if is_quoted else text
+    if is_quoted and tokens[0].word == "X":
+        return text  # the bytes themselves
+    return string(quoted_values(text)[-1] if is_quoted else text)
 
 
 def _by_value(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, typed: str) -> Question:
@@ -121,8 +123,7 @@ def _by_value(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource,
     from_types = schema_of(spark, f"SELECT {_items(theirs)} FROM {source.view} AS {merge.source_reference}").fields
     _check_values(spark, keys, values, [ddl(field.dataType) for field in to_types])
     literals = [
-        f"CAST({'NULL' if value is None else string(value)} AS {ddl(field.dataType)})"
-        for value, field in zip(values, to_types, strict=True)
+        f"CAST({value or 'NULL'} AS {ddl(field.dataType)})" for value, field in zip(values, to_types, strict=True)
     ]
     return Question(
         source=tuple(f"{text} <=> {literal}" for text, literal in zip(theirs, literals, strict=True)),
@@ -143,13 +144,13 @@ def _check_values(spark: SparkSession, keys: Sequence[Key], values: Sequence[str
     ]
     if not given:
         return
-    casts = ", ".join(f"try_cast({string(value)} AS {data_type}) IS NULL" for _, value, data_type in given)
+    casts = ", ".join(f"try_cast({value} AS {data_type}) IS NULL" for _, value, data_type in given)
     row = collected(spark, f"SELECT {casts}")[0]
     for is_bad, (column, value, data_type) in zip(row, given, strict=True):
         if is_bad:
             raise EngineError(
                 "KEY_NOT_UNDERSTOOD",
-                f"{value[:40]!r} is no {data_type.upper()}, and {column} is one.",
+                f"{value[:40]} is no {data_type.upper()}, and {column} is one.",
                 "Type a value of that type, or a predicate.",
             )
 

@@ -219,10 +219,18 @@ def test_what_compares_is_a_predicate(typed: str) -> None:
 
 
 def test_values_are_separated_by_commas_outside_quotes() -> None:
-    assert values_of("10001, 2026-11-19", 2) == ("10001", "2026-11-19")
-    assert values_of("'a, b', null", 2) == ("a, b", None)
-    assert values_of("a, b", 1) == ("a, b",)
-    assert values_of("DATE'2026-11-19'", 1) == ("2026-11-19",)
+    assert values_of("10001, 2026-11-19", 2) == ("'10001'", "'2026-11-19'")
+    assert values_of("'a, b', null", 2) == ("'a, b'", None)
+    assert values_of("a, b", 1) == ("'a, b'",)
+    assert values_of("DATE'2026-11-19'", 1) == ("'2026-11-19'",)
+
+
+def test_bytes_are_typed_in_hexadecimal_as_spark_writes_them(shop: Any) -> None:
+    shop.sql("CREATE TABLE bytes USING delta AS SELECT X'6162' AS k, 'a' AS v")
+    looked = plan(shop, "MERGE INTO bytes t USING bytes s ON t.k = s.k WHEN MATCHED THEN DELETE", rows=0)
+    found = [find_key(shop, looked, typed).rows for typed in ("X'6162'", "x'6162'", "ab", "'ab'", "X'00'")]
+    free_source(shop, looked.session.source_view)
+    assert [len(rows) for rows in found] == [1, 1, 1, 1, 0]
 
 
 ORACLE = (
