@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from engine.commit.staleness import Staleness
+from engine.commit.staleness import NO_FILE, Staleness
 from engine.commit.state_changes import plan_changes
 from engine.merge.analyze import analyze
 from engine.merge.prepare_source import get_merge_source, prepare_source
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 
 GONE, CHANGED = "SOURCE_GONE", "SOURCE_CHANGED"
-NO_FILE = "FAILED_READ_FILE.FILE_NOT_EXIST"
 AGAIN = "Plan again."
 
 

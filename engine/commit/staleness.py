@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from engine.merge.analyze import analyze
 from engine.merge.prepare_delta_scan import ONLY_IN_READS
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 REPLACING = re.compile(r"^(CREATE OR REPLACE|REPLACE|RESTORE|CLONE)", re.IGNORECASE)
 """Operations that put another table in its place."""
 NAMED_FILES = 3
+NO_FILE = "FAILED_READ_FILE.FILE_NOT_EXIST"
+BEYOND_RETENTION = "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION"
 
 
 @dataclass(frozen=True)
@@ -93,24 +96,28 @@ def collision(
     gone = [file for path, file in before.items() if now.get(path) != file] if inserts else []
     if new or gone:
         prepare_source()
-    for files, at, called in ((new, version, "new"), (gone, plan.target.version, "rewritten")):
-        collides = matching(spark, plan, at, files, called)
-        if collides:
-            return collides
-    return ""
+    if new and any_match(spark, plan, version, [file.file_hash for file in new]):
+        return f"rows in {len(new)} new {_files(new)} match the source: {some([file.path for file in new])}"
+    return gone_match(spark, plan, gone) if gone else ""
 
 
-def matching(spark: SparkSession, plan: Plan, version: int, files: Sequence[LogFile], called: str) -> str:
-    """Why the rows that these files hold at a version could change what the plan does, or ""."""
-    paths = some([file.path for file in files])
+def gone_match(spark: SparkSession, plan: Plan, gone: Sequence[LogFile]) -> str:
+    """Why the rows that files held at the planned version could change what the plan does, or ""."""
+    paths = some([file.path for file in gone])
     try:
-        if files and any_match(spark, plan, version, [file.file_hash for file in files]):
-            return f"rows in {len(files)} {called} {'file' if len(files) == 1 else 'files'} match the source: {paths}"
+        if any_match(spark, plan, plan.target.version, [file.file_hash for file in gone]):
+            return f"rows in {len(gone)} {_files(gone)} that went match the source: {paths}"
     except EngineError as error:
-        if not error.condition.startswith("FAILED_READ_FILE"):
+        # any other error is none of the table's age: nothing is known of the plan, and nothing of it is given up
+        is_vacuumed = error.condition == NO_FILE and any(file.path in unquote(error.message) for file in gone)
+        if error.condition != BEYOND_RETENTION and not is_vacuumed:
             raise
-        return f"{called} files cannot be read any more: {paths}"
+        return f"{_files(gone)} went that cannot be read any more: {paths}"
     return ""
+
+
+def _files(files: Sequence[LogFile]) -> str:
+    return "file" if len(files) == 1 else "files"
 
 
 def changed_metadata(before: LoggedMetadata, now: LoggedMetadata) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from engine.commit.commit_identity import is_compaction_of, of_another_table, ow
 from engine.commit.exactly_once import COMPARING, commit_despite, given_up_if_unknown, is_conflict, traced
 from engine.commit.lost_commit import lost_commit, raise_lost
 from engine.commit.promise_check import deviations
-from engine.commit.staleness import commit_line
+from engine.commit.staleness import BEYOND_RETENTION, commit_line
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError, LostCommitError, RefusedError, StalePlanError
 from engine.model.operation import ColumnsChange, Deviation, Outcome, UndoPlan
@@ -56,7 +56,6 @@ RAISE_RETENTION = "RAISE_RETENTION"
 """What must be accepted if a table property is raised first."""
 NOT_POSSIBLE = "UNDO_NOT_POSSIBLE"
 """The error if files or log entries of the version before are gone."""
-BEYOND_RETENTION = "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION"
 RESTORING = "RESTORE"
 """The phase in which Delta restores: only Spark can end it."""
 

@@ -88,7 +88,7 @@ def test_a_row_that_keeps_a_source_row_from_being_inserted_is_missed_where_it_is
     assert inserting.refused is None
     assert inserting.promise["numTargetRowsInserted"] == 0
     spark.sql("DELETE FROM tgt WHERE id = 3")
-    assert stand(spark, inserting).collides.startswith("rows in 1 rewritten file match the source: part=1/")
+    assert stand(spark, inserting).collides.startswith("rows in 1 file that went match the source: part=1/")
     # MERGE of today inserts it
     spark.sql(INSERT_ONLY)
     assert spark.sql("SELECT count(*) FROM tgt WHERE id = 3").collect()[0][0] == 1
@@ -101,7 +101,7 @@ def test_files_that_went_and_were_vacuumed_make_a_plan_stale(spark: Any, looked:
     Path(rewritten.removeprefix("file:")).unlink()
     found = stand(spark, inserting)
     assert found.verdict == "stale"
-    assert found.collides.startswith("rewritten files cannot be read any more: part=1/")
+    assert found.collides.startswith("file went that cannot be read any more: part=1/")
 
 
 @contextmanager

@@ -11,6 +11,8 @@ import pytest
 
 from engine.commit import staleness
 from engine.commit.staleness import (
+    BEYOND_RETENTION,
+    NO_FILE,
     REPLACING,
     Staleness,
     any_match,
@@ -241,22 +243,39 @@ def test_what_files_that_the_plan_does_not_touch_held_is_asked_where_it_inserts(
     table.matches = lambda version: version == 7
     assert judged(table, monkeypatch, commit_of("OPTIMIZE")).verdict == "disjoint", "nothing is inserted"
     found = judged(table, monkeypatch, commit_of("OPTIMIZE"), plan=INSERTING)
-    assert found.collides == f"rows in 1 rewritten file match the source: {OTHER}"
+    assert found.collides == f"rows in 1 file that went match the source: {OTHER}"
 
 
-def test_files_that_are_deleted_since_are_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    def raises(condition: str) -> Callable[[int], bool]:
-        def fails(_: int) -> bool:
-            raise EngineError(condition, "no such file")
+@pytest.mark.parametrize(
+    ("condition", "message", "stale"),
+    [
+        (BEYOND_RETENTION, "the version is too old", True),
+        (NO_FILE, f"no such file: s3a://b/t/{OTHER}", True),
+        (NO_FILE, "no such file: s3a://b/source/part-00000.parquet", False),
+        ("FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER", f"s3a://b/t/{OTHER}", False),
+    ],
+)
+def test_files_that_went_and_cannot_be_read_make_a_plan_stale_and_no_other_error_does(
+    monkeypatch: pytest.MonkeyPatch, condition: str, message: str, stale: bool
+) -> None:
+    def fails(_: int) -> bool:
+        raise EngineError(condition, message)
 
-        return fails
+    table = Table(now=(file(TOUCHED.path),), matches=fails)
+    if stale:
+        found = judged(table, monkeypatch, commit_of("OPTIMIZE"), plan=INSERTING)
+        assert (found.verdict, found.collides) == ("stale", f"file went that cannot be read any more: {OTHER}")
+    else:
+        with pytest.raises(EngineError):
+            judged(table, monkeypatch, commit_of("OPTIMIZE"), plan=INSERTING)
 
-    table = Table(now=(file(TOUCHED.path),), matches=raises("FAILED_READ_FILE.FILE_NOT_EXIST"))
-    found = judged(table, monkeypatch, commit_of("OPTIMIZE"), plan=INSERTING)
-    assert (found.verdict, found.collides) == ("stale", f"rewritten files cannot be read any more: {OTHER}")
-    table.matches = raises("DIVIDE_BY_ZERO")
-    with pytest.raises(EngineError, match="no such file"):
-        judged(table, monkeypatch, commit_of("OPTIMIZE"), plan=INSERTING)
+
+def test_new_files_that_cannot_be_read_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: int) -> bool:
+        raise EngineError(NO_FILE, f"no such file: {OTHER}")
+
+    with pytest.raises(EngineError):
+        judged(Table(now=(*Table().now, file("new.parquet")), matches=fails), monkeypatch, commit_of("WRITE"))
 
 
 def test_a_commit_that_moved_nothing_is_disjoint(monkeypatch: pytest.MonkeyPatch) -> None:
