@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
@@ -21,9 +21,9 @@ from typing_extensions import override
 from console import garbage
 from console.app_keys import KEYS
 from console.commands import all_commands, bindings_of, commands_in_order
-from console.drafts import open_merges
+from console.drafts import OwnDrafts
 from console.settings import load_settings
-from console.spark_app import HEARTBEAT_SECONDS, SparkApp
+from console.spark_app import HEARTBEAT_SECONDS, LEDGER_SECONDS, SparkApp
 from console.specs import PLACES
 from console.status import Job, LogLine, Status
 from console.themes import DEFAULT_THEME, load_themes
@@ -47,7 +47,7 @@ LOG_LINES = 2000
 
 
 def merge_mode(number: int) -> str:
-    """The mode of a merge: the first one is the Merge place itself."""
+    """The mode of a merge: number 1 is the Merge place itself."""
     return "merge" if number == 1 else f"merge-{number}"
 
 
@@ -88,12 +88,13 @@ class DeltaMergeApp(SparkApp):
         self.log_lines: deque[LogLine] = deque(maxlen=LOG_LINES)
         self.log_signal: Signal[LogLine] = Signal(self, "log")
         self.tabs = [(spec.name, spec.key, spec.label) for spec in PLACES]
-        self.merges: dict[int, str] = dict.fromkeys(open_merges(home), "")
+        self.drafts = OwnDrafts(home)
+        self.merges: dict[int, str] = dict.fromkeys(self.drafts.left_open("merge") or [self.drafts.free("merge")], "")
         """The open merges by number, and the table each goes into, if it is known."""
         self.merges_signal: Signal[int] = Signal(self, "merges")
         self.recent: list[Operation] = []
         """The newest operations, as far as the palette has asked for them."""
-        self._merge = 1
+        self._merge = min(self.merges)
         self._last_input = monotonic()
         self._key_order = KeyOrder(self)
         self._jobs: dict[str, Job] = {}
@@ -126,7 +127,7 @@ class DeltaMergeApp(SparkApp):
             if number != 1:
                 self._open_merge(number)
         if self._initial != self.DEFAULT_MODE and self._initial in self.MODES:
-            self.switch_mode(self._initial)
+            self.go_to(self._initial)
         self.record(f"The console opened on {self.backend.endpoint}.")
         self._warn(self._start_notices)
         if self._wanted_keys:
@@ -136,6 +137,7 @@ class DeltaMergeApp(SparkApp):
         self.set_timer(FIRST_FRAME_SECONDS, self._connect)
         self.set_interval(HEARTBEAT_SECONDS, self._check_alive)
         self.set_interval(1.0, self._tell_of_the_store)
+        self.set_interval(LEDGER_SECONDS, self._watch_the_ledger)
         garbage.by_hand()
         self.set_interval(REST_SECONDS, self._collect_garbage)
 
@@ -185,6 +187,9 @@ class DeltaMergeApp(SparkApp):
         if action == "cancel_work":
             return not self._has_selection
         return self.status.spark == "lost" if action == "restart_spark" else True
+
+    def on_unmount(self) -> None:
+        self.drafts.release()
 
     # What the places report
 
@@ -250,7 +255,7 @@ class DeltaMergeApp(SparkApp):
         self.go_to("merge")
 
     def action_new_merge(self) -> None:
-        number = max(self.merges) + 1
+        number = self.drafts.free("merge", max(self.merges) + 1)
         self._open_merge(number)
         self.merges[number] = ""
         self.merges_signal.publish(number)
@@ -297,14 +302,14 @@ class DeltaMergeApp(SparkApp):
         self.notify("Cancelling…")
         self.cancel_jobs(list(self._jobs))
 
-    def cancel_jobs(self, operations: list[str]) -> None:
+    def cancel_jobs(self, operations: list[str], then: Callable[[], None] = lambda: None) -> None:
         """Interrupt Spark's work for these operations; the work itself then says that it was cancelled."""
 
         def cancel() -> None:
             for operation_id in operations:
                 self.backend.cancel(operation_id)
 
-        self.ask("cancel", cancel, lambda _: None)
+        self.ask("cancel", cancel, lambda _: then(), lambda _: then())
 
     async def action_quit(self) -> None:
         if not self._jobs:
@@ -323,13 +328,7 @@ class DeltaMergeApp(SparkApp):
     def _quit_confirmed(self, confirmed: bool | None) -> None:
         if not confirmed:
             return
-        operations = list(self._jobs)
-
-        def cancel() -> None:
-            for operation_id in operations:
-                self.backend.cancel(operation_id)
-
-        self.ask("cancel", cancel, lambda _: self.exit(), lambda _: self.exit())
+        self.cancel_jobs(list(self._jobs), self.exit)
         # a server that does not answer must not keep the terminal
         self.set_timer(QUIT_PATIENCE_SECONDS, self.exit)
 

@@ -6,13 +6,15 @@ parameters in ``<name>.params.json`` beside it. Files are private (0600) and wri
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
-from engine.files import write_private
+from engine.files import try_lock, write_private
 
 
 @dataclass(frozen=True)
@@ -23,13 +25,54 @@ class Draft:
     params: dict[str, str] = field(default_factory=dict)
 
 
-_MERGE = re.compile(r"merge-(\d+)")
+_NO_LOCK = -1
 
 
-def open_merges(home: Path) -> list[int]:
-    """The numbers of the merges that have a draft, and always 1."""
-    names = (_MERGE.fullmatch(path.stem) for path in (home / "drafts").glob("merge-*.sql"))
-    return sorted({1, *(int(match[1]) for match in names if match)})
+class OwnDrafts:
+    """The drafts of this console, such as ``merge-2``: one that another console has open is neither shown nor written.
+
+    A lock says whose a draft is, for as long as the console runs. Where a folder takes no lock, each is ours.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self._folder = home / "drafts"
+        self._locks: dict[str, int] = {}
+
+    def left_open(self, kind: str) -> list[int]:
+        """The numbers of the drafts that hold a text and that no other console has. They are ours from now on."""
+        return [number for number in self._written(kind) if self._take(f"{kind}-{number}")]
+
+    def free(self, kind: str, least: int = 1) -> int:
+        """The first number from ``least`` on without a text that no other console has. It is ours from now on."""
+        written = self._written(kind)
+        return next(n for n in itertools.count(least) if n not in written and self._take(f"{kind}-{n}"))
+
+    def are_elsewhere(self, kind: str) -> bool:
+        """Whether another console has drafts of that kind."""
+        return any(f"{kind}-{number}" not in self._locks for number in self._written(kind))
+
+    def release(self) -> None:
+        """Leave all to whoever comes next."""
+        while self._locks:
+            if (lock := self._locks.popitem()[1]) != _NO_LOCK:
+                os.close(lock)
+
+    def _written(self, kind: str) -> list[int]:
+        names = re.compile(rf"{kind}-(\d+)")
+        paths = [path for path in self._folder.glob(f"{kind}-*.sql") if path.stat().st_size]
+        return sorted(int(found[1]) for path in paths if (found := names.fullmatch(path.stem)))
+
+    def _take(self, name: str) -> bool:
+        if name in self._locks:
+            return True
+        try:
+            _make_private_folder(self._folder)
+            lock = try_lock(self._folder / f".{name}.lock")
+        except OSError:
+            lock = _NO_LOCK
+        if lock is not None:
+            self._locks[name] = lock
+        return lock is not None
 
 
 class DraftStore:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from console.backend import Backend
     from console.catalog import Catalog
+    from console.drafts import OwnDrafts
     from console.status import Job, LogLine, Status
     from console.words.glyphs import Glyphs
 
@@ -46,6 +47,7 @@ class Shell(NamesKeys, Protocol):
     status_signal: Signal[Status]
     log_lines: deque[LogLine]
     log_signal: Signal[LogLine]
+    drafts: OwnDrafts
     merges: dict[int, str]
     """The open merges by number, and the table each goes into, if it is known."""
     merges_signal: Signal[int]

@@ -39,6 +39,19 @@ def locked(path: Path, seconds: float | None = None, *, on_wait: Callable[[], ob
         os.close(handle)
 
 
+def try_lock(path: Path) -> int | None:
+    """Take the ``flock`` on ``path``: what ``os.close`` releases, or None while another has it. Raises OSError."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(handle)
+        if isinstance(error, BlockingIOError):
+            return None
+        raise
+    return handle
+
+
 def _wait(handle: int, seconds: float | None) -> None:
     """A blocking ``flock`` is fair (the kernel queues the waiting processes; asking again and again starved some for
     5 s beside seven others) but has no time-out, so a thread waits in it. If that is too late, it releases at once.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from console.drafts import Draft, DraftStore, open_merges
+from console.drafts import Draft, DraftStore, OwnDrafts
 from tests.console import samples
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend
@@ -62,7 +62,6 @@ async def test_the_drafts_of_all_merges_are_back_after_a_crash(backend: FakeBack
     drafts.save("merge-1", Draft("MERGE INTO a USING b"), 0)
     drafts.save("merge-3", Draft("MERGE INTO c USING d"), 0)
     drafts.keep("merge-3", Draft("not an open merge"))
-    assert open_merges(backend.home) == [1, 3]
     async with console(backend) as operator:
         await operator.warm()
         await operator.press("2")
@@ -82,7 +81,48 @@ async def test_a_closed_merge_is_gone_and_its_text_is_kept(backend: FakeBackend)
         assert operator.merge.number == 1
         await operator.misses("2 new")
         assert (backend.home / "drafts" / "merge-2.before-1.sql").read_text() == "my own"
-    assert open_merges(backend.home) == [1]
+    assert OwnDrafts(backend.home).left_open("merge") == [1]
+
+
+async def test_two_consoles_do_not_write_into_each_others_drafts(backend: FakeBackend) -> None:
+    drafts = DraftStore(backend.home)
+    drafts.save("merge-1", Draft("MERGE INTO a USING b"), 0)
+    drafts.save("merge-2", Draft("MERGE INTO c USING d"), 0)
+    elsewhere = OwnDrafts(backend.home)
+    assert elsewhere.left_open("merge") == [1, 2]
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("2")
+        await operator.sees("Another console is open with its drafts")
+        assert (operator.merge.number, operator.merge.editor.text) == (3, "")
+        await operator.write("MERGE INTO mine USING x")
+        await operator.press("escape", "n")
+        await operator.sees("4 new")
+        await operator.until(lambda: drafts.load("merge-3").sql == "MERGE INTO mine USING x")
+        assert drafts.load("merge-1").sql == "MERGE INTO a USING b"
+    elsewhere.release()
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("2")
+        await operator.sees("MERGE INTO a USING b", "2 c", "3 mine")
+
+
+async def test_two_consoles_have_a_table_of_their_own_to_create(backend: FakeBackend) -> None:
+    DraftStore(backend.home).save("create-1", Draft("CREATE TABLE theirs (id INT)"), 0)
+    elsewhere = OwnDrafts(backend.home)
+    assert elsewhere.left_open("create") == [1]
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("4")
+        await operator.sees("Name a table")
+        assert operator.create.pane.text == ""
+    elsewhere.release()
+    DraftStore(backend.home).save("create-2", Draft("CREATE TABLE other (id INT)"), 0)
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.press("4")
+        await operator.sees("Other texts are kept: drafts/create-2.sql")
+        assert operator.create.pane.text == "CREATE TABLE theirs (id INT)"
 
 
 async def test_a_merge_that_runs_is_not_closed(backend: FakeBackend) -> None:

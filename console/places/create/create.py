@@ -57,13 +57,21 @@ class CreatePlace(FormSqlPlace):
         )
         with ContentSwitcher(initial="form-pane", id="panes"):
             yield FormPane(id="form-pane")
-            yield ComposePane("create-1", empty=EMPTY, id="compose-pane")
+            yield ComposePane(f"create-{self._draft()}", empty=EMPTY, id="compose-pane")
             yield Preview(id="preview-pane")
             yield CommitPane(id="commit-pane")
         yield Running(id="running")
 
     def on_mount(self) -> None:
         self.focus_form()
+
+    def _draft(self) -> int:
+        """The number of the draft that is shown: the place has one."""
+        drafts = self.console_app.drafts
+        first, *others = drafts.left_open("create") or [drafts.free("create")]
+        if others:
+            self.notify("Other texts are kept: " + ", ".join(f"drafts/create-{number}.sql" for number in others))
+        return first
 
     @property
     def form_pane(self) -> FormPane:

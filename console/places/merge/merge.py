@@ -83,11 +83,18 @@ class MergePlace(FormSqlPlace):
         self.console_app.merges_signal.subscribe(self, self._merges_changed)
         self._merges_changed(self.number)
         self._name_restored()
-        if self.console_app.open_sql and self.number == 1:
+        if self.is_first and self.console_app.drafts.are_elsewhere("merge"):
+            self.notify("Another console is open with its drafts; this one has drafts of its own.")
+        if self.console_app.open_sql and self.is_first:
             self.use_text(self.console_app.open_sql)
         self.editor.focus()
 
     # Several merges
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it is the one that stays open."""
+        return self.number == min(self.console_app.merges)
 
     def _merges(self) -> list[tuple[str, str]]:
         return [
@@ -301,7 +308,7 @@ class MergePlace(FormSqlPlace):
     def possible(self) -> dict[str, bool]:
         looking = self.view == "preview" and self.plan is not None and self.operation is None
         on_clause = self.view == "form" and self.form_pane.clause is not None
-        own = {"close_merge": self.number != 1, "find_key": looking, "rehearse": looking and self.committed is None}
+        own = {"close_merge": not self.is_first, "find_key": looking, "rehearse": looking and self.committed is None}
         own |= dict.fromkeys(("form", "template", "save_merge"), self.typing)
         return super().possible() | own | dict.fromkeys(("add_clause", "remove_clause", "move_clause"), on_clause)
 
