@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from importlib import import_module
+from itertools import chain
 
 from textual.binding import Binding, InvalidBinding
 from textual.keys import Keys, key_to_character
@@ -105,10 +106,14 @@ def checked_keymap(wanted: Mapping[str, str]) -> tuple[dict[str, str], list[str]
 def _clashes(owners: Mapping[str, Iterable[Binding]], keymap: Mapping[str, str]) -> list[tuple[str, str, str]]:
     """Pairs of actions that can be active together and share a key, with that key."""
     found = []
-    everywhere = list(owners["Everywhere"])
+    places = [spec.label for spec in PLACES]
     for owner, bindings in owners.items():
         by_key: dict[str, list[str]] = defaultdict(list)
-        for binding in [*everywhere, *(bindings if owner != "Everywhere" else [])]:
+        around = {"Everywhere": owners["Everywhere"], owner: bindings}
+        if owner in places:
+            # each place has tables, and one of them has the focus
+            around["A table"] = owners["A table"]
+        for binding in chain.from_iterable(around.values()):
             for key in keys_of(binding, keymap):
                 if binding.id and binding.id not in by_key[key]:
                     by_key[key].append(binding.id)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from textual.binding import ActiveBinding, Binding
+from textual.dom import DOMNode
 
 _NAMES = {
     "question_mark": "?",
@@ -57,7 +58,7 @@ def hints(active: Iterable[ActiveBinding], *, plain: bool = False) -> list[KeyHi
     entries: list[KeyHint] = []
     actions: set[str] = set()
     groups: dict[str, int] = {}
-    for entry in active:
+    for entry in _as_declared(active):
         binding = entry.binding
         if not binding.show or not entry.enabled or binding.action in actions:
             continue
@@ -73,6 +74,16 @@ def hints(active: Iterable[ActiveBinding], *, plain: bool = False) -> list[KeyHi
             groups[group] = len(entries)
         entries.append(KeyHint(keys, group or binding.description, binding.action))
     return entries
+
+
+def _as_declared(active: Iterable[ActiveBinding]) -> Iterator[ActiveBinding]:
+    """Textual puts the bindings whose keys were chosen behind all others of their class, where a narrow line ends."""
+    by_node: dict[DOMNode, list[ActiveBinding]] = {}
+    for entry in active:
+        by_node.setdefault(entry.node, []).append(entry)
+    for node, entries in by_node.items():
+        declared = [binding.action for _, binding in node._bindings]
+        yield from sorted(entries, key=lambda entry: declared.index(entry.binding.action))
 
 
 def keys_of(binding: Binding, keymap: Mapping[str, str]) -> list[str]:

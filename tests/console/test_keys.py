@@ -100,12 +100,25 @@ async def test_keys_that_were_chosen_replace_the_old_ones_on_screen_and_in_the_h
         await operator.sees("Commit plan")
 
 
+async def test_chosen_keys_stand_where_the_old_ones_stood_on_a_narrow_screen(backend: FakeBackend) -> None:
+    Path(backend.home, "settings.toml").write_text('[keys]\nmerge.plan = "f3"\nmerge.commit = "f6"\n')
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.until(lambda: operator.app.keymap)
+        await operator.write(MERGE_SQL)
+        await operator.sees("F3 plan")
+        await operator.press("f3")
+        await operator.sees("updates 1,204")
+        assert operator.keys.split("  ")[0].strip() == "F6 commit…"
+
+
 REFUSED = {
     ("merge.pln", "f6"): "no action is named 'merge.pln', perhaps 'merge.plan'",
     ("merge.plan", "ctrll+r"): "merge.plan: there is no key 'ctrll+r'",
     ("merge.plan", "nokey"): "merge.plan: there is no key 'nokey'",
     ("merge.plan", ""): "merge.plan needs a key",
     ("merge.plan", "c"): "merge.plan: c is the key of merge.commit already",
+    ("merge.commit", "k"): "merge.commit: k is the key of grid.up already",
     ("merge.plan", "ctrl+q"): "merge.plan: ctrl+q is the key of app.quit already",
     ("app.help", "r"): "app.help: r is the key of",
 }
