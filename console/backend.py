@@ -88,10 +88,13 @@ class Backend(Protocol):
 
     def remember_tables(self, tables: Sequence[TableRef]) -> None: ...
 
+    def ledger_stamp(self) -> tuple[int, ...]:
+        """Another one whenever any program has written to the ledger. Cheap: nothing is opened."""
+
     def remembered_versions(self, name: str) -> list[TableVersion]:
         """The versions of a table that were listed here before, newest first, without asking Spark."""
 
-    def table_files(self, name: str, limit: int = 10_000) -> list[DataFile]: ...
+    def table_files(self, name: str, limit: int = 10_000, version: int | None = None) -> list[DataFile]: ...
 
     def table_rows(
         self, name: str, limit: int = 100, version: int | None = None, percent: float | None = None
@@ -107,7 +110,7 @@ class Backend(Protocol):
     def table_advice(self, name: str) -> tuple[LayoutAdvice, ...]:
         """Advice on the layout of a Delta table, with the evidence. Reads the table's keys."""
 
-    def explore_scan(self, name: str, predicate: str) -> ScanExplained:
+    def explore_scan(self, name: str, predicate: str, version: int | None = None) -> ScanExplained:
         """Which files of a Delta table a read with this predicate leaves, and why. No data is read."""
 
     def explore_query(self, query: str) -> tuple[QueryScan, ...]:

@@ -42,12 +42,16 @@ class Catalog:
         return self._columns.get(name)
 
     def load_tables(self) -> list[TableRef]:
-        """The tables of the first hundred schemas. A schema that cannot be listed is left out. Raises EngineError."""
+        """The tables of the first hundred schemas, as they were asked for before. Raises EngineError."""
+        known = self._tables
+        return self.ask_tables() if known is None else known
+
+    def ask_tables(self) -> list[TableRef]:
+        """The tables that the first hundred schemas have now, whoever made them. A schema that cannot be listed is
+        left out. Raises EngineError."""
         from engine.model.errors import EngineError, UnreachableError
 
-        known, forgotten = self._tables, self._forgotten
-        if known is not None:
-            return known
+        forgotten = self._forgotten
         found: list[TableRef] = []
         for schema in self._backend.list_schemas()[:SCHEMAS_LIMIT]:
             try:
@@ -69,7 +73,7 @@ class Catalog:
         return columns
 
     def try_columns(self, name: str) -> tuple[Column, ...]:
-        """The columns of a table, asked for once; what Spark does not know has none."""
+        """The columns of a table; one that was not there when it was asked for is asked for again."""
         from engine.model.errors import EngineError
 
         forgotten = self._forgotten

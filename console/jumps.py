@@ -28,7 +28,7 @@ def learn_jumps(app: SparkApp, keep: Callable[[list[Operation]], None]) -> None:
 
     def learn() -> list[Operation]:
         if app.status.spark == "warm":
-            app.catalog.load_tables()
+            app.catalog.ask_tables()
         return app.backend.history(limit=OPERATIONS)
 
     # who lists tables or the history says why that fails

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 HEARTBEAT_SECONDS = 15.0
+LEDGER_SECONDS = 2.0
 LONGEST_PAUSE = 240.0
 """Between two looks at a Spark that is lost."""
 
@@ -58,6 +59,7 @@ class SparkApp(App[None], Asking):
         self._silent_since: float | None = None
         """None while Spark answers, and if it was lost otherwise than by not answering."""
         self._looks_in_vain = 0
+        self._stamp: tuple[int, ...] | None = None
 
     def with_keys(self, text: str) -> str:
         """A sentence of ours, never anyone else's, with the keys in use in place of ``{merge.plan}``."""
@@ -99,7 +101,9 @@ class SparkApp(App[None], Asking):
     def _start_spark(self, *, restart: bool) -> None:
         self._silent_since = None
         self.forget("alive")  # that look is at the Spark of before
-        self.set_status(spark="starting", narration="Spark is starting…" if restart else self.status.narration)
+        # of the first start the app itself says what works meanwhile
+        again = self.status.spark != "starting"
+        self.set_status(spark="starting", narration="Spark is starting…" if again else self.status.narration)
 
         def start() -> tuple[str, ...]:
             # looked up in the thread too: a backend may only be imported when it is first asked
@@ -175,6 +179,17 @@ class SparkApp(App[None], Asking):
         sentence = silence(0, store)
         if sentence or self.status.narration:
             self.set_status(narration=sentence[:1].upper() + sentence[1:])
+
+    def _watch_the_ledger(self) -> None:
+        """Another console, or a shell, may write to it at any time."""
+        if not self.is_asking("stamp"):
+            self.ask("stamp", self.backend.ledger_stamp, self._ledger_stamped, lambda _: None)
+
+    def _ledger_stamped(self, stamp: tuple[int, ...]) -> None:
+        before, self._stamp = self._stamp, stamp
+        if before not in (None, stamp):
+            for place in self.open_places():
+                place.ledger_changed()
 
     def _heartbeat(self, found: tuple[bool, bool]) -> None:
         alive, replaced = found

@@ -86,10 +86,21 @@ class SparkTables:
     def remember_tables(self, tables: Sequence[TableRef]) -> None:
         self._ledger().cache_tables(self.catalog_name, tables)
 
-    def table_files(self, name: str, limit: int = 10_000) -> list[DataFile]:
+    def ledger_stamp(self) -> tuple[int, ...]:
+        from engine.session.home import ledger_path
+
+        path = ledger_path(self.home)
+        found: list[int] = []
+        for file in (path, path.with_name(f"{path.name}.wal")):
+            with contextlib.suppress(OSError):
+                status = file.stat()
+                found += [status.st_mtime_ns, status.st_size]
+        return tuple(found)
+
+    def table_files(self, name: str, limit: int = 10_000, version: int | None = None) -> list[DataFile]:
         from engine.table.table_files import table_files
 
-        return self._ask(lambda s: table_files(s, name, limit))
+        return self._ask(lambda s: table_files(s, name, limit, version))
 
     def table_rows(
         self, name: str, limit: int = 100, version: int | None = None, percent: float | None = None
@@ -117,10 +128,10 @@ class SparkTables:
 
         return self._ask(lambda s: advise_layout(s, name, self._ledger()))
 
-    def explore_scan(self, name: str, predicate: str) -> ScanExplained:
+    def explore_scan(self, name: str, predicate: str, version: int | None = None) -> ScanExplained:
         from engine.explore.scan_explorer import explore
 
-        return self._ask(lambda s: explore(s, name, predicate))
+        return self._ask(lambda s: explore(s, name, predicate, version))
 
     def explore_query(self, query: str) -> tuple[QueryScan, ...]:
         from engine.explore.scan_explorer import explore_query

@@ -13,7 +13,7 @@ import threading
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
@@ -173,6 +173,9 @@ class Asking(DOMNode):
 
     def _deliver_failure(self, question: Question, failure: Failure, failed: Callable[[Failure], None] | None) -> None:
         self.post_message(Failed(failure, question.spark))
+        if failure.unreachable and self.console_app.status.spark != "starting":
+            # here a key does what the engine's hint says of a shell
+            failure = replace(failure, hint=f"{self.console_app.spark_again()}.")
         if failed is not None:
             failed(failure)
 

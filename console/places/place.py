@@ -57,7 +57,7 @@ class Place(Screen[None], Asking):
         """Called when Spark does not answer any more, or did not come up. To be overridden."""
 
     def ledger_changed(self) -> None:
-        """Called whenever something was committed: what the place shows may be old."""
+        """Called whenever something was committed, here or elsewhere: what the place shows may be old."""
 
     def show_operation(self, op_id: str) -> None:
         """Put the cursor on an operation of the ledger. The history does."""

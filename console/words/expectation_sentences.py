@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from console.words.format import count, elide_end
-from console.words.visible import visible
+from console.words.visible import cell, visible
 
 if TYPE_CHECKING:
     from engine.model.expectation import ExpectationResult
@@ -52,6 +52,4 @@ def rows(one: ExpectationResult) -> list[str]:
 
 
 def row_text(cells: Iterable[tuple[str, str | None]]) -> str:
-    return ", ".join(
-        f"{visible(name)}={'NULL' if value is None else elide_end(visible(value), CELL_WIDTH)}" for name, value in cells
-    )
+    return ", ".join(f"{visible(name)}={elide_end(cell(value), CELL_WIDTH)}" for name, value in cells)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from console.words.format import elide_end, number
 from console.words.glyphs import Glyphs
+from console.words.visible import cell as visible_cell
 from console.words.visible import visible
 from engine.sql.names import unquoted
 from engine.sql.sql_text import key_names
@@ -77,4 +78,4 @@ def _pairs(cells: Cells) -> str:
 
 def cell(value: str | None) -> str:
     """A value of a row on one line, cut if it is long."""
-    return "NULL" if value is None else elide_end(visible(value), CELL_WIDTH)
+    return elide_end(visible_cell(value), CELL_WIDTH)

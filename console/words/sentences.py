@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from console.words import create_sentences, expectation_sentences
 from console.words.format import count, elide_end, number, short_id, size
 from console.words.glyphs import Glyphs
-from console.words.visible import visible
+from console.words.visible import cell, visible
 
 if TYPE_CHECKING:
     from engine.model.operation import Outcome, Rehearsal
@@ -140,8 +140,8 @@ def rivals(plan: Plan, glyphs: Glyphs, *, all_columns: bool) -> tuple[list[str],
             cells: list[str | None] = [_shown(row.get(name)) for name in of_keys]
             cells.append("" if index else number(key.source_rows))
             for name in others:
-                cell = _shown(row.get(name))
-                cells.append(f"{glyphs.changed} {cell or 'NULL'}" if name in key.differing else cell)
+                value = row.get(name)
+                cells.append(f"{glyphs.changed} {cell(value)}" if name in key.differing else _shown(value))
             rows.append(cells)
     return [*of_keys, "source rows", *others], rows
 
@@ -340,9 +340,7 @@ def warnings_counted(warnings: Sequence[Remark]) -> str:
 
 def remark_details(remark: Remark) -> list[str]:
     """Some of the keys of a warning, and what mends it."""
-    keys = [
-        ", ".join(f"{name} = {'NULL' if cell is None else cell}" for name, cell in key.items()) for key in remark.keys
-    ]
+    keys = [", ".join(f"{visible(name)} = {cell(value)}" for name, value in key.items()) for key in remark.keys]
     lines = [f"keys: {'; '.join(keys)}"] if keys else []
     return lines + ([f"to paste: {remark.fix}"] if remark.fix else [])
 

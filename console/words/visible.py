@@ -29,6 +29,13 @@ def visible(text: str, *, lines: bool = False, tab_size: int = 4) -> str:
     return _one_line(text)
 
 
+def cell(value: str | None) -> str:
+    """A value of a row. NULL is ``NULL``, and a text that reads NULL is in quotes."""
+    if value is None:
+        return "NULL"
+    return "'NULL'" if value == "NULL" else visible(value)
+
+
 def is_visible(text: str) -> bool:
     """Whether ``visible`` would leave ``text`` as it is."""
     return visible(text) == text

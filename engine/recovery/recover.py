@@ -50,7 +50,7 @@ POLL_SECONDS = 0.1
 BLIND_SECONDS = 10.0
 """How long interrupted work gets to end where Spark cannot tell whether it has ended."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-NOT_COMMITTED: Final = "The program that ran it is gone, and the table's log has no commit of it."
+NOT_COMMITTED: Final = "The program that ran it, or its Spark, is gone, and the table's log has no commit of it."
 
 
 @dataclass(frozen=True)

@@ -82,8 +82,8 @@ def _fake(home: Path) -> Any:
     files: list[DataFile] = []
 
     class Busy(FakeBackend):
-        def table_files(self, name: str, limit: int = 10_000) -> list[DataFile]:
-            return files or super().table_files(name, limit)
+        def table_files(self, name: str, limit: int = 10_000, version: int | None = None) -> list[DataFile]:
+            return files or super().table_files(name, limit, version)
 
         def apply(self, plan: Any, *, accept: Any, operation_id: str, on_progress: Any) -> Any:  # noqa: ARG002
             step = 0

@@ -48,10 +48,15 @@ class FakeBackend:
         self.recovered: tuple[str, ...] = ()
         """What is told of operations whose program is gone."""
         self.ledger = samples.a_ledger()
+        self.stamp: tuple[int, ...] = ()
+        self.new_tables: list[TableRef] = []
+        """What another program has made, in every schema."""
         self.schemas = ["default", "sales"]
         self.remembered: list[TableRef] = []
         self.file_count = 40
         self.files_have_statistics = True
+        self.table_update: dict[str, object] = {}
+        """What another program has made of every table."""
         self._cancelled: set[str] = set()
         self._gates: dict[str, threading.Event] = {}
         self._lock = threading.Lock()
@@ -122,7 +127,7 @@ class FakeBackend:
 
     def list_tables(self, schema: str) -> list[TableRef]:
         self._enter("list_tables", schema)
-        return samples.some_tables(schema)
+        return [*samples.some_tables(schema), *self.new_tables]
 
     def find_tables(self, directory: str) -> list[TableRef]:
         self._enter("find_tables", directory)
@@ -131,7 +136,7 @@ class FakeBackend:
 
     def table_detail(self, name: str) -> TableDetail:
         self._enter("table_detail", name)
-        return samples.a_detail(name)
+        return samples.a_detail(name).model_copy(update=self.table_update)
 
     def table_columns(self, name: str) -> tuple[Column, ...]:
         self._enter("table_columns", name)
@@ -149,12 +154,15 @@ class FakeBackend:
         self._enter("remember_tables", needs_spark=False)
         self.remembered = list(tables)
 
+    def ledger_stamp(self) -> tuple[int, ...]:
+        return self.stamp
+
     def remembered_versions(self, name: str) -> list[TableVersion]:
         self._enter("remembered_versions", name, needs_spark=False)
         return samples.some_versions()
 
-    def table_files(self, name: str, limit: int = 10_000) -> list[DataFile]:
-        self._enter("table_files", name, limit)
+    def table_files(self, name: str, limit: int = 10_000, version: int | None = None) -> list[DataFile]:
+        self._enter("table_files", name, limit, version)
         files = samples.some_files(min(self.file_count, limit))
         return files if self.files_have_statistics else [file.model_copy(update={"rows": None}) for file in files]
 
@@ -178,7 +186,7 @@ class FakeBackend:
             LayoutAdvice("SMALL_FILES", "Many files are small.", "30 of 40 files are below 16 MiB", f"OPTIMIZE {name}"),
         )
 
-    def explore_scan(self, name: str, predicate: str) -> ScanExplained:
+    def explore_scan(self, name: str, predicate: str, version: int | None = None) -> ScanExplained:  # noqa: ARG002
         self._enter("explore_scan", name, predicate)
         return samples.a_scan(predicate)
 

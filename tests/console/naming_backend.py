@@ -77,8 +77,8 @@ class NamingBackend(FakeBackend):
         made = super().table_versions(name, limit)
         return [one.model_copy(update={"operation": tag(name, "versions")}) for one in made]
 
-    def table_files(self, name: str, limit: int = 10_000) -> list[DataFile]:
-        made = super().table_files(name, limit)
+    def table_files(self, name: str, limit: int = 10_000, version: int | None = None) -> list[DataFile]:
+        made = super().table_files(name, limit, version)
         # the statistics are of the files too
         return [one.model_copy(update={"path": tag(name, "files"), "partition": {}}) for one in made]
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from console.places.history.history import HistoryPlace
 from console.places.statement.preview import Preview
 from console.widgets.accept import Accept
 from engine.commit.policy import Policy
 from engine.model.errors import EngineError, StalePlanError
 from engine.model.expectation import ExpectationResult
+from engine.model.operation import Operation
 from tests.console import samples
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend
@@ -102,6 +104,12 @@ async def test_progress_is_told_while_it_commits_even_from_another_place(backend
         await operator.sees("kept its promise")
 
 
+def a_try(status: str, **more: object) -> Operation:
+    """What the ledger has of a commit that has begun just now."""
+    update = {"status": status, "started_at": "2999-01-01T00:00:00.000Z", **more}
+    return samples.a_ledger()[0].model_copy(update=update)
+
+
 async def test_x_cancels_a_commit_by_its_id_and_tells_whether_it_had_committed(backend: FakeBackend) -> None:
     backend.hold("apply")
     async with console(backend) as operator:
@@ -112,8 +120,7 @@ async def test_x_cancels_a_commit_by_its_id_and_tells_whether_it_had_committed(b
         await operator.sees("5 of 10 tasks")
         await operator.press("x")
         await operator.sees("The commit was cancelled.", "Whether it had committed before is not known yet")
-        one = backend.ledger[0].model_copy(update={"plan_id": samples.a_plan().plan_id, "status": "cancelled"})
-        backend.ledger = [one]
+        backend.ledger = [a_try("cancelled")]
         backend.hold("apply")
         await operator.press("v", "c")
         await operator.sees("Commit plan")
@@ -122,6 +129,47 @@ async def test_x_cancels_a_commit_by_its_id_and_tells_whether_it_had_committed(b
         await operator.press("x")
         await operator.sees("Nothing was committed: the table's log was asked.")
         assert backend.called("cancel") == [(called[2],) for called in backend.called("apply")]
+
+
+async def test_what_became_of_a_commit_is_told_once_spark_is_there_again(backend: FakeBackend) -> None:
+    backend.hold("apply")
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("c")
+        await operator.sees("Commit plan")
+        await operator.press("ctrl+y")
+        await operator.sees("5 of 10 tasks")
+        backend.die()
+        # an older try of the same plan was committed, and says nothing of this one
+        await operator.sees("Spark was lost while it ran.", "F9 starts it again")
+        assert "server start" not in operator.screen
+        operator.app._ledger_stamped((0,))
+        for stamp, status, said in (
+            (1, "not_committed", "Nothing was committed: the table's log was asked."),
+            (2, "applied", "It was committed before the answer was lost."),
+        ):
+            backend.ledger = [a_try(status), *samples.a_ledger()]
+            operator.app._ledger_stamped((stamp,))
+            await operator.sees(said)
+
+
+async def test_h_goes_to_the_try_that_failed_and_not_to_an_older_one_of_the_same_plan(backend: FakeBackend) -> None:
+    backend.errors["apply"] = EngineError("DELTA_CONCURRENT_APPEND", "somebody was faster", "Try again.")
+    backend.ledger = [a_try("failed", op_id="new"), *(one for one in samples.a_ledger())]
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.press("3")
+        await operator.sees("applied, kept")
+        place = operator.app.screen
+        assert isinstance(place, HistoryPlace)
+        await operator.press("down")
+        await operator.until(lambda: place.op_id == "01JCM4Z7")
+        await operator.plan(MERGE_SQL)
+        await operator.press("c")
+        await operator.sees("Commit plan")
+        await operator.press("ctrl+y")
+        await operator.sees("somebody was faster")
+        await operator.press("h")
+        await operator.until(lambda: place.op_id == "new")
 
 
 async def test_a_stale_plan_is_refused_with_what_collides(backend: FakeBackend) -> None:

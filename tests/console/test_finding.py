@@ -10,6 +10,7 @@ from console.places.history.history import HistoryPlace
 from console.places.statement.plan_pages import rows_page
 from console.places.tables.tables import TablesPlace
 from console.words.glyphs import UNICODE
+from engine.model.browse import TableRef
 from tests.console import samples
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend
@@ -99,6 +100,19 @@ async def test_the_palette_jumps_to_a_table_a_merge_and_an_operation(backend: Fa
         await operator.sees("Merge 1: sales.orders")
         await operator.press("down", "enter")
         await operator.until(lambda: operator.merge.editor.text == MERGE_SQL)
+
+
+async def test_the_palette_finds_a_table_that_another_program_has_made_since(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.press("ctrl+p")
+        await operator.until(operator.app.catalog.known_tables)
+        await operator.press("escape")
+        backend.new_tables = [TableRef(name="sales.zebra", table="zebra")]
+        await operator.press("ctrl+p")
+        await operator.until(lambda: any(one.table == "zebra" for one in operator.app.catalog.known_tables()))
+        await operator.press(*"zebra")
+        await operator.sees("Table: sales.zebra")
 
 
 def test_the_columns_that_change_come_right_behind_the_key_in_the_rows() -> None:

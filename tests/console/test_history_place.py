@@ -43,6 +43,20 @@ async def test_what_came_of_an_operation_is_readable_at_80_columns_however_long_
         await operator.sees("shot  merge")
 
 
+async def test_what_another_program_did_is_shown_without_a_key(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.press("3")
+        await operator.sees("✔ kept")
+        await operator.press("down")
+        operator.app._ledger_stamped((0,))
+        backend.ledger = [one.model_copy(update={"status": "undone"}) for one in backend.ledger]
+        operator.app._ledger_stamped((1,))
+        await operator.sees("undone")
+        place = operator.app.screen
+        assert isinstance(place, HistoryPlace)
+        assert place.op_id == "01JCM3QK"
+
+
 def test_a_result_is_shortened_to_what_tells_most() -> None:
     assert short_result("+30,167 ~1,204 -129,001") == "+30.2k ~1,204 -129k"
     assert short_result("[DELTA_CONCURRENT_APPEND] Files were added.") == "CONCURRENT_APPEND"

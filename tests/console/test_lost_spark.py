@@ -86,6 +86,24 @@ async def test_a_driver_that_dies_while_it_commits_claims_nothing(backend: FakeB
         await operator.sees("Spark was lost while it ran.", "History place says whether it committed")
 
 
+async def test_a_spark_that_comes_up_again_is_not_called_lost(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.warm()
+        backend.die()
+        operator.app._check_alive()
+        await operator.sees("Spark is lost")
+        # another program has started it, and connecting to it takes a while
+        backend.replaced = True
+        backend.dead = False
+        backend.hold("connect")
+        operator.app._silent_since = None
+        operator.app._check_alive()
+        await operator.sees("starting")
+        assert "Spark is lost" not in operator.screen
+        backend.release("connect")
+        await operator.sees("warm · idle")
+
+
 async def test_restart_is_offered_only_when_there_is_something_to_restart(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.warm()

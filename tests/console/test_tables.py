@@ -9,7 +9,7 @@ from console.places.tables.statistics_page import statistics_page
 from console.places.tables.tables import TablesPlace
 from console.widgets.table_tree import TableTree
 from engine.model.browse import Column
-from engine.model.errors import EngineError
+from engine.model.errors import EngineError, UnreachableError
 from tests.console import samples
 from tests.console.drive import ORDERS, Operator, console
 from tests.console.fake_backend import FakeBackend
@@ -77,6 +77,61 @@ async def test_enter_opens_a_table_and_its_views_turn_with_brackets(backend: Fak
             await operator.press("right_square_bracket")
         await operator.sees("40 files, 921 MB in all.")
         assert len(backend.called("table_files")) == 1
+
+
+async def look_round(operator: Operator) -> TablesPlace:
+    """The views whose pages are made of files and rows, and back to the columns."""
+    await operator.sees("orders_feed")
+    await operator.press(*ORDERS, "enter")
+    await operator.sees("bigint", "v41")
+    place = operator.app.screen
+    assert isinstance(place, TablesPlace)
+    for view, words in (("files", "40 files, 921 MB"), ("rows", "100 rows; there are more."), ("columns", "bigint")):
+        place.action_view(view)
+        await operator.sees(words)
+    return place
+
+
+async def test_views_are_of_one_version_though_another_program_commits(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        place = await look_round(operator)
+        backend.table_update = {"version": 42, "num_files": 3, "num_bytes": 1024}
+        place.action_view("rows")
+        await operator.sees("v42 · 3 files · 1 kB", "100 rows; there are more.")
+        assert [call[2] for call in backend.called("table_rows")] == [41, 42]
+        place.action_view("files")
+        await operator.sees("40 files, 921 MB")
+        assert [call[2] for call in backend.called("table_files")] == [41, 42]
+
+
+async def test_a_table_made_anew_under_its_name_keeps_no_column_of_the_old_one(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        place = await look_round(operator)
+        backend.table_update = {"table_id": "another", "columns": (Column(name="zebra", type="int"),)}
+        place.action_view("columns")
+        await operator.sees("zebra")
+        assert "order_id" not in operator.screen
+
+
+async def test_a_table_that_was_dropped_keeps_no_page_and_is_found_again(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        place = await look_round(operator)
+        backend.errors["table_detail"] = EngineError("TABLE_OR_VIEW_NOT_FOUND", "The table cannot be found.")
+        place.action_view("rows")
+        await operator.sees("TABLE_OR_VIEW_NOT_FOUND")
+        assert "v41" not in operator.screen
+        del backend.errors["table_detail"]
+        place.action_view("columns")
+        await operator.sees("v41", "bigint")
+
+
+async def test_what_was_read_stays_while_spark_is_away(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        place = await look_round(operator)
+        backend.errors["table_detail"] = UnreachableError("SPARK_UNREACHABLE", "Spark does not answer any more.")
+        place.action_view("rows")
+        await operator.until(lambda: not place.is_asking("detail"))
+        await operator.sees("v41", "100 rows; there are more.")
 
 
 async def open_a_version(operator: Operator) -> None:

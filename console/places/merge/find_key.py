@@ -14,7 +14,7 @@ from console.widgets.page_view import failure_head
 from console.words import sentences
 from console.words.format import count, elide_end, elide_file
 from console.words.glyphs import Glyphs
-from console.words.visible import visible
+from console.words.visible import cell, visible
 from console.work import Failure
 
 if TYPE_CHECKING:
@@ -176,15 +176,11 @@ def _target(row: FoundRow, cells: tuple[str | None, str | None] | None, glyphs: 
     before, after = cells
     action = row.change.action if row.change is not None else None
     if action == "insert":
-        return f"{glyphs.insert} {_named(after)}"
+        return f"{glyphs.insert} {cell(after)}"
     if action == "delete":
-        return f"{glyphs.delete} {_named(before)}"
-    return _shown(before) if before == after else f"{glyphs.changed} {_named(before)} {glyphs.becomes} {_named(after)}"
+        return f"{glyphs.delete} {cell(before)}"
+    return _shown(before) if before == after else f"{glyphs.changed} {cell(before)} {glyphs.becomes} {cell(after)}"
 
 
 def _shown(cell: str | None) -> str | None:
     return None if cell is None else visible(cell)
-
-
-def _named(cell: str | None) -> str:
-    return "NULL" if cell is None else visible(cell)

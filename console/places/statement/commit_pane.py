@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from console.words.projection import Projection
     from engine.model.operation import Operation, Outcome
     from engine.model.plans import AnyPlan
+
+
+NOT_COMMITTED = ("cancelled", "failed", "not_committed")
 
 
 class CommitPane(Vertical):
@@ -72,7 +76,10 @@ class CommitPane(Vertical):
             # a cancel that the user asked for is no error
             lines: Head = (signed(self.glyphs.warning, "$text-warning", "The commit was cancelled.", "bold"),)
         else:
-            lines = (*failure_head(failure, self.glyphs.error), sentence(""))
+            # what to do of a Spark that was lost then is of no use once it is known what became of the commit
+            known = settled is not None and settled.status in (*NOT_COMMITTED, "applied")
+            shown = replace(failure, hint="") if known and failure.unreachable else failure
+            lines = (*failure_head(shown, self.glyphs.error), sentence(""))
         head = (*lines, sentence(cast("Place", self.screen).with_keys(_what_now(failure, settled))))
         self.page.show(Page(head, promise_table(plan, None, self.glyphs)))
 
@@ -100,7 +107,9 @@ def _what_now(failure: Failure, settled: Operation | None) -> str:
         return "Its rows are not in the table. {merge.replan} plans again."
     if failure.stale:
         return "The table or the source moved since the plan. Nothing was committed; {merge.replan} plans again."
-    if settled is not None and settled.status in ("cancelled", "failed", "not_committed"):
+    if settled is not None and settled.status == "applied":
+        return "It was committed before the answer was lost. {merge.history} shows what it did, and takes it back."
+    if settled is not None and settled.status in NOT_COMMITTED:
         return "Nothing was committed: the table's log was asked. {merge.replan} plans again."
     if failure.cancelled:
         return "Spark was told to stop. Whether it had committed before is not known yet: the History place says it."

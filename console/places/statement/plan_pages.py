@@ -13,7 +13,7 @@ from console.words import change_rows, expectation_sentences, sentences
 from console.words.format import count, duration, number, share, size
 from console.words.glyphs import Glyphs, accuracy_mark
 from console.words.plan_rows import plan_keys
-from console.words.visible import visible
+from console.words.visible import cell, visible
 
 if TYPE_CHECKING:
     from engine.model.changes import Changes
@@ -349,7 +349,7 @@ def _change(before: Cells | None, after: Cells | None, name: str, glyphs: Glyphs
     old, new = before.get(name), after.get(name)
     if old == new:
         return _cell(old)
-    return f"{glyphs.changed} {_cell(old) or 'NULL'} {glyphs.becomes} {_cell(new) or 'NULL'}"
+    return f"{glyphs.changed} {cell(old)} {glyphs.becomes} {cell(new)}"
 
 
 def _cell(value: str | None) -> str | None:

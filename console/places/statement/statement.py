@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from typing_extensions import override
 
 from console import garbage
 from console.places.statement.statement_editor import ComposePane
-from console.places.statement.steps_place import Operation, StepsPlace
+from console.places.statement.steps_place import RECENT, Operation, StepsPlace, newest_of
 from console.progress import Advanced, reporter
 from console.status import Job
 from console.widgets.editor import SqlEditor
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from engine.model.operation import Outcome, Rehearsal
     from engine.model.plans import AnyPlan
 
-RECENT = 50
 SAMPLE_ROWS = 5
 PLANNING = "Spark plans this text. Planning writes nothing."
 
@@ -109,7 +109,7 @@ class StatementPlace(StepsPlace):
         # the preview has it, even if the operator has typed on and stays at the text
         self._name_steps()
         self._planned_text = operation.typed
-        self.committed = self.projection = self.rehearsal = None
+        self.committed = self.projection = self.rehearsal = self.failed = None
         self._project(plan)
         name = short_id(plan.plan_id)
         self.console_app.record(f"Plan {name}: {sentences.summary(plan)}.")
@@ -215,6 +215,8 @@ class StatementPlace(StepsPlace):
         if reason:
             self.notify(f"Nothing was committed. {reason}", title="Cannot be committed", severity="error")
             return
+        # the ledger cuts what is below a millisecond
+        self.failed, self.commit_began = None, datetime.now(timezone.utc).replace(microsecond=0)
         operation = self.begin("committing", self.projection)
         report = reporter(self, operation.operation_id)
         self.commit_pane.show_running(plan)
@@ -233,6 +235,8 @@ class StatementPlace(StepsPlace):
 
     @override
     def ledger_changed(self) -> None:
+        if self.failed is not None:
+            self._ask_what_became(*self.failed)
         # what is shown of a commit may be taken back, and be there again
         plan, committed = self.plan, self.committed
         if plan is None or committed is None or not committed.op_id:
@@ -249,13 +253,17 @@ class StatementPlace(StepsPlace):
         self.ask("taken back", look, found, lambda _: None, of=lambda: (self.plan_id, self.committed))
 
     def _apply_failed(self, plan: AnyPlan, failure: Failure) -> None:
+        self.failed = plan, failure
         self.commit_pane.show_failure(plan, failure)
         self._commit_ended(str(failure), kept=False)
-        # if Spark still answers, the engine has read the table's log by now, and the ledger has the result
+
+    def _ask_what_became(self, plan: AnyPlan, failure: Failure) -> None:
+        """The ledger has it: if Spark answers, as soon as the commit ends, else when Spark is there again."""
         self.ask(
             "settled",
-            lambda: next((one for one in self.backend.history(limit=RECENT) if one.plan_id == plan.plan_id), None),
+            lambda: newest_of(plan.plan_id, self.backend.history(limit=RECENT), self.commit_began),
             lambda found: self.commit_pane.show_failure(plan, failure, found),
+            lambda _: None,
             of=lambda: (self.plan_id, self.operation, self.committed),
         )
 

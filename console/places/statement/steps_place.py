@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
@@ -18,11 +20,17 @@ from console.widgets.editor import SqlEditor
 from console.widgets.lines import TabLine
 from console.widgets.page_view import PageView
 from console.words import sentences
-from console.words.format import short_id
+from console.words.format import parse_time, short_id
+from console.work import Failure
 
 if TYPE_CHECKING:
+    from engine.model.operation import Operation as Recorded
     from engine.model.operation import Outcome
     from engine.model.plans import AnyPlan
+
+EVER = datetime.min.replace(tzinfo=timezone.utc)
+RECENT = 50
+"""How many operations of the ledger are looked through for one of now."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +40,13 @@ class Operation:
     operation_id: str
     kind: str
     typed: Draft
+
+
+def newest_of(plan_id: str, operations: Iterable[Recorded], since: datetime = EVER) -> Recorded | None:
+    """The last try of a plan, if it began ``since`` then, out of operations that come newest first."""
+    newest = next((one for one in operations if one.plan_id == plan_id), None)
+    began = parse_time(newest.started_at) if newest is not None else None
+    return newest if began is not None and began >= since else None
 
 
 class StepsPlace(Place):
@@ -45,6 +60,9 @@ class StepsPlace(Place):
         self.plan: AnyPlan | None = None
         self._planned_text = Draft("")
         self.committed: Outcome | None = None
+        self.failed: tuple[AnyPlan, Failure] | None = None
+        """The commit that failed last, and how."""
+        self.commit_began = EVER
         self.operation: Operation | None = None
 
     @property
@@ -142,10 +160,24 @@ class StepsPlace(Place):
         self.preview.turn_to(view)
 
     def action_history(self) -> None:
-        place = cast("Place", self.console_app.go_to("history"))
+        place, plan_id = cast("Place", self.console_app.go_to("history")), self.plan_id
+
+        def found(newest: Recorded | None) -> None:
+            if newest is not None:
+                place.show_operation(newest.op_id)
+
         if self.committed is not None:
             # the cursor of the history stays where it was, and the commit is above it
             place.call_after_refresh(place.show_operation, self.committed.op_id)
+        elif plan_id:
+            # one plan may have been tried before
+            self.ask(
+                "newest",
+                lambda: newest_of(plan_id, self.backend.history(limit=RECENT)),
+                found,
+                lambda _: None,
+                of=lambda: (self.plan_id, place.is_current),
+            )
 
     def action_copy_text(self) -> None:
         if self.plan is None or self.view not in ("preview", "commit"):

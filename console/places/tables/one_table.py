@@ -46,6 +46,8 @@ class OneTable(Place):
         self.sampled: set[str] = set()
         """The tables whose rows are drawn by chance, until the first ones are asked for again."""
         self._pages: dict[str, Page] = {}
+        self._submitted = False
+        """Whether the operator waits for the files of the predicate."""
 
     @property
     def table_list(self) -> TableList:
@@ -76,29 +78,14 @@ class OneTable(Place):
             self.look_again()
 
     def look_again(self) -> None:
-        """Ask anew for the table that is shown. The focus stays where the operator is."""
-        name = self._name_shown
+        """Forget what is known of the table that is shown, and ask anew. The focus stays where the operator is."""
+        self._forget_table()
+        self.action_view(self.view)
+
+    def _forget_table(self) -> None:
         self.detail = None
         self._pages.clear()
         self._draw_name()
-        if self.table_list.is_starting:
-            self.page.say(self.awaited(name))
-            self.ask(
-                "remembered",
-                lambda: self.backend.remembered_versions(name),
-                self._show_remembered,
-                lambda _: None,
-                of=lambda: (self._name_shown, self.detail),
-            )
-            return
-        self.page.say(f"Looking at {name}…")
-        self.ask(
-            "detail",
-            lambda: self.backend.table_detail(name),
-            self._described,
-            self._failed,
-            of=lambda: self._name_shown,
-        )
 
     @staticmethod
     def awaited(name: str) -> str:
@@ -112,19 +99,42 @@ class OneTable(Place):
             self.page.show(Page((sentence(text),), versions_table(versions)))
 
     def _described(self, detail: TableDetail) -> None:
-        self.detail = detail
-        if self.shown is not None:
-            self.table_list.opened(self.shown.name)
-        self._draw_name()
-        self.action_view(self.view)
-        self.refresh_bindings()
+        shown = self.shown
+        if shown is None:
+            return
+        if detail != self.detail:
+            # another program has committed, or made the table anew: every view is of one version
+            self._forget_table()
+            self.detail = detail
+            self.table_list.opened(shown.name)
+            self._draw_name()
+            self.refresh_bindings()
+        if self.view not in self._pages:
+            self._ask_view(shown, detail)
+
+    def _ask_view(self, shown: Shown, detail: TableDetail) -> None:
+        from console.places.tables.table_pages import VIEWS
+
+        build = VIEWS[self.view][1]
+        self.page.say("Asking Spark…")
+        self.ask(
+            "view",
+            lambda: build(self.backend, shown, detail),
+            partial(self._built, self.view),
+            self._not_built,
+            of=lambda: (self.shown, self.detail, self.view),
+        )
+
+    def _not_described(self, failure: Failure) -> None:
+        if failure.unreachable and self.view in self._pages:
+            # what was read stays true of its version
+            return
+        self._forget_table()
+        self.page.fail(failure)
 
     @property
     def _name_shown(self) -> str:
         return self.shown.name if self.shown is not None else ""
-
-    def _failed(self, failure: Failure) -> None:
-        self.page.fail(failure)
 
     def _draw_name(self) -> None:
         if self.shown is None:
@@ -150,37 +160,53 @@ class OneTable(Place):
         )
 
     def action_view(self, view: str) -> None:
-        """Show one of the views of the table, asking for it if it was not looked at yet."""
-        from console.places.tables.table_pages import VIEWS
-
+        """Show one of the views of the table as it is now: what was looked at before, until Spark says it is old."""
         self.view = view
         self.query_one("#views", TabLine).chosen = view
         self.query_one("#predicate").display = view == "scan"
-        shown, detail = self.shown, self.detail
-        if shown is None or detail is None:
+        if self.shown is None:
             return
-        if (known := self._pages.get(view)) is not None:
+        name, known = self.shown.name, self._pages.get(view)
+        if known is not None:
             self._show(known)
+        elif not self.table_list.is_starting:
+            self.page.say("Asking Spark…" if self.detail is not None else f"Looking at {name}…")
+        if self.table_list.is_starting:
+            if known is None:
+                self._ask_remembered(name)
             return
-        build = VIEWS[view][1]
-        self.page.say("Asking Spark…")
         self.ask(
-            "view",
-            lambda: build(self.backend, shown, detail),
-            partial(self._built, view),
-            self._failed,
-            of=lambda: (self.shown, self.detail, self.view),
+            "detail",
+            lambda: self.backend.table_detail(name),
+            self._described,
+            self._not_described,
+            of=lambda: (self._name_shown, self.view),
+        )
+
+    def _ask_remembered(self, name: str) -> None:
+        self.page.say(self.awaited(name))
+        self.ask(
+            "remembered",
+            lambda: self.backend.remembered_versions(name),
+            self._show_remembered,
+            lambda _: None,
+            of=lambda: (self._name_shown, self.detail),
         )
 
     def _built(self, view: str, page: Page) -> None:
         self._pages[view] = page
         self._show(page)
-        predicate = self.query_one("#predicate", Input)
+        predicate, submitted = self.query_one("#predicate", Input), self._submitted
         as_asked = self.shown is not None and predicate.value == self.shown.predicate
-        if view == "scan" and page.table is not None and self.focused is predicate and as_asked:
+        self._submitted = False
+        if submitted and view == "scan" and page.table is not None and self.focused is predicate and as_asked:
             # after an error, and once somebody types on, it stays where the predicate is
             self.set_focus(None)
             self.page.focus_page()
+
+    def _not_built(self, failure: Failure) -> None:
+        self._submitted = False
+        self.page.fail(failure)
 
     def _show(self, page: Page) -> None:
         self.page.show(page)
@@ -200,6 +226,7 @@ class OneTable(Place):
         if self.shown is not None:
             self.shown = replace(self.shown, predicate=event.value)
             self._pages.pop("scan", None)
+            self._submitted = True
             self.action_view("scan")
 
     @on(PageView.RowOpened)

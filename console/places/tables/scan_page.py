@@ -35,7 +35,7 @@ VERDICTS = (
 PARTITION, DERIVED, STATISTICS, KEPT = range(4)
 
 
-def scan_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
+def scan_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
     """The files that a read with the predicate of ``shown`` leaves, those first."""
     if not shown.predicate.strip():
         return Page((sentence(ASK, "$foreground-muted"),))
@@ -43,7 +43,7 @@ def scan_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
 
     if is_query(shown.predicate):
         return query_page(backend.explore_query(shown.predicate))
-    return page_of(backend.explore_scan(shown.name, shown.predicate))
+    return page_of(backend.explore_scan(shown.name, shown.predicate, detail.version))
 
 
 def query_page(scans: Sequence[QueryScan]) -> Page:

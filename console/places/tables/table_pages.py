@@ -156,10 +156,10 @@ def files_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
 
 
 @lru_cache(maxsize=1)
-def _files(backend: Backend, name: str, _table_id: str, _version: int) -> list[DataFile]:
+def _files(backend: Backend, name: str, _table_id: str, version: int | None) -> list[DataFile]:
     """The files of a version: several views are made of them, and a long log is read once."""
     with garbage.put_off():
-        files = backend.table_files(name, FILES_LIMIT)
+        files = backend.table_files(name, FILES_LIMIT, version)
         garbage.stays(len(files))
     return files
 
@@ -184,7 +184,8 @@ def _age(seconds: float) -> int:
 
 def rows_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
     percent, of = _sample(backend, shown, detail) if shown.sampled else (None, "")
-    page = backend.table_rows(shown.name, shown.rows, shown.version, percent)
+    version = detail.version if shown.version is None else shown.version
+    page = backend.table_rows(shown.name, shown.rows, version, percent)
     # numbers line up, whatever their width
     columns = [Column(column.name, align="right" if _is_number(column.type) else "left") for column in page.columns]
     rows: list[Row] = [tuple(None if cell is None else visible(cell) for cell in row) for row in page.rows]

@@ -91,9 +91,13 @@ class TablesPlace(OneTable):
             self.page.say(f"Spark is lost: {self.console_app.spark_again()}.\n\n{self.with_keys(WITHOUT_SPARK)}")
 
     def ledger_changed(self) -> None:
-        # a commit makes versions, files and rows old; they are asked for again when looked at
+        # a commit makes versions, files and rows old; elsewhere they are asked for when one comes back
+        if self.app.screen is self:
+            self.action_view(self.view)
+
+    def on_screen_resume(self) -> None:
         if self.shown is not None:
-            self.look_again()
+            self.action_view(self.view)
 
     @override
     def tables_changed(self) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.words.visible import is_visible, visible
+from console.words.visible import cell, is_visible, visible
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,7 @@ def test_lines_stay_lines_where_they_are_wanted() -> None:
 def test_nothing_but_what_draws_is_left(text: str) -> None:
     assert all(one.isprintable() or unicodedata.category(one) == "Zs" for one in visible(text))
     assert is_visible(visible(text))
+
+
+def test_a_text_that_reads_null_is_told_from_null() -> None:
+    assert [cell(value) for value in (None, "NULL", "null", "a\n")] == ["NULL", "'NULL'", "null", "a\\n"]
