@@ -24,6 +24,9 @@ from engine.model.checks import SILENT_FAULTS, Checks
 
 STORES = ("s3", "abfs", "gcs")  # as engine.session.stores
 DEFAULT_PORT = 15002  # Spark Connect's
+LOCAL = "local[*]"
+"""The Spark of a profile, or of a command line, that names none."""
+RULES = ("policy", "production", "checks", "private")
 KNOWN = ("master", "remote", "store", "conf", "private", "production", "policy", "checks")
 
 
@@ -51,20 +54,23 @@ class Profile:
 
 
 def profile_of(home: Path, target: str) -> Profile | None:
-    """The profile that is for this ``target``, where one with a policy is, or one of production: who types the
-    address instead of the name is held to the same rules."""
+    """The profile that is for this ``target``, where one with rules is: who types the address instead of the name, or
+    neither where it is the Spark of this machine, is held to the same rules."""
     profiles = _read(home).get("profiles", {})
     for name, values in profiles.items() if isinstance(profiles, dict) else ():
-        if isinstance(values, dict) and not values.keys().isdisjoint(("policy", "production", "checks")):
+        if isinstance(values, dict) and not values.keys().isdisjoint(RULES):
             profile = _checked(name, values)
-            if _place(profile.target) == _place(target):
+            if _place(profile.target or LOCAL) == _place(target):
                 return profile
     return None
 
 
 def _place(target: str | None) -> str:
-    """An address without what follows the port: a token makes it no other place. The port is told even if left out."""
+    """An address without what follows the port: a token makes it no other place. The port is told even if left out.
+    A Spark of this machine is the same with any number of threads."""
     place = (target or "").partition("/;")[0].rstrip("/").lower()
+    if re.fullmatch(r"local(\[.*\])?", place):
+        return "local"
     host = place.removeprefix("sc://")
     return place if host == place or re.search(r":\d+$", host) else f"{place}:{DEFAULT_PORT}"
 

@@ -46,8 +46,10 @@ TEST_CONFS = {
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
 }
 
-# Hive's metastore reads all of Hadoop's settings anew for each statement of a Connect session.
-SERVER_CONFS = {**TEST_CONFS, "spark.sql.catalogImplementation": "in-memory"}
+# Hive's metastore reads all of Hadoop's settings anew for each statement of a Connect session. Users get Hive's: the
+# nightly run has it, too.
+CATALOG = os.environ.get("DELTAMERGE_TEST_CATALOG", "in-memory")
+SERVER_CONFS = {**TEST_CONFS, "spark.sql.catalogImplementation": CATALOG}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -34,7 +34,6 @@ from console.cli.inputs import pairs
 from console.cli.invocation import Invocation
 from console.cli.opening import open_console
 
-LOCAL = "local[*]"
 STORES = ("s3", "abfs", "gcs")
 
 
@@ -86,7 +85,7 @@ def keep_traceback(invocation: Invocation | None, error: BaseException) -> str |
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=told_codes(MEANINGS),
 )
-@click.option("--master", metavar="M", help=f"Spark master of the embedded server (default {LOCAL}).")
+@click.option("--master", metavar="M", help="Spark master of the embedded server (default local[*]).")
 @click.option("--remote", metavar="sc://…", help="A Spark Connect server of yours, instead.")
 @click.option("--conf", "confs", metavar="K=V", multiple=True, help="A Spark setting. May be repeated.")
 @click.option("--profile", metavar="NAME", help="A profile of settings.toml: [profiles.NAME].")
@@ -130,14 +129,14 @@ def resolve(
     if remote is not None and not remote.startswith("sc://"):
         raise click.UsageError(f"--remote wants sc://HOST:PORT, not {remote!r}.")
     place = (home or default_home()).expanduser().absolute()
-    from console.profiles import Profile, load_profile, profile_of
+    from console.profiles import LOCAL, Profile, load_profile, profile_of
 
     target, settings = master or remote, pairs(confs, "--conf")
     if profile is not None:
         found = load_profile(place, profile)
         target, settings = target or found.target, {**found.confs, **settings}
     else:
-        found = (target and profile_of(place, target)) or Profile()
+        found = profile_of(place, target or LOCAL) or Profile()
     store_name = store or (found.store if profile is not None else "")
     if store_name and (target or "").startswith("sc://"):
         raise click.UsageError("--store is for the embedded server; a --remote one has the jars and keys of its own.")

@@ -39,7 +39,7 @@ def expected_of(declared: Sequence[Declared], plan: Plan, spark: SparkSession | 
     """The expectations that are for the target of ``plan``; without Spark, those that may be."""
     if spark is None and is_path(plan.target.name):
         return tuple(declared)
-    return of_table(declared, _parts(plan, declared, spark))
+    return of_table(declared, _parts(plan, declared, spark), plan.target.path)
 
 
 def _parts(plan: Plan, declared: Sequence[Declared], spark: SparkSession | None) -> tuple[str, ...]:
@@ -99,7 +99,7 @@ def check_versions(
     after it: SQL to be read in a FROM. ``no_source`` says why the source cannot be read."""
     before, after = versions
     parts = _parts(plan, declared, spark)
-    declared = of_table(declared, parts)
+    declared = of_table(declared, parts, plan.target.path)
     if not declared:
         return ()
     try:

@@ -39,9 +39,13 @@ def target_parts(
     return next((one for one in named if _is_at(spark, one, path)), name_parts(name))
 
 
-def of_table(declared: Sequence[Declared], parts: Sequence[str]) -> tuple[Declared, ...]:
-    """The expectations that are for the table of that name."""
-    return tuple(one for one in declared if same_table(one.table, parts))
+def of_table(declared: Sequence[Declared], parts: Sequence[str], path: str) -> tuple[Declared, ...]:
+    """The expectations that are for the table of that name, or for the one at that ``path``."""
+    return tuple(one for one in declared if same_table(one.table, parts) or _is_path_of(one.table, path))
+
+
+def _is_path_of(parts: Sequence[str], path: str) -> bool:
+    return len(parts) == 2 and parts[0].lower() == "delta" and plain(parts[1]) == plain(path)
 
 
 def _full(parts: Sequence[str], around: tuple[str | None, str | None]) -> tuple[str, ...]:

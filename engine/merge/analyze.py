@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 BETWEEN = "__dm_between"
 CASE_SENSITIVE = "spark.sql.caseSensitive"
-CATALOG_TABLE = re.compile(r"(?:`(?:[^`]|``)+`\.)+`(?:[^`]|``)+`(?=, $)")
+# before the target's index; Hive's catalog prints the class that reads its rows, too
+CATALOG_TABLE = re.compile(r"(?:`(?:[^`]|``)+`\.)+`(?:[^`]|``)+`(?=, (?:[\w.$]+, )?$)")
 Scope = tuple[Side, ...]
 
 

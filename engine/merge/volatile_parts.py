@@ -45,6 +45,11 @@ def volatile_parts(sql: str) -> frozenset[str]:
     return (all_function_names(sql) & VOLATILE) | special_times(sql)
 
 
+def by_chance(parts: str) -> bool:
+    """Whether any of such parts, in one text, gives other values than the time."""
+    return bool(all_function_names(parts) - CLOCK)
+
+
 def volatile_behind(spark: SparkSession, sql: str, analyzed: str, user: Iterable[str]) -> tuple[str, ...]:
     """:func:`volatile_parts` of a query, of the views in its ``analyzed`` plan and of the functions it calls.
 

@@ -15,6 +15,7 @@ from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import takes_rows
 from engine.merge.planning_state import Surroundings
 from engine.merge.run_with_source_lost_retries import lost_blocks
+from engine.merge.volatile_parts import by_chance
 from engine.model.errors import ENDS_ALL, EngineError
 from engine.model.expectation import ExpectationResult
 from engine.preflight.findings import Findings
@@ -56,7 +57,7 @@ def expected_rows(
         for one in findings.basis.target.assigned
         if takes_rows(statement, matches, one.clause)
         for column in one.columns
-        if column.value is None
+        if column.value is None or by_chance(column.unknown)
     ]
     # the rows of the whole table, of which the log may know no number
     size = for_rows(findings.source.num_rows, *(file.rows for file in findings.scan.scan.before))

@@ -288,3 +288,21 @@ def test_what_was_committed_into_a_path_is_held_to_the_expectations_of_its_name(
     assert expected_of(expected, found, spark) == expected[:1]
     assert [one.status for one in rehearse(spark, found, expectations=expected).expectations] == ["fail"]
     assert [one.status for one in verify(spark, found, apply(spark, found), expected).expectations] == ["fail"]
+
+
+@pytest.mark.parametrize(
+    ("value", "status"), [("rand()", "unknown"), ("cast(unix_timestamp() AS DOUBLE)", "pass"), ("s.f", "pass")]
+)
+def test_a_value_of_chance_is_not_promised_to_be_as_expected(spark: Any, schema: str, value: str, status: str) -> None:
+    spark.sql("CREATE TABLE t USING delta AS SELECT 1 AS id, CAST(0 AS DOUBLE) AS f")
+    declared = read_expectations("t: [{not_null: [f]}, {name: least, sql: 'SELECT f FROM after WHERE f < 0'}]")
+    sql = f"MERGE INTO t USING (SELECT 1 AS id, 2D AS f) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET f = {value}"
+    assert [one.status for one in plan(spark, sql, expectations=declared).expectations] == [status] * 2
+
+
+def test_a_file_that_names_the_table_by_its_path_is_for_a_merge_into_its_name(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE t USING delta AS SELECT 1 AS id")
+    path = spark.sql("DESCRIBE DETAIL t").collect()[0]["location"].removeprefix("file:")
+    declared = read_expectations(f"delta.`{path}`: [{{unique: [id]}}]")
+    sql = "MERGE INTO t USING (SELECT 1 AS id) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET *"
+    assert [one.status for one in plan(spark, sql, expectations=declared).expectations] == ["pass"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from console.profiles import Profile, load_profile, profile_of
+from console.profiles import LOCAL, Profile, load_profile, profile_of
 from console.settings import FILE_NAME
 from engine.commit.policy import Policy
 from engine.model.errors import UsageError
@@ -85,14 +85,24 @@ def test_without_a_file_no_profile_is_there(tmp_path: Path) -> None:
         ("local[2]", False),
     ],
 )
-@pytest.mark.parametrize("rule", ["policy.read_only = true", "production = true"])
+@pytest.mark.parametrize("rule", ["policy.read_only = true", "production = true", "private = true"])
 def test_the_address_of_a_place_with_rules_is_held_to_them(tmp_path: Path, typed: str, same: bool, rule: str) -> None:
-    place = home(tmp_path, f'[profiles.other]\nprivate = true\n[profiles.prod]\nremote = "sc://db.example.org"\n{rule}')
+    place = home(tmp_path, f'[profiles.other]\nstore = "s3"\n[profiles.prod]\nremote = "sc://db.example.org"\n{rule}')
     found = profile_of(place, typed)
     assert (found.name if found else None) == ("prod" if same else None)
 
 
+@pytest.mark.parametrize("of_profile", ["", 'master = "local[4]"\n', 'master = "local"\n'])
+def test_the_spark_of_this_machine_is_held_to_the_rules_of_its_profile(tmp_path: Path, of_profile: str) -> None:
+    place = home(tmp_path, f"[profiles.mine]\n{of_profile}policy.read_only = true")
+    for target in (LOCAL, "local[2]"):
+        found = profile_of(place, target)
+        assert found is not None
+        assert found.policy.read_only
+    assert profile_of(place, "spark://h:7077") is None
+
+
 def test_a_profile_without_rules_says_nothing_of_an_address(tmp_path: Path) -> None:
-    place = home(tmp_path, '[profiles.p]\nremote = "sc://h"\nprivate = true')
+    place = home(tmp_path, '[profiles.p]\nremote = "sc://h"\nconf = {a = "b"}')
     assert profile_of(place, "sc://h") is None
     assert profile_of(home(tmp_path, "profiles = 3"), "sc://h") is None
