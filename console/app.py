@@ -26,7 +26,7 @@ from console.settings import load_settings
 from console.spark_app import HEARTBEAT_SECONDS, LEDGER_SECONDS, SparkApp
 from console.specs import PLACES
 from console.status import Job, LogLine, Status
-from console.themes import DEFAULT_THEME, load_themes
+from console.themes import load_themes, theme_named
 from console.widgets.key_order import KeyOrder
 from console.widgets.keys import key_name
 from console.widgets.scrollbars import draw_scroll_bars
@@ -107,12 +107,8 @@ class DeltaMergeApp(SparkApp):
         themes, complaints = load_themes(home)
         for theme in themes:
             self.register_theme(theme)
-        wanted = settings.theme or DEFAULT_THEME
-        notices = [*settings.notices, *complaints]
-        if wanted not in self.available_themes:
-            known = ", ".join(sorted(theme.name for theme in themes))
-            notices.append(f"No theme is named {wanted!r}; there are {known}, and those of Textual.")
-            wanted = DEFAULT_THEME
+        wanted, unknown = theme_named(settings.theme, themes)
+        notices = [*settings.notices, *complaints, *unknown]
         if wanted in self.available_themes:
             # without notifying watchers: nothing is drawn yet
             self.set_reactive(App.theme, wanted)

@@ -25,7 +25,8 @@ from engine.model.checks import SILENT_FAULTS, Checks
 STORES = ("s3", "abfs", "gcs")  # as engine.session.stores
 DEFAULT_PORT = 15002  # Spark Connect's
 LOCAL = "local[*]"
-"""The Spark of a profile, or of a command line, that names none."""
+"""The Spark of a command line that names none."""
+THIS_MACHINE = "local"
 RULES = ("policy", "production", "checks", "private")
 KNOWN = ("master", "remote", "store", "conf", "private", "production", "policy", "checks")
 
@@ -55,22 +56,31 @@ class Profile:
 
 def profile_of(home: Path, target: str) -> Profile | None:
     """The profile that is for this ``target``, where one with rules is: who types the address instead of the name, or
-    neither where it is the Spark of this machine, is held to the same rules."""
-    profiles = _read(home).get("profiles", {})
+    nothing where that is the Spark of this machine, is held to the same rules. One without an address is chosen by its
+    name alone."""
+    from engine.model.errors import UsageError
+
+    place = _place(target)
+    try:
+        profiles = _read(home).get("profiles", {})
+    except UsageError:
+        if place != THIS_MACHINE:
+            raise
+        return None  # the console says why the file cannot be read, and opens all the same
     for name, values in profiles.items() if isinstance(profiles, dict) else ():
         if isinstance(values, dict) and not values.keys().isdisjoint(RULES):
-            profile = _checked(name, values)
-            if _place(profile.target or LOCAL) == _place(target):
-                return profile
+            address = values.get("master") or values.get("remote")
+            if isinstance(address, str) and _place(address) == place:
+                return _checked(name, values)
     return None
 
 
-def _place(target: str | None) -> str:
+def _place(target: str) -> str:
     """An address without what follows the port: a token makes it no other place. The port is told even if left out.
     A Spark of this machine is the same with any number of threads."""
-    place = (target or "").partition("/;")[0].rstrip("/").lower()
+    place = target.partition("/;")[0].rstrip("/").lower()
     if re.fullmatch(r"local(\[.*\])?", place):
-        return "local"
+        return THIS_MACHINE
     host = place.removeprefix("sc://")
     return place if host == place or re.search(r":\d+$", host) else f"{place}:{DEFAULT_PORT}"
 

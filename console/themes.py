@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from textual.color import Color, ColorParseError
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 DEFAULT_THEME = "merge-dark"
 
@@ -42,6 +42,14 @@ def shipped_folder() -> Path:
     package = Path(__file__).parent
     inside = package / "themes"
     return inside if inside.is_dir() else package.parent / "themes"
+
+
+def theme_named(wanted: str | None, ours: Iterable[Theme]) -> tuple[str, list[str]]:
+    """The theme to begin with, and a sentence if the wanted one is neither of ours nor of Textual's."""
+    names = sorted(theme.name for theme in ours)
+    if wanted is None or wanted in {*names, *BUILTIN_THEMES}:
+        return wanted or DEFAULT_THEME, []
+    return DEFAULT_THEME, [f"No theme is named {wanted!r}; there are {', '.join(names)}, and those of Textual."]
 
 
 def load_themes(home: Path | None = None) -> tuple[list[Theme], list[str]]:

@@ -153,10 +153,14 @@ def _disk(home: Path) -> Iterator[Found]:
 
 
 def _settings(home: Path) -> Iterator[Found]:
+    from console.keymap import checked_keymap
     from console.profiles import faults
     from console.settings import FILE_NAME, load_settings
+    from console.themes import load_themes, theme_named
 
-    notices = [*load_settings(home).notices, *faults(home)]
+    settings, (themes, complaints) = load_settings(home), load_themes(home)
+    unknown = theme_named(settings.theme, themes)[1]
+    notices = [*settings.notices, *complaints, *unknown, *checked_keymap(settings.keys)[1], *faults(home)]
     for notice in notices:
         yield "warn", notice, f"Correct {home / FILE_NAME}."
     if not notices:

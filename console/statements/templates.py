@@ -135,13 +135,16 @@ def conditions(of: Sides, target: str, source: str) -> list[tuple[str, str]]:
 
 
 def _start(of: Sides, source: str = "") -> str:
-    key = quoted(of.key or "id")
+    has_none = bool(of.missing and of.extra and not of.common)
+    mine, theirs = (of.missing[0], of.extra[0]) if has_none else (of.key or "id", of.key or "id")
     lines = [f"MERGE INTO {of.target} AS t"]
     if source or of.source:
         lines.append(f"USING {source or of.source} AS s")
     else:
         lines.append("USING changes AS s  -- a table, or (SELECT ...), with the changes")
-    lines.append(f"  ON t.{key} = s.{key}")
+    lines.append(f"  ON t.{quoted(mine)} = s.{quoted(theirs)}")
+    if has_none:
+        lines.append(commented("no column has the same name in both: write those that tell a row, here and below"))
     if of.other_keys:
         lines.append(commented(f"called like keys too: {_listed(of.other_keys)}"))
     lines += [

@@ -63,6 +63,15 @@ def test_bad_settings(shell: Shell) -> None:
     assert by_name(shell("doctor", "--json").json)["settings"]["verdict"] == "warn"
 
 
+def test_what_the_console_tells_of_the_settings_when_it_opens_is_told_here_too(shell: Shell) -> None:
+    (shell.home / "themes").mkdir(mode=0o700, parents=True)
+    (shell.home / "themes" / "mine.yaml").write_text("name: mine\nprimry: red\n")
+    (shell.home / "settings.toml").write_text('theme = "nosuch"\n[keys]\nmerge.nothere = "f4"\nmerge.plan = "c"\n')
+    told = [one["found"] for one in shell("doctor", "--json").json if one["name"] == "settings"]
+    expected = ("primry", "No theme is named 'nosuch'", "merge.nothere", "c is the key of merge.commit already")
+    assert [word in one for word, one in zip(expected, told, strict=True)] == [True] * 4
+
+
 def test_every_profile_that_cannot_be_used_is_told(shell: Shell) -> None:
     shell.home.mkdir(mode=0o700)
     text = "[profiles.a.policy]\nfoo = 1\n[profiles.b]\nprivate = 1\n[profiles.c]\nmaster = 'local[1]'\n"

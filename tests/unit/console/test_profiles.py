@@ -92,7 +92,7 @@ def test_the_address_of_a_place_with_rules_is_held_to_them(tmp_path: Path, typed
     assert (found.name if found else None) == ("prod" if same else None)
 
 
-@pytest.mark.parametrize("of_profile", ["", 'master = "local[4]"\n', 'master = "local"\n'])
+@pytest.mark.parametrize("of_profile", ['master = "local[4]"\n', 'master = "local"\n'])
 def test_the_spark_of_this_machine_is_held_to_the_rules_of_its_profile(tmp_path: Path, of_profile: str) -> None:
     place = home(tmp_path, f"[profiles.mine]\n{of_profile}policy.read_only = true")
     for target in (LOCAL, "local[2]"):
@@ -100,9 +100,18 @@ def test_the_spark_of_this_machine_is_held_to_the_rules_of_its_profile(tmp_path:
         assert found is not None
         assert found.policy.read_only
     assert profile_of(place, "spark://h:7077") is None
+    assert profile_of(home(tmp_path, "[profiles.careful]\npolicy.read_only = true"), LOCAL) is None
 
 
 def test_a_profile_without_rules_says_nothing_of_an_address(tmp_path: Path) -> None:
     place = home(tmp_path, '[profiles.p]\nremote = "sc://h"\nconf = {a = "b"}')
     assert profile_of(place, "sc://h") is None
     assert profile_of(home(tmp_path, "profiles = 3"), "sc://h") is None
+    assert profile_of(home(tmp_path, '[profiles.bad]\nmaster = "spark://x"\npolicy.nothing = 1'), LOCAL) is None
+
+
+def test_a_file_that_cannot_be_read_keeps_from_a_place_of_others_alone(tmp_path: Path) -> None:
+    place = home(tmp_path, "theme = ")
+    assert profile_of(place, LOCAL) is None
+    with pytest.raises(UsageError, match="cannot be read"):
+        profile_of(place, "sc://h")

@@ -52,6 +52,12 @@ def test_of_two_keys_the_one_that_is_never_null_is_likelier() -> None:
     assert found.key == "pk"
 
 
+def test_tables_without_a_common_column_are_joined_by_columns_that_they_have() -> None:
+    sql = TEMPLATES["upsert"][2](sides("t", [column("a 1")], "s", [column("b")]))
+    assert "ON t.`a 1` = s.b\n  -- no column has the same name in both: write" in sql
+    parse_merge(sql)
+
+
 def test_what_both_have_and_what_the_source_lacks() -> None:
     target = [column("id"), column("day", "date", partition=True), column("tags", "map<string,string>"), column("gone")]
     source = [column("ID"), column("DAY"), column("tags"), column("updated_at")]
