@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -205,6 +205,9 @@ def print_plan(found: AnyPlan) -> None:
     print_parts(page(found, glyphs(), paper().width))
 
 
+COMMITTED = ("applied", "undone", "overwritten")
+
+
 def print_next(step: str) -> None:
     """What to type next, never wrapped: it is there to be copied."""
     click.echo(f"\n{visible(step)}")
@@ -256,5 +259,21 @@ def show(invocation: Invocation, file: str, as_json: bool, markdown: bool) -> in
     else:
         print_plan(found)
         if found.refused is None:
-            print_next(next_step(invocation, found, file, (), Path("PLAN.json" if file == STDIN else file)))
+            path = Path("PLAN.json" if file == STDIN else file)
+            print_next(_committed(invocation, found) or next_step(invocation, found, file, (), path))
     return DONE
+
+
+def _committed(invocation: Invocation, plan: AnyPlan) -> str:
+    """Whether the ledger has a commit of the plan; "" where it cannot be read: a plan is shown without it, too."""
+    from engine.model.errors import EngineError
+    from engine.session.home import ledger_path
+
+    if not ledger_path(invocation.home).exists():
+        return ""
+    with suppress(EngineError):
+        for one in invocation.history().find_by_plan(plan.plan_id):
+            if one.status in COMMITTED:
+                after = "" if one.status == "applied" else f", and {one.status} since"
+                return f"This plan was committed already, as v{one.version}{after}."
+    return ""

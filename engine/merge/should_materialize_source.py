@@ -118,7 +118,7 @@ def _by_source(spark: SparkSession, source: SourcePlan, confs: Mapping[str, str]
         )
     unchanging = Reason(
         "NOT_MATERIALIZED_AUTO",
-        "The source only filters and projects Delta tables, so a second read gives the same rows.",
+        "The source only filters and projects Delta tables or fixed rows, so a second read gives the same rows.",
         materialize=False,
     )
     rules = chain(_by_operators(spark, source, source.root), _by_functions(spark, source, source.root, confs))

@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from engine.ledger.history import History
 from engine.model.conflicts import ConflictKey, Conflicts, Dedupe
 from engine.model.create_values import CreatePlan
 from engine.model.expectation import ExpectationResult
 from engine.model.plan import Plan, Refused, Remark, Sample
 from engine.model.plan_file import write_plan
 from engine.model.scan import TouchedFile, TouchedFiles
+from engine.session.home import ledger_path
 from tests.cli.running import Shell
-from tests.engine.plans import make_create_plan, make_plan
+from tests.engine.plans import make_create_plan, make_outcome, make_plan
 
 EVIL = "x\x1b[2J[red]\u202e`|<b>@you\n# y"
 
@@ -45,6 +47,18 @@ def test_text_answers_first(shell: Shell, tmp_path: Path, monkeypatch: pytest.Mo
     assert "numTargetFilesAdded       1 to 2  ≈ estimated" in ran.out
     assert "key=1: v NULL → 2" in ran.out
     assert lines[-1].endswith(f"apply {tmp_path / 'p.json'}")
+
+
+def test_a_plan_that_was_committed_is_not_offered_again(shell: Shell, tmp_path: Path) -> None:
+    plan = make_plan()
+    shell.home.mkdir(mode=0o700)
+    ledger = History(ledger_path(shell.home))
+    op_id = ledger.begin(plan)
+    assert "Next: " in shell("show", saved(tmp_path, plan)).out
+    ledger.applied(op_id, make_outcome(op_id, plan.plan_id))
+    out = shell("show", saved(tmp_path, plan)).out
+    assert out.splitlines()[-1] == f"This plan was committed already, as v{make_outcome(op_id).version}."
+    assert "Next: " not in out
 
 
 def test_zeros_are_told_together(shell: Shell, tmp_path: Path) -> None:

@@ -9,12 +9,14 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
 from console.cli.group import cli
 from console.profiles import KNOWN, Policy
 from console.settings_schema import Profile, settings_schema
+from engine.demo.demo_sql import STATEMENTS
 from engine.expect.expectation import KINDS
 from engine.expect.schema import expectations_schema
 from engine.model.create_values import CreatePlan
@@ -89,6 +91,11 @@ def assigned(node: ast.Assign) -> Iterator[str]:
     for name, given in zip(target.elts, value.elts, strict=False) if several else [(target, value)]:
         if isinstance(name, ast.Name) and name.id in ("name", "condition", "code") and isinstance(given, ast.Constant):
             yield str(given.value)
+
+
+def test_the_tutorial_shows_the_merge_that_the_demo_opens_with() -> None:
+    first = next(iter(STATEMENTS.values())).format(schema="demo")
+    assert indent(first, " " * 4) in (ROOT / "docs" / "tutorial.md").read_text()
 
 
 def test_every_code_is_explained() -> None:
