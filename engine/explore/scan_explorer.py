@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 from engine.explore.skipping import FileEvidence, file_evidence
 from engine.merge.analyze import Expression
 from engine.merge.prepare_delta_scan import files_among, input_files, input_names
+from engine.merge.session_definitions import view_text
 from engine.model.browse import Column
 from engine.model.errors import EngineError
 from engine.model.value import Accuracy
 from engine.preflight.target_reads import beside
 from engine.spark.confs import GENERATED_FILTERS, STATS_SKIPPING, confs_set, is_on, read_confs
-from engine.spark.explain import COLUMN_ID, explain
+from engine.spark.explain import COLUMN_ID, Explained, explain
 from engine.spark.schema import columns_of, schema_of
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote, string
@@ -41,6 +42,8 @@ SCAN = re.compile(
     r"Location: (?P<index>\w+)\(\d+ paths\)\[(?P<path>[^\]]*)\], "
     r"PartitionFilters: \[(?P<partition>[^\n]*?)\], PushedFilters: "
 )
+VIEW = re.compile(r"^[ :+-]*View \(((?:`(?:[^`]|``)+`\.?)+)", re.MULTILINE)
+TRAVEL = re.compile(r"\bAS\s+OF\b|AsOf\b|@v\d|@\d{17}", re.IGNORECASE)
 # Spark cuts what it prints of a scan at 100 characters
 WHOLE = {"spark.sql.maxMetadataStringLength": "1000000"}
 AT_ONCE = 2
@@ -200,7 +203,7 @@ def _size(files: Sequence[LogFile]) -> Size:
 
 def optimize_generated_columns(spark: SparkSession, source: str, predicate: str) -> tuple[str, ...]:
     """The partition filters that Delta derives from generated columns (PrepareDeltaScan), as Spark prints them."""
-    scan = SCAN.search(physical_plan(spark, _read(source, [predicate])))
+    scan = SCAN.search(explained(spark, _read(source, [predicate])).physical)
     # GeneratedColumn.generatePartitionFilters: each is ``p OR p IS NULL``
     return tuple(text for text in _split(scan["partition"]) if DERIVED.match(text)) if scan else ()
 
@@ -216,10 +219,10 @@ def as_sql(derived: str, schema: Sequence[Column]) -> str | None:
     return f"{quote(name)} {compared['sign']} CAST({string(value)} AS {types[name]})"
 
 
-def physical_plan(spark: SparkSession, query: str) -> str:
-    """The physical plan of ``query``, its scans printed whole."""
+def explained(spark: SparkSession, query: str) -> Explained:
+    """The plans of ``query``, its scans printed whole."""
     with confs_set(spark, WHOLE):
-        return explain(spark, query).physical
+        return explain(spark, query)
 
 
 def is_query(typed: str) -> bool:
@@ -234,10 +237,11 @@ def explore_query(spark: SparkSession, query: str) -> tuple[QueryScan, ...]:
     """
     # in brackets: spark.sql runs a command as soon as it is given one
     query = f"SELECT * FROM ({query}\n)"
-    physical = physical_plan(spark, query)
+    plans = explained(spark, query)
+    physical = plans.physical
     scans = [match for match in SCAN.finditer(physical) if "Delta" in match["index"] or "Tahoe" in match["index"]]
     kept = input_files(spark, query, {})
-    travels = re.search(r"\bAS\s+OF\b", query, re.IGNORECASE) is not None
+    travels = _travels(spark, query, plans.analyzed)
     counted: dict[tuple[str, str, tuple[str, ...]], int] = {}
     for scan in scans:
         filters = tuple(dict.fromkeys((*_split(scan["partition"]), *_split(scan["data"]))))
@@ -270,6 +274,12 @@ def explore_query(spark: SparkSession, query: str) -> tuple[QueryScan, ...]:
             )
         )
     return tuple(entries)
+
+
+def _travels(spark: SparkSession, query: str, analyzed: str) -> bool:
+    """Whether the query, or a view in it, may read another version than the newest."""
+    texts = [query, *(view_text(spark, name) for name in dict.fromkeys(VIEW.findall(analyzed)))]
+    return any(not text or TRAVEL.search(text) for text in texts)
 
 
 def in_subquery(physical: str, at: int) -> bool:

@@ -102,9 +102,8 @@ def body_of(definition: str) -> str:
 def view_definition(spark: SparkSession, name: str) -> str | None:
     """The text of a view and where its names are found; of a temporary one, which may have no text, its plan as well.
     None where there is none."""
-    rows = if_found(lambda: ask_rows(spark, f"DESCRIBE TABLE EXTENDED {name} AS JSON"))
-    described: dict[str, Any] = json.loads(str(rows[0][0])) if rows else {}
-    if described.get("type") != "VIEW":
+    described = _described_view(spark, name)
+    if not described:
         return None
     confs = {key: value for key, value in (described.get(CREATION_CONFS) or {}).items() if has_meaning(key)}
     parts = {key: described.get(key) for key in DEFINING}
@@ -113,6 +112,17 @@ def view_definition(spark: SparkSession, name: str) -> str | None:
         del parts["view_catalog_and_namespace"]
         parts["plan"] = _plan_of(spark, name)
     return json.dumps([parts, confs], sort_keys=True)
+
+
+def view_text(spark: SparkSession, name: str) -> str:
+    """The query that a view was made of. "" where there is none: a DataFrame makes a view without a text."""
+    return str(_described_view(spark, name).get("view_text") or "")
+
+
+def _described_view(spark: SparkSession, name: str) -> dict[str, Any]:
+    rows = if_found(lambda: ask_rows(spark, f"DESCRIBE TABLE EXTENDED {name} AS JSON"))
+    described: dict[str, Any] = json.loads(str(rows[0][0])) if rows else {}
+    return described if described.get("type") == "VIEW" else {}
 
 
 def _plan_of(spark: SparkSession, view: str) -> str | None:

@@ -181,3 +181,21 @@ def test_what_is_no_predicate_is_refused_in_sparks_words(spark: Any, tables: Non
     with pytest.raises(EngineError) as caught:
         explore(spark, "plain", "nosuch = 1")
     assert caught.value.condition == "UNRESOLVED_COLUMN.WITH_SUGGESTION"
+
+
+@pytest.mark.parametrize(
+    ("view", "version"),
+    [
+        ("SELECT * FROM plain", 4),
+        ("SELECT * FROM plain VERSION AS OF 1", None),
+        ("SELECT * FROM inner_view", None),
+        ("SELECT * FROM delta.`{path}@v1`", None),
+    ],
+)
+def test_a_view_may_read_another_version(spark: Any, tables: None, view: str, version: int | None) -> None:
+    path = spark.sql("DESCRIBE DETAIL plain").collect()[0]["location"].removeprefix("file:")
+    spark.sql("CREATE OR REPLACE TEMPORARY VIEW inner_view AS SELECT * FROM plain VERSION AS OF 2")
+    spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW seen AS {view.format(path=path)}")
+    (scan,) = explore_query(spark, "SELECT * FROM seen")
+    assert (scan.version, scan.before is None) == (version, version is None)
+    assert scan.accuracy == ("estimated" if version is None else "exact")
