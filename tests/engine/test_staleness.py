@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from engine.model.plan import Plan
 from engine.model.progress import OnProgress
 from engine.plan_merge import plan
 from engine.table.commits import commits_since
+from tests.engine.some import every_nth
 
 ROWS = "SELECT id, 'old' AS v, id % 2 AS part FROM range(0, 20, 1, 1)"
 SLOWLY = "concat(s.v, coalesce(reflect('java.lang.Thread', 'sleep', 2000L), ''))"
@@ -71,6 +73,34 @@ def test_files_that_the_plan_does_not_touch_may_be_rewritten_where_none_of_their
     assert found.verdict == ("stale" if collides else "disjoint")
     if not collides:
         assert apply(spark, looked).kept
+
+
+INSERT = "WHEN NOT MATCHED THEN INSERT (id, v, part) VALUES (s.id, s.v, 0)"
+WITH_INSERT = (f"WHEN MATCHED THEN UPDATE SET v = s.v {INSERT}", INSERT)
+SINCE = ("DELETE FROM tgt WHERE id = 7", "OPTIMIZE tgt WHERE part = 1")
+
+
+@pytest.mark.parametrize(
+    ("clauses", "since", "vectors"),
+    every_nth({str(case): case for case in itertools.product(WITH_INSERT, SINCE, (False, True))}, 3),
+)
+def test_a_merge_that_inserts_is_applied_to_what_others_made_of_other_files(
+    spark: Any, schema: str, clauses: str, since: str, vectors: bool
+) -> None:
+    properties = f"TBLPROPERTIES ('delta.enableDeletionVectors' = '{str(vectors).lower()}')"
+    for name in ("tgt", "twin"):
+        spark.sql(f"CREATE TABLE {name} USING delta PARTITIONED BY (part) {properties} AS {ROWS}")
+        spark.sql(f"INSERT INTO {name} VALUES (50, 'x', 1)")
+    spark.sql("CREATE TABLE src USING delta AS SELECT id, 'new' AS v FROM range(0, 62, 20)")
+    merge = f"MERGE INTO {{}} t USING src s ON t.id = s.id {clauses}"
+    planned = plan(spark, merge.format("tgt"), rows=0)
+    spark.sql(since)
+    spark.sql(since.replace("tgt", "twin"))
+    outcome = apply(spark, planned)
+    assert (outcome.verdict, outcome.kept) == ("disjoint", True)
+    spark.sql(merge.format("twin")).collect()
+    rows = [sorted(map(tuple, spark.table(name).collect())) for name in ("tgt", "twin")]
+    assert rows[0] == rows[1]
 
 
 INSERT_ONLY = (
