@@ -9,13 +9,15 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from engine.model.errors import UnreachableError
+from engine.model.errors import EngineError, UnreachableError
 from engine.model.plan import Plan
 from engine.spark.checkpoint import out_of_disk
+from engine.spark.schema import schema_of
 from engine.spark.session_state import untagged
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote, string
 from engine.sql.parse import Relation
+from engine.table.column_rules import UNSUPPORTED_TYPES
 from engine.table.table_state import qualified_name, table_id
 
 if TYPE_CHECKING:
@@ -49,7 +51,16 @@ def is_nameless(target: Relation) -> bool:
 
 
 def stage_source(spark: SparkSession, query: str, table: str) -> None:
-    """Write the rows of ``query`` into ``table``, once. Raises Delta's error where it takes no such columns."""
+    """Write the rows of ``query`` into ``table``, once. Raises ``FREEZE_UNSUPPORTED_TYPE``, or Delta's own error, where
+    it takes no such columns."""
+    for field in schema_of(spark, query).fields:
+        type_ = field.dataType.simpleString()
+        if UNSUPPORTED_TYPES.search(type_):
+            raise EngineError(
+                "FREEZE_UNSUPPORTED_TYPE",
+                f"--freeze keeps the source in a Delta table, which stores no {type_}: its column {field.name}.",
+                "Plan without --freeze, or cast the column in the source.",
+            )
     drop_staged(spark, table)  # of an attempt before
     # by name: a column may be called as no file's may
     properties = f"USING delta COMMENT {string(COMMENT)} TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"

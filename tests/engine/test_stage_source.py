@@ -253,6 +253,16 @@ def test_a_private_plan_writes_no_rows_into_a_table(shop: Any) -> None:
         plan(shop, MERGE, freeze=True, private=True)
 
 
+@pytest.mark.parametrize("value", ["INTERVAL '1' DAY", "array(make_interval(1))", "TIME'10:00:00'"])
+def test_a_source_that_no_delta_table_stores_is_refused_by_column(shop: Any, value: str) -> None:
+    source = f"(SELECT 1L AS id, 1D AS v, {value} AS odd)"
+    merge = f"MERGE INTO tgt AS t USING {source} AS s ON t.id = s.id AND s.odd IS NOT NULL {CLAUSES}"
+    with pytest.raises(EngineError, match=r"FREEZE_UNSUPPORTED_TYPE.*its column odd") as refused:
+        plan(shop, merge, freeze=True)
+    assert "without --freeze" in refused.value.hint
+    assert staged(shop) == []
+
+
 def test_after_a_crash_it_goes_with_what_is_found_committed(
     shop: Any, session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
