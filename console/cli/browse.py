@@ -49,7 +49,8 @@ def _found(session: Session, pattern: str | None) -> list[TableRef]:
     if pattern is not None and engine_tables.is_path(pattern):
         return engine_tables.find_tables(session.spark, pattern)
     schemas = engine_tables.list_schemas(session.spark)
-    wanted = "*" if pattern is None else pattern.lower().replace("`", "")
+    own = f"{engine_tables.current_catalog(session.spark).lower()}."
+    wanted = "*" if pattern is None else pattern.lower().replace("`", "").removeprefix(own)
     found = [
         one
         for schema in schemas

@@ -115,9 +115,15 @@ def _absolute(path: str) -> str:
 
 
 @_translated
+def current_catalog(spark: SparkSession) -> str:
+    """The catalog whose schemas are listed without its name."""
+    return str(spark.sql("SELECT current_catalog()").collect()[0][0])
+
+
+@_translated
 def list_schemas(spark: SparkSession) -> list[str]:
     """The schemas of the current catalog, as SQL text, by name; those of other catalogs as ``cat.schema``."""
-    current = str(spark.sql("SELECT current_catalog()").collect()[0][0])
+    current = current_catalog(spark)
     all_schemas = sorted(quoted_if_needed(str(row[0])) for row in spark.sql("SHOW SCHEMAS").collect())
     for row in spark.sql("SHOW CATALOGS").collect():
         catalog = str(row[0])

@@ -262,6 +262,7 @@ def test_browse(shell: Shell, target: str) -> None:
     found = shell("tables", f"{target}.*", "--json").json
     assert [one["table"] for one in found] == ["s", "t"]
     assert f"{target}.t" in shell("tables", f"{target}.t").out
+    assert f"{target}.t" in shell("tables", f"spark_catalog.{target}.t").out
     detail = shell("describe", f"{target}.t", "--json").json
     assert (detail["version"], detail["format"], detail["num_files"]) == (1, "delta", 1)
     text = shell("describe", f"{target}.t").out
