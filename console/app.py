@@ -89,7 +89,8 @@ class DeltaMergeApp(SparkApp):
         self.log_signal: Signal[LogLine] = Signal(self, "log")
         self.tabs = [(spec.name, spec.key, spec.label) for spec in PLACES]
         self.drafts = OwnDrafts(home)
-        self.merges: dict[int, str] = dict.fromkeys(self.drafts.left_open("merge") or [self.drafts.free("merge")], "")
+        left_open = list(self.drafts.left_open("merge"))
+        self.merges: dict[int, str] = dict.fromkeys(left_open or [self.drafts.free("merge")], "")
         """The open merges by number, and the table each goes into, if it is known."""
         self.merges_signal: Signal[int] = Signal(self, "merges")
         self.recent: list[Operation] = []

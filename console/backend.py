@@ -88,8 +88,8 @@ class Backend(Protocol):
 
     def remember_tables(self, tables: Sequence[TableRef]) -> None: ...
 
-    def ledger_stamp(self) -> tuple[int, ...]:
-        """Another one whenever any program has written to the ledger. Cheap: nothing is opened."""
+    def ledger_stamp(self) -> int:
+        """Another one whenever any program has recorded something in the ledger. Cheap: nothing is opened."""
 
     def remembered_versions(self, name: str) -> list[TableVersion]:
         """The versions of a table that were listed here before, newest first, without asking Spark."""

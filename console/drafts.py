@@ -10,6 +10,8 @@ import itertools
 import json
 import os
 import re
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -38,18 +40,18 @@ class OwnDrafts:
         self._folder = home / "drafts"
         self._locks: dict[str, int] = {}
 
-    def left_open(self, kind: str) -> list[int]:
-        """The numbers of the drafts that hold a text and that no other console has. They are ours from now on."""
-        return [number for number in self._written(kind) if self._take(f"{kind}-{number}")]
+    def left_open(self, kind: str) -> Iterator[int]:
+        """The numbers of the drafts that hold a text and that no other console has. Each is ours once it is given."""
+        return (number for number in self.written(kind) if self._take(f"{kind}-{number}"))
 
     def free(self, kind: str, least: int = 1) -> int:
         """The first number from ``least`` on without a text that no other console has. It is ours from now on."""
-        written = self._written(kind)
+        written = self.written(kind)
         return next(n for n in itertools.count(least) if n not in written and self._take(f"{kind}-{n}"))
 
-    def are_elsewhere(self, kind: str) -> bool:
-        """Whether another console has drafts of that kind."""
-        return any(f"{kind}-{number}" not in self._locks for number in self._written(kind))
+    def not_ours(self, kind: str) -> list[str]:
+        """The files that hold a text of that kind and are not shown here."""
+        return [f"drafts/{kind}-{n}.sql" for n in self.written(kind) if f"{kind}-{n}" not in self._locks]
 
     def release(self) -> None:
         """Leave all to whoever comes next."""
@@ -57,10 +59,15 @@ class OwnDrafts:
             if (lock := self._locks.popitem()[1]) != _NO_LOCK:
                 os.close(lock)
 
-    def _written(self, kind: str) -> list[int]:
-        names = re.compile(rf"{kind}-(\d+)")
-        paths = [path for path in self._folder.glob(f"{kind}-*.sql") if path.stat().st_size]
-        return sorted(int(found[1]) for path in paths if (found := names.fullmatch(path.stem)))
+    def written(self, kind: str) -> list[int]:
+        """The numbers of the drafts that hold a text, whoever has them."""
+        numbers = []
+        for path in self._folder.glob(f"{kind}-*.sql"):
+            # another console may have discarded it by now
+            with suppress(OSError):
+                if path.stat().st_size and (found := re.fullmatch(rf"{kind}-(\d+)", path.stem)):
+                    numbers.append(int(found[1]))
+        return sorted(numbers)
 
     def _take(self, name: str) -> bool:
         if name in self._locks:

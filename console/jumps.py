@@ -25,14 +25,11 @@ OPERATIONS = 200
 
 def learn_jumps(app: SparkApp, keep: Callable[[list[Operation]], None]) -> None:
     """Ask for what there is to jump to: it is there by the time that something is typed."""
-
-    def learn() -> list[Operation]:
-        if app.status.spark == "warm":
-            app.catalog.ask_tables()
-        return app.backend.history(limit=OPERATIONS)
-
     # who lists tables or the history says why that fails
-    app.ask("jumps", learn, keep, lambda _: None)
+    app.ask("operations", lambda: app.backend.history(limit=OPERATIONS), keep, lambda _: None)
+    if app.status.spark == "warm" and not app.is_asking("tables"):
+        # another program may have made one
+        app.ask("tables", app.catalog.ask_tables, lambda _: None, lambda _: None)
 
 
 def jumps(

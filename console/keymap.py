@@ -41,6 +41,13 @@ _OWNERS = (
     ("A row in full", "console.dialogs.row", "RowDialog"),
     ("The help", "console.dialogs.help", "HelpDialog"),
 )
+# what is in a place, or in all of them
+_INSIDE: Mapping[str, tuple[str, ...]] = {
+    "A table": (),
+    "The list of tables": ("Tables",),
+    "A map of files": ("Tables", "Merge", "Create"),
+    "A part of a statement": ("Merge", "Create"),
+}
 _PREFIXES = {"table_tree": "tree", "file_map": "map", "part_box": "part", "part": "full", "column_rows": "columns"}
 _MARK = re.compile(r"\{([a-z]+\.[a-z_]+)\}")
 _MODIFIERS = frozenset({"ctrl", "alt", "shift", "super", "meta", "hyper"})
@@ -111,8 +118,8 @@ def _clashes(owners: Mapping[str, Iterable[Binding]], keymap: Mapping[str, str])
         by_key: dict[str, list[str]] = defaultdict(list)
         around = {"Everywhere": owners["Everywhere"], owner: bindings}
         if owner in places:
-            # each place has tables, and one of them has the focus
-            around["A table"] = owners["A table"]
+            # one of them has the focus
+            around |= {inside: owners[inside] for inside, where in _INSIDE.items() if not where or owner in where}
         for binding in chain.from_iterable(around.values()):
             for key in keys_of(binding, keymap):
                 if binding.id and binding.id not in by_key[key]:

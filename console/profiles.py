@@ -26,7 +26,6 @@ STORES = ("s3", "abfs", "gcs")  # as engine.session.stores
 DEFAULT_PORT = 15002  # Spark Connect's
 LOCAL = "local[*]"
 """The Spark of a command line that names none."""
-THIS_MACHINE = "local"
 RULES = ("policy", "production", "checks", "private")
 KNOWN = ("master", "remote", "store", "conf", "private", "production", "policy", "checks")
 
@@ -58,15 +57,7 @@ def profile_of(home: Path, target: str) -> Profile | None:
     """The profile that is for this ``target``, where one with rules is: who types the address instead of the name, or
     nothing where that is the Spark of this machine, is held to the same rules. One without an address is chosen by its
     name alone."""
-    from engine.model.errors import UsageError
-
-    place = _place(target)
-    try:
-        profiles = _read(home).get("profiles", {})
-    except UsageError:
-        if place != THIS_MACHINE:
-            raise
-        return None  # the console says why the file cannot be read, and opens all the same
+    profiles, place = _read(home).get("profiles", {}), _place(target)
     for name, values in profiles.items() if isinstance(profiles, dict) else ():
         if isinstance(values, dict) and not values.keys().isdisjoint(RULES):
             address = values.get("master") or values.get("remote")
@@ -80,7 +71,7 @@ def _place(target: str) -> str:
     A Spark of this machine is the same with any number of threads."""
     place = target.partition("/;")[0].rstrip("/").lower()
     if re.fullmatch(r"local(\[.*\])?", place):
-        return THIS_MACHINE
+        return "local"
     host = place.removeprefix("sc://")
     return place if host == place or re.search(r":\d+$", host) else f"{place}:{DEFAULT_PORT}"
 

@@ -59,7 +59,7 @@ class SparkApp(App[None], Asking):
         self._silent_since: float | None = None
         """None while Spark answers, and if it was lost otherwise than by not answering."""
         self._looks_in_vain = 0
-        self._stamp: tuple[int, ...] | None = None
+        self._stamp: int | None = None
 
     def with_keys(self, text: str) -> str:
         """A sentence of ours, never anyone else's, with the keys in use in place of ``{merge.plan}``."""
@@ -185,7 +185,7 @@ class SparkApp(App[None], Asking):
         if not self.is_asking("stamp"):
             self.ask("stamp", self.backend.ledger_stamp, self._ledger_stamped, lambda _: None)
 
-    def _ledger_stamped(self, stamp: tuple[int, ...]) -> None:
+    def _ledger_stamped(self, stamp: int) -> None:
         before, self._stamp = self._stamp, stamp
         if before not in (None, stamp):
             for place in self.open_places():

@@ -86,16 +86,13 @@ class SparkTables:
     def remember_tables(self, tables: Sequence[TableRef]) -> None:
         self._ledger().cache_tables(self.catalog_name, tables)
 
-    def ledger_stamp(self) -> tuple[int, ...]:
+    def ledger_stamp(self) -> int:
+        from engine.ledger.history_store import changed_file
         from engine.session.home import ledger_path
 
-        path = ledger_path(self.home)
-        found: list[int] = []
-        for file in (path, path.with_name(f"{path.name}.wal")):
-            with contextlib.suppress(OSError):
-                status = file.stat()
-                found += [status.st_mtime_ns, status.st_size]
-        return tuple(found)
+        with contextlib.suppress(OSError):
+            return changed_file(ledger_path(self.home)).stat().st_mtime_ns
+        return 0
 
     def table_files(self, name: str, limit: int = 10_000, version: int | None = None) -> list[DataFile]:
         from engine.table.table_files import table_files

@@ -173,9 +173,10 @@ class Asking(DOMNode):
 
     def _deliver_failure(self, question: Question, failure: Failure, failed: Callable[[Failure], None] | None) -> None:
         self.post_message(Failed(failure, question.spark))
-        if failure.unreachable and self.console_app.status.spark != "starting":
+        shell = self.console_app
+        if failure.unreachable and shell.status.spark != "starting" and question.spark == shell.spark_starts:
             # here a key does what the engine's hint says of a shell
-            failure = replace(failure, hint=f"{self.console_app.spark_again()}.")
+            failure = replace(failure, hint=f"{shell.spark_again()}.")
         if failed is not None:
             failed(failure)
 

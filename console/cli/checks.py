@@ -160,7 +160,8 @@ def _settings(home: Path) -> Iterator[Found]:
 
     settings, (themes, complaints) = load_settings(home), load_themes(home)
     unknown = theme_named(settings.theme, themes)[1]
-    notices = [*settings.notices, *complaints, *unknown, *checked_keymap(settings.keys)[1], *faults(home)]
+    unusable = checked_keymap(settings.keys)[1] if settings.keys else []
+    notices = [*settings.notices, *complaints, *unknown, *unusable, *faults(home)]
     for notice in notices:
         yield "warn", notice, f"Correct {home / FILE_NAME}."
     if not notices:

@@ -130,13 +130,20 @@ def resolve(
         raise click.UsageError(f"--remote wants sc://HOST:PORT, not {remote!r}.")
     place = (home or default_home()).expanduser().absolute()
     from console.profiles import LOCAL, Profile, load_profile, profile_of
+    from engine.model.errors import UsageError
 
-    target, settings = master or remote, pairs(confs, "--conf")
+    target, settings, fault = master or remote, pairs(confs, "--conf"), None
     if profile is not None:
         found = load_profile(place, profile)
         target, settings = target or found.target, {**found.confs, **settings}
     else:
-        found = profile_of(place, target or LOCAL) or Profile()
+        try:
+            found = profile_of(place, target or LOCAL) or Profile()
+        except UsageError as error:
+            if target:
+                raise
+            # what needs no Spark, doctor among it, goes on
+            found, fault = Profile(), error
     store_name = store or (found.store if profile is not None else "")
     if store_name and (target or "").startswith("sc://"):
         raise click.UsageError("--store is for the embedded server; a --remote one has the jars and keys of its own.")
@@ -161,6 +168,7 @@ def resolve(
         found.checks,
         store_name,
         server_place(place, profile or "", store_name, found.confs),
+        fault,
     )
 
 

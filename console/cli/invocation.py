@@ -26,7 +26,8 @@ class Invocation:
     ``store``: the object store that the embedded server is to reach, "" without one; ``server_place``: the folder of
     that server, the home unless the profile or the store has one of its own.
     ``private``: no value of a row is kept in a plan. ``options``: the global options as typed, less tokens, to
-    be repeated in the next command that a person is told to type. ``profile``: its name, "" without one.
+    be repeated in the next command that a person is told to type. ``profile``: its name, "" without one. ``fault``: why
+    the rules of this machine's Spark are not known; nothing runs on it then.
     """
 
     target: str
@@ -40,6 +41,7 @@ class Invocation:
     checks: Checks = field(default_factory=Checks)
     store: str = ""
     server_place: Path = field(default_factory=Path)
+    fault: Exception | None = None
 
     @property
     def is_remote(self) -> bool:
@@ -69,6 +71,7 @@ class Invocation:
         settled first."""
         from engine.session.connect import connect
 
+        self.check_rules()
         session = connect(
             self.target,
             home=self.server_home,
@@ -85,6 +88,12 @@ class Invocation:
             raise
         return session
 
+    def check_rules(self) -> None:
+        """Raise what is wrong with the rules."""
+        # of a home that cannot be used that is told
+        if self.fault is not None and self.home:
+            raise self.fault
+
     def _recover(self, session: Session, say: Callable[[str], None]) -> None:
         from engine.model.errors import EngineError
         from engine.recovery.recover import recover, sentence
@@ -96,12 +105,12 @@ class Invocation:
             # what was asked for may need no ledger, and what does will say the same
             say(f"the history was not looked at: {error}")
 
-    def history(self) -> History:
+    def history(self, wait_seconds: float = 10.0) -> History:
         """The ledger of this home. What it has to say about itself goes to stderr."""
         from engine.ledger.history import History
         from engine.session.home import ledger_path
 
-        return History(ledger_path(self.home), on_notice=tell, private=self.private)
+        return History(ledger_path(self.home), wait_seconds=wait_seconds, on_notice=tell, private=self.private)
 
     def command(self, *words: str) -> str:
         """A command line to type next, on the same Spark and home."""

@@ -25,6 +25,7 @@ def need_terminal(instead: str) -> None:
 def open_console(invocation: Invocation, open_sql: str | None = None) -> None:
     """The console, on Spark as asked for, with ``open_sql`` as the merge in the making."""
     need_terminal("name a command to use it without one.")
+    invocation.check_rules()
     home = invocation.home
     from console.app import DeltaMergeApp
     from console.spark_backend import SparkBackend

@@ -205,7 +205,8 @@ def print_plan(found: AnyPlan) -> None:
     print_parts(page(found, glyphs(), paper().width))
 
 
-COMMITTED = ("applied", "undone", "overwritten")
+LEDGER_SECONDS = 1.0
+"""How long a plan that is only shown waits for a ledger that others hold."""
 
 
 def print_next(step: str) -> None:
@@ -266,14 +267,17 @@ def show(invocation: Invocation, file: str, as_json: bool, markdown: bool) -> in
 
 def _committed(invocation: Invocation, plan: AnyPlan) -> str:
     """Whether the ledger has a commit of the plan; "" where it cannot be read: a plan is shown without it, too."""
+    from engine.ledger.history_rows import COMMITTED
     from engine.model.errors import EngineError
     from engine.session.home import ledger_path
 
     if not ledger_path(invocation.home).exists():
         return ""
     with suppress(EngineError):
-        for one in invocation.history().find_by_plan(plan.plan_id):
+        for one in invocation.history(LEDGER_SECONDS).find_by_plan(plan.plan_id):
             if one.status in COMMITTED:
+                if one.version is None:
+                    return "This plan was applied already: it changed nothing."
                 after = "" if one.status == "applied" else f", and {one.status} since"
                 return f"This plan was committed already, as v{one.version}{after}."
     return ""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # below this there is room for the table or for air, not for both
 AIRY_ROWS = 16
 TABLE_ROWS = 3
-"""Rows that a table keeps, its header among them, below sentences of any length: those cannot be scrolled by key."""
+"""Rows that a table keeps, its header among them, below sentences of any length: no key scrolls the sentences."""
 
 
 def failure_head(failure: Failure, mark: str) -> Head:
@@ -104,10 +104,12 @@ class PageView(Vertical):
         """An error in place of a page."""
         self.show(Page(failure_head(failure, self.console_app.glyphs.error)))
 
-    def show(self, page: Page) -> None:
-        """A page."""
+    def show(self, page: Page, *, again: bool = False) -> None:
+        """A page; ``again``: the one that is shown, as it is now, in the order that was chosen for it."""
+        if page is self.page:
+            return
         self.page = page
-        self._order = None
+        self._order = self._order if again else None
         # before the first layout there is no width to draw a table for: the resize draws it
         if self.size.width:
             self._draw_soon()
@@ -128,9 +130,9 @@ class PageView(Vertical):
             self._draw_soon()
 
     def _fit(self, head: Widget) -> None:
-        """Let the sentences above a table have what it can spare; above SQL, half."""
-        rows = self.size.height
-        spare = rows - TABLE_ROWS if self._drawn[0].sql is None else 0
+        """Let the sentences above a table have what it can spare; above SQL or a map of files, half."""
+        rows, page = self.size.height, self._drawn[0]
+        spare = rows - TABLE_ROWS if page.sql is None and page.files is None else 0
         if not head.has_class("-alone"):
             head.styles.max_height = max(spare, rows // 2, 1)
 

@@ -125,7 +125,7 @@ def _changes(
     """(A relation of the rows that differ, computed once; what cannot be read, and why)."""
     (old, old_type), (new, new_type) = before, after
     if not all(comparable(field.dataType) for field in new_type.fields):
-        # more rows than those that changed: an expectation of written rows is held to the whole table
+        # nothing reads it
         yield f"(SELECT *, 'insert' AS _change_type FROM {new})", {"changes": NO_DIFFERENCE}
         return
     had = {field.name.lower(): field.name for field in old_type.fields}

@@ -102,6 +102,8 @@ def _evaluated(
     if missing := unknown_columns(expectation, table):
         return _result(expectation, "error", None, f"There is no column {missing[0]}.")
     query = query_of(expectation, table)
+    if expectation.sql is None and query.checked == "changes" and "changes" in relations.missing:
+        return _result(expectation, "unknown", None, relations.missing["changes"])
     with time_limit(spark, expectation.timeout) as over:
         try:
             if query.measures:

@@ -360,7 +360,7 @@ class History:
         """Remember versions of a table (its id, or whatever names it for good). Known ones are replaced."""
         bodies = {one.version: rows.text(one) for one in versions}
         if bodies:
-            self._store.run(lambda db: browse_cache.replace_versions(db, table_key, bodies))
+            self._store.run(lambda db: browse_cache.replace_versions(db, table_key, bodies), tells=False)
 
     def cached_versions(self, table_key: str) -> Versions:
         """The versions remembered of a table, newest first; empty when it was never seen."""
@@ -368,7 +368,7 @@ class History:
 
     def cache_tables(self, endpoint: str, tables: Sequence[TableRef]) -> None:
         """Remember the tables seen at ``endpoint``, in place of those remembered before."""
-        self._store.run(lambda db: browse_cache.replace_tables(db, redact(endpoint), tables))
+        self._store.run(lambda db: browse_cache.replace_tables(db, redact(endpoint), tables), tells=False)
 
     def cached_tables(self, endpoint: str) -> Tables:
         """The tables seen last time at ``endpoint``; empty when there was none."""

@@ -80,6 +80,11 @@ class _OldFormatError(Exception):
     """The ledger must be migrated before it can be read."""
 
 
+def changed_file(path: Path) -> Path:
+    """Whose time tells when the ledger at ``path`` was written last, what is remembered of tables left out."""
+    return path.with_name(f"{path.name}.changed")
+
+
 class Store:
     """The DuckDB file at ``path``: created if missing, 0600; a new folder is 0700.
 
@@ -92,8 +97,9 @@ class Store:
         self.wait_seconds = wait_seconds
         self._on_notice = on_notice
 
-    def run(self, work: Work[Result], *, reading: bool = False) -> Result:
-        """Open, run ``work`` in one transaction, close; all under the lock. ``reading``: it only reads.
+    def run(self, work: Work[Result], *, reading: bool = False, tells: bool = True) -> Result:
+        """Open, run ``work`` in one transaction, close; all under the lock. ``reading``: it only reads. ``tells``: who
+        watches the ledger is to see that it changed.
 
         Raises EngineError: ``LEDGER_LOCKED``, ``LEDGER_NEWER``, ``LEDGER_NOT_WRITABLE``,
         ``LEDGER_DISK_FULL``, ``LEDGER_FAILED``.
@@ -103,7 +109,10 @@ class Store:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with locked(self.path.with_name(self.path.name + ".lock"), self.wait_seconds):
                 try:
-                    return self._once(work, reading, deadline)
+                    result = self._once(work, reading, deadline)
+                    if tells and not reading:
+                        self._tell()
+                    return result
                 except _OldFormatError:
                     return self._once(work, False, deadline)
                 except _DamagedError as damage:
@@ -115,6 +124,10 @@ class Store:
             raise self._locked_error() from error
         except (OSError, _DamagedError) as error:
             raise self._failure(error) from error
+
+    def _tell(self) -> None:
+        with contextlib.suppress(OSError):
+            changed_file(self.path).touch(mode=0o600)
 
     def _once(self, work: Work[Result], reading: bool, deadline: float) -> Result:
         import duckdb

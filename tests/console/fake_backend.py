@@ -48,7 +48,7 @@ class FakeBackend:
         self.recovered: tuple[str, ...] = ()
         """What is told of operations whose program is gone."""
         self.ledger = samples.a_ledger()
-        self.stamp: tuple[int, ...] = ()
+        self.stamp = 0
         self.new_tables: list[TableRef] = []
         """What another program has made, in every schema."""
         self.schemas = ["default", "sales"]
@@ -154,7 +154,7 @@ class FakeBackend:
         self._enter("remember_tables", needs_spark=False)
         self.remembered = list(tables)
 
-    def ledger_stamp(self) -> tuple[int, ...]:
+    def ledger_stamp(self) -> int:
         return self.stamp
 
     def remembered_versions(self, name: str) -> list[TableVersion]:
@@ -186,8 +186,8 @@ class FakeBackend:
             LayoutAdvice("SMALL_FILES", "Many files are small.", "30 of 40 files are below 16 MiB", f"OPTIMIZE {name}"),
         )
 
-    def explore_scan(self, name: str, predicate: str, version: int | None = None) -> ScanExplained:  # noqa: ARG002
-        self._enter("explore_scan", name, predicate)
+    def explore_scan(self, name: str, predicate: str, version: int | None = None) -> ScanExplained:
+        self._enter("explore_scan", name, predicate, version)
         return samples.a_scan(predicate)
 
     def explore_query(self, query: str) -> tuple[QueryScan, ...]:

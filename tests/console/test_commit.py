@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from console.places.history.history import HistoryPlace
 from console.places.statement.preview import Preview
 from console.widgets.accept import Accept
@@ -142,33 +144,38 @@ async def test_what_became_of_a_commit_is_told_once_spark_is_there_again(backend
         backend.die()
         # an older try of the same plan was committed, and says nothing of this one
         await operator.sees("Spark was lost while it ran.", "F9 starts it again")
+        await operator.until(lambda: not operator.merge.is_asking("settled"))
+        await operator.sees("Spark was lost while it ran.")
         assert "server start" not in operator.screen
-        operator.app._ledger_stamped((0,))
+        operator.app._ledger_stamped(0)
         for stamp, status, said in (
             (1, "not_committed", "Nothing was committed: the table's log was asked."),
-            (2, "applied", "It was committed before the answer was lost."),
+            (2, "applied", "It was committed before the answer was lost, as v42."),
         ):
             backend.ledger = [a_try(status), *samples.a_ledger()]
-            operator.app._ledger_stamped((stamp,))
+            operator.app._ledger_stamped(stamp)
             await operator.sees(said)
 
 
-async def test_h_goes_to_the_try_that_failed_and_not_to_an_older_one_of_the_same_plan(backend: FakeBackend) -> None:
+@pytest.mark.parametrize("visited", [True, False])
+async def test_h_goes_to_the_try_that_failed_and_not_to_an_older_one_of_the_same_plan(
+    backend: FakeBackend, visited: bool
+) -> None:
     backend.errors["apply"] = EngineError("DELTA_CONCURRENT_APPEND", "somebody was faster", "Try again.")
-    backend.ledger = [a_try("failed", op_id="new"), *(one for one in samples.a_ledger())]
+    backend.ledger = [*samples.a_ledger()[1:], a_try("failed", op_id="new"), samples.a_ledger()[0]]
     async with console(backend, size=(120, 36)) as operator:
-        await operator.press("3")
-        await operator.sees("applied, kept")
-        place = operator.app.screen
-        assert isinstance(place, HistoryPlace)
-        await operator.press("down")
-        await operator.until(lambda: place.op_id == "01JCM4Z7")
+        if visited:
+            await operator.press("3")
+            await operator.sees("applied, kept")
         await operator.plan(MERGE_SQL)
         await operator.press("c")
         await operator.sees("Commit plan")
         await operator.press("ctrl+y")
         await operator.sees("somebody was faster")
         await operator.press("h")
+        await operator.until(lambda: isinstance(operator.app.screen, HistoryPlace))
+        place = operator.app.screen
+        assert isinstance(place, HistoryPlace)
         await operator.until(lambda: place.op_id == "new")
 
 

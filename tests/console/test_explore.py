@@ -25,7 +25,7 @@ async def test_e_asks_for_a_predicate_and_shows_what_each_step_leaves(backend: F
             *("40 files, 934 MB in 30 partitions, v41", "14 files, 322 MB in 14 partitions", "3 files, 69 MB"),
             *("derived filter", "((year >= 2026) OR isnull((year >= 2026)))"),
         )
-        assert backend.called("explore_scan") == [("sales.orders", "amount > 100")]
+        assert backend.called("explore_scan") == [("sales.orders", "amount > 100", 41)]
 
 
 async def test_each_file_has_its_verdict_in_the_map_and_in_the_table_those_kept_first(backend: FakeBackend) -> None:
@@ -58,7 +58,7 @@ async def test_a_predicate_that_spark_refuses_says_why_and_stays_to_be_mended(ba
         del backend.errors["explore_scan"]
         await operator.press("0", "enter")
         await operator.sees("3 files, 69 MB")
-        assert backend.called("explore_scan")[-1] == ("sales.orders", "x = 10")
+        assert backend.called("explore_scan")[-1] == ("sales.orders", "x = 10", 41)
 
 
 async def test_another_table_begins_without_a_predicate(backend: FakeBackend) -> None:

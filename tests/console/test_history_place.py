@@ -48,9 +48,9 @@ async def test_what_another_program_did_is_shown_without_a_key(backend: FakeBack
         await operator.press("3")
         await operator.sees("✔ kept")
         await operator.press("down")
-        operator.app._ledger_stamped((0,))
+        operator.app._ledger_stamped(0)
         backend.ledger = [one.model_copy(update={"status": "undone"}) for one in backend.ledger]
-        operator.app._ledger_stamped((1,))
+        operator.app._ledger_stamped(1)
         await operator.sees("undone")
         place = operator.app.screen
         assert isinstance(place, HistoryPlace)

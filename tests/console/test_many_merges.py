@@ -81,7 +81,7 @@ async def test_a_closed_merge_is_gone_and_its_text_is_kept(backend: FakeBackend)
         assert operator.merge.number == 1
         await operator.misses("2 new")
         assert (backend.home / "drafts" / "merge-2.before-1.sql").read_text() == "my own"
-    assert OwnDrafts(backend.home).left_open("merge") == [1]
+    assert list(OwnDrafts(backend.home).left_open("merge")) == [1]
 
 
 async def test_two_consoles_do_not_write_into_each_others_drafts(backend: FakeBackend) -> None:
@@ -89,11 +89,11 @@ async def test_two_consoles_do_not_write_into_each_others_drafts(backend: FakeBa
     drafts.save("merge-1", Draft("MERGE INTO a USING b"), 0)
     drafts.save("merge-2", Draft("MERGE INTO c USING d"), 0)
     elsewhere = OwnDrafts(backend.home)
-    assert elsewhere.left_open("merge") == [1, 2]
+    assert list(elsewhere.left_open("merge")) == [1, 2]
     async with console(backend) as operator:
         await operator.warm()
         await operator.press("2")
-        await operator.sees("Another console is open with its drafts")
+        await operator.sees("Another console has drafts/merge-1.sql, drafts/merge-2.sql")
         assert (operator.merge.number, operator.merge.editor.text) == (3, "")
         await operator.write("MERGE INTO mine USING x")
         await operator.press("escape", "n")
@@ -110,7 +110,7 @@ async def test_two_consoles_do_not_write_into_each_others_drafts(backend: FakeBa
 async def test_two_consoles_have_a_table_of_their_own_to_create(backend: FakeBackend) -> None:
     DraftStore(backend.home).save("create-1", Draft("CREATE TABLE theirs (id INT)"), 0)
     elsewhere = OwnDrafts(backend.home)
-    assert elsewhere.left_open("create") == [1]
+    assert list(elsewhere.left_open("create")) == [1]
     async with console(backend) as operator:
         await operator.warm()
         await operator.press("4")

@@ -138,7 +138,7 @@ async def test_the_focus_stays_in_a_predicate_that_is_wrong(backend: FakeBackend
         del backend.errors["explore_scan"]
         await operator.press(*" 100", "enter")
         await operator.sees("14 files, 322 MB")
-        assert backend.called("explore_scan")[-1] == ("sales.orders", "amount > 100")
+        assert backend.called("explore_scan")[-1] == ("sales.orders", "amount > 100", 41)
         assert not isinstance(operator.app.focused, Input)
 
 

@@ -134,6 +134,40 @@ async def test_what_was_read_stays_while_spark_is_away(backend: FakeBackend) -> 
         await operator.sees("v41", "100 rows; there are more.")
 
 
+async def test_a_view_that_takes_long_is_asked_once_however_often_the_ledger_is_written(backend: FakeBackend) -> None:
+    backend.hold("table_rows")
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees("bigint", "v41")
+        place = operator.app.screen
+        assert isinstance(place, TablesPlace)
+        place.action_view("rows")
+        for stamp in range(3):
+            operator.app._ledger_stamped(stamp)
+            await operator.until(lambda: not place.is_asking("detail"))
+        backend.release("table_rows")
+        await operator.sees("100 rows; there are more.")
+        assert len(backend.called("table_rows")) == 1
+
+
+async def test_an_error_stays_while_other_programs_write_to_the_ledger(backend: FakeBackend) -> None:
+    backend.errors["table_rows"] = EngineError("FAILED_READ_FILE", "A file cannot be read.")
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees("bigint", "v41")
+        place = operator.app.screen
+        assert isinstance(place, TablesPlace)
+        place.action_view("rows")
+        await operator.sees("FAILED_READ_FILE")
+        for stamp in range(3):
+            operator.app._ledger_stamped(stamp)
+            await operator.until(lambda: not place.is_asking("detail"))
+        await operator.sees("FAILED_READ_FILE")
+        assert len(backend.called("table_rows")) == 1
+
+
 async def open_a_version(operator: Operator) -> None:
     """The rows of the version before the newest, from the list of versions."""
     await operator.sees("orders_feed")
@@ -462,7 +496,7 @@ async def test_a_version_is_that_of_the_rows_alone(backend: FakeBackend) -> None
         place.action_explore()
         await operator.press(*"amount > 100", "enter")
         await operator.until(lambda: backend.called("explore_scan"))
-        assert backend.called("explore_scan") == [("sales.orders", "amount > 100")]
+        assert backend.called("explore_scan") == [("sales.orders", "amount > 100", 41)]
 
 
 async def test_versions_have_the_focus_after_rows_of_one_were_shown(backend: FakeBackend) -> None:

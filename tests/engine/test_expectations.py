@@ -306,3 +306,17 @@ def test_a_file_that_names_the_table_by_its_path_is_for_a_merge_into_its_name(sp
     declared = read_expectations(f"delta.`{path}`: [{{unique: [id]}}]")
     sql = "MERGE INTO t USING (SELECT 1 AS id) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET *"
     assert [one.status for one in plan(spark, sql, expectations=declared).expectations] == ["pass"]
+
+
+def test_rows_that_were_wrong_before_fail_nothing_where_the_written_ones_cannot_be_told(
+    spark: Any, schema: str, tmp_path: Path
+) -> None:
+    spark.sql("CREATE TABLE t USING delta AS SELECT 1 AS id, CAST(NULL AS STRING) AS v, map('a', 1) AS m")
+    expected = declared("t: [{unique: [v]}, {not_null: [v]}, {accepted: {v: [ok]}}, {rows: {max: 2}}]")
+    source = "(SELECT 9 AS id, 'ok' AS v, map('b', 2) AS m)"
+    sql = f"MERGE INTO t USING {source} s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *"
+    history = History(tmp_path / "history.duckdb")
+    looked = plan(spark, sql, expectations=expected)
+    assert [one.status for one in looked.expectations] == ["pass"] * 4
+    found = verify(spark, looked, apply(spark, looked, history=history), expected).expectations
+    assert [one.status for one in found] == ["unknown"] * 3 + ["pass"]

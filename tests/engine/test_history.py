@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from console.spark_tables import SparkTables
 from engine.ledger.history import History
 from engine.model.browse import TableRef, TableVersion
 from engine.model.errors import CancelledError, EngineError, StalePlanError
@@ -220,6 +221,7 @@ def test_files_are_private(ledger: History, tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "home").stat().st_mode) == 0o700
     assert sorted(file.name for file in (tmp_path / "home").iterdir()) == [
         "history.duckdb",
+        "history.duckdb.changed",
         "history.duckdb.lock",
     ]
     for file in (tmp_path / "home").iterdir():
@@ -300,3 +302,23 @@ def test_a_restore_undoes_one_and_overwrites_what_came_after(ledger: History) ->
     assert ledger.get(later).operation.status == "overwritten"
     with pytest.raises(StalePlanError, match="gone already"):
         plan_undo(None, ledger.get(later))  # type: ignore[arg-type]  the ledger alone knows
+
+
+def test_who_watches_the_ledger_sees_what_is_recorded_and_not_what_is_read(ledger: History, tmp_path: Path) -> None:
+    tables = SparkTables("local[2]", tmp_path / "home")
+    stamps = [tables.ledger_stamp()]
+
+    def looked() -> bool:
+        stamps.append(tables.ledger_stamp())
+        return stamps[-1] != stamps[-2]
+
+    op_id = ledger.begin(make_plan())
+    assert looked()
+    for read in (ledger.list, ledger.outcomes, ledger.running, lambda: ledger.get(op_id)):
+        read()
+        assert not looked()
+    ledger.cache_tables("local", [TableRef(name="a.t", table="t")])
+    ledger.cache_versions("t", [TableVersion(version=1, timestamp="", operation="WRITE")])
+    assert not looked()
+    ledger.applied(op_id, make_outcome(op_id))
+    assert looked()

@@ -68,10 +68,10 @@ class CreatePlace(FormSqlPlace):
     def _draft(self) -> int:
         """The number of the draft that is shown: the place has one."""
         drafts = self.console_app.drafts
-        first, *others = drafts.left_open("create") or [drafts.free("create")]
-        if others:
-            self.notify("Other texts are kept: " + ", ".join(f"drafts/create-{number}.sql" for number in others))
-        return first
+        number = next(drafts.left_open("create"), None) or drafts.free("create")
+        if others := drafts.not_ours("create"):
+            self.notify(f"Other texts are kept: {', '.join(others)}")
+        return number
 
     @property
     def form_pane(self) -> FormPane:

@@ -160,7 +160,7 @@ class HistoryPlace(Undoing):
         if self._wanted in rows:
             self._wanted = ""
         page = list_page(self.listed, self._outcomes, len(self.operations), self.console_app.glyphs, self.grouping)
-        self.list_view.show(replace(page, at=self._row))
+        self.list_view.show(replace(page, at=self._row), again=bool(before))
         if self.view == "plots":
             self._plot()
         if not self.listed:

@@ -83,8 +83,8 @@ class MergePlace(FormSqlPlace):
         self.console_app.merges_signal.subscribe(self, self._merges_changed)
         self._merges_changed(self.number)
         self._name_restored()
-        if self.is_first and self.console_app.drafts.are_elsewhere("merge"):
-            self.notify("Another console is open with its drafts; this one has drafts of its own.")
+        if self.is_first and (others := self.console_app.drafts.not_ours("merge")):
+            self.notify(f"Another console has {', '.join(others)}; this one has drafts of its own.")
         if self.console_app.open_sql and self.is_first:
             self.use_text(self.console_app.open_sql)
         self.editor.focus()

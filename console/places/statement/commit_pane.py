@@ -108,7 +108,8 @@ def _what_now(failure: Failure, settled: Operation | None) -> str:
     if failure.stale:
         return "The table or the source moved since the plan. Nothing was committed; {merge.replan} plans again."
     if settled is not None and settled.status == "applied":
-        return "It was committed before the answer was lost. {merge.history} shows what it did, and takes it back."
+        committed = "It was committed before the answer was lost" if failure.unreachable else "It is committed"
+        return f"{committed}, as v{settled.version}. {{merge.history}} shows what it did, and takes it back."
     if settled is not None and settled.status in NOT_COMMITTED:
         return "Nothing was committed: the table's log was asked. {merge.replan} plans again."
     if failure.cancelled:

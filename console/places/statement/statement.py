@@ -26,6 +26,7 @@ from console.work import Failure
 
 if TYPE_CHECKING:
     from console.words.projection import Projection
+    from engine.model.operation import Operation as Recorded
     from engine.model.operation import Outcome, Rehearsal
     from engine.model.plans import AnyPlan
 
@@ -216,7 +217,7 @@ class StatementPlace(StepsPlace):
             self.notify(f"Nothing was committed. {reason}", title="Cannot be committed", severity="error")
             return
         # the ledger cuts what is below a millisecond
-        self.failed, self.commit_began = None, datetime.now(timezone.utc).replace(microsecond=0)
+        self.failed, self.became, self.commit_began = None, None, datetime.now(timezone.utc).replace(microsecond=0)
         operation = self.begin("committing", self.projection)
         report = reporter(self, operation.operation_id)
         self.commit_pane.show_running(plan)
@@ -259,10 +260,16 @@ class StatementPlace(StepsPlace):
 
     def _ask_what_became(self, plan: AnyPlan, failure: Failure) -> None:
         """The ledger has it: if Spark answers, as soon as the commit ends, else when Spark is there again."""
+
+        def found(newest: Recorded | None) -> None:
+            if newest != self.became:
+                self.became = newest
+                self.commit_pane.show_failure(plan, failure, newest)
+
         self.ask(
             "settled",
             lambda: newest_of(plan.plan_id, self.backend.history(limit=RECENT), self.commit_began),
-            lambda found: self.commit_pane.show_failure(plan, failure, found),
+            found,
             lambda _: None,
             of=lambda: (self.plan_id, self.operation, self.committed),
         )

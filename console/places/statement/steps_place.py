@@ -62,6 +62,8 @@ class StepsPlace(Place):
         self.committed: Outcome | None = None
         self.failed: tuple[AnyPlan, Failure] | None = None
         """The commit that failed last, and how."""
+        self.became: Recorded | None = None
+        """What the ledger has of it."""
         self.commit_began = EVER
         self.operation: Operation | None = None
 
@@ -164,7 +166,7 @@ class StepsPlace(Place):
 
         def found(newest: Recorded | None) -> None:
             if newest is not None:
-                place.show_operation(newest.op_id)
+                place.call_after_refresh(place.show_operation, newest.op_id)
 
         if self.committed is not None:
             # the cursor of the history stays where it was, and the commit is above it

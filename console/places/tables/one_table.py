@@ -34,6 +34,9 @@ VIEW_NAMES = (
     ("rows", "Rows"),
 )
 
+OF_DETAIL = ("columns", "properties")
+"""Views that are made of what stands above them."""
+
 
 class OneTable(Place):
     """Composes ``#browser``, the list of tables, and ``#table-name``, ``#views``, ``#predicate`` and ``#page``."""
@@ -48,6 +51,7 @@ class OneTable(Place):
         self._pages: dict[str, Page] = {}
         self._submitted = False
         """Whether the operator waits for the files of the predicate."""
+        self._view_failed = False
 
     @property
     def table_list(self) -> TableList:
@@ -80,7 +84,21 @@ class OneTable(Place):
     def look_again(self) -> None:
         """Forget what is known of the table that is shown, and ask anew. The focus stays where the operator is."""
         self._forget_table()
+        self.forget("detail")
         self.action_view(self.view)
+
+    def look_for_changes(self) -> None:
+        """Ask whether the table is as it was. What is shown, or asked, of it stays if it is."""
+        if self.shown is None or self.table_list.is_starting or self.is_asking("detail"):
+            return
+        name = self.shown.name
+        self.ask(
+            "detail",
+            lambda: self.backend.table_detail(name),
+            self._described,
+            self._not_described,
+            of=lambda: self._name_shown,
+        )
 
     def _forget_table(self) -> None:
         self.detail = None
@@ -109,13 +127,16 @@ class OneTable(Place):
             self.table_list.opened(shown.name)
             self._draw_name()
             self.refresh_bindings()
-        if self.view not in self._pages:
+            self._ask_view(shown, detail)
+        elif self.view in self._pages:
+            self._show_asked(self._pages[self.view])
+        elif not self.is_asking("view") and not self._view_failed:
             self._ask_view(shown, detail)
 
     def _ask_view(self, shown: Shown, detail: TableDetail) -> None:
         from console.places.tables.table_pages import VIEWS
 
-        build = VIEWS[self.view][1]
+        build, self._view_failed = VIEWS[self.view][1], False
         self.page.say("Asking Spark…")
         self.ask(
             "view",
@@ -126,10 +147,13 @@ class OneTable(Place):
         )
 
     def _not_described(self, failure: Failure) -> None:
-        if failure.unreachable and self.view in self._pages:
+        self._submitted = False
+        if not failure.unreachable:
+            self._forget_table()
+        elif self.view in self._pages:
             # what was read stays true of its version
+            self._show_asked(self._pages[self.view])
             return
-        self._forget_table()
         self.page.fail(failure)
 
     @property
@@ -160,28 +184,25 @@ class OneTable(Place):
         )
 
     def action_view(self, view: str) -> None:
-        """Show one of the views of the table as it is now: what was looked at before, until Spark says it is old."""
-        self.view = view
+        """Show one of the views of the table as it is now: what was looked at before, until Spark says it is old.
+
+        Spark is asked for a view while it is asked whether the table is as it was: both answers are awaited.
+        """
+        self.view, self._submitted = view, False
         self.query_one("#views", TabLine).chosen = view
         self.query_one("#predicate").display = view == "scan"
         if self.shown is None:
             return
-        name, known = self.shown.name, self._pages.get(view)
+        known = self._pages.get(view)
         if known is not None:
             self._show(known)
-        elif not self.table_list.is_starting:
-            self.page.say("Asking Spark…" if self.detail is not None else f"Looking at {name}…")
-        if self.table_list.is_starting:
-            if known is None:
-                self._ask_remembered(name)
-            return
-        self.ask(
-            "detail",
-            lambda: self.backend.table_detail(name),
-            self._described,
-            self._not_described,
-            of=lambda: (self._name_shown, self.view),
-        )
+        elif self.table_list.is_starting:
+            self._ask_remembered(self.shown.name)
+        elif self.detail is None:
+            self.page.say(f"Looking at {self.shown.name}…")
+        else:
+            self._ask_view(self.shown, self.detail)
+        self.look_for_changes()
 
     def _ask_remembered(self, name: str) -> None:
         self.page.say(self.awaited(name))
@@ -195,17 +216,22 @@ class OneTable(Place):
 
     def _built(self, view: str, page: Page) -> None:
         self._pages[view] = page
-        self._show(page)
+        if view in OF_DETAIL or not self.is_asking("detail"):
+            self._show_asked(page)
+
+    def _show_asked(self, page: Page) -> None:
+        if page is not self.page.page:
+            self._show(page)
         predicate, submitted = self.query_one("#predicate", Input), self._submitted
         as_asked = self.shown is not None and predicate.value == self.shown.predicate
         self._submitted = False
-        if submitted and view == "scan" and page.table is not None and self.focused is predicate and as_asked:
+        if submitted and self.view == "scan" and page.table is not None and self.focused is predicate and as_asked:
             # after an error, and once somebody types on, it stays where the predicate is
             self.set_focus(None)
             self.page.focus_page()
 
     def _not_built(self, failure: Failure) -> None:
-        self._submitted = False
+        self._submitted, self._view_failed = False, True
         self.page.fail(failure)
 
     def _show(self, page: Page) -> None:
@@ -226,8 +252,8 @@ class OneTable(Place):
         if self.shown is not None:
             self.shown = replace(self.shown, predicate=event.value)
             self._pages.pop("scan", None)
-            self._submitted = True
             self.action_view("scan")
+            self._submitted = True
 
     @on(PageView.RowOpened)
     def _row_opened(self, event: PageView.RowOpened) -> None:

@@ -78,11 +78,9 @@ class TablesPlace(OneTable):
         self.table_list.list_anew()
         if self.shown is None:
             return
-        if self.detail is None:
-            self.look_again()
-        elif self.view not in self._pages:
-            # what was asked of the Spark of before has failed, or will
-            self.action_view(self.view)
+        # what was asked of the Spark of before has failed, or will
+        self.forget("detail")
+        self.action_view(self.view)
 
     @override
     def spark_is_lost(self) -> None:
@@ -92,12 +90,12 @@ class TablesPlace(OneTable):
 
     def ledger_changed(self) -> None:
         # a commit makes versions, files and rows old; elsewhere they are asked for when one comes back
-        if self.app.screen is self:
-            self.action_view(self.view)
+        if self.app.screen is self and self.console_app.status.spark == "warm":
+            self.look_for_changes()
 
     def on_screen_resume(self) -> None:
-        if self.shown is not None:
-            self.action_view(self.view)
+        if self.console_app.status.spark == "warm":
+            self.look_for_changes()
 
     @override
     def tables_changed(self) -> None:

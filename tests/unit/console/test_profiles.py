@@ -110,8 +110,7 @@ def test_a_profile_without_rules_says_nothing_of_an_address(tmp_path: Path) -> N
     assert profile_of(home(tmp_path, '[profiles.bad]\nmaster = "spark://x"\npolicy.nothing = 1'), LOCAL) is None
 
 
-def test_a_file_that_cannot_be_read_keeps_from_a_place_of_others_alone(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_may_hold_rules(tmp_path: Path) -> None:
     place = home(tmp_path, "theme = ")
-    assert profile_of(place, LOCAL) is None
     with pytest.raises(UsageError, match="cannot be read"):
         profile_of(place, "sc://h")
