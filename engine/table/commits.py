@@ -129,6 +129,16 @@ def user_metadata(plan_id: str, op_id: str, own: str | None) -> str:
     return json.dumps(content)
 
 
+def metadata_of(text: str | None) -> tuple[str, str]:
+    """(The plan whose commit has this userMetadata, "" if it is none of ours; what its operator, or anybody else, had
+    set there)."""
+    try:
+        content = json.loads(text or "")
+        return str(content[METADATA_KEY]["plan_id"]), str(content.get("user_metadata", ""))
+    except (ValueError, KeyError, TypeError):
+        return "", text or ""
+
+
 def _commit(row: Any) -> Commit:
     metrics = {}
     for key, value in dict(row["operationMetrics"] or {}).items():

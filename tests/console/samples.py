@@ -32,6 +32,7 @@ from engine.model.plans import AnyPlan
 from engine.model.scan import Scan, TouchedFile, TouchedFiles
 from engine.model.write import WritePlan
 from engine.spark.explain import Explained
+from engine.table.commits import user_metadata
 
 MERGE_SQL = """MERGE INTO sales.orders AS t
 USING orders_feed AS s
@@ -581,7 +582,7 @@ def some_versions() -> list[TableVersion]:
     return [
         TableVersion(
             version=41, timestamp="2026-11-20T03:00:07Z", operation="MERGE", user="etl", read_version=40,
-            metrics=merge, user_metadata="deltamerge-console/5ad0",
+            metrics=merge, user_metadata=user_metadata("5ad0c0ffee", "01JCJ000", "nightly"),
         ),
         TableVersion(version=40, timestamp="2026-11-19T03:00:05Z", operation="OPTIMIZE", user="etl", read_version=39),
         TableVersion(

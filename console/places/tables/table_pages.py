@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from engine.model.browse import DataFile, TableDetail, TableVersion
     from engine.model.value import Cells
 
-_OUR_PLAN = re.compile(r"deltamerge-console/(\w+)")
 FILES_LIMIT = 100_000
 HOUR = 3600.0
 AGES = (
@@ -273,9 +271,10 @@ def _metrics(version: TableVersion) -> str:
 
 def _by(version: TableVersion) -> str:
     """What the commit says of itself; a plan of this console is named shortly."""
-    said = version.user_metadata or ""
-    found = _OUR_PLAN.search(said)
-    return visible(f"plan {short_id(found.group(1))}" if found else said)
+    from engine.table.commits import metadata_of
+
+    plan_id, own = metadata_of(version.user_metadata)
+    return visible(", ".join(filter(None, (f"plan {short_id(plan_id)}" if plan_id else "", own))))
 
 
 def _files_head(files: list[DataFile], detail: TableDetail) -> Head:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.table import commits as module
-from engine.table.commits import Commit, commits, commits_after, taken_back_by, user_metadata
+from engine.table.commits import Commit, commits, commits_after, metadata_of, taken_back_by, user_metadata
 
 
 def commit(version: int, restored_to: int | str | None = None, **changes: Any) -> Commit:
@@ -125,3 +125,18 @@ def test_more_of_the_log_is_read_if_the_table_moved_on(monkeypatch: pytest.Monke
     assert [one.version for one in commits_after(None, "t", 5, 7)] == [9, 8, 7, 6]  # type: ignore[arg-type]
     assert asked == [2, 4]
     assert commits_after(None, "t", 9, 9) == ()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (user_metadata("p1", "o1", None), ("p1", "")),
+        (user_metadata("p1", "o1", "nightly"), ("p1", "nightly")),
+        ("nightly", ("", "nightly")),
+        ('{"job": 1}', ("", '{"job": 1}')),
+        ("[1]", ("", "[1]")),
+        (None, ("", "")),
+    ],
+)
+def test_a_commit_tells_which_plan_made_it_beside_what_its_operator_set(text: str | None, told: object) -> None:
+    assert metadata_of(text) == told
