@@ -131,6 +131,7 @@ class SparkApp(App[None], Asking):
             self.record(sentence, "warning")
             self.notify(sentence, severity="warning", timeout=10)
         self.catalog.forget()
+        self.forget("tables")
         for screen in self.open_places():
             screen.spark_is_warm()
         if sentences:

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 
 class SparkBackend(SparkTables):
-    """Implements ``Backend``. ``target`` is a master or an ``sc://`` address; nothing happens before connect."""
+    """Implements ``Backend``. ``target`` is a master or an ``sc://`` address; nothing happens before connect. ``fault``
+    keeps from that."""
 
     def __init__(
         self,
@@ -43,9 +44,11 @@ class SparkBackend(SparkTables):
         checks: Checks = Checks(),  # noqa: B008  frozen
         store: str = "",
         server_home: Path | None = None,
+        fault: Exception | None = None,
     ) -> None:
         super().__init__(target, home, private=private)
         self._store = store
+        self._fault = fault
         self._server_home = server_home or home
         self._confs = dict(confs or {})
         self._silent_faults = checks
@@ -67,6 +70,8 @@ class SparkBackend(SparkTables):
         from engine.model.progress import Progress
         from engine.session.connect import connect
 
+        if self._fault is not None:
+            raise self._fault
         # a lost Spark may come back as another one, which knows none of these sessions
         with contextlib.suppress(Exception):
             self.close()

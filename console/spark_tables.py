@@ -91,7 +91,7 @@ class SparkTables:
         from engine.session.home import ledger_path
 
         with contextlib.suppress(OSError):
-            return changed_file(ledger_path(self.home)).stat().st_mtime_ns
+            return changed_file(ledger_path(self.home)).stat().st_size
         return 0
 
     def table_files(self, name: str, limit: int = 10_000, version: int | None = None) -> list[DataFile]:

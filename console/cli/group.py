@@ -140,8 +140,6 @@ def resolve(
         try:
             found = profile_of(place, target or LOCAL) or Profile()
         except UsageError as error:
-            if target:
-                raise
             # what needs no Spark, doctor among it, goes on
             found, fault = Profile(), error
     store_name = store or (found.store if profile is not None else "")

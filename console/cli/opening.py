@@ -25,7 +25,6 @@ def need_terminal(instead: str) -> None:
 def open_console(invocation: Invocation, open_sql: str | None = None) -> None:
     """The console, on Spark as asked for, with ``open_sql`` as the merge in the making."""
     need_terminal("name a command to use it without one.")
-    invocation.check_rules()
     home = invocation.home
     from console.app import DeltaMergeApp
     from console.spark_backend import SparkBackend
@@ -39,6 +38,7 @@ def open_console(invocation: Invocation, open_sql: str | None = None) -> None:
         checks=invocation.checks,
         store=invocation.store,
         server_home=invocation.server_home,
+        fault=invocation.fault,
     )
     app = DeltaMergeApp(
         backend, home=home, open_sql=open_sql, profile=invocation.profile, production=invocation.production

@@ -276,8 +276,8 @@ def _committed(invocation: Invocation, plan: AnyPlan) -> str:
     with suppress(EngineError):
         for one in invocation.history(LEDGER_SECONDS).find_by_plan(plan.plan_id):
             if one.status in COMMITTED:
-                if one.version is None:
-                    return "This plan was applied already: it changed nothing."
+                done = "applied already, and committed nothing" if one.version is None else "committed already"
+                at = "" if one.version is None else f", as v{one.version}"
                 after = "" if one.status == "applied" else f", and {one.status} since"
-                return f"This plan was committed already, as v{one.version}{after}."
+                return f"This plan was {done}{at}{after}."
     return ""

@@ -39,6 +39,7 @@ def start(invocation: Invocation, as_json: bool) -> int:
     """Start it, unless it runs already."""
     from engine.session.server import start_server
 
+    invocation.check_rules()
     with narrate() as narrator:
         start_server(
             invocation.server_home,

@@ -97,7 +97,7 @@ class Grid(ScrollView, Asking, can_focus=True):
         self, table: Table, *, width: int, glyphs: Glyphs = UNICODE, order: Order | None = None, at: int = 0
     ) -> None:
         super().__init__()
-        self.set_reactive(Grid.cursor, at)
+        self.set_reactive(Grid.cursor, at if order is None else order.rows.index(at))
         self.table = table
         self.order = order
         self._room = width

@@ -105,6 +105,13 @@ def order_of(table: Table, at: int, *, descending: bool) -> Order:
     return Order(at, descending, [*known, *(row for row, cell in enumerate(values) if cell is None)])
 
 
+def order_again(table: Table | None, order: Order | None) -> Order | None:
+    """The order by the same column, of a table that is not the one it was made of."""
+    if table is None or order is None or order.column >= len(table.columns):
+        return None
+    return order_of(table, order.column, descending=order.descending)
+
+
 def _sort_key(cell: float | str | None) -> tuple[int, float | str]:
     if not isinstance(cell, str):
         return 0, cell or 0

@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from console.shell import shell_of
 from console.widgets.grid import Grid
-from console.widgets.page import Head, Order, Page, Paragraph, Table, in_order, sentence, signed
+from console.widgets.page import Head, Order, Page, Paragraph, Table, in_order, order_again, sentence, signed
 from console.widgets.sentences import Sentences
 from console.words.visible import visible
 from console.work import Failure
@@ -109,7 +109,7 @@ class PageView(Vertical):
         if page is self.page:
             return
         self.page = page
-        self._order = self._order if again else None
+        self._order = order_again(page.table, self._order) if again else None
         # before the first layout there is no width to draw a table for: the resize draws it
         if self.size.width:
             self._draw_soon()

@@ -81,7 +81,8 @@ class _OldFormatError(Exception):
 
 
 def changed_file(path: Path) -> Path:
-    """Whose time tells when the ledger at ``path`` was written last, what is remembered of tables left out."""
+    """It grows by a byte whenever the ledger at ``path`` is written, but for what is remembered of tables: the times of
+    files are coarse on some disks."""
     return path.with_name(f"{path.name}.changed")
 
 
@@ -114,12 +115,16 @@ class Store:
                         self._tell()
                     return result
                 except _OldFormatError:
-                    return self._once(work, False, deadline)
+                    result = self._once(work, False, deadline)
+                    self._tell()
+                    return result
                 except _DamagedError as damage:
                     aside = self._set_aside(damage)
                     note = "INSERT INTO set_aside VALUES (?, ?, false)"
                     self._once(lambda db: db.execute(note, [aside, now()]), False, deadline)
-                    return self._once(work, reading, deadline)
+                    result = self._once(work, reading, deadline)
+                    self._tell()
+                    return result
         except LockTimeoutError as error:
             raise self._locked_error() from error
         except (OSError, _DamagedError) as error:
@@ -127,7 +132,11 @@ class Store:
 
     def _tell(self) -> None:
         with contextlib.suppress(OSError):
-            changed_file(self.path).touch(mode=0o600)
+            handle = os.open(changed_file(self.path), os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                os.write(handle, b".")
+            finally:
+                os.close(handle)
 
     def _once(self, work: Work[Result], reading: bool, deadline: float) -> Result:
         import duckdb

@@ -69,11 +69,13 @@ def test_rules_that_cannot_be_read_keep_from_spark_and_from_nothing_else(
 ) -> None:
     shell.home.mkdir(mode=0o700)
     (shell.home / "settings.toml").write_text(text)
-    assert by_name(shell("doctor", "--json").json)["settings"]["verdict"] == "warn"
-    assert shell("history").code == 0
+    for typed in ((), ("--master", "local[2]"), ("--remote", "sc://h")):
+        assert by_name(shell(*typed, "doctor", "--json").json)["settings"]["verdict"] == "warn"
+        assert shell(*typed, "history").code == 0
     (tmp_path / "m.sql").write_text("MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN DELETE")
-    ran = shell("plan", tmp_path / "m.sql")
-    assert (ran.code, "[BAD_PROFILE]" in ran.err) == (64, True)
+    for words in (("plan", tmp_path / "m.sql"), ("server", "start")):
+        ran = shell(*words)
+        assert (ran.code, "[BAD_PROFILE]" in ran.err) == (64, True)
 
 
 def test_what_the_console_tells_of_the_settings_when_it_opens_is_told_here_too(shell: Shell) -> None:

@@ -57,6 +57,33 @@ async def test_what_another_program_did_is_shown_without_a_key(backend: FakeBack
         assert place.op_id == "01JCM3QK"
 
 
+async def test_an_order_that_was_chosen_and_the_cursor_stay_when_the_ledger_is_written(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.press("3")
+        await operator.sees("✔ applied, kept")
+        place = operator.app.screen
+        assert isinstance(place, HistoryPlace)
+        # by table
+        await operator.press("greater_than_sign", "greater_than_sign")
+        await operator.sees("table▲")
+        await operator.press("home", "down", "down", "down")
+        await operator.until(lambda: place.op_id == "01JCM3QK", place.op_id)
+        operator.app._ledger_stamped(0)
+        new = backend.ledger[0].model_copy(update={"op_id": "new", "table": "aa.first"})
+        backend.ledger = [new, *backend.ledger]
+        operator.app._ledger_stamped(1)
+        await operator.sees("aa.first")
+        await operator.until(lambda: not place.is_asking("history"))
+        assert place.op_id == "01JCM3QK"
+        rows = [line.split()[2] for line in operator.screen.splitlines() if line.startswith(" 2026-11-")]
+        assert rows == sorted(rows)
+        assert len(rows) == 5
+        await operator.press("slash", *"customers")
+        await operator.until(lambda: len(place.listed) == 2)
+        await operator.press("enter", "down", "down")
+        await operator.misses("aa.first")
+
+
 def test_a_result_is_shortened_to_what_tells_most() -> None:
     assert short_result("+30,167 ~1,204 -129,001") == "+30.2k ~1,204 -129k"
     assert short_result("[DELTA_CONCURRENT_APPEND] Files were added.") == "CONCURRENT_APPEND"

@@ -151,6 +151,20 @@ async def test_a_view_that_takes_long_is_asked_once_however_often_the_ledger_is_
         assert len(backend.called("table_rows")) == 1
 
 
+async def test_a_write_to_the_ledger_while_the_table_is_asked_for_has_it_asked_for_again(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        place = await look_round(operator)
+        await operator.until(lambda: not place.is_asking("detail"))
+        asked = len(backend.called("table_detail"))
+        backend.hold("table_detail")
+        for stamp in range(4):
+            operator.app._ledger_stamped(stamp)
+        backend.release("table_detail")
+        await operator.until(lambda: len(backend.called("table_detail")) == asked + 2)
+        await operator.until(lambda: not place.is_asking("detail"))
+        assert len(backend.called("table_detail")) == asked + 2
+
+
 async def test_an_error_stays_while_other_programs_write_to_the_ledger(backend: FakeBackend) -> None:
     backend.errors["table_rows"] = EngineError("FAILED_READ_FILE", "A file cannot be read.")
     async with console(backend, size=(120, 36)) as operator:

@@ -51,7 +51,7 @@ class OneTable(Place):
         self._pages: dict[str, Page] = {}
         self._submitted = False
         """Whether the operator waits for the files of the predicate."""
-        self._view_failed = False
+        self._view_failed = self._look_once_more = False
 
     @property
     def table_list(self) -> TableList:
@@ -84,13 +84,20 @@ class OneTable(Place):
     def look_again(self) -> None:
         """Forget what is known of the table that is shown, and ask anew. The focus stays where the operator is."""
         self._forget_table()
-        self.forget("detail")
         self.action_view(self.view)
 
     def look_for_changes(self) -> None:
         """Ask whether the table is as it was. What is shown, or asked, of it stays if it is."""
-        if self.shown is None or self.table_list.is_starting or self.is_asking("detail"):
+        if self.is_asking("detail"):
+            # that answer may be of before
+            self._look_once_more = True
+        else:
+            self._ask_detail()
+
+    def _ask_detail(self) -> None:
+        if self.shown is None or self.table_list.is_starting:
             return
+        self._look_once_more = False
         name = self.shown.name
         self.ask(
             "detail",
@@ -101,7 +108,7 @@ class OneTable(Place):
         )
 
     def _forget_table(self) -> None:
-        self.detail = None
+        self.detail, self._view_failed = None, False
         self._pages.clear()
         self._draw_name()
 
@@ -132,6 +139,8 @@ class OneTable(Place):
             self._show_asked(self._pages[self.view])
         elif not self.is_asking("view") and not self._view_failed:
             self._ask_view(shown, detail)
+        if self._look_once_more:
+            self._ask_detail()
 
     def _ask_view(self, shown: Shown, detail: TableDetail) -> None:
         from console.places.tables.table_pages import VIEWS
@@ -147,7 +156,7 @@ class OneTable(Place):
         )
 
     def _not_described(self, failure: Failure) -> None:
-        self._submitted = False
+        self._submitted = self._look_once_more = False
         if not failure.unreachable:
             self._forget_table()
         elif self.view in self._pages:
@@ -188,7 +197,7 @@ class OneTable(Place):
 
         Spark is asked for a view while it is asked whether the table is as it was: both answers are awaited.
         """
-        self.view, self._submitted = view, False
+        self.view, self._submitted, self._view_failed = view, False, False
         self.query_one("#views", TabLine).chosen = view
         self.query_one("#predicate").display = view == "scan"
         if self.shown is None:
@@ -202,7 +211,7 @@ class OneTable(Place):
             self.page.say(f"Looking at {self.shown.name}…")
         else:
             self._ask_view(self.shown, self.detail)
-        self.look_for_changes()
+        self._ask_detail()
 
     def _ask_remembered(self, name: str) -> None:
         self.page.say(self.awaited(name))

@@ -79,7 +79,6 @@ class TablesPlace(OneTable):
         if self.shown is None:
             return
         # what was asked of the Spark of before has failed, or will
-        self.forget("detail")
         self.action_view(self.view)
 
     @override
@@ -87,6 +86,8 @@ class TablesPlace(OneTable):
         if self.detail is None:
             # what is shown says that it comes as soon as Spark is up
             self.page.say(f"Spark is lost: {self.console_app.spark_again()}.\n\n{self.with_keys(WITHOUT_SPARK)}")
+        elif self.view in self._pages:
+            self.page.show(self._pages[self.view])
 
     def ledger_changed(self) -> None:
         # a commit makes versions, files and rows old; elsewhere they are asked for when one comes back
@@ -167,7 +168,8 @@ class TablesPlace(OneTable):
         if self.shown is not None and self.focused is not self.table_list.table_tree:
             self.look_again()
             return
-        self._pages.clear()
+        if self.shown is not None:
+            self.look_again()
         self.console_app.catalog.forget()
         self.table_list.list_anew()
 
