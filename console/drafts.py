@@ -123,6 +123,8 @@ class DraftStore:
             _make_private_folder(self._folder)
             kept = _free_path(self._folder, name)
             write_private(kept, draft.sql, durable=True)
+            if draft.params:
+                write_private(kept.with_suffix(".params.json"), json.dumps(draft.params), durable=True)
             return kept
 
     def discard(self, name: str) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from engine.files import write_private
@@ -31,12 +34,27 @@ def editor_command() -> list[str]:
     raise EditorError("No editor is known: set EDITOR, for example EDITOR=nano.")
 
 
+@contextmanager
+def _interrupts_are_the_editors() -> Iterator[None]:
+    """The terminal sends ctrl+c to this program, too, which would end with the editor's text unread."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def edit_in(command: list[str], path: Path, text: str) -> str:
     """The text as the editor leaves it. Raises EditorError; what was written is in ``path`` then."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_private(path, text, durable=True)
     try:
-        ended = subprocess.run([*command, str(path)], check=False).returncode
+        with _interrupts_are_the_editors():
+            ended = subprocess.run(
+                [*command, str(path)],
+                check=False,
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            ).returncode
     except OSError as error:
         path.unlink(missing_ok=True)
         raise EditorError(f"{command[0]} cannot be started: {error.strerror}.") from error

@@ -64,6 +64,8 @@ def failure_of(error: BaseException) -> Failure:
         )
     from engine.model.secrets import redact
 
+    if isinstance(error, OSError) and error.filename is not None:
+        return Failure("", f"{error.strerror}: {error.filename}.", "Name another place.")
     trace = redact("".join(traceback.format_exception(error)))
     _LOGGER.error("unexpected error\n%s", trace)
     return Failure(

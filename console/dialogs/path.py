@@ -1,4 +1,4 @@
-"""Asks for a path: of a directory to open, or of a file to write."""
+"""Asks for a path, of a directory to open or of a file to write, or for a name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PathDialog(Dialog[str]):
 
     AUTO_FOCUS = "Input"
     MISSING: ClassVar[str] = "Type a path first."
-    HELP = "A path. Enter takes it, esc leaves everything as it is."
+    HELP = "What is asked for is typed. Enter takes it, esc leaves everything as it is."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "ctrl+y",
@@ -92,3 +92,9 @@ class PathDialog(Dialog[str]):
             self.dismiss(path)
         else:
             self.query_one(".complaint", Static).update(Content(visible(complaint)))
+
+
+class NameDialog(PathDialog):
+    """The same for a name."""
+
+    MISSING: ClassVar[str] = "Type a name first."

@@ -15,11 +15,14 @@ from textual.widgets.option_list import Option
 from typing_extensions import override
 
 from console.dialogs.dialog import FRAME_ROWS, Dialog
+from console.dialogs.writing import READABLE_SECONDS
 from console.fuzzy import best_matches
 from console.words.visible import visible
 
 NOTHING_FITS = "Nothing fits."
 MOST_ROWS = 12
+MARK = "choice "
+"""Before a key, which may be empty, in the id of its row."""
 ROWS_ABOVE = 5
 
 
@@ -69,6 +72,9 @@ class PickDialog(Dialog[str]):
         self._empty = empty
         self._awaits = awaits
         self._shown: Sequence[Choice] = ()
+        self._moved = False
+        self._came_at: float | None = None
+        """When another choice came under the cursor than the one that was there."""
 
     def title_text(self) -> str:
         return visible(self._title)
@@ -99,10 +105,23 @@ class PickDialog(Dialog[str]):
         known = {choice.key for choice in self._choices}
         self._choices += [choice for choice in choices if choice.key not in known]
         for narrow in self.query("#narrow").results(Input):
+            before = self._chosen
             self._narrow(narrow.value)
+            keys = [choice.key for choice in self._shown]
+            if self._moved and before is not None and before.key in keys:
+                self.query_one("#choices", OptionList).highlighted = keys.index(before.key)
+            elif before is not None and before != self._chosen:
+                self._came_at = self.console_app.clock()
+
+    @property
+    def _chosen(self) -> Choice | None:
+        """The choice under the cursor."""
+        at = self.query_one("#choices", OptionList).highlighted
+        return self._shown[at] if at is not None and at < len(self._shown) else None
 
     @on(Input.Changed, "#narrow")
     def _typed(self, event: Input.Changed) -> None:
+        self._moved = False
         self._narrow(event.value)
 
     def _narrow(self, words: str) -> None:
@@ -112,7 +131,7 @@ class PickDialog(Dialog[str]):
         fitting = best_matches(words, every, lambda choice: f"{choice.label} {choice.detail}")
         self._shown = [*fitting, *([own] if own else [])]
         options.clear_options()
-        options.add_options(Option(self._line(choice)) for choice in self._shown)
+        options.add_options(Option(self._line(choice), id=f"{MARK}{choice.key}") for choice in self._shown)
         # Textual keeps the height it found for a list whose last layout is still due, and an empty list has none:
         # a change of style makes it measure again
         options.styles.height = None
@@ -128,18 +147,21 @@ class PickDialog(Dialog[str]):
 
     def action_move(self, step: int) -> None:
         options = self.query_one("#choices", OptionList)
+        self._moved = True
         if self._shown:
             options.highlighted = min(max((options.highlighted or 0) + step, 0), len(self._shown) - 1)
 
     @on(Input.Submitted, "#narrow")
     def _submitted(self) -> None:
-        at = self.query_one("#choices", OptionList).highlighted
-        if at is not None and at < len(self._shown):
-            self.dismiss(self._shown[at].key)
+        # what has just come under the cursor was not chosen
+        if self._came_at is not None and self.console_app.clock() - self._came_at < READABLE_SECONDS:
+            return
+        if (chosen := self._chosen) is not None:
+            self.dismiss(chosen.key)
 
     @on(OptionList.OptionSelected)
     def _clicked(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._shown[event.option_index].key)
+        self.dismiss((event.option_id or "").removeprefix(MARK))
 
     @on(Button.Pressed, "#refuse")
     def _refused(self) -> None:

@@ -46,11 +46,15 @@ def key_name(key: str, *, plain: bool = False) -> str:
 
 @dataclass(frozen=True)
 class KeyHint:
-    """One entry of a key line: the keys, a word or two, and the action a click runs."""
+    """One entry of a key line: the keys, each with the action that it runs, and a word or two."""
 
-    keys: str
+    keys: tuple[tuple[str, str], ...]
     label: str
-    action: str
+
+    @property
+    def action(self) -> str:
+        """What a click on the words runs."""
+        return self.keys[0][1]
 
 
 def hints(active: Iterable[ActiveBinding], *, plain: bool = False) -> list[KeyHint]:
@@ -68,11 +72,11 @@ def hints(active: Iterable[ActiveBinding], *, plain: bool = False) -> list[KeyHi
         if group and group in groups:
             index = groups[group]
             before = entries[index]
-            entries[index] = KeyHint(f"{before.keys} {keys}", group, before.action)
+            entries[index] = KeyHint((*before.keys, (keys, binding.action)), group)
             continue
         if group:
             groups[group] = len(entries)
-        entries.append(KeyHint(keys, group or binding.description, binding.action))
+        entries.append(KeyHint(((keys, binding.action),), group or binding.description))
     return entries
 
 

@@ -232,9 +232,6 @@ class KeyLine(OneLine):
         return Content.assemble(head, " " * (room - head.cell_length), tail)
 
     def _entry(self, entry: KeyHint) -> Content:
-        return Content.assemble(
-            " ",
-            clickable(entry.keys, f"screen.press('{entry.action}')", "bold $text-accent"),
-            clickable(f" {entry.label}", f"screen.press('{entry.action}')", "$foreground-muted"),
-            " ",
-        )
+        keys = [clickable(key, f"screen.press({action!r})", "bold $text-accent") for key, action in entry.keys]
+        words = clickable(f" {entry.label}", f"screen.press({entry.action!r})", "$foreground-muted")
+        return Content.assemble(" ", Content(" ").join(keys), words, " ")

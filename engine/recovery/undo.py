@@ -275,9 +275,10 @@ def raised_retention(spark: SparkSession, undo_plan: UndoPlan) -> Iterator[None]
     if not undo_plan.raise_retention:
         yield
         return
-    with tagged(spark, undo_plan.undo_id):
-        collected(spark, raise_retention_statement(undo_plan))
     try:
+        # where it is interrupted, it may be committed
+        with tagged(spark, undo_plan.undo_id):
+            collected(spark, raise_retention_statement(undo_plan))
         _check_version(spark, undo_plan, undo_plan.version + 1)
         yield
     except BaseException:

@@ -69,7 +69,7 @@ def test_a_read_only_profile_and_wrong_usage_are_refused_before_spark(
     plan = tmp_path / "p.json"
     write_plan(plan, make_plan("1" * 32))
     shell.home.mkdir(exist_ok=True)
-    (shell.home / "settings.toml").write_text('[profiles.look]\nmaster = "local[2]"\npolicy.read_only = true\n')
+    (shell.home / "settings.toml").write_text('[profiles.look]\nmaster = "spark://h:7077"\npolicy.read_only = true\n')
     with NO_SPARK:
         assert shell("rehearse", plan, "--param", "a=b").code == 64
         assert shell("rehearse", "no.sql").code == 64

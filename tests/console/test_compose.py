@@ -10,6 +10,7 @@ import pytest
 
 from console.app import DeltaMergeApp
 from console.drafts import Draft, DraftStore
+from console.places.merge.sql_files import open_file
 from console.widgets.parameters import Parameters
 from engine.model.errors import EngineError
 from tests.console.drive import console
@@ -189,6 +190,15 @@ async def test_the_text_goes_to_the_operators_editor_and_comes_back(
         await operator.sees("my own text")
 
 
+async def test_ctrl_c_in_the_editor_is_the_editors(backend: FakeBackend, editor: Callable[[str], Path]) -> None:
+    editor('kill -INT $PPID; echo "MERGE INTO edited" > "$2"')
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write("my own text")
+        await operator.press("f4")
+        await operator.sees("MERGE INTO edited", "Spark accepts it")
+
+
 async def test_an_editor_that_fails_leaves_the_text_and_keeps_what_it_wrote(
     backend: FakeBackend, editor: Callable[[str], Path]
 ) -> None:
@@ -245,6 +255,28 @@ async def test_a_merge_is_saved_with_its_parameters_and_opened_again_on_another_
         await operator.sees("daily orders  saved")
         await operator.press(*"daily", "enter")
         await operator.sees("MERGE INTO sales.orders USING d", "is kept", "2026-11-20")
+
+
+async def test_a_text_that_comes_back_has_the_values_that_it_had(backend: FakeBackend, tmp_path: Path) -> None:
+    mine, theirs = "MERGE INTO a USING d ON t.day = :day", "MERGE INTO b USING d ON t.day = :day"
+    DraftStore(backend.home, "merges").save("daily", Draft(theirs, {"day": "2025-01-01"}), 0)
+    (tmp_path / "m.sql").write_text(f"{theirs} AND 1 = 1")
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write(mine)
+        await operator.sees(":day")
+        operator.app.screen.query_one(Parameters).remember({"day": "2026-11-26"})
+        await operator.press("escape", "o")
+        await operator.sees("daily  saved")
+        await operator.press(*"daily", "enter")
+        await operator.sees("MERGE INTO b", "2025-01-01", "is kept")
+        kept = Path(backend.home, "drafts", "merge-1.before-1.params.json")
+        assert kept.read_text() == '{"day": "2026-11-26"}'
+        await operator.press("ctrl+z")
+        await operator.sees("MERGE INTO a", "2026-11-26")
+        open_file(operator.merge, tmp_path / "m.sql")
+        await operator.sees("1 = 1")
+        assert operator.merge.pane.params == {"day": ""}
 
 
 async def test_a_saved_merge_is_never_replaced_unasked(backend: FakeBackend) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from console.statements.table_form import to_sql
+from console.widgets.grid import Grid
 from engine.model.browse import TableRef
 from engine.model.errors import EngineError
 from engine.model.operation import Operation
@@ -102,6 +103,27 @@ async def test_a_text_that_was_edited_by_hand_is_never_replaced_unasked(backend:
         assert [path.read_text() for path in kept] == [by_hand]
         await operator.press("y")
         assert "Keep the SQL" not in operator.screen
+
+
+async def test_a_column_that_was_not_taken_out_stays_the_one_under_the_cursor(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await like_orders(operator)
+        last = operator.create.form_pane.form.columns[-1].name
+        await operator.press("ctrl+t")
+        operator.create.editor.move_cursor(operator.create.editor.document.end)
+        await operator.press(*"-- mine", "escape", "f")
+        operator.create.form_pane.query_one(Grid).focus()
+        await operator.press("end")
+        await operator.until(lambda: operator.create.form_pane.at == len(operator.create.form_pane.form.columns) - 1)
+        await operator.press("d")
+        await operator.sees("Keep the SQL")
+        await operator.press("escape")
+        await operator.misses("Keep the SQL")
+        await operator.press("d")
+        await operator.sees("Keep the SQL")
+        await operator.press("ctrl+y")
+        await operator.sees("The text before is kept")
+        assert last not in [one.name for one in operator.create.form_pane.form.columns]
 
 
 async def test_the_form_takes_a_text_up_again_that_it_can_say_all_of(backend: FakeBackend) -> None:

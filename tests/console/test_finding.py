@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from console.drafts import Draft, DraftStore
 from console.places.history.history import HistoryPlace
 from console.places.statement.plan_pages import rows_page
 from console.places.tables.tables import TablesPlace
@@ -37,6 +38,20 @@ async def test_the_demos_merges_and_a_file_are_opened_from_a_plain_start(backend
         await operator.press(*"r.sql", "enter")
         await operator.until(lambda: operator.merge.editor.text.startswith("-- é\nMERGE INTO other"))
         assert not backend.called("plan")
+
+
+async def test_choices_that_come_late_do_not_change_what_the_cursor_is_on(backend: FakeBackend) -> None:
+    for name in ("a", "b", "c"):
+        DraftStore(backend.home, "merges").save(name, Draft(f"MERGE INTO {name} USING s ON true"), 0)
+    backend.hold("history")
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.press("2", "escape", "o")
+        await operator.sees("Reading the history…")
+        await operator.press("down")
+        backend.release("history")
+        await operator.misses("Reading the history…")
+        await operator.press("enter")
+        await operator.until(lambda: operator.merge.editor.text == "MERGE INTO b USING s ON true")
 
 
 async def test_a_path_that_is_typed_into_the_list_is_a_choice(

@@ -10,6 +10,7 @@ from console.places.history.history import HistoryPlace
 from console.places.history.history_pages import Group, short_result
 from console.status import Job
 from console.widgets.grid import Grid
+from console.widgets.parameters import Parameters
 from engine.commit.policy import Policy
 from engine.model.operation import UndoPlan
 from engine.model.plans import OperationDetail
@@ -349,6 +350,24 @@ async def test_e_edits_what_ran_before_the_merge_too(backend: FakeBackend, monke
         await operator.sees("u takes it back")
         await operator.press("e")
         await operator.until(lambda: operator.merge.editor.text == f"USE sales;\n{MERGE_SQL}")
+
+
+async def test_e_brings_the_values_that_were_planned_and_tells_of_a_secret(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sql = f"{MERGE_SQL} AND t.day = :day AND t.key = :key"
+    _keeps(backend, monkeypatch, sql=sql, params={"day": "2026-10-01", "key": "***"})
+    async with console(backend) as operator:
+        await operator.warm()
+        await operator.write("MERGE INTO t USING s ON t.day = :day")
+        await operator.sees(":day")
+        operator.app.screen.query_one(Parameters).remember({"day": "2026-11-26"})
+        await operator.press("escape", "3")
+        await operator.sees("u takes it back")
+        await operator.press("e")
+        await operator.until(lambda: operator.merge.editor.text == sql)
+        assert operator.merge.pane.params == {"day": "2026-10-01", "key": "***"}
+        await operator.sees("A secret was left out of the history")
 
 
 async def test_p_does_not_plan_a_text_that_a_secret_was_left_out_of(

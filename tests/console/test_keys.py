@@ -7,12 +7,13 @@ import re
 from pathlib import Path
 
 import pytest
+from textual.actions import parse
 
 from console import keymap
 from console.dialogs.help import HelpDialog
 from console.keymap import all_bindings, checked_keymap
 from console.specs import PLACES
-from console.widgets.keys import catalog, key_name
+from console.widgets.keys import catalog, hints, key_name
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
@@ -201,3 +202,20 @@ async def test_create_names_its_own_keys_in_what_it_shares_with_merge(backend: F
         await operator.press("f3")
         await operator.sees("F6 cancels")
         backend.release("plan")
+
+
+async def test_each_entry_of_the_key_line_can_be_clicked(backend: FakeBackend) -> None:
+    async with console(backend, size=(200, 36)) as operator:
+        for place in "123456":
+            await operator.press(place)
+            await operator.warm()
+            for entry in hints(operator.app.screen.active_bindings.values()):
+                for _, action in entry.keys:
+                    assert parse(f"screen.press({action!r})")[2] == (action,)
+        await operator.plan(MERGE_SQL)
+        at = operator.keys.index("d why")
+        await operator.pilot.click(offset=(at + 2, 35))
+        await operator.until(lambda: operator.merge.preview.view == "decision")
+        at = operator.keys.index("[ ] views")
+        await operator.pilot.click(offset=(at + 2, 35))
+        await operator.until(lambda: operator.merge.preview.view != "decision")

@@ -6,7 +6,7 @@ import pytest
 from textual.widgets import Input
 
 from console.places.tables.statistics_page import statistics_page
-from console.places.tables.tables import TablesPlace
+from console.places.tables.tables import TablesPlace, file_name
 from console.widgets.table_tree import TableTree
 from engine.model.browse import Column
 from engine.model.errors import EngineError, UnreachableError
@@ -163,6 +163,19 @@ async def test_a_write_to_the_ledger_while_the_table_is_asked_for_has_it_asked_f
         await operator.until(lambda: len(backend.called("table_detail")) == asked + 2)
         await operator.until(lambda: not place.is_asking("detail"))
         assert len(backend.called("table_detail")) == asked + 2
+
+
+@pytest.mark.parametrize(
+    ("table", "name"),
+    [
+        ("sales.orders", "orders"),
+        ("`my.cat`.sales.`order lines`", "order_lines"),
+        ("delta.`/data/orders.v2`", "orders_v2"),
+        ("delta.`s3a://lake/orders/`", "orders"),
+    ],
+)
+def test_an_export_is_named_by_the_last_part_of_the_table(table: str, name: str) -> None:
+    assert file_name(table) == name
 
 
 async def test_an_error_stays_while_other_programs_write_to_the_ledger(backend: FakeBackend) -> None:

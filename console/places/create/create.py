@@ -148,6 +148,7 @@ class CreatePlace(FormSqlPlace):
         else:
             # the fields go back to what they were
             self.form_pane.show(self.form_pane.form)
+            self.form_pane.find_cursor()
 
     def _write(self, form: TableForm) -> None:
         self._written = to_sql(form)

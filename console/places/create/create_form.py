@@ -14,6 +14,7 @@ from textual.widgets import Input
 
 from console.statements.table_form import LAYOUTS, FormColumn, TableForm
 from console.widgets.field import Field, TextBox
+from console.widgets.grid import Grid
 from console.widgets.one_of import OneOf
 from console.widgets.page import Column, Page, Paragraph, Row, Table
 from console.widgets.page_view import PageView
@@ -151,6 +152,10 @@ class FormPane(Vertical):
         columns.insert(to, columns.pop(self.at))
         self.at = to
         return replace(self.form, columns=tuple(columns))
+
+    def find_cursor(self) -> None:
+        """A change was not taken: the column under the cursor is the one that it is drawn on."""
+        self.at = next((grid.cursor for grid in self.query(Grid)), 0)
 
     @property
     def column(self) -> FormColumn | None:

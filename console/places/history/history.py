@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from console.places.history.history_pages import (
     GROUPINGS,
+    LIMIT,
     Group,
     detail_page,
     grouped,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from engine.model.operation import Operation, Outcome
     from engine.model.plans import OperationDetail
 
-LIMIT = 500
 # the cursor may run down the list: only a row where it rests is read
 REST_SECONDS = 0.15
 FILTER_SECONDS = 0.1
@@ -347,8 +347,10 @@ class HistoryPlace(Undoing):
             self._with_detail(self.selected, self._edit_again)
 
     def _edit_again(self, detail: OperationDetail) -> None:
-        from console.places.merge.saved import draft_of
+        from console.places.merge.saved import SECRET_LEFT_OUT, draft_of, lacks_secrets
 
-        sql, kind = draft_of(detail).sql, detail.operation.kind
+        draft, kind = draft_of(detail), detail.operation.kind
         place = cast("StatementPlace", self.console_app.go_to("create" if kind == "create_table" else "merge"))
-        place.call_after_refresh(place.use_text, sql)
+        place.call_after_refresh(place.use_draft, draft)
+        if lacks_secrets(draft):
+            place.notify(SECRET_LEFT_OUT, severity="warning")

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from engine.model.plans import AnyPlan, OperationDetail
 
 
+LIMIT = 500
+"""How many operations are listed."""
 GROUPINGS = ("", "table", "day")
 # of a time, not of a day
 YEAR = re.compile(r"\d{4}-(?=\d\d-\d\d \d\d:)")
@@ -105,7 +107,8 @@ def list_page(listed: Listed, outcomes: Mapping[str, Outcome], total: int, glyph
         Column("result", fit="end", short=short_result),
         Column("plan", beyond=True),
     ]
-    empty = "Nothing matches the filter." if total else "Nothing was planned or committed yet."
+    searched = f"Nothing of the newest {total}" if total >= LIMIT else "Nothing"
+    empty = f"{searched} matches the filter." if total else "Nothing was planned or committed yet."
     return Page(table=Table(columns, rows, empty))
 
 

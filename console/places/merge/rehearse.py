@@ -39,7 +39,11 @@ def ask_to_rehearse(place: StatementPlace, plan: Plan) -> None:
 
 
 def _rehearse(place: StatementPlace, plan: Plan, confirmed: bool | None) -> None:
-    if not confirmed or place.plan is not plan or place.operation is not None:
+    if not confirmed:
+        return
+    if place.plan is not plan or place.operation is not None:
+        reason = "Another plan is shown by now." if place.plan is not plan else "It is at work already."
+        place.notify(f"Nothing was rehearsed. {reason}", severity="error")
         return
     operation_id = place.begin("rehearsing").operation_id
     place.rehearsal = None

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from console.dialogs.path import PathDialog
+from console.dialogs.path import NameDialog
 from console.dialogs.pick import Choice, PickDialog
 from console.drafts import Draft, DraftStore
 from console.places.merge.sql_files import BY_PATH, ask_for_file, demo_merges, open_file, typed_path
@@ -43,7 +43,7 @@ def ask_name_to_save(place: StatementPlace) -> None:
             else None
         )
 
-    dialog = PathDialog(
+    dialog = NameDialog(
         "Save this merge",
         f"Under which name? {place.console_app.with_keys('{merge.open}')} lists it then, on any day.{values}",
         accept_label="save",
@@ -55,10 +55,11 @@ def ask_name_to_save(place: StatementPlace) -> None:
 
 def _save(place: StatementPlace, store: DraftStore, draft: Draft, name: str | None) -> None:
     if name is not None:
+        lists = place.console_app.with_keys("{merge.open} in the Merge place lists it.")
         place.ask(
             "save-merge",
             lambda: store.save(name, draft, 0),
-            lambda _: place.notify(f"Saved as {name}: o in the Merge place opens it."),
+            lambda _: place.notify(f"Saved as {name}. {lists}"),
             lambda failure: place.notify(f"It was not saved: {failure.message}", severity="error"),
         )
 

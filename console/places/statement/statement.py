@@ -373,10 +373,10 @@ class StatementPlace(StepsPlace):
             self.action_edit()
         elif view == "preview":
             self.action_preview()
-        elif self.committed is None and self.operation is None:
-            self.action_commit()
-        else:
+        elif self.committed is not None or (self.operation is not None and self.operation.kind == "committing"):
             self.show_view(view)
+        else:
+            self.action_commit()
 
     def action_preview(self) -> None:
         if self.plan is None:

@@ -82,6 +82,8 @@ class ComposePane(Vertical, Asking):
         self._message_of = Draft("")
         """The text that the sentences below the editor are about."""
         self._saves = itertools.count()
+        self._values_of: dict[str, dict[str, str]] = {}
+        """The values that texts had which may come back."""
         self._save_timer: Timer | None = None
         self._validate_timer: Timer | None = None
 
@@ -139,12 +141,17 @@ class ComposePane(Vertical, Asking):
     def _tell(self, text: str) -> None:
         self.say(self.place.with_keys(text))
 
-    def use_text(self, sql: str) -> None:
-        """Other text in the editor. What was there is put aside, and undo brings it back."""
+    def use_text(self, sql: str, params: Mapping[str, str] | None = None) -> None:
+        """Other text in the editor, with its values if there are any. What was there is put aside, and undo brings it
+        back, with its values."""
         before, given, self._given = self.text, self._given, sql
+        values = self.params
+        self._values_of[before] = values
+        if params is not None:
+            self.query_one(Parameters).remember(params)
         if before.strip() and before not in (sql, given):
             try:
-                kept = self._drafts.keep(self.draft_name, Draft(before))
+                kept = self._drafts.keep(self.draft_name, Draft(before, values))
             except OSError as error:
                 self.notify(f"The text before could not be put aside: {error}", severity="warning")
             else:
@@ -171,10 +178,6 @@ class ComposePane(Vertical, Asking):
         for first in self.query_one(Parameters).query(Input).results(Input):
             first.focus()
             return
-
-    def remember(self, params: Mapping[str, str]) -> None:
-        """Values for the markers of a text that comes next."""
-        self.query_one(Parameters).remember(params)
 
     def edit_outside(self) -> None:
         """The text in $EDITOR; what comes back replaces it, and undo brings the old one back."""
@@ -233,6 +236,8 @@ class ComposePane(Vertical, Asking):
         names = markers_of(self.text)
         if names is not None:
             self.query_one(Parameters).set_names(names)
+        if (values := self._values_of.pop(self.text, None)) is not None:
+            self.query_one(Parameters).remember(values)
         self._later()
 
     def _later(self) -> None:

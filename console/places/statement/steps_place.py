@@ -14,6 +14,7 @@ from typing_extensions import override
 from console.drafts import Draft
 from console.places.place import Place
 from console.places.statement.commit_pane import CommitPane
+from console.places.statement.markers import markers_of
 from console.places.statement.preview import Preview
 from console.places.statement.statement_editor import ComposePane
 from console.widgets.editor import SqlEditor
@@ -118,8 +119,11 @@ class StepsPlace(Place):
 
     def use_draft(self, draft: Draft) -> None:
         """A statement from elsewhere with the values of its parameters."""
-        self.pane.remember(draft.params)
-        self.use_text(draft.sql)
+        # a marker that has no value there has none of the text before
+        values = {**dict.fromkeys(markers_of(draft.sql) or (), ""), **draft.params}
+        self.pane.use_text(draft.sql, values)
+        self.show_view("compose")
+        self.editor.focus()
 
     @override
     def with_keys(self, text: str) -> str:

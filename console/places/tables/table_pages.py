@@ -91,7 +91,8 @@ def _of_delta(detail: TableDetail) -> list[tuple[str, str]]:
 
 def versions_page(backend: Backend, shown: Shown, _detail: TableDetail) -> Page:
     table = versions_table(backend.table_versions(shown.name, VERSIONS_LIMIT))
-    head = (sentence("Enter shows the rows as of a version."),) if table.rows else ()
+    newest = f"The newest {VERSIONS_LIMIT}. " if len(table.rows) >= VERSIONS_LIMIT else ""
+    head = (sentence(f"{newest}Enter shows the rows as of a version."),) if table.rows else ()
     return Page(head, table)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +32,12 @@ REMEMBERED = (
     f"One that you open is shown as soon as Spark is up. {WITHOUT_SPARK}"
 )
 NOT_YET = "Spark is not up yet; try again in a moment."
+
+
+def file_name(table: str) -> str:
+    """The last part of a table's name, or of its path, as the name of a file."""
+    last = table.replace("`", "").rstrip("/").rpartition("/")[2]
+    return re.sub(r"[^\w-]", "_", last if "/" in table else last.rpartition(".")[2])
 
 
 class TablesPlace(OneTable):
@@ -189,9 +196,7 @@ class TablesPlace(OneTable):
             return
         from console.places.statement.export import ask_where_to_export
 
-        ask_where_to_export(
-            self, self.page.table or page.table, f"{self.shown.name.strip('`').rpartition('.')[2]}-{self.view}"
-        )
+        ask_where_to_export(self, self.page.table or page.table, f"{file_name(self.shown.name)}-{self.view}")
 
     def action_more(self) -> None:
         from console.places.tables.table_pages import MORE, MOST_ROWS
@@ -233,8 +238,8 @@ class TablesPlace(OneTable):
         if (name := self._name_for_spark()) is not None:
             from console.places.create.propose_table import clone_to_rehearse
 
-            shown = self.shown
-            clone_to_rehearse(self, name, shown.version if shown is not None and shown.name == name else None)
+            shown, is_one = self.shown, self._name_shown == name and self.view == "rows"
+            clone_to_rehearse(self, name, shown.version if shown is not None and is_one else None)
 
     def _name_for_spark(self) -> str | None:
         """The table to ask Spark about; if there is none, or no Spark yet, a notice says so."""
