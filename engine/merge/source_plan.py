@@ -100,10 +100,8 @@ def query_plan(spark: SparkSession, before: str, source: str) -> SourcePlan:
     """Ask Spark to analyze ``{before}SELECT … FROM {source}``; nothing is optimized, so no table's log is read."""
     query = f"{before}SELECT 1 AS one FROM {source}"
     explained = explain_view(spark, query)
-    # the command prints its text, whatever lines that has
     text = one_line_names(query, query)
-    command = tree(explained.analyzed.replace(text, ""))
-    written = command.subqueries[0] if command and command.subqueries else None
+    written = query_tree(explained, query)
     root = inlined(written) if written else None
     return SourcePlan(
         before=before,
@@ -120,6 +118,13 @@ def query_plan(spark: SparkSession, before: str, source: str) -> SourcePlan:
 def explain_view(spark: SparkSession, query: str) -> Explained:
     """Explain a view of ``query``: analyzed as a command's query is, and left alone."""
     return explain(spark, f"CREATE OR REPLACE TEMPORARY VIEW __dm_probe AS {query}")
+
+
+def query_tree(explained: Explained, query: str) -> Node | None:
+    """The analyzed tree of a query, out of :func:`explain_view`."""
+    # the command prints its text, whatever lines that has
+    command = tree(explained.analyzed.replace(one_line_names(query, query), ""))
+    return command.subqueries[0] if command and command.subqueries else None
 
 
 def is_deterministic(spark: SparkSession, plan: SourcePlan) -> bool | None:

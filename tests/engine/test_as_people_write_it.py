@@ -11,13 +11,15 @@ from typing import Any
 import pytest
 
 from engine.commit.apply_plan import apply
-from engine.merge.target_view import OTHER_COLUMNS, OTHER_VALUES
+from engine.merge.analyze import analyze
+from engine.merge.target_view import OTHER_COLUMNS, OTHER_VALUES, check_target_view
 from engine.model.errors import EngineError, StalePlanError
 from engine.plan_merge import plan
+from engine.spark.confs import STATS_SKIPPING, confs_set
 from engine.spark.not_understood import NOT_UNDERSTOOD
 from engine.spark.session_state import run_setup
 from engine.spark.spark_errors import translate
-from engine.sql.parse import parse_script
+from engine.sql.parse import parse_merge, parse_script
 from tests.conftest import own_schema
 from tests.engine.fidelity import check_merge
 
@@ -417,3 +419,13 @@ def test_a_source_that_is_named_in_full_is_compared_when_the_plan_is_applied(
         apply(spark, looked)
     assert raised.value.condition == "SOURCE_CHANGED"
     assert kept(spark, f"{one}.t", merge) == [(1, 11), (2, 12), (3, 13)]
+
+
+def test_a_view_of_deletion_vectors_is_read_while_other_work_has_data_skipping_off(spark: Any, schema: str) -> None:
+    spark.sql(
+        "CREATE TABLE tgt USING delta TBLPROPERTIES ('delta.enableDeletionVectors' = 'true') AS SELECT 1 AS id, 2 AS v"
+    )
+    spark.sql("CREATE OR REPLACE TEMPORARY VIEW seen AS SELECT * FROM tgt")
+    merge = analyze(spark, parse_merge("MERGE INTO seen t USING tgt s ON t.id = s.id WHEN MATCHED THEN DELETE"))
+    with confs_set(spark, {STATS_SKIPPING: "false"}):
+        check_target_view(spark, merge)
