@@ -36,8 +36,9 @@ def editor_command() -> list[str]:
 
 @contextmanager
 def _interrupts_are_the_editors() -> Iterator[None]:
-    """The terminal sends ctrl+c to this program, too, which would end with the editor's text unread."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """The terminal sends ctrl+c to this program, too, which would end with the editor's text unread. A signal that is
+    handled here, and not ignored, is the editor's own to handle."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         yield
     finally:
@@ -50,11 +51,7 @@ def edit_in(command: list[str], path: Path, text: str) -> str:
     write_private(path, text, durable=True)
     try:
         with _interrupts_are_the_editors():
-            ended = subprocess.run(
-                [*command, str(path)],
-                check=False,
-                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-            ).returncode
+            ended = subprocess.run([*command, str(path)], check=False).returncode
     except OSError as error:
         path.unlink(missing_ok=True)
         raise EditorError(f"{command[0]} cannot be started: {error.strerror}.") from error

@@ -24,8 +24,6 @@ from engine.model.checks import SILENT_FAULTS, Checks
 
 STORES = ("s3", "abfs", "gcs")  # as engine.session.stores
 DEFAULT_PORT = 15002  # Spark Connect's
-LOCAL = "local[*]"
-"""The Spark of a command line that names none."""
 RULES = ("policy", "production", "checks", "private")
 KNOWN = ("master", "remote", "store", "conf", "private", "production", "policy", "checks")
 

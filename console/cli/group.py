@@ -34,6 +34,7 @@ from console.cli.inputs import pairs
 from console.cli.invocation import Invocation
 from console.cli.opening import open_console
 
+LOCAL = "local[*]"
 STORES = ("s3", "abfs", "gcs")
 
 
@@ -85,7 +86,7 @@ def keep_traceback(invocation: Invocation | None, error: BaseException) -> str |
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=told_codes(MEANINGS),
 )
-@click.option("--master", metavar="M", help="Spark master of the embedded server (default local[*]).")
+@click.option("--master", metavar="M", help=f"Spark master of the embedded server (default {LOCAL}).")
 @click.option("--remote", metavar="sc://…", help="A Spark Connect server of yours, instead.")
 @click.option("--conf", "confs", metavar="K=V", multiple=True, help="A Spark setting. May be repeated.")
 @click.option("--profile", metavar="NAME", help="A profile of settings.toml: [profiles.NAME].")
@@ -129,7 +130,7 @@ def resolve(
     if remote is not None and not remote.startswith("sc://"):
         raise click.UsageError(f"--remote wants sc://HOST:PORT, not {remote!r}.")
     place = (home or default_home()).expanduser().absolute()
-    from console.profiles import LOCAL, Profile, load_profile, profile_of
+    from console.profiles import Profile, load_profile, profile_of
     from engine.model.errors import UsageError
 
     target, settings, fault = master or remote, pairs(confs, "--conf"), None

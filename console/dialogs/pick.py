@@ -102,8 +102,7 @@ class PickDialog(Dialog[str]):
     def add(self, choices: Iterable[Choice]) -> None:
         """Add choices that came later; the dialog may not be drawn yet, or be closed already."""
         self._awaits = ""
-        known = {choice.key for choice in self._choices}
-        self._choices += [choice for choice in choices if choice.key not in known]
+        self._choices += choices
         for narrow in self.query("#narrow").results(Input):
             before = self._chosen
             self._narrow(narrow.value)
@@ -129,7 +128,11 @@ class PickDialog(Dialog[str]):
         every = [*self._choices, *self._last]
         own = self._typed_choice(words)
         fitting = best_matches(words, every, lambda choice: f"{choice.label} {choice.detail}")
-        self._shown = [*fitting, *([own] if own else [])]
+        # what came again, or is typed though it is listed, is one row
+        by_key: dict[str, Choice] = {}
+        for choice in (*fitting, *([own] if own else [])):
+            by_key.setdefault(choice.key, choice)
+        self._shown = list(by_key.values())
         options.clear_options()
         options.add_options(Option(self._line(choice), id=f"{MARK}{choice.key}") for choice in self._shown)
         # Textual keeps the height it found for a list whose last layout is still due, and an empty list has none:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from console.words.format import count, elide_end
-from console.words.visible import cell, visible
+from console.words.format import count
+from console.words.plan_rows import pairs
+from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.expectation import ExpectationResult
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 SAID = {"pass": "holds", "fail": "fails", "error": "cannot be computed", "unknown": "unknown"}
 MAX_NAMES = 5
 MAX_ROWS = 3
-CELL_WIDTH = 40
 
 
 def is_bad(one: ExpectationResult) -> bool:
@@ -48,8 +48,4 @@ def sentence(one: ExpectationResult) -> str:
 def rows(one: ExpectationResult) -> list[str]:
     """Some of the failing rows, each on one line; the plan file has ten of them."""
     more = len(one.rows) - MAX_ROWS
-    return [row_text(row.items()) for row in one.rows[:MAX_ROWS]] + ([f"and {more} more"] if more > 0 else [])
-
-
-def row_text(cells: Iterable[tuple[str, str | None]]) -> str:
-    return ", ".join(f"{visible(name)}={elide_end(cell(value), CELL_WIDTH)}" for name, value in cells)
+    return [pairs(row) for row in one.rows[:MAX_ROWS]] + ([f"and {more} more"] if more > 0 else [])

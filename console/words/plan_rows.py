@@ -58,10 +58,10 @@ def sample_text(plan: Plan, sample: Sample, glyphs: Glyphs) -> str:
     """``id=7, name=x: price 1.00 → 2.00``: enough to tell the row, then what changes in it."""
     before, after = _keys_first(plan, sample.before), _keys_first(plan, sample.shown_after)
     if before is None or after is None:
-        return _pairs(before or after or {})
+        return pairs(before or after or {})
     changed = [name for name in dict.fromkeys([*before, *after]) if before.get(name) != after.get(name)]
     same = {name: value for name, value in before.items() if name not in changed}
-    identity = _pairs(dict(list(same.items())[:MAX_IDENTIFYING]))
+    identity = pairs(dict(list(same.items())[:MAX_IDENTIFYING]))
     changes = ", ".join(
         f"{visible(name)} {cell(before.get(name))} {glyphs.becomes} {cell(after.get(name))}" for name in changed
     )
@@ -72,7 +72,8 @@ def _keys_first(plan: Plan, cells: Cells | None) -> Cells | None:
     return cells and {name: cells[name] for name in keys_first(plan, cells)}
 
 
-def _pairs(cells: Cells) -> str:
+def pairs(cells: Cells) -> str:
+    """The values of a row on one line: ``id=7, v=NULL``."""
     return ", ".join(f"{visible(name)}={cell(value)}" for name, value in cells.items())
 
 

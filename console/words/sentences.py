@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from console.words import create_sentences, expectation_sentences
 from console.words.format import count, elide_end, number, short_id, size
 from console.words.glyphs import Glyphs
-from console.words.visible import cell, visible
+from console.words.visible import cell, grid_cell, visible
 
 if TYPE_CHECKING:
     from engine.model.operation import Outcome, Rehearsal
@@ -137,17 +137,13 @@ def rivals(plan: Plan, glyphs: Glyphs, *, all_columns: bool) -> tuple[list[str],
     rows: list[list[str | None]] = []
     for key in keys:
         for index, row in enumerate(key.rivals or (key.key,)):
-            cells: list[str | None] = [_shown(row.get(name)) for name in of_keys]
+            cells: list[str | None] = [grid_cell(row.get(name)) for name in of_keys]
             cells.append("" if index else number(key.source_rows))
             for name in others:
                 value = row.get(name)
-                cells.append(f"{glyphs.changed} {cell(value)}" if name in key.differing else _shown(value))
+                cells.append(f"{glyphs.changed} {cell(value)}" if name in key.differing else grid_cell(value))
             rows.append(cells)
     return [*of_keys, "source rows", *others], rows
-
-
-def _shown(cell: str | None) -> str | None:
-    return None if cell is None else visible(cell)
 
 
 def dedupe(plan: Plan) -> list[str]:

@@ -36,6 +36,11 @@ def cell(value: str | None) -> str:
     return "'NULL'" if value == "NULL" else visible(value)
 
 
+def grid_cell(value: str | None) -> str | None:
+    """A value of a row for a table, which draws NULL by itself."""
+    return None if value is None else visible(value)
+
+
 def is_visible(text: str) -> bool:
     """Whether ``visible`` would leave ``text`` as it is."""
     return visible(text) == text

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 def is_path(name: str) -> bool:
     """Whether a target is named by its path: delta.`/path`."""
-    return name_parts(name)[0].lower() == "delta"
+    return _by_path(name_parts(name))
+
+
+def _by_path(parts: Sequence[str]) -> bool:
+    return parts[0].lower() == "delta"
 
 
 def target_parts(
@@ -45,7 +49,7 @@ def of_table(declared: Sequence[Declared], parts: Sequence[str], path: str) -> t
 
 
 def _is_path_of(parts: Sequence[str], path: str) -> bool:
-    return len(parts) == 2 and parts[0].lower() == "delta" and plain(parts[1]) == plain(path)
+    return len(parts) == 2 and _by_path(parts) and plain(parts[1]) == plain(path)
 
 
 def _full(parts: Sequence[str], around: tuple[str | None, str | None]) -> tuple[str, ...]:

@@ -109,22 +109,19 @@ class Store:
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with locked(self.path.with_name(self.path.name + ".lock"), self.wait_seconds):
+                changes = tells and not reading
                 try:
                     result = self._once(work, reading, deadline)
-                    if tells and not reading:
-                        self._tell()
-                    return result
                 except _OldFormatError:
-                    result = self._once(work, False, deadline)
-                    self._tell()
-                    return result
+                    result, changes = self._once(work, False, deadline), True
                 except _DamagedError as damage:
                     aside = self._set_aside(damage)
                     note = "INSERT INTO set_aside VALUES (?, ?, false)"
                     self._once(lambda db: db.execute(note, [aside, now()]), False, deadline)
-                    result = self._once(work, reading, deadline)
+                    result, changes = self._once(work, reading, deadline), True
+                if changes:
                     self._tell()
-                    return result
+                return result
         except LockTimeoutError as error:
             raise self._locked_error() from error
         except (OSError, _DamagedError) as error:

@@ -100,6 +100,12 @@ class Operator:
         await self.until(lambda: self.merge.view == "preview", "the preview")
         await self.sees("Decision")
 
+    async def commit(self) -> None:
+        """Confirm the commit of the plan that is shown."""
+        await self.press("c")
+        await self.sees("Commit plan")
+        await self.press("ctrl+y")
+
     async def plan_again_and_wait(self, backend: FakeBackend, sql: str) -> None:
         """To the preview of this statement, which is being planned again: ``backend`` holds that."""
         await self.plan(sql)

@@ -56,9 +56,7 @@ async def test_an_undo_that_is_not_possible_is_not_offered(backend: FakeBackend)
 async def test_ctrl_y_commits_and_each_promise_stands_beside_what_happened(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await operator.plan(MERGE_SQL)
-        await operator.press("c")
-        await operator.sees("Commit plan")
-        await operator.press("ctrl+y")
+        await operator.commit()
         await operator.sees("kept its promise · sales.orders is at v42 · read v41 · 6.2 s", "promised", "actual")
         plan_id, accepted, _ = backend.called("apply")[0]
         assert (plan_id, accepted) == (samples.a_plan().plan_id, ())
@@ -70,9 +68,7 @@ async def test_a_deviation_is_told_loudly_and_by_name(backend: FakeBackend) -> N
     backend.deviates = True
     async with console(backend) as operator:
         await operator.plan(MERGE_SQL)
-        await operator.press("c")
-        await operator.sees("Commit plan")
-        await operator.press("ctrl+y")
+        await operator.commit()
         await operator.sees("DEVIATED in 1 number", "869,298", "869,305")
 
 
@@ -96,9 +92,7 @@ async def test_progress_is_told_while_it_commits_even_from_another_place(backend
     backend.hold("apply")
     async with console(backend) as operator:
         await operator.plan(MERGE_SQL)
-        await operator.press("c")
-        await operator.sees("Commit plan")
-        await operator.press("ctrl+y")
+        await operator.commit()
         await operator.sees("Committing plan 7f3a9c into sales.orders.", "5 of 10 tasks", "x cancels")
         await operator.press("6")
         await operator.until(lambda: "committing" in operator.first_line)
@@ -116,9 +110,7 @@ async def test_x_cancels_a_commit_by_its_id_and_tells_whether_it_had_committed(b
     backend.hold("apply")
     async with console(backend) as operator:
         await operator.plan(MERGE_SQL)
-        await operator.press("c")
-        await operator.sees("Commit plan")
-        await operator.press("ctrl+y")
+        await operator.commit()
         await operator.sees("5 of 10 tasks")
         await operator.press("x")
         await operator.sees("The commit was cancelled.", "Whether it had committed before is not known yet")
@@ -137,9 +129,7 @@ async def test_what_became_of_a_commit_is_told_once_spark_is_there_again(backend
     backend.hold("apply")
     async with console(backend) as operator:
         await operator.plan(MERGE_SQL)
-        await operator.press("c")
-        await operator.sees("Commit plan")
-        await operator.press("ctrl+y")
+        await operator.commit()
         await operator.sees("5 of 10 tasks")
         backend.die()
         # an older try of the same plan was committed, and says nothing of this one
@@ -168,9 +158,7 @@ async def test_h_goes_to_the_try_that_failed_and_not_to_an_older_one_of_the_same
             await operator.press("3")
             await operator.sees("applied, kept")
         await operator.plan(MERGE_SQL)
-        await operator.press("c")
-        await operator.sees("Commit plan")
-        await operator.press("ctrl+y")
+        await operator.commit()
         await operator.sees("somebody was faster")
         await operator.press("h")
         await operator.until(lambda: isinstance(operator.app.screen, HistoryPlace))
@@ -183,9 +171,7 @@ async def test_a_stale_plan_is_refused_with_what_collides(backend: FakeBackend) 
     backend.errors["apply"] = StalePlanError("STALE_PLAN", "v42 removed part-00031", "")
     async with console(backend) as operator:
         await operator.plan(MERGE_SQL)
-        await operator.press("c")
-        await operator.sees("Commit plan")
-        await operator.press("ctrl+y")
+        await operator.commit()
         await operator.sees("[STALE_PLAN] v42 removed part-00031", "Nothing was committed; r plans again.")
 
 
@@ -193,9 +179,7 @@ async def test_a_commit_that_fails_says_why_and_keeps_the_plan(backend: FakeBack
     backend.errors["apply"] = EngineError("DELTA_CONCURRENT_APPEND", "somebody was faster", "Try again.")
     async with console(backend) as operator:
         await operator.plan(MERGE_SQL)
-        await operator.press("c")
-        await operator.sees("Commit plan")
-        await operator.press("ctrl+y")
+        await operator.commit()
         await operator.sees("[DELTA_CONCURRENT_APPEND] somebody was faster", "Try again.")
         await operator.press("v")
         await operator.sees("updates 1,204")

@@ -274,6 +274,17 @@ async def test_a_text_that_comes_back_has_the_values_that_it_had(backend: FakeBa
         assert kept.read_text() == '{"day": "2026-11-26"}'
         await operator.press("ctrl+z")
         await operator.sees("MERGE INTO a", "2026-11-26")
+        await operator.press("ctrl+y")
+        await operator.sees("MERGE INTO b", "2025-01-01")
+        await operator.press("ctrl+z")
+        await operator.sees("MERGE INTO a", "2026-11-26")
+        # a value that is typed since stays, though the text is another one for a moment
+        operator.app.screen.query_one(Parameters).remember({"day": "2026-11-27"})
+        operator.merge.editor.move_cursor(operator.merge.editor.document.end)
+        operator.merge.editor.focus()
+        await operator.press("x", "backspace")
+        await operator.until(lambda: operator.merge.pane.text == mine)
+        assert operator.merge.pane.params == {"day": "2026-11-27"}
         open_file(operator.merge, tmp_path / "m.sql")
         await operator.sees("1 = 1")
         assert operator.merge.pane.params == {"day": ""}

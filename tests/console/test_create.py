@@ -220,9 +220,7 @@ async def test_enter_on_the_open_dialog_creates_nothing_and_ctrl_y_creates(backe
         await operator.press("enter")
         await operator.sees("Nothing was committed.")
         assert not backend.called("apply")
-        await operator.press("c")
-        await operator.sees("Commit plan")
-        await operator.press("ctrl+y")
+        await operator.commit()
         await operator.sees("kept its promise · sales.orders is at v42", "clusteringColumns", "✔ kept")
         assert len(backend.called("apply")) == 1
 
@@ -237,9 +235,7 @@ async def test_a_table_that_was_made_is_in_the_list_of_tables(
         made = TableRef(name="sales.orders_like", table="orders_like", is_delta=True)
         before = samples.some_tables
         monkeypatch.setattr(samples, "some_tables", lambda schema: [*before(schema), *[made][: schema == "sales"]])
-        await operator.press("c")
-        await operator.sees("Commit plan")
-        await operator.press("ctrl+y")
+        await operator.commit()
         await operator.sees("kept its promise")
         await operator.press("1")
         await operator.sees("orders_like")
@@ -251,9 +247,7 @@ async def test_a_part_that_is_not_as_promised_is_told_by_name(backend: FakeBacke
         await like_orders(operator)
         await operator.press("ctrl+r")
         await operator.sees("replaces the table")
-        await operator.press("c")
-        await operator.sees("Commit plan")
-        await operator.press("ctrl+y")
+        await operator.commit()
         await operator.sees("DEVIATED in 1 number", "[/x] of another", "✖ DEVIATED")
 
 

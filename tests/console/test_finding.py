@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from console.dialogs.pick import Choice, PickDialog
 from console.drafts import Draft, DraftStore
 from console.places.history.history import HistoryPlace
 from console.places.statement.plan_pages import rows_page
@@ -52,6 +53,17 @@ async def test_choices_that_come_late_do_not_change_what_the_cursor_is_on(backen
         await operator.misses("Reading the history…")
         await operator.press("enter")
         await operator.until(lambda: operator.merge.editor.text == "MERGE INTO b USING s ON true")
+
+
+async def test_a_choice_that_is_listed_twice_is_one_row(backend: FakeBackend) -> None:
+    choices = [Choice("a", "alpha"), Choice("b", "beta"), Choice("a", "alpha again")]
+    async with console(backend) as operator:
+        dialog = PickDialog("Which", "One of these.", choices, typed=lambda _: Choice("b", "beta, typed"))
+        operator.app.push_screen(dialog)
+        await operator.sees("alpha", "beta")
+        dialog.add([Choice("b", "beta again"), Choice("c", "gamma")])
+        await operator.sees("gamma")
+        assert [one.label for one in dialog._shown] == ["alpha", "beta", "gamma"]
 
 
 async def test_a_path_that_is_typed_into_the_list_is_a_choice(

@@ -6,9 +6,16 @@ import threading
 
 from engine.model.errors import UnreachableError
 from engine.session.pulse import Pulse
-from tests.console.drive import ORDERS, PATIENCE_SECONDS, Clock, console
+from tests.console.drive import ORDERS, PATIENCE_SECONDS, Clock, Operator, console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
+
+
+async def lose_spark(operator: Operator, backend: FakeBackend) -> None:
+    await operator.warm()
+    backend.die()
+    operator.app._check_alive()
+    await operator.sees("Spark is lost")
 
 
 async def test_a_driver_that_dies_while_it_plans_costs_nothing_typed(backend: FakeBackend) -> None:
@@ -78,9 +85,7 @@ async def test_a_driver_that_dies_while_it_commits_claims_nothing(backend: FakeB
     backend.hold("apply")
     async with console(backend) as operator:
         await operator.plan(MERGE_SQL)
-        await operator.press("c")
-        await operator.sees("Commit plan")
-        await operator.press("ctrl+y")
+        await operator.commit()
         await operator.sees("5 of 10 tasks")
         backend.die()
         await operator.sees("Spark was lost while it ran.", "History place says whether it committed")
@@ -88,10 +93,7 @@ async def test_a_driver_that_dies_while_it_commits_claims_nothing(backend: FakeB
 
 async def test_a_spark_that_comes_up_again_is_not_called_lost(backend: FakeBackend) -> None:
     async with console(backend) as operator:
-        await operator.warm()
-        backend.die()
-        operator.app._check_alive()
-        await operator.sees("Spark is lost")
+        await lose_spark(operator, backend)
         # another program has started it, and connecting to it takes a while
         backend.replaced = True
         backend.dead = False
@@ -115,18 +117,12 @@ async def test_restart_is_offered_only_when_there_is_something_to_restart(backen
 
 async def test_a_driver_that_dies_unnoticed_is_found_by_the_heartbeat(backend: FakeBackend) -> None:
     async with console(backend) as operator:
-        await operator.warm()
-        backend.die()
-        operator.app._check_alive()
-        await operator.sees("Spark is lost")
+        await lose_spark(operator, backend)
 
 
 async def test_a_spark_that_answers_again_is_warm_without_a_restart(backend: FakeBackend) -> None:
     async with console(backend) as operator:
-        await operator.warm()
-        backend.die()
-        operator.app._check_alive()
-        await operator.sees("Spark is lost")
+        await lose_spark(operator, backend)
         backend.dead = False
         operator.app._check_alive()
         await operator.misses("Spark is lost")
@@ -161,10 +157,7 @@ async def test_a_spark_that_hangs_is_looked_at_ever_more_seldom_and_is_as_it_was
 
 async def test_a_server_that_another_process_has_started_anew_is_connected_to(backend: FakeBackend) -> None:
     async with console(backend) as operator:
-        await operator.warm()
-        backend.die()
-        operator.app._check_alive()
-        await operator.sees("Spark is lost")
+        await lose_spark(operator, backend)
         connects = len(backend.called("connect"))
         backend.replaced = True
         backend.is_alive = lambda: False  # type: ignore[method-assign]  # its old session

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from console.drafts import DraftStore
+from console.drafts import Draft, DraftStore
 from console.statements.merge_form import Part
 from engine.model.browse import Column
 from tests.console.drive import Operator, console
@@ -231,3 +231,11 @@ async def test_a_clause_of_a_wide_table_shows_a_few_columns_at_a_time_and_takes_
         await operator.press(*["down"] * 7, *"1 + 1", *["up"] * 8, "space", "enter")
         await dialog(operator, False)
         assert "UPDATE SET c1 = s.c1, c142 = s.c142, c150 = 1 + 1" in " ".join(text(operator).split())
+
+
+async def test_a_merge_from_elsewhere_stays_in_the_form_that_can_show_it(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await form_of(operator, OWN)
+        operator.merge.use_draft(Draft(MERGE_SQL.replace("orders_feed", "other_feed")))
+        await operator.until(lambda: operator.merge.form_pane.box("source").text == "other_feed")
+        assert operator.merge.view == "form"

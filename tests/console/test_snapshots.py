@@ -64,9 +64,7 @@ async def commit(operator: Operator) -> None:
 async def outcome(operator: Operator) -> None:
     await preview(operator)
     await operator.until(lambda: operator.merge.projection)
-    await operator.press("c")
-    await operator.sees("Commit plan")
-    await operator.press("ctrl+y")
+    await operator.commit()
     await operator.sees("kept its promise", "numSourceRows")
 
 

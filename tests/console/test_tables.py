@@ -79,13 +79,18 @@ async def test_enter_opens_a_table_and_its_views_turn_with_brackets(backend: Fak
         assert len(backend.called("table_files")) == 1
 
 
-async def look_round(operator: Operator) -> TablesPlace:
-    """The views whose pages are made of files and rows, and back to the columns."""
+async def open_orders(operator: Operator) -> TablesPlace:
     await operator.sees("orders_feed")
     await operator.press(*ORDERS, "enter")
     await operator.sees("bigint", "v41")
     place = operator.app.screen
     assert isinstance(place, TablesPlace)
+    return place
+
+
+async def look_round(operator: Operator) -> TablesPlace:
+    """The views whose pages are made of files and rows, and back to the columns."""
+    place = await open_orders(operator)
     for view, words in (("files", "40 files, 921 MB"), ("rows", "100 rows; there are more."), ("columns", "bigint")):
         place.action_view(view)
         await operator.sees(words)
@@ -137,11 +142,7 @@ async def test_what_was_read_stays_while_spark_is_away(backend: FakeBackend) -> 
 async def test_a_view_that_takes_long_is_asked_once_however_often_the_ledger_is_written(backend: FakeBackend) -> None:
     backend.hold("table_rows")
     async with console(backend, size=(120, 36)) as operator:
-        await operator.sees("orders_feed")
-        await operator.press(*ORDERS, "enter")
-        await operator.sees("bigint", "v41")
-        place = operator.app.screen
-        assert isinstance(place, TablesPlace)
+        place = await open_orders(operator)
         place.action_view("rows")
         for stamp in range(3):
             operator.app._ledger_stamped(stamp)
@@ -181,11 +182,7 @@ def test_an_export_is_named_by_the_last_part_of_the_table(table: str, name: str)
 async def test_an_error_stays_while_other_programs_write_to_the_ledger(backend: FakeBackend) -> None:
     backend.errors["table_rows"] = EngineError("FAILED_READ_FILE", "A file cannot be read.")
     async with console(backend, size=(120, 36)) as operator:
-        await operator.sees("orders_feed")
-        await operator.press(*ORDERS, "enter")
-        await operator.sees("bigint", "v41")
-        place = operator.app.screen
-        assert isinstance(place, TablesPlace)
+        place = await open_orders(operator)
         place.action_view("rows")
         await operator.sees("FAILED_READ_FILE")
         for stamp in range(3):

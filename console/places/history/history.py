@@ -327,18 +327,14 @@ class HistoryPlace(Undoing):
             self.ask("use", lambda: self.backend.operation(one.op_id), use, self.detail_view.fail, of=self.here)
 
     def _plan_again(self, detail: OperationDetail) -> None:
-        from console.places.merge.saved import SECRET_LEFT_OUT, draft_of, lacks_secrets
+        from console.places.merge.saved import draft_of, use_recorded
 
         place = cast("StatementPlace", self.console_app.go_to("merge"))
-        draft = draft_of(detail)
 
         def plan() -> None:
-            place.use_draft(draft)
-            if lacks_secrets(draft):
-                place.notify(SECRET_LEFT_OUT, severity="warning")
-                return
-            # by then the editor has its new text, and that is planned
-            place.call_after_refresh(place.action_plan)
+            if use_recorded(place, draft_of(detail)):
+                # by then the editor has its new text, and that is planned
+                place.call_after_refresh(place.action_plan)
 
         place.call_after_refresh(plan)
 
@@ -347,10 +343,8 @@ class HistoryPlace(Undoing):
             self._with_detail(self.selected, self._edit_again)
 
     def _edit_again(self, detail: OperationDetail) -> None:
-        from console.places.merge.saved import SECRET_LEFT_OUT, draft_of, lacks_secrets
+        from console.places.merge.saved import draft_of, use_recorded
 
-        draft, kind = draft_of(detail), detail.operation.kind
-        place = cast("StatementPlace", self.console_app.go_to("create" if kind == "create_table" else "merge"))
-        place.call_after_refresh(place.use_draft, draft)
-        if lacks_secrets(draft):
-            place.notify(SECRET_LEFT_OUT, severity="warning")
+        kind = "create" if detail.operation.kind == "create_table" else "merge"
+        place = cast("StatementPlace", self.console_app.go_to(kind))
+        place.call_after_refresh(use_recorded, place, draft_of(detail))

@@ -14,7 +14,7 @@ from console.widgets.page_view import failure_head
 from console.words import sentences
 from console.words.format import count, elide_end, elide_file
 from console.words.glyphs import Glyphs
-from console.words.visible import cell, visible
+from console.words.visible import cell, grid_cell, visible
 from console.work import Failure
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def _cells(row: FoundRow, number: str, glyphs: Glyphs) -> list[Row]:
     rows: list[Row] = []
     for name in [*target, *(name for low, name in names.items() if low not in {one.lower() for one in target})]:
         cells = source.get(name.lower(), "") if row.source else ""
-        rows.append((number, visible(name), _shown(cells), _target(row, target.get(name), glyphs)))
+        rows.append((number, visible(name), grid_cell(cells), _target(row, target.get(name), glyphs)))
     return rows
 
 
@@ -179,8 +179,4 @@ def _target(row: FoundRow, cells: tuple[str | None, str | None] | None, glyphs: 
         return f"{glyphs.insert} {cell(after)}"
     if action == "delete":
         return f"{glyphs.delete} {cell(before)}"
-    return _shown(before) if before == after else f"{glyphs.changed} {cell(before)} {glyphs.becomes} {cell(after)}"
-
-
-def _shown(cell: str | None) -> str | None:
-    return None if cell is None else visible(cell)
+    return grid_cell(before) if before == after else f"{glyphs.changed} {cell(before)} {glyphs.becomes} {cell(after)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -146,11 +146,11 @@ class MergePlace(FormSqlPlace):
         self.console_app.name_merge(self.number, self.pane.target)
 
     @override
-    def use_text(self, sql: str) -> None:
+    def use_text(self, sql: str, params: Mapping[str, str] | None = None) -> None:
         if self.view == "form" and read_form(sql) is not None:
-            self.pane.use_text(sql)
+            self.pane.use_text(sql, params)
         else:
-            super().use_text(sql)
+            super().use_text(sql, params)
 
     def use_proposal(self, known: Sides) -> None:
         """An upsert between two tables, ready to be edited; ``t`` makes another kind of merge of them."""

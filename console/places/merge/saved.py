@@ -119,11 +119,16 @@ def draft_of(detail: OperationDetail) -> Draft:
     return Draft(";\n".join((*statement.setup, statement.sql)), dict(statement.params))
 
 
-def lacks_secrets(draft: Draft) -> bool:
-    """Whether the history's copy has the mark of a secret in it: run as it is, it would write that mark."""
+def use_recorded(place: StatementPlace, draft: Draft) -> bool:
+    """Put the history's copy into the editor. Whether it can run as it is: one with the mark of a secret in it would
+    write that mark, and a notice says so."""
     from engine.model.secrets import MASK
 
-    return any(MASK in text for text in (draft.sql, *draft.params.values()))
+    place.use_draft(draft)
+    lacks_secrets = any(MASK in text for text in (draft.sql, *draft.params.values()))
+    if lacks_secrets:
+        place.notify(SECRET_LEFT_OUT, severity="warning")
+    return not lacks_secrets
 
 
 def _open(place: StatementPlace, store: DraftStore, key: str | None) -> None:
@@ -143,9 +148,10 @@ def _open(place: StatementPlace, store: DraftStore, key: str | None) -> None:
         return draft_of(place.backend.operation(name))
 
     def opened(draft: Draft) -> None:
-        place.use_draft(draft)
-        if kind != "saved" and lacks_secrets(draft):
-            place.notify(SECRET_LEFT_OUT, severity="warning")
+        if kind == "saved":
+            place.use_draft(draft)
+        else:
+            use_recorded(place, draft)
 
     place.ask(
         "open-merge",

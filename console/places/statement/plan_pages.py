@@ -13,7 +13,7 @@ from console.words import change_rows, expectation_sentences, sentences
 from console.words.format import count, duration, number, share, size
 from console.words.glyphs import Glyphs, accuracy_mark
 from console.words.plan_rows import plan_keys
-from console.words.visible import cell, visible
+from console.words.visible import cell, grid_cell, visible
 
 if TYPE_CHECKING:
     from engine.model.changes import Changes
@@ -150,7 +150,7 @@ def conflicts_page(plan: Plan, glyphs: Glyphs) -> Page:
         return Page(tuple(head), Table(columns, [tuple(row) for row in rows]), sql=sql)
     if refused is not None and refused.rows:
         names = list(refused.rows[0])
-        cells = [tuple(_cell(row.get(name)) for name in names) for row in refused.rows]
+        cells = [tuple(grid_cell(row.get(name)) for name in names) for row in refused.rows]
         return Page(tuple(head), Table([Column(name) for name in names], cells))
     if not head:
         nothing = "No target row is matched twice, and no constraint is broken."
@@ -345,15 +345,11 @@ def sample_lines(sample: Sample) -> list[tuple[str, str | None, str | None]]:
 
 def _change(before: Cells | None, after: Cells | None, name: str, glyphs: Glyphs) -> str | None:
     if before is None or after is None:
-        return _cell((before or after or {}).get(name))
+        return grid_cell((before or after or {}).get(name))
     old, new = before.get(name), after.get(name)
     if old == new:
-        return _cell(old)
+        return grid_cell(old)
     return f"{glyphs.changed} {cell(old)} {glyphs.becomes} {cell(new)}"
-
-
-def _cell(value: str | None) -> str | None:
-    return None if value is None else visible(value)
 
 
 def refusal(refused: Refused, glyphs: Glyphs, indent: str = "") -> Head:

@@ -146,8 +146,9 @@ class ComposePane(Vertical, Asking):
         back, with its values."""
         before, given, self._given = self.text, self._given, sql
         values = self.params
-        self._values_of[before] = values
         if params is not None:
+            if before != sql:
+                self._values_of[before] = values
             self.query_one(Parameters).remember(params)
         if before.strip() and before not in (sql, given):
             try:
@@ -237,6 +238,9 @@ class ComposePane(Vertical, Asking):
         if names is not None:
             self.query_one(Parameters).set_names(names)
         if (values := self._values_of.pop(self.text, None)) is not None:
+            # undone, and perhaps done again
+            if self._latest is not None:
+                self._values_of[self._latest.sql] = self._latest.params
             self.query_one(Parameters).remember(values)
         self._later()
 

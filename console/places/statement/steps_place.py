@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, ClassVar, cast
@@ -111,19 +111,16 @@ class StepsPlace(Place):
         plan = f" {short_id(self.plan.plan_id)}" if self.plan is not None else ""
         return [("compose", "SQL"), ("preview", f"Preview{plan}"), ("commit", "Commit")]
 
-    def use_text(self, sql: str) -> None:
-        """A statement from elsewhere, ready to be edited."""
-        self.pane.use_text(sql)
+    def use_text(self, sql: str, params: Mapping[str, str] | None = None) -> None:
+        """A statement from elsewhere, ready to be edited, with the values of its parameters if it has its own."""
+        self.pane.use_text(sql, params)
         self.show_view("compose")
         self.editor.focus()
 
     def use_draft(self, draft: Draft) -> None:
         """A statement from elsewhere with the values of its parameters."""
         # a marker that has no value there has none of the text before
-        values = {**dict.fromkeys(markers_of(draft.sql) or (), ""), **draft.params}
-        self.pane.use_text(draft.sql, values)
-        self.show_view("compose")
-        self.editor.focus()
+        self.use_text(draft.sql, {**dict.fromkeys(markers_of(draft.sql) or (), ""), **draft.params})
 
     @override
     def with_keys(self, text: str) -> str:

@@ -172,13 +172,11 @@ class TablesPlace(OneTable):
         if self.table_list.is_starting:
             self.notify(NOT_YET)
             return
-        if self.shown is not None and self.focused is not self.table_list.table_tree:
-            self.look_again()
-            return
         if self.shown is not None:
             self.look_again()
-        self.console_app.catalog.forget()
-        self.table_list.list_anew()
+        if self.shown is None or self.focused is self.table_list.table_tree:
+            self.console_app.catalog.forget()
+            self.table_list.list_anew()
 
     def action_favourite(self) -> None:
         if (name := self._name_or_tell()) is not None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from console.profiles import LOCAL, Profile, load_profile, profile_of
+from console.cli.group import LOCAL
+from console.profiles import Profile, load_profile, profile_of
 from console.settings import FILE_NAME
 from engine.commit.policy import Policy
 from engine.model.errors import UsageError
