@@ -129,11 +129,12 @@ def _variable_changes(spark: SparkSession, planned: Mapping[str, str]) -> list[s
 
 
 def _definition_changes(kind: str, planned: Mapping[str, str], definition: Callable[[str], str | None]) -> list[str]:
-    changes = []
+    changes: dict[tuple[str, str, str], str] = {}
     for name, then in planned.items():
         now = definition(name)
-        if now is None:
-            changes.append(f"the {kind} {name} is gone")
-        elif digest(now) != then:
-            changes.append(f"the {kind} {name} was redefined")
-    return changes
+        if now is not None and digest(now) == then:
+            continue
+        became = "is gone" if now is None else "was redefined"
+        # f and s.f may be one, which is told once
+        changes.setdefault((name.rpartition(".")[2], then, became), f"the {kind} {name} {became}")
+    return list(changes.values())

@@ -34,6 +34,8 @@ def _bounded(what: str, bounds: Bounds, after: Cell, before: Cell) -> Judged:
     new, old = _number(after), _number(before)
     value = f"{_shown(old)} -> {_shown(new)}" if bounds.change is not None else _shown(new)
     if new is None:
+        if old is None and bounds.min is None and bounds.max is None:
+            return "unknown", value, f"{what}: there is no number before or after the MERGE to compare."
         return "fail", value, f"{what}: there is no number after the MERGE."
     if bounds.min is not None and new < bounds.min:
         return "fail", value, f"{what}: {_shown(new)} is below the least, {_shown(bounds.min)}."

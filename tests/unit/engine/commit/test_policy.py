@@ -108,6 +108,9 @@ def test_nothing_is_no_share_of_a_table_however_large() -> None:
     ("matched", None, True),
     ("matched", "s.gone", False),
     ("not_matched_by_source", None, True),
+    ("matched", "true", True),
+    ("matched", "(1 = 1 OR rand() < 2)", True),
+    ("matched", "EXISTS (SELECT 1 FROM gone)", False),
 ])  # fmt: skip
 def test_deletes_without_a_condition(kind: Any, condition: str | None, breaks: bool) -> None:
     clause = Clause(kind=kind, condition=condition, action="DELETE", action_kind="delete")

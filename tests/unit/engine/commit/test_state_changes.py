@@ -142,6 +142,18 @@ def test_views_and_functions_are_compared(now: Any) -> None:
     )
 
 
+def test_a_function_that_is_called_by_two_names_is_told_once(now: Any) -> None:
+    now.definitions = {"f": "new", "g": "new"}
+    before = digest("old")
+    assert found(now, functions={"f": before, "`s`.f": before, "g": before}) == (
+        "the function f was redefined",
+        "the function `s`.f is gone",
+        "the function g was redefined",
+    )
+    now.definitions["`s`.f"] = "new"
+    assert found(now, functions={"f": before, "`s`.f": before}) == ("the function f was redefined",)
+
+
 def test_a_temporary_view_hides_a_table(now: Any) -> None:
     now.temporary = ("new", "kept")
     assert found(now, names=("new", "kept", "gone", "never"), temporary=("kept", "gone")) == (

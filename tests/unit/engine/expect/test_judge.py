@@ -25,6 +25,8 @@ from engine.expect.read_expectations import read_expectations
         ("sum: {a: {max: 1}}", ["Infinity", None], "fail", "NULL"),
         ("sum: {a: {max: 1}}", ["no number", None], "fail", "NULL"),
         ("sum: {a: {change: 5%}}", [None, "3"], "fail", "3 -> NULL"),
+        ("sum: {a: {change: 5%}}", [None, None], "unknown", "NULL -> NULL"),
+        ("sum: {a: {change: 5%, min: 0}}", [None, None], "fail", "NULL -> NULL"),
         ("sum: {a: {max: 1}, b: {max: 1}}", ["1", None, "2", None], "fail", "1; 2"),
         ("sum: {a: {max: 1}}", ["1E+2", None], "fail", "100"),
         ("freshness: {a: 1d}", ["2026-01-01", "true"], "pass", "2026-01-01"),
