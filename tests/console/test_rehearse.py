@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.commit.policy import Policy
 from engine.model.errors import EngineError
 from engine.model.expectation import ExpectationResult
 from tests.console import samples
@@ -51,6 +52,15 @@ async def test_an_expectation_that_fails_on_the_clone_is_said_first(
         await operator.plan(MERGE_SQL)
         await rehearse(operator)
         await operator.sees("unique_id fails (error): 2 keys.", "metrics as promised")
+
+
+async def test_a_policy_that_forbids_to_write_is_told_before_anything_is_asked(backend: FakeBackend) -> None:
+    backend.policy = Policy(read_only=True)
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("R")
+        await operator.sees("POLICY_READ_ONLY", "nothing may be written")
+        assert "A rehearsal costs" not in operator.screen
 
 
 async def test_it_can_be_declined_and_cancelled_and_may_fail(backend: FakeBackend) -> None:

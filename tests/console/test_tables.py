@@ -462,6 +462,19 @@ def test_numbers_are_bounded_by_value_and_what_some_files_do_not_say_is_unknown(
     assert page.table.rows[0][3:5] == ("0", "")
 
 
+async def test_statistics_and_a_sample_of_a_table_whose_files_are_listed_in_part_say_so(backend: FakeBackend) -> None:
+    backend.file_count, backend.table_update = 40, {"num_files": 4_000}
+    async with console(backend, size=(160, 36)) as operator:
+        place = await open_orders(operator)
+        place.action_view("statistics")
+        await operator.sees("Of the first 40 files of 4,000 alone. Bounds out of the statistics")
+        place.action_view("rows")
+        await operator.sees("100 rows; there are more")
+        await operator.press("s")
+        # a file has 434,000 rows and some
+        await operator.sees("drawn by chance of about 1,736,078,000")
+
+
 async def test_a_sample_is_still_one_when_the_operator_comes_back_to_the_table(backend: FakeBackend) -> None:
     async with console(backend, size=(120, 36)) as operator:
         await operator.sees("orders_feed")

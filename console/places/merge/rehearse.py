@@ -27,8 +27,15 @@ VIEW = "rehearsal"
 def ask_to_rehearse(place: StatementPlace, plan: Plan) -> None:
     """Say what a rehearsal costs, and rehearse if that is confirmed."""
     from console.dialogs.confirm import ConfirmDialog
+    from engine.commit.policy import check_writable
     from engine.commit.rehearse import COST
+    from engine.model.errors import RefusedError
 
+    try:
+        check_writable(place.backend.policy)
+    except RefusedError as error:
+        place.notify(str(error), severity="error")
+        return
     dialog = ConfirmDialog(
         f"Rehearse plan {short_id(plan.plan_id)}",
         f"{COST}\n{plan.target.name} is not written.",

@@ -31,7 +31,10 @@ def statistics_page(files: Sequence[DataFile], detail: TableDetail) -> Page:
         Column("of rows", align="right"),
         Column("files with statistics", align="right"),
     ]
-    head = (sentence(TOLD, "$foreground-muted"),) if rows else ()
+    # of files that are not listed nothing is known
+    listed = detail.num_files is None or len(files) >= detail.num_files
+    part = "" if listed else f"Of the first {count(len(files), 'file')} of {number(detail.num_files)} alone. "
+    head = (sentence(f"{part}{TOLD}", "$foreground-muted"),) if rows else ()
     return Page(head, Table(columns, rows, "This table has no columns."))
 
 
