@@ -55,6 +55,14 @@ def test_each_marker_outside_quotes_is_filled() -> None:
     assert fill(sql, {"a": "1", "b": "it's"}) == "SELECT 1, ':a', `:a`, x::int, v:a, 'it\\'s' /* :a */ + 1"
 
 
+@pytest.mark.parametrize("before", ["-", "- ", "+", "~", "*", "/", "<", "->", "||", "(", "THEN", "date", "THEN "])
+@pytest.mark.parametrize("value", ["-5", "+5", "5", "true", "text"])
+def test_a_value_stays_apart_from_what_stands_before_its_marker(before: str, value: str) -> None:
+    filled = fill(f"SELECT a {before}:n\n, b", {"n": value})
+    apart = f"SELECT a {before} {bare_or_quoted(value)}\n, b"
+    assert [token.text for token in tokenize(filled)] == [token.text for token in tokenize(apart)]
+
+
 def test_a_statement_without_markers_stays() -> None:
     assert fill("SELECT 1", {}) == "SELECT 1"
 
