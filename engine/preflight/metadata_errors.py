@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import Matches
+from engine.merge.plan_writes import COLLECT_STATISTICS, Promise
 from engine.model.conflicts import Conflicts
 from engine.model.plan import Decision, Refused
 from engine.model.write import WritePlan
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
 AMBIGUOUS = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
+MISMATCH = "DELTA_NUM_RECORDS_MISMATCH"
+VALIDATES = "spark.databricks.delta.numRecordsValidation.enabled"
 APPEND_ONLY = "DELTA_CANNOT_MODIFY_APPEND_ONLY"
 INVALID_PROTOCOL = "DELTA_INVALID_PROTOCOL_VERSION"
 UNSUPPORTED_FEATURES = "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE"
@@ -77,6 +80,25 @@ def ambiguity(statement: MergeStatement, conflicts: Conflicts) -> Refused | None
         rows=tuple({**key.key, "source rows": str(key.source_rows)} for key in conflicts.keys),
         hint="Keep one source row for each key"
         + (": the plan's conflicts hold a source that does, to paste after USING." if conflicts.dedupe else "."),
+    )
+
+
+def more_rows(
+    statement: MergeStatement, matches: Matches, promise: Promise, confs: Mapping[str, str]
+) -> Refused | None:
+    """MergeIntoCommandBase.validateNumRecords, where the log counts the rows: a MERGE without INSERT writes no more of
+    them than it takes away. One that writes a row twice has a condition that is NULL for one of two source rows."""
+    counted = is_on(confs, COLLECT_STATISTICS) and all(file.file.rows is not None for file in matches.touched)
+    if statement.not_matched or promise.write.deletion_vectors or not (counted and is_on(confs, VALIDATES)):
+        return None
+    added, removed = promise.metrics["numOutputRows"], sum(file.rows for file in matches.touched)
+    if added <= removed:
+        return None
+    return Refused(
+        condition=MISMATCH,
+        message=f"Delta would write {added:,} rows for {removed:,}: a target row is matched twice, once with a "
+        "condition that is NULL.",
+        hint="Write the condition so that it is never NULL (coalesce), or keep one source row for each key.",
     )
 
 

@@ -15,6 +15,7 @@ from engine.preflight.metadata_errors import (
     append_only,
     changed_types,
     dotted_partitions,
+    more_rows,
     not_boolean,
     reads_input_file,
     reserved_names,
@@ -52,5 +53,6 @@ def refused_while_writing(spark: SparkSession, findings: Findings, *, private: b
             check_rows(spark, merge, source, matches, target, copies=copies, private=private),
             unexpected_rows(spark, merge, source, matches, write, private=private),
         )
+        or more_rows(merge.statement, matches, promise, basis.confs)
         or (append_only(promise.metrics) if target.rules.append_only else None)
     )

@@ -10,11 +10,12 @@ import pytest
 
 from engine.commit.apply_plan import apply
 from engine.model.browse import Column
-from engine.model.errors import EngineError, RefusedError
+from engine.model.errors import RefusedError
 from engine.model.plan import Plan
 from engine.plan_merge import plan
 from engine.preflight.duplicate_keys import MAX_KEYS, MAX_RIVALS, order_columns
 from tests.conftest import own_schema
+from tests.engine.fidelity import refused_by_delta
 from tests.engine.some import some
 
 AMBIGUOUS = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
@@ -217,16 +218,16 @@ def test_a_null_condition_makes_delta_commit_a_wrong_result_so_it_must_be_accept
     build(shop, table)
     looked = plan(shop, merge(NULL_FLAG, clauses, table=table), rows=0)
     conflicts = looked.find_touched_files.conflicts
-    assert (conflicts.count, conflicts.true_count, looked.refused) == (0, 1, None)
+    assert (conflicts.count, conflicts.true_count) == (0, 1)
     assert CODE in [one.code for one in looked.warnings]
     with pytest.raises(RefusedError, match="NULL"):
         apply(shop, looked)
     assert shop.sql(f"SELECT count(*) FROM {table} WHERE v = 'old'").collect()[0][0] == 10
     if wrong is None:
-        with pytest.raises(EngineError) as raised:
-            apply(shop, looked, accept=[CODE])
-        assert raised.value.condition.startswith("DELTA_NUM_RECORDS_MISMATCH")
+        assert looked.refused is not None
+        assert looked.refused.condition == refused_by_delta(shop, merge(NULL_FLAG, clauses, table=table))
         return
+    assert looked.refused is None
     outcome = apply(shop, looked, accept=[CODE])
     assert outcome.metrics["numTargetRowsDeleted"] == 1
     assert sorted(row.v for row in shop.sql(f"SELECT v FROM {table} WHERE id = 1").collect()) == wrong

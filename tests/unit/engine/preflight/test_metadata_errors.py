@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pyspark.sql.types import ArrayType, IntegerType, LongType, MapType, StructField, StructType
 
+from engine.merge.plan_writes import COLLECT_STATISTICS
 from engine.model.conflicts import Conflicts
 from engine.preflight.metadata_errors import (
     AMBIGUOUS_NAME,
@@ -16,10 +17,12 @@ from engine.preflight.metadata_errors import (
     MISSING,
     REPARTITION,
     UNSUPPORTED_FEATURES,
+    VALIDATES,
     ambiguity,
     append_only,
     changed_types,
     dotted_partitions,
+    more_rows,
     not_boolean,
     reads_input_file,
     reserved_names,
@@ -96,6 +99,34 @@ def test_a_protocol_of_a_newer_delta_is_not_written(
 def test_appends_only_lets_no_file_and_no_row_go(removed: int, vectors: int, is_refused: bool) -> None:
     metrics = {"numTargetFilesRemoved": removed, "numTargetDeletionVectorsAdded": vectors}
     assert bool(append_only(metrics)) is is_refused
+
+
+@pytest.mark.parametrize(
+    ("clauses", "written", "changes", "is_refused"),
+    [
+        (UPDATE, 11, {}, True),
+        (UPDATE, 10, {}, False),
+        (f"{UPDATE} WHEN NOT MATCHED THEN INSERT *", 11, {}, False),
+        (UPDATE, 11, {"vectors": True}, False),
+        (UPDATE, 11, {"counted": None}, False),
+        (UPDATE, 11, {"confs": {COLLECT_STATISTICS: "false"}}, False),
+        (UPDATE, 11, {"confs": {VALIDATES: "false"}}, False),
+    ],
+)
+def test_without_insert_delta_writes_no_more_rows_than_it_takes_away(
+    clauses: str, written: int, changes: dict[str, Any], is_refused: bool
+) -> None:
+    file = SimpleNamespace(rows=10, file=SimpleNamespace(rows=changes.get("counted", 10)))
+    write = SimpleNamespace(deletion_vectors=changes.get("vectors", False))
+    promise: Any = SimpleNamespace(write=write, metrics={"numOutputRows": written})
+    refused = more_rows(
+        analyzed(clauses).statement,
+        SimpleNamespace(touched=[file]),  # type: ignore[arg-type]
+        promise,
+        changes.get("confs", {}),
+    )
+    assert (refused is not None) is is_refused
+    assert refused is None or "11 rows for 10" in refused.message
 
 
 def reserved(
