@@ -54,7 +54,7 @@ def _check_schema_after(spark: SparkSession, plan: Plan, statement: MergeStateme
     if not planned and not may_evolve(analyzed):
         return
     before = schema_of(spark, f"SELECT * FROM {statement.target.text}")
-    after = [(column.name, column.type) for column in columns_of(final_schema(analyzed, before))]
+    after = [(column.name, column.type) for column in columns_of(final_schema(analyzed, before, before))]
     wanted = [(column.name, column.type) for column in planned or columns_of(before)]
     if after != wanted:
         raise not_understood(str(after), str(wanted))

@@ -178,7 +178,7 @@ def analyze(spark: SparkSession, statement: MergeStatement, view: str = "") -> A
         tuple(_expression(statement, value, scope_of("matched", sides)) for _, value in clause.assignments)
         for clause in statement.matched
     ]
-    type_after = final_schema(plan.analyzed, target_type)
+    type_after = final_schema(plan.analyzed, target_type, source_type)
     return AnalyzedMerge(
         typed=statement,
         resolved=resolved,

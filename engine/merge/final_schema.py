@@ -24,10 +24,11 @@ FLAG = re.compile(r",(true|false)\)")
 ARGUMENTS = re.compile(r"\(([^()]*)\)")
 
 
-def final_schema(analyzed: str, before: StructType) -> StructType:
+def final_schema(analyzed: str, before: StructType, source: StructType) -> StructType:
     """The schema that the MERGE leaves: ``before`` itself, metadata and all, where it does not evolve.
 
-    ``analyzed`` is the analyzed plan's text. Columns that stay keep their metadata and their place.
+    ``analyzed`` is the analyzed plan's text. Columns that stay keep their metadata and their place; those that are new
+    bring the metadata of the ``source``, its default and its VARCHAR(n) (SchemaMergingUtils.mergeSchemas).
     """
     from pyspark.sql.types import StructField, StructType
 
@@ -42,19 +43,11 @@ def final_schema(analyzed: str, before: StructType) -> StructType:
             continue
         if not EVOLVES.match(analyzed, reader.at) or not isinstance(after, StructType):
             continue
-        known = {field.name.lower(): field for field in before.fields}
+        metadata = {field.name.lower(): field.metadata for field in (*source.fields, *before.fields)}
         committed = _committed(after, before)
         assert isinstance(committed, StructType)
         return StructType(
-            [
-                StructField(
-                    f.name,
-                    f.dataType,
-                    f.nullable,
-                    known[f.name.lower()].metadata if f.name.lower() in known else None,
-                )
-                for f in committed.fields
-            ]
+            [StructField(f.name, f.dataType, f.nullable, metadata.get(f.name.lower())) for f in committed.fields]
         )
     raise EngineError(
         "PLAN_NOT_UNDERSTOOD",

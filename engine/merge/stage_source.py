@@ -63,8 +63,9 @@ def stage_source(spark: SparkSession, query: str, table: str) -> None:
                 "Plan without --freeze, or cast the column in the source.",
             )
     drop_staged(spark, table)  # of an attempt before
-    # by name: a column may be called as no file's may
-    properties = f"USING delta COMMENT {string(COMMENT)} TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
+    # by name: a column may be called as no file's may; a column that the MERGE adds brings its default
+    features = "'delta.columnMapping.mode' = 'name', 'delta.feature.allowColumnDefaults' = 'supported'"
+    properties = f"USING delta COMMENT {string(COMMENT)} TBLPROPERTIES ({features})"
     try:
         # empty first: of a CREATE that is interrupted the files would stay, and no table with which to drop them
         spark.sql(f"CREATE TABLE {table} {properties} AS SELECT * FROM ({query}) LIMIT 0").collect()

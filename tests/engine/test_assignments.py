@@ -10,6 +10,7 @@ from engine.commit.apply_plan import apply
 from engine.plan_merge import plan
 from engine.table.delta_log import listed_log
 from engine.table.logged_schema import logged_schema
+from tests.engine.some import some
 from tests.engine.test_rows_after import check
 
 WIDE = (
@@ -112,6 +113,29 @@ def test_what_evolution_adds_can_be_null_whatever_the_source_says(tgt: Any) -> N
     )
     assert looked.refused is None, looked.refused
     assert apply(tgt, looked).kept
+
+
+@pytest.mark.parametrize("frozen", some(("for the plan", "in a table"), ("in a table",)))
+def test_what_evolution_adds_brings_its_default_and_its_length(spark: Any, schema: str, frozen: str) -> None:
+    spark.sql(
+        "CREATE TABLE src (id BIGINT, note STRING DEFAULT 'none', v VARCHAR(3)) USING delta "
+        "TBLPROPERTIES ('delta.feature.allowColumnDefaults' = 'supported')"
+    )
+    spark.sql("INSERT INTO src VALUES (1, 'x', 'a'), (2, 'y', 'b')")
+    spark.sql("CREATE TABLE tgt USING delta AS SELECT 1L AS id")
+    freeze = frozen == "in a table"
+    merge = (
+        "MERGE WITH SCHEMA EVOLUTION INTO tgt t USING src s ON t.id = s.id WHEN MATCHED THEN UPDATE SET note = s.note, "
+        "v = s.v WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, {})"
+    )
+    too_long = plan(spark, merge.format("'long'"), freeze=freeze)
+    assert too_long.refused is not None
+    assert too_long.refused.condition == "DELTA_EXCEED_CHAR_VARCHAR_LIMIT"
+    looked = plan(spark, merge.format("'c'"), freeze=freeze)
+    (inserted,) = [one.after for one in looked.samples if one.after and one.before is None]
+    assert inserted["note"] == "none"
+    assert apply(spark, looked).kept
+    assert spark.sql("SELECT note FROM tgt WHERE id = 2").collect()[0][0] == "none"
 
 
 def test_a_schema_that_evolves_is_in_the_plan_and_is_committed_without_any_row(tgt: Any) -> None:

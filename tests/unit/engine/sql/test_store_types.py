@@ -19,7 +19,7 @@ PRINTED = (
 
 
 def test_the_schema_after_is_read_from_the_printed_command() -> None:
-    after = final_schema(PRINTED.format(", {id, n}", "true"), BEFORE)
+    after = final_schema(PRINTED.format(", {id, n}", "true"), BEFORE, t.StructType())
     assert [f.name for f in after.fields] == ["id", "a, b", "ts"]
     assert after["id"].metadata == {"comment": "the key"}
     assert not after["id"].nullable
@@ -27,12 +27,12 @@ def test_the_schema_after_is_read_from_the_printed_command() -> None:
 
 
 def test_without_evolution_the_schema_stays_what_it_is() -> None:
-    assert final_schema(PRINTED.format("", "false"), BEFORE) is BEFORE
+    assert final_schema(PRINTED.format("", "false"), BEFORE, t.StructType()) is BEFORE
 
 
 def test_a_command_that_cannot_be_read_is_told() -> None:
     with pytest.raises(EngineError, match="could not be read"):
-        final_schema("MergeIntoCommand StructType(StructField(id,NewType(", BEFORE)
+        final_schema("MergeIntoCommand StructType(StructField(id,NewType(", BEFORE, t.StructType())
 
 
 def test_field_names_are_quoted_in_a_cast() -> None:
