@@ -13,7 +13,7 @@ from engine.merge.analyze import AnalyzedMerge, analyze_with_causes
 from engine.merge.check_reading import check_reading, read_merge
 from engine.merge.count_inserts import InsertedKeys
 from engine.merge.find_touched_files import NOT_REFUSALS, Matches, find_seen_rows, find_touched_files
-from engine.merge.join_of_match import Join, join_of_match
+from engine.merge.join_of_match import Join, join_of_match, join_that_reads
 from engine.merge.merge_scan import MergeScan, scan_as_typed, scan_with_bounds
 from engine.merge.pinned_target import pinned_target
 from engine.merge.plan_writes import plan_writes, runs_insert_only
@@ -355,7 +355,9 @@ def match(
             raise
         message = WITHOUT_VALUES if options.private else error.message
         refused = refused or Refused(condition=error.condition, message=message, hint=error.hint)
-    join = basis.join if scan.scan.after else "by key"
+    join: Join = "by key"
+    if scan.scan.after and not runs_insert_only(merge.statement, basis.confs):
+        join = join_that_reads(spark, merge, basis.join, matches)
     promise = plan_writes(merge, matches, source.num_rows, target.traits, basis.confs, join)
     with clock.phase("find_conflicts"):
         conflicts = find_conflicts(spark, merge, source, matches, options.rows, options.private)

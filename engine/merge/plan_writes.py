@@ -63,7 +63,7 @@ def plan_writes(
 ) -> Promise:
     """The write plan and the exact metrics of a MERGE whose matches are known. Pure: asks Spark nothing.
 
-    ``join``: see :func:`engine.merge.join_of_match.join_of_match`; "by key" if no file is read.
+    ``join``: see :func:`engine.merge.join_of_match.join_that_reads`; "by key" if no file is read.
     """
     if runs_insert_only(merge.statement, confs):
         return write_only_inserts(matches, num_source_rows, traits, confs)
@@ -106,8 +106,8 @@ def write_all_changes(
 
 
 def with_source_bounds(promise: Promise, join: Join) -> Promise:
-    """Without a key Spark may read the source twice to write, and Delta counts both. Where Spark sees that nothing
-    can match, it may not read the source at all to find files."""
+    """Without a key Spark may read the source twice to write, and Delta counts both. Where Spark sees, perhaps only as
+    it runs, that nothing can match, it may not read the source at all to find files."""
     if join == "by key" or (join == "by loops" and not promise.files):
         return promise
     rows = promise.metrics["numSourceRows"]
