@@ -63,6 +63,13 @@ class Assignment:
     given: Given | None = None
     unknown: str = ""
     of_target: bool = False
+    before_cast: bool = False
+
+    @property
+    def stored_value(self) -> str | None:
+        """The value as Delta checks it: an empty text that names a partition is NULL by then
+        (TransactionalWrite.convertEmptyToNullIfNeeded)."""
+        return f"nullif({self.value}, '')" if self.value and self.column.is_text_partition else self.value
 
     @property
     def read_value(self) -> str:
@@ -229,22 +236,24 @@ def _assigned(
             value = f"{rules.cast.function}({column.default or 'NULL'} AS {ddl(column.type)})"
             found.append(Assignment(column, value, "default", unknown=volatile(value)))
     known = [a for a in found if a]
-    return tuple(a or _generated(column, known) for a, column in zip(found, rules.columns, strict=True))
+    return tuple(a or _generated(column, known, updates) for a, column in zip(found, rules.columns, strict=True))
 
 
-def _generated(column: TargetColumn, known: Sequence[Assignment]) -> Assignment:
-    """generateUpdateExprsForGeneratedColumns: the generation expression over the new values."""
+def _generated(column: TargetColumn, known: Sequence[Assignment], updates: bool) -> Assignment:
+    """The generation expression over the new values: as they are stored for UPDATE
+    (generateUpdateExprsForGeneratedColumns), before their casts for INSERT (resolveImplicitColumns)."""
     text = column.generated_as or "NULL"
-    value = (
-        f"CAST({substituted(text, {a.column.name.lower(): a.value or 'NULL' for a in known})} AS {ddl(column.type)})"
-    )
+    texts = {a.column.name.lower(): a.value if updates or not a.given else a.given.text for a in known}
+    value = f"CAST({substituted(text, {name: one or 'NULL' for name, one in texts.items()})} AS {ddl(column.type)})"
     words = names_in(text)
     used = [a for a in known if a.column.name.lower() in words]
+    other = not updates and any(a.given and not is_same(a.given.type, a.column.type) for a in used)
     # Delta computes it again, though the columns that it is generated from stay
     stays = used and all(a.origin == "kept" for a in used)
     stays = stays and not may_generate_otherwise(column, [a.column for a in known])
     origin: Origin = "kept" if stays else "generated"
-    return Assignment(column, value, origin, unknown=volatile(value), of_target=any(a.of_target for a in used))
+    of_target = any(a.of_target for a in used)
+    return Assignment(column, value, origin, unknown=volatile(value), of_target=of_target, before_cast=other)
 
 
 def _kept(reference: str, column: TargetColumn, cast: StoreCast) -> str:

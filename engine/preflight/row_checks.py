@@ -80,7 +80,7 @@ def clause_checks(
     needed = {name for check in checks for name in check.columns}
     shown = [a for a in one.columns if a.column.name in needed]
     of_target = any(a.of_target for a in (*shown, *(a for a, _ in risky)))
-    items = [f"{lenient[a.column.name].value or '0'} AS {quote(a.column.name)}" for a in shown]
+    items = [f"{lenient[a.column.name].stored_value or '0'} AS {quote(a.column.name)}" for a in shown]
     items += [f"({a.given.text}\n) AS {quote(given_name(a.column.name))}" for a in shown if a.given]
     items += [f"{text} AS __dm_risky_{n}" for n, (_, text) in enumerate(risky)]
     keys = _keys(merge, one)
@@ -140,13 +140,14 @@ def _fails(given: DataType, wanted: DataType) -> bool:
 
 
 def risky_parts(merge: AnalyzedMerge, a: Assignment, rules: TargetRules) -> list[tuple[Assignment, str]]:
-    """The expressions that may raise as they are computed, and casts of nested values, which may raise within."""
+    """The expressions that may raise as they are computed, and casts of nested values and VARIANTs, which may raise
+    within."""
     if a.origin == "generated":
-        return [(a, a.value or "NULL")] if a.column.generation_may_raise else []
+        return [(a, a.value or "NULL")] if a.column.generation_may_raise or a.before_cast else []
     if a.given is None:
         return [(a, a.value or "NULL")] if a.origin == "given" else []
-    nested = not is_atomic(a.column.type) and not is_same(a.given.type, a.column.type) and rules.cast.can_fail
-    if nested:
+    nested = not (is_atomic(a.given.type) and is_atomic(a.column.type))
+    if nested and not is_same(a.given.type, a.column.type) and rules.cast.can_fail:
         return [(a, a.value or "NULL")]
     return [(a, a.given.text)] if merge.may_raise(a.given.text) else []
 
@@ -176,7 +177,9 @@ def _column_checks(a: Assignment, rules: TargetRules) -> list[Check]:
     column, name = a.column, quote(a.column.name)
     checks = []
     never_null = a.origin == "identity" or (
-        a.given is not None and not a.given.nullable and not _fails(a.given.type, column.type)
+        a.given is not None
+        and not (a.given.nullable or column.is_text_partition)
+        and not _fails(a.given.type, column.type)
     )
     paths = _not_null_paths(column.name, column.type, column.nullable)
     if not (never_null and is_atomic(column.type)) and paths:
@@ -203,6 +206,8 @@ def _column_checks(a: Assignment, rules: TargetRules) -> list[Check]:
         )
     if column.generated_as is not None and a.origin == "given":
         checks.append(_generated_check(column, rules, f"Do not assign {column.name}: Delta computes it."))
+    if a.before_cast:
+        checks.append(_generated_check(column, rules, "Cast what INSERT gives to the types of the columns."))
     return checks
 
 

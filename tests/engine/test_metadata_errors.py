@@ -131,6 +131,30 @@ def commits(spark: Any, sql: str) -> None:
     assert apply(spark, looked).kept
 
 
+def test_an_insert_generates_a_column_from_what_is_given_before_its_cast(shop: Any) -> None:
+    """Delta stores 1 of 1.7 and generates 17, which it then checks against 10."""
+    shop.sql("CREATE TABLE generates (id BIGINT, k INT, ten INT GENERATED ALWAYS AS (k * 10)) USING delta")
+    inserts = "WHEN NOT MATCHED THEN INSERT (id, k) VALUES (s.id, s.id + {more}D)"
+    foreseen(shop, merge("generates", inserts.format(more=0.7)), VIOLATED)
+    foreseen(shop, merge("generates", "WHEN NOT MATCHED THEN INSERT (id, k) VALUES (s.id, s.txt)"), INVALID)
+    commits(shop, merge("generates", inserts.format(more=2)))
+    commits(shop, merge("generates", UPDATE + "k = s.id + 0.7D"))
+
+
+def test_an_empty_text_that_names_a_partition_is_null_before_it_is_checked(shop: Any) -> None:
+    shop.sql("CREATE TABLE named (id BIGINT, p STRING NOT NULL) USING delta PARTITIONED BY (p)")
+    insert = "WHEN NOT MATCHED THEN INSERT (id, p) VALUES (s.id, coalesce(IF(s.id = 3, NULL, s.txt), ''))"
+    foreseen(shop, merge("named", insert), NOT_NULL)
+    shop.sql("CREATE TABLE checked (id BIGINT, p STRING) USING delta PARTITIONED BY (p)")
+    shop.sql("ALTER TABLE checked ADD CONSTRAINT long CHECK (p IS NULL OR length(p) > 0)")
+    commits(shop, merge("checked", insert))
+
+
+def test_a_variant_that_does_not_fit_its_column_is_foreseen(shop: Any) -> None:
+    source = "(SELECT id, parse_json(IF(txt = 'x', '\"x\"', txt)) AS v FROM src WHERE id > 1)"
+    foreseen(shop, merge(a_target(shop), UPDATE + "n = s.v", source), "INVALID_VARIANT_CAST")
+
+
 def test_a_not_null_field_asks_for_its_struct_as_well(shop: Any) -> None:
     shop.sql("CREATE TABLE nested (id BIGINT, st STRUCT<a: INT NOT NULL, b: INT>) USING delta")
     foreseen(shop, merge("nested", INSERT + "(id, st) VALUES (s.id, named_struct('a', s.hole, 'b', 1))"), NOT_NULL)
