@@ -127,7 +127,8 @@ def default_confs(home: Path, master: str) -> dict[str, str]:
         # Browsing must not queue behind a merge. FAIR alone shares between pools only: inside the
         # default pool jobs would still be first come, first served, hence the file.
         "spark.scheduler.mode": "FAIR",
-        "spark.scheduler.allocation.file": (home / "fairscheduler.xml").as_uri(),
+        # Spark takes it for a path of Hadoop's: %20 would be three characters of a name.
+        "spark.scheduler.allocation.file": f"file:{home / 'fairscheduler.xml'}",
         "spark.connect.progress.reportInterval": "500ms",
         # Temporary views and frozen sources live in a Connect session. A console left open over lunch,
         # or a plan saved in the morning, should still find them.

@@ -35,7 +35,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    place = tmp_path_factory.mktemp("server-home")
+    place = tmp_path_factory.mktemp("a höme")  # as of a user of macOS: "~/Library/Application Support"
     yield place
     stop_server(place)
 
