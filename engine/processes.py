@@ -27,8 +27,14 @@ def start_time(pid: int) -> str:
         fields = stat.rpartition(")")[2].split()
         # 0: state (Z is dead already), 19: start time in clock ticks since boot.
         return "" if fields[0] in ("Z", "X") else f"{_boot_id()}/{fields[19]}"
-    # No /proc (macOS, BSD).
-    output = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return _start_told_by_ps(pid)  # no /proc (macOS, BSD)
+
+
+def _start_told_by_ps(pid: int) -> str:
+    # Each process compares this text with one that another wrote, maybe in another time zone or language.
+    env = {**os.environ, "LC_ALL": "C", "TZ": "UTC"}
+    command = ["ps", "-o", "lstart=", "-p", str(pid)]
+    output = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     return " ".join(output.stdout.split())
 
 
