@@ -24,8 +24,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import IO
 
-from engine.files import locked
+from engine.files import locked, write_private
 from engine.model.errors import UnreachableError
+from engine.model.secrets import redact
+from engine.session.confs import properties
 from engine.session.java import Java, spark_environment, spark_submit
 from engine.session.truststore import proxy_options, system_certificates, write_truststore
 from engine.spark.release import release
@@ -219,8 +221,6 @@ def _locked(directory: Path, words: _Words) -> Iterator[None]:
 
 def _resolve(java: Java, target: Path, confs: Mapping[str, str], words: _Words) -> None:
     """Run the resolver; once more with the system's certificates when Java's own did not do."""
-    resolver_confs = {**confs, "spark.jars.ivy": str(target)}
-    options = [part for name, value in resolver_confs.items() for part in ("--conf", f"{name}={value}")]
     network = [
         # A network that swallows packets must not hang the first launch for ever.
         "-Dsun.net.client.defaultConnectTimeout=15000",
@@ -238,17 +238,18 @@ def _resolve(java: Java, target: Path, confs: Mapping[str, str], words: _Words) 
             store = target / "truststore.jks"
             write_truststore(store, certificates)
             trust = [f"-Djavax.net.ssl.trustStore={store}", "-Djavax.net.ssl.trustStoreType=JKS"]
-        command = spark_submit(
-            java,
-            resource="spark-internal",
-            memory="512m",
-            jvm_options=[*network, *trust],
-            # Any class of Spark's class path whose main returns at once does: the packages are
-            # resolved before it is called.
-            options=["--master", "local", *options, "--class", "org.apache.ivy.Main"],
-            arguments=["-version"],
-        )
-        code, output = _run(command, spark_environment(java), target, words)
+        with _settings_file(target, confs) as file:
+            command = spark_submit(
+                java,
+                resource="spark-internal",
+                memory="512m",
+                jvm_options=[*network, *trust],
+                # Any class of Spark's class path whose main returns at once does: the packages are
+                # resolved before it is called.
+                options=["--properties-file", str(file), "--class", "org.apache.ivy.Main"],
+                arguments=["-version"],
+            )
+            code, output = _run(command, spark_environment(java), target, words)
         if code == 0:
             return
     raise UnreachableError(
@@ -257,6 +258,18 @@ def _resolve(java: Java, target: Path, confs: Mapping[str, str], words: _Words) 
         "Connect once to the network (or set https_proxy, or --conf spark.jars.repositories=URL of your"
         f" company's mirror) and try again; details are in {words.log}.",
     )
+
+
+@contextmanager
+def _settings_file(target: Path, confs: Mapping[str, str]) -> Iterator[Path]:
+    """The resolver's settings in a file: the address of a mirror may hold a password, and every user of the machine
+    can read a command line."""
+    file = target / "resolver.conf"
+    write_private(file, properties({"spark.master": "local", **confs, "spark.jars.ivy": str(target)}))
+    try:
+        yield file
+    finally:
+        file.unlink(missing_ok=True)
 
 
 def _run(command: list[str], env: Mapping[str, str], target: Path, words: _Words) -> tuple[int, str]:
@@ -280,7 +293,7 @@ def _run(command: list[str], env: Mapping[str, str], target: Path, words: _Words
         assert process.stdout is not None
         watch = _kill_when_silent(process, target)
         try:
-            for line in _lines(process.stdout, watch):
+            for line in map(redact, _lines(process.stdout, watch)):
                 out.write(line)
                 lines.append(line)
                 match = re.match(r"downloading \S*/(\S+) \.\.\.", line)

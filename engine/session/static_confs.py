@@ -7,17 +7,18 @@ import hmac
 from collections.abc import Mapping
 
 from engine.model.errors import EngineError
-from engine.model.secrets import is_secret_name
+from engine.model.secrets import is_secret_name, redact
 from engine.session.state import ServerInfo
 
 STOP_HINT = "Run `deltamerge-console server stop` and try again."
 
 
 def sealed(confs: Mapping[str, str], key: str) -> dict[str, str]:
-    """``confs`` as the state file keeps them: of a secret only a keyed digest, which shows if another is the same."""
+    """``confs`` as the state file keeps them: of a value that is or holds a secret only a keyed digest, which shows if
+    another is the same."""
     return {
         name: "sealed:" + hmac.new(key.encode(), value.encode(), hashlib.sha256).hexdigest()
-        if is_secret_name(name)
+        if is_secret_name(name) or redact(value) != value
         else value
         for name, value in confs.items()
     }

@@ -10,6 +10,7 @@ GIVEN = {
     "spark.sql.extensions": "mine",
     "spark.jars.packages": "org.x:y:1",
     "spark.hadoop.fs.s3a.secret.key": "the-secret",
+    "spark.jars.repositories": "https://user:the-secret@mirror.example/maven",
 }
 EFFECTIVE = {"spark.sql.extensions": "deltas,mine", "spark.ui.enabled": "false"}
 SERVER = ServerInfo(token="t", static_confs=sealed(GIVEN, "t"), effective=sealed(EFFECTIVE, "t"))
