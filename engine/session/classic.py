@@ -12,7 +12,6 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from engine.model.errors import EngineError, UnreachableError
 from engine.session import confs as settings
-from engine.session.home import jars_directory, prepare_home
+from engine.session.home import classic_scratch, jars_directory, prepare_home
 from engine.session.jars import Progress, delta_jars
 from engine.session.java import find_java, spark_environment, spark_submit
 from engine.session.logs import prepare_logs, rotate, start_error
@@ -74,7 +73,7 @@ def _start(home: Path, master: str, static: Mapping[str, str], progress: Progres
     java = find_java()
     all_confs = {**settings.site_defaults(), **static}
     jars = delta_jars(java, jars_directory(), all_confs, log=home / "logs" / "jars.log", progress=progress)
-    scratch = Path(tempfile.mkdtemp(prefix="classic-", dir=home / "scratch"))
+    scratch = classic_scratch(home)
     confs = settings.server_confs(home, master, static, jars, scratch)
     log = rotate(home / "logs" / "classic.log")
     log4j = prepare_logs(home)

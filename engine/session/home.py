@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import tempfile
 from pathlib import Path
 
 from engine.model.errors import EngineError
+from engine.processes import start_time
 
 APP = "deltamerge-console"
 
 #: Directories inside a home, made by :func:`prepare_home`.
 SUBDIRECTORIES = ("logs", "leases", "scratch")
+
+_CLASSIC = "classic-"
 
 
 def default_home() -> Path:
@@ -69,3 +73,16 @@ def prepare_home(home: Path) -> Path:
             "Name a writable one with --home DIR or DELTAMERGE_CONSOLE_HOME.",
         ) from error
     return home
+
+
+def classic_scratch(home: Path) -> Path:
+    """A new directory for the temporary files of this process's own Spark; the name tells whose it is."""
+    return Path(tempfile.mkdtemp(prefix=f"{_CLASSIC}{os.getpid()}-", dir=home / "scratch"))
+
+
+def clear_scratch(home: Path) -> None:
+    """Remove the temporary files that Sparks left in ``home``, but no :func:`classic_scratch` whose process lives."""
+    for left in (home / "scratch").iterdir():
+        pid = left.name.removeprefix(_CLASSIC).partition("-")[0]
+        if not (pid.isdigit() and start_time(int(pid))):
+            shutil.rmtree(left, ignore_errors=True)

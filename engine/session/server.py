@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import secrets
-import shutil
 import signal
 import socket
 import subprocess
@@ -29,7 +28,7 @@ from engine import processes
 from engine.files import locked, write_private
 from engine.model.errors import EngineError, UnreachableError
 from engine.session import confs as settings
-from engine.session.home import jars_directory, prepare_home
+from engine.session.home import clear_scratch, jars_directory, prepare_home
 from engine.session.jars import Progress, delta_jars, package_jars
 from engine.session.java import Java, find_java, spark_environment, spark_submit
 from engine.session.leases import used_by_others
@@ -236,9 +235,7 @@ def _launch(home: Path, wanted: ServerInfo, say: Progress) -> ServerInfo:
 
 def _spawn(home: Path, java: Java, wanted: ServerInfo, jars: list[Path], say: Progress) -> ServerInfo | None:
     """Start one server and wait until it is ready; None when its port was taken."""
-    # What a killed server left behind; none is running, we hold the lock.
-    shutil.rmtree(home / "scratch", ignore_errors=True)
-    (home / "scratch").mkdir(mode=0o700)
+    clear_scratch(home)  # of what a killed server left behind: none is running, we hold the lock
     scratch = Path(tempfile.mkdtemp(dir=home / "scratch"))
     port, token = _free_port(), secrets.token_urlsafe(32)
     confs = settings.server_confs(home, wanted.master, wanted.static_confs, jars, scratch)
