@@ -94,11 +94,15 @@ def _die_with_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def _names(home: Path, pid: int) -> bool:
+def _names(home: Path, pid: int) -> bool | None:
+    """Whether the state file names the server of ``pid``; None if it cannot be read now: a home on a network has
+    its bad moments."""
     try:
         state: dict[str, Any] = json.loads((home / STATE_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (FileNotFoundError, NotADirectoryError, ValueError):
         return False
+    except OSError:
+        return None
     return state.get("pid") == pid
 
 
@@ -109,7 +113,7 @@ def _watch(home: Path, server: subprocess.Popen[bytes], idle_seconds: float) -> 
         with contextlib.suppress(subprocess.TimeoutExpired):
             server.wait(timeout=min(_POLL, max(0.05, idle_seconds / 4)))
             return
-        if not _names(home, server.pid):
+        if _names(home, server.pid) is False:
             return
         if live_leases(home):
             last_use = time.monotonic()

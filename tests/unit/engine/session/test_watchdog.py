@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from engine.session.state import STATE_FILE
 
 PID = 77
 IDLE = 3.0
+READ = Path.read_text
 
 
 class Server:
@@ -89,3 +92,18 @@ def test_a_server_that_the_state_file_no_longer_names_is_given_up(
 
     server = watched(monkeypatch, tmp_path, {2: other})
     assert (server.looks, server.is_ended) == (2, False)
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.ESTALE, errno.ENFILE])
+def test_a_state_file_that_cannot_be_read_for_a_moment_ends_nothing(
+    leases: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, number: int
+) -> None:
+    def fails(*_: Any, **__: Any) -> str:
+        raise OSError(number, os.strerror(number))
+
+    at = {
+        2: lambda: monkeypatch.setattr(Path, "read_text", fails),
+        4: lambda: monkeypatch.setattr(Path, "read_text", READ),
+        6: (tmp_path / STATE_FILE).unlink,
+    }
+    assert watched(monkeypatch, tmp_path, at).looks == 6, "it is ended when the home is removed"
