@@ -37,7 +37,9 @@ from engine.session.state import (
     LOCK_FILE,
     ServerInfo,
     ServerStatus,
+    read_live_state,
     read_state,
+    remove_stale_state,
     remove_state,
 )
 from engine.session.static_confs import STOP_HINT, check_static, sealed
@@ -72,14 +74,15 @@ def start_server(
     :mod:`engine.session.stores`.
 
     A server of other versions, of another master, with other credentials, or one that hangs is replaced when no other
-    process uses it. Raises EngineError ``SERVER_IN_USE`` (``SERVER_HANGS``, an UnreachableError) when one does,
-    ``STATIC_CONF`` when a static setting differs from the running server's, UnreachableError when Spark does not start.
+    process uses it. Raises EngineError ``SERVER_IN_USE`` (``SERVER_HANGS``, an UnreachableError) when one does, or when
+    another container or machine has a server of this home; ``STATIC_CONF`` when a static setting differs from the
+    running server's, UnreachableError when Spark does not start.
     """
     say = progress or _silent
     home = prepare_home(home)
     static, _ = settings.split_confs({**store_named(store).confs, **(confs or {})})
     with locked(home / LOCK_FILE, on_wait=lambda: say("waiting for another process that starts Spark")):
-        running = _running(home)
+        running = _running(home, say)
         if running is not None:
             reason = _unfit(running, master, store)
             # It may have been left half started by a client that died.
@@ -110,10 +113,8 @@ def _refuse_restart(reason: str | None, who: str) -> NoReturn:
 
 def find_server(home: Path) -> ServerInfo | None:
     """The embedded server of ``home`` if its process is running and its socket answers, else None."""
-    info = read_state(home.expanduser().absolute())
-    if info is None or not info.is_running() or not answers(info.port):
-        return None
-    return info
+    info = read_live_state(home)
+    return info if info is not None and answers(info.port) else None
 
 
 def stop_server(home: Path) -> bool:
@@ -124,10 +125,8 @@ def stop_server(home: Path) -> bool:
 
 
 def _stop_one(home: Path) -> bool:
-    info = read_state(home)
-    if info is None or not info.is_running():
-        if info is not None and info.host == socket.gethostname():
-            remove_state(home)
+    info = read_live_state(home)
+    if info is None:
         return False
     _stop(home, info)
     return True
@@ -135,8 +134,8 @@ def _stop_one(home: Path) -> bool:
 
 def server_status(home: Path) -> ServerStatus:
     """Whether the embedded server of ``home`` runs, and what it is; never its token."""
-    info = read_state(home.expanduser().absolute())
-    if info is None or not info.is_running():
+    info = read_live_state(home)
+    if info is None:
         return ServerStatus(running=False)
     found = answers(info.port)
     return ServerStatus(
@@ -146,10 +145,8 @@ def server_status(home: Path) -> ServerStatus:
 
 def is_starting(home: Path) -> bool:
     """Whether the embedded server of ``home`` runs and has not said yet that it listens."""
-    info = read_state(home.expanduser().absolute())
-    if info is None or not info.is_running():
-        return False
-    return _age(info) < _START_SECONDS and not _says_it_listens(info)
+    info = read_live_state(home)
+    return info is not None and _age(info) < _START_SECONDS and not _says_it_listens(info)
 
 
 def answers(port: int) -> bool:
@@ -170,12 +167,11 @@ def answers(port: int) -> bool:
     return False
 
 
-def _running(home: Path) -> ServerInfo | None:
+def _running(home: Path, say: Progress) -> ServerInfo | None:
     """The server of the state file, started or starting; a stale file is removed."""
-    info = read_state(home)
-    if info is None or not info.is_running():
-        remove_state(home)
-        return None
+    info = read_live_state(home)
+    if info is None:
+        remove_stale_state(home, on_wait=lambda: say("waiting for the last Spark server to end"))
     return info
 
 

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import contextlib
 import json
-import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from engine import processes
+from engine.files import LockTimeoutError, locked
+from engine.model.errors import EngineError
 
 STATE_FILE = "server.json"
 LOCK_FILE = "server.lock"
+WATCH_LOCK = "watchdog.lock"
+"""Held by the watchdog for as long as it runs. Processes of another container or machine are not seen here: that a
+server of theirs lives is seen by this."""
+_END_SECONDS = 20.0  # for a watchdog that is ending its server
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,7 @@ class ServerInfo:
     deltamerge to theirs; ``started_at`` is ISO 8601 UTC; ``log`` the path of its output;
     ``static_confs`` the user's own settings it was started with, ``effective`` all of them (of secrets only digests);
     ``store`` the object store it reaches, ``credentials`` a digest of the environment that it reads for that.
+    ``host`` is for people: a machine may change its name while the server runs.
     ``process_started`` and ``watchdog_started`` distinguish the process from a later one with the same pid.
     """
 
@@ -51,7 +57,7 @@ class ServerInfo:
 
     def is_running(self) -> bool:
         """Whether its process is there. (It may hang all the same.)"""
-        return self.host == socket.gethostname() and processes.is_running(self.pid, self.process_started)
+        return processes.is_running(self.pid, self.process_started)
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,27 @@ def read_state(home: Path) -> ServerInfo | None:
         return ServerInfo(**{name: value for name, value in values.items() if name in names})
     except (OSError, ValueError, TypeError, AttributeError):
         return None
+
+
+def read_live_state(home: Path) -> ServerInfo | None:
+    """The state file's server if its process is there; it may be starting, or hang."""
+    info = read_state(home.expanduser().absolute())
+    return info if info is not None and info.is_running() else None
+
+
+def remove_stale_state(home: Path, *, on_wait: Callable[[], object]) -> None:
+    """Remove the state file of a server whose process is not seen here, once no watchdog keeps it any more.
+
+    Raises EngineError ``SERVER_IN_USE`` if one goes on keeping it: without its file that server would end.
+    """
+    try:
+        with locked(home / WATCH_LOCK, _END_SECONDS, on_wait=on_wait):
+            remove_state(home)
+    except LockTimeoutError as error:
+        left = read_state(home)
+        where = f"on {left.host}" if left is not None and left.host else "elsewhere"
+        message = f"The embedded Spark server of this home runs {where}, in another container or on another machine."
+        raise EngineError("SERVER_IN_USE", message, "Close that first, or name another --home.") from error
 
 
 def remove_state(home: Path) -> None:

@@ -5,7 +5,7 @@ line): ``command``, ``env``, ``state`` (for ``server.json``), ``home``, ``log``,
 ``idle_seconds``. It starts the command as its child, writes the state file, and waits. The server ends
 when no live process has held a lease for ``idle_seconds``, when the state file is gone or names another
 server (the home was removed), or when the watchdog itself is ended; on Linux also when it is killed. It
-leaves no state file behind and exits with the server's exit code.
+holds ``WATCH_LOCK`` for as long as it runs, leaves no state file behind and exits with the server's exit code.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any
 from engine import processes
 from engine.files import LockTimeoutError, locked, write_private
 from engine.session.leases import live_leases
-from engine.session.state import LOCK_FILE, STATE_FILE, remove_state
+from engine.session.state import LOCK_FILE, STATE_FILE, WATCH_LOCK, remove_state
 
 _POLL = 1.0  # seconds
 _GRACE = 15.0  # seconds for the server to stop by itself
@@ -41,6 +41,11 @@ class _Ended(Exception):
 def main() -> int:
     """Run one server to its end; the server's exit code."""
     order: dict[str, Any] = json.load(sys.stdin)
+    with locked(Path(order["home"]) / WATCH_LOCK):
+        return _run(order)
+
+
+def _run(order: dict[str, Any]) -> int:
     home = Path(order["home"])
     # Nothing of a terminal or of the client's pipes is kept.
     null = os.open(os.devnull, os.O_RDWR)
