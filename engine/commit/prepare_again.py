@@ -16,6 +16,7 @@ from engine.model.errors import EngineError, StalePlanError
 from engine.model.plan import Plan
 from engine.model.progress import OnProgress, Progress
 from engine.spark.confs import read_confs
+from engine.spark.schema import schema_of
 from engine.spark.session_state import PLANNED, confs_as_planned, run_setup, whereabouts
 from engine.spark.spark_errors import collected, is_missing
 from engine.sql.parse import MergeStatement
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 
 GONE, CHANGED = "SOURCE_GONE", "SOURCE_CHANGED"
+NO_VERSION = ("DELTA_VERSION_NOT_FOUND", "DELTA_LOG_FILE_NOT_FOUND", "DELTA_NO_RECREATABLE_HISTORY_FOUND")
+"""Delta has deleted what the log said of a version."""
 AGAIN = "Plan again."
 
 
@@ -63,7 +66,7 @@ def prepare_again(spark: SparkSession, plan: Plan, statement: MergeStatement, sa
     """
     view = plan.session.source_view
     if is_pinned(plan):
-        check_pinned(spark, plan, statement)
+        check_pinned(spark, plan)
     elif not (merges_checkpoint(plan) and view and has_view(spark, view)):
         say(Progress(phase="MERGE operation - materialize source"))
         prepare_as_planned(spark, plan, statement, plan.decision.storage_level)
@@ -116,11 +119,17 @@ def merges_checkpoint(plan: Plan) -> bool:
     )
 
 
-def check_pinned(spark: SparkSession, plan: Plan, statement: MergeStatement) -> None:
+def _pinned(plan: Plan) -> tuple[str, int]:
+    """The table that the statement that runs reads, and the version."""
+    if plan.session.staged is not None:
+        return plan.session.staged, version_of(plan.source.num_rows)
+    return next(iter(plan.source.pinned_versions.items()))
+
+
+def check_pinned(spark: SparkSession, plan: Plan) -> None:
     """Refuse a plan whose source is gone, or is another table of the same name with versions of its own."""
-    staged, planned = plan.session.staged, plan.source.pinned_id
-    name = staged or statement.source.text
-    version = version_of(plan.source.num_rows) if staged else plan.source.pinned_versions[name]
+    planned = plan.source.pinned_id
+    name, version = _pinned(plan)
     try:
         current = table_id(spark, name, None if planned is None else (planned, version))
     except EngineError as error:
@@ -133,16 +142,28 @@ def check_pinned(spark: SparkSession, plan: Plan, statement: MergeStatement) -> 
 
 
 def pinned_files_gone(spark: SparkSession, plan: Plan, error: EngineError) -> StalePlanError | None:
-    """The error of a MERGE, if a file of the version that its source is pinned to is missing."""
-    if error.condition != NO_FILE or not is_pinned(plan):
+    """The error of a MERGE, if a file of the version that its source is pinned to is missing, or its log entry."""
+    if error.condition not in (NO_FILE, *NO_VERSION) or not is_pinned(plan):
         return None
-    name = plan.session.staged or next(iter(plan.source.pinned_versions))
-    location = unquote(str(collected(spark, f"DESCRIBE DETAIL {name}")[0]["location"]))
-    return files_gone(f"The source {name}", error) if f"{location}/" in unquote(error.message) else None
+    name, version = _pinned(plan)
+    if error.condition == NO_FILE:
+        location = unquote(str(collected(spark, f"DESCRIBE DETAIL {name}")[0]["location"]))
+        is_gone = f"{location}/" in unquote(error.message)
+    else:
+        is_gone = not _has_version(spark, name, version)  # Delta names no table
+    return files_gone(f"The source {name}", error) if is_gone else None
+
+
+def _has_version(spark: SparkSession, name: str, version: int) -> bool:
+    try:
+        schema_of(spark, f"SELECT * FROM {name} VERSION AS OF {version}")
+    except EngineError as error:
+        return error.condition not in NO_VERSION
+    return True
 
 
 def files_gone(source: str, error: EngineError) -> StalePlanError:
-    message = f"{source} cannot be read as it was planned, as after a VACUUM: {error.message}"
+    message = f"{source} cannot be read as it was planned, as after a VACUUM or a cleanup of its log: {error.message}"
     return StalePlanError(GONE, message, "Plan again; with --freeze the source stays as it was planned.")
 
 

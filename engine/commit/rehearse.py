@@ -86,8 +86,11 @@ def rehearse(
         try:
             expected = Expected(expected_of(expectations, plan, spark), private)
             return _rehearse(spark, plan, statement, clone_schema, expected, on_progress or (lambda _: None))
-        except EngineError:
-            raise
+        except EngineError as error:
+            gone = pinned_files_gone(spark, plan, error)
+            if gone is None:
+                raise
+            raise gone from error
         except Exception as error:
             raise translate(error) from error
 
@@ -204,7 +207,7 @@ def _run(spark: SparkSession, plan: Plan, statement: MergeStatement, sql: str) -
         error = translate(cause, sql)
         error.line = error.column = None  # of a text that nobody typed
         if plan.refused is None or isinstance(error, (CancelledError, UnreachableError)):
-            raise (pinned_files_gone(spark, plan, error) or error) from cause
+            raise error from cause
         if error.condition in WITHOUT_CLASS and plan.refused.condition != error.condition:
             raise error from cause
         return error

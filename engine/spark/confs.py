@@ -16,6 +16,10 @@ GENERATED_FILTERS = "spark.databricks.delta.generatedColumn.partitionFilterOptim
 # For a query that stands for the MERGE (prepare_delta_scan.merge_reads). While statistics are off, Delta can merge into
 # a table with deletion vectors but cannot read it.
 AS_MERGE_READS = {STATS_SKIPPING: "true", GENERATED_FILTERS: "false"}
+TRAVEL_ENFORCED = "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration"
+"""If this conf is false, Delta restores and reads versions of any age."""
+AT_ANY_AGE = {TRAVEL_ENFORCED: "false"}
+"""For a version that the operation itself is about: its files are there until VACUUM deletes them."""
 EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 LIMIT_PARTITIONS = "spark.sql.limit.initialNumPartitions"
 # Adaptive execution runs every shuffle as a job of its own and plans again after it, and each task costs

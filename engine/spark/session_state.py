@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.model.plan import SessionRef
-from engine.spark.confs import confs_set, is_connect, read_confs
+from engine.spark.confs import AT_ANY_AGE, confs_set, is_connect, read_confs
 from engine.spark.spark_errors import translate
 
 if TYPE_CHECKING:
@@ -58,12 +58,15 @@ def kept_confs(spark: SparkSession) -> dict[str, str]:
 
 @contextmanager
 def confs_as_planned(spark: SparkSession, confs: Mapping[str, str]) -> Iterator[None]:
-    """Set the ``confs`` of a plan for the body, and unset the other KEPT_CONFS: they were at their default."""
+    """Set the ``confs`` of a plan for the body, and unset the other KEPT_CONFS: they were at their default.
+
+    Versions of any age are read: those that the plan is pinned to grow old.
+    """
     others = {key: value for key, value in read_confs(spark, KEPT_CONFS).items() if key not in confs}
     for key in others:
         spark.conf.unset(key)
     try:
-        with confs_set(spark, confs):
+        with confs_set(spark, {**confs, **AT_ANY_AGE}):
             yield
     finally:
         for key, value in others.items():

@@ -21,8 +21,6 @@ RETENTION = "delta.deletedFileRetentionDuration"
 LOG_RETENTION = "delta.logRetentionDuration"
 LOG_CLEANUP = "delta.enableExpiredLogCleanup"
 CHECKPOINT_INTERVAL = "delta.checkpointInterval"
-ENFORCED = "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration"
-"""If this conf is false, Delta restores and reads versions of any age."""
 DEFAULTS = {
     RETENTION: "interval 1 week",
     LOG_RETENTION: "interval 30 days",

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine.model.plan import Undo
-from engine.spark.confs import is_on, read_confs
+from engine.spark.confs import TRAVEL_ENFORCED, is_on, read_confs
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
-from engine.table.undo_possible import ENFORCED, VersionTime, retention_of, undo_of_commit
+from engine.table.undo_possible import VersionTime, retention_of, undo_of_commit
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -55,7 +55,7 @@ def committed_times(spark: SparkSession, table: str, newest: int) -> dict[int, i
 
 def is_enforced(spark: SparkSession) -> bool:
     """Whether Delta refuses versions by their age in this session."""
-    return is_on(read_confs(spark, (ENFORCED,)), ENFORCED)
+    return is_on(read_confs(spark, (TRAVEL_ENFORCED,)), TRAVEL_ENFORCED)
 
 
 def undo_of_merge(spark: SparkSession, table: str, version: int, detail: Any) -> Undo:

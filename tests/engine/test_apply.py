@@ -8,16 +8,19 @@ from typing import Any
 import pytest
 
 from engine.commit.apply_plan import apply
+from engine.commit.rehearse import rehearse
+from engine.commit.staleness import BEYOND_RETENTION
 from engine.ledger.history import History
 from engine.model.errors import EngineError, RefusedError, SessionChangedError, StalePlanError
 from engine.model.plan import Plan
 from engine.plan_merge import plan
 from engine.plan_statement import plan as plan_statement
 from engine.session.connect import connect
-from engine.spark.confs import confs_set
+from engine.spark.confs import TRAVEL_ENFORCED, confs_set
 from engine.table.commits import commits
 from engine.table.transaction import HISTORY_METRICS, TXN_APP_ID, TXN_VERSION, USER_METADATA
 from tests.conftest import TEST_CONFS
+from tests.engine.old_versions import directory, make_old
 from tests.engine.some import some
 
 DATED = "MERGE INTO tgt t USING src s ON t.id = s.id AND t.d = DATE'2026-01-01' WHEN MATCHED THEN UPDATE SET v = s.v"
@@ -123,6 +126,35 @@ def test_a_delta_source_that_moves_on_is_merged_as_it_was_planned(shop: Any) -> 
     assert {
         row.v for row in shop.sql("SELECT DISTINCT v FROM tgt WHERE id < 5 AND d = DATE'2026-01-01'").collect()
     } == {"new"}
+
+
+def test_what_was_planned_is_read_though_delta_calls_its_version_too_old(shop: Any) -> None:
+    for table in ("src", "tgt"):
+        make_old(shop, table, days=10)
+    looked = plan(shop, DATED, rows=0)
+    shop.sql("UPDATE src SET v = 'newer'")
+    shop.sql("INSERT INTO tgt VALUES (101, 'elsewhere', DATE'2026-03-01')")
+    with pytest.raises(Exception, match=BEYOND_RETENTION):
+        shop.sql("SELECT * FROM src VERSION AS OF 0").collect()
+    assert rehearse(shop, looked).kept
+    assert apply(shop, looked).kept
+    assert [row.v for row in shop.sql("SELECT v FROM tgt WHERE id IN (0, 2, 4)").collect()] == ["new"] * 3
+    assert shop.conf.get(TRAVEL_ENFORCED, None) is None
+
+
+def test_a_delta_source_whose_log_was_cleaned_up_is_gone(shop: Any) -> None:
+    shop.sql("ALTER TABLE src SET TBLPROPERTIES ('delta.checkpointInterval' = '2')")
+    looked = plan(shop, DATED, rows=0)
+    for _ in range(2):
+        shop.sql("UPDATE src SET v = 'newer'")
+    log = directory(shop, "src") / "_delta_log"
+    assert [*log.glob("*2.checkpoint*")]
+    for version in (0, 1):
+        (log / f"{version:020}.json").unlink()
+    for run in (rehearse, apply):
+        with pytest.raises(StalePlanError, match="cleanup of its log") as raised:
+            run(shop, looked)
+        assert raised.value.condition == "SOURCE_GONE"
 
 
 @pytest.mark.parametrize(

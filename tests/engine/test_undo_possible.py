@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import time
 import uuid
 from pathlib import Path
 from typing import Any
@@ -19,16 +17,17 @@ from engine.model.operation import Outcome
 from engine.model.plan import Plan
 from engine.plan_statement import plan as plan_any
 from engine.recovery.undo import LATER_COMMITS, RAISE_RETENTION, plan_undo, undo
+from engine.spark.confs import TRAVEL_ENFORCED
 from engine.sql.undo_statements import undo_statement, undo_statements
 from engine.table.commits import commits
 from engine.table.table_state import catalog_entry
 from engine.table.undo_possible import (
     CHECKPOINT_INTERVAL,
-    ENFORCED,
     LOG_RETENTION,
     RETENTION,
     milliseconds,
 )
+from tests.engine.old_versions import directory, make_old
 
 MERGE = "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT *"
 
@@ -57,18 +56,6 @@ def source(spark: Any, schema: str) -> None:
 @pytest.fixture
 def tables(spark: Any, source: None) -> None:
     spark.sql("CREATE TABLE t USING delta AS SELECT id, 'old' AS v FROM range(0, 10, 1, 2)")
-
-
-def directory(spark: Any, table: str) -> Path:
-    return Path(str(spark.sql(f"DESCRIBE DETAIL {table}").collect()[0]["location"]).removeprefix("file:"))
-
-
-def make_old(spark: Any, table: str, days: float) -> None:
-    """All commits of ``table`` so far become ``days`` old: without in-commit timestamps a commit is as old as its
-    file."""
-    for file in sorted((directory(spark, table) / "_delta_log").glob("*.json")):
-        at = time.time() - days * 86_400 + int(file.stem)
-        os.utime(file, (at, at))
 
 
 def merged(spark: Any, history: History) -> tuple[Plan, Outcome]:
@@ -156,14 +143,14 @@ def test_in_commit_timestamps_count_where_the_table_has_them(spark: Any, tables:
 
 def test_a_session_without_the_check_restores_any_age(spark: Any, tables: None, history: History) -> None:
     make_old(spark, "t", 10)
-    spark.conf.set(ENFORCED, "false")
+    spark.conf.set(TRAVEL_ENFORCED, "false")
     try:
         looked, outcome = merged(spark, history)
         assert looked.undo is not None
         assert looked.undo.raise_retention == ()
         assert undo(spark, plan_undo(spark, history.get(outcome.op_id)), history=history).kept
     finally:
-        spark.conf.unset(ENFORCED)
+        spark.conf.unset(TRAVEL_ENFORCED)
 
 
 def vacuum(spark: Any, table: str) -> None:
