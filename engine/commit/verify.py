@@ -19,8 +19,10 @@ from engine.model.plan import Plan
 from engine.model.progress import OnProgress, Progress
 from engine.preflight.updated_faults import comparable
 from engine.spark.checkpoint import checkpoint
+from engine.spark.confs import AT_ANY_AGE, confs_set
 from engine.spark.schema import schema_of
 from engine.spark.session_state import tagged
+from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.sql.store_types import ddl
 
@@ -68,11 +70,17 @@ def verify(
     if outcome.version is None:
         return outcome
     (on_progress or (lambda _: None))(Progress(phase=VERIFYING))
-    with tagged(spark, tag):
-        name = plan.target.name
-        read = plan.target.version if outcome.read_version is None else outcome.read_version
-        versions = f"{name} VERSION AS OF {read}", f"{name} VERSION AS OF {outcome.version}"
-        results = check_versions(spark, plan, versions, declared, NO_SOURCE, private=private)
+    name = plan.target.name
+    read = plan.target.version if outcome.read_version is None else outcome.read_version
+    versions = f"{name} VERSION AS OF {read}", f"{name} VERSION AS OF {outcome.version}"
+    try:
+        # a MERGE into an old table is verified too: the version that it read is no longer the newest
+        with tagged(spark, tag), confs_set(spark, AT_ANY_AGE):
+            results = check_versions(spark, plan, versions, declared, NO_SOURCE, private=private)
+    except EngineError:
+        raise
+    except Exception as error:
+        raise translate(error) from error
     verified = outcome.model_copy(update={"expectations": results})
     if history is not None and outcome.op_id:
         history.applied(outcome.op_id, verified)

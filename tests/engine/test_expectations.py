@@ -27,6 +27,7 @@ from engine.plan_statement import plan
 from engine.recovery.undo import plan_undo, undo
 from tests.cli.running import Shell
 from tests.conftest import TEST_CONFS, own_schema
+from tests.engine.old_versions import make_old
 
 EXPECTED = """
 t:
@@ -192,6 +193,18 @@ def test_after_the_commit(shop: Any, tmp_path: Path) -> None:
     undo(shop, plan_undo(shop, recorded), history=history)
     assert shop.table("t").count() == 2
     assert not [row for row in shop.sql("SHOW VIEWS").collect() if "_changes_" in row[1]]
+
+
+def test_a_merge_into_a_table_that_nobody_wrote_to_for_long_is_verified(spark: Any, schema: str) -> None:
+    del schema
+    spark.sql("CREATE TABLE quiet USING delta AS SELECT id, 'old' AS v FROM range(3)")
+    make_old(spark, "quiet", days=8)
+    merging = "MERGE INTO quiet t USING (SELECT 7L AS id, 'new' AS v) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *"
+    found = planned(spark, merging, "quiet: []")
+    expected = declared("quiet: [{rows: {change: 10%}}, {unique: [id]}]")
+    checked = verify(spark, found, apply(spark, found), expected)
+    told = {one.name: (one.status, one.value) for one in checked.expectations}
+    assert told == {"rows": ("fail", "3 -> 4"), "unique_id": ("pass", "0")}
 
 
 def test_a_plan_that_is_refused_leaves_no_rows(shop: Any) -> None:
