@@ -12,7 +12,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engine.commit.commit_identity import own_commit
-from engine.commit.exactly_once import COMPARING, commit_despite, given_up_if_unknown, traced
+from engine.commit.exactly_once import (
+    COMPARING,
+    commit_despite,
+    given_up_if_unknown,
+    plan_undone,
+    refuse_undone,
+    traced,
+)
 from engine.commit.lost_commit import lost_commit, raise_lost
 from engine.commit.promise_check import deviations
 from engine.commit.state_changes import plan_changes, session_changed
@@ -62,11 +69,13 @@ def apply_create(
         except EngineError as error:
             # its names may be those of others here
             raise (session_changed(plan.target.name, changed) if changed else error) from error
-        done = committed(spark, plan, survey.now)
+        done, newer = committed(spark, plan, survey.now)
         if done is not None:
+            refuse_undone(done, newer)
             return _outcome(plan, history, "", done, survey.now, already=True)
         if plan.effect == "adopt" and survey.around.exists and _is_same_table(plan, survey):
             return _outcome(plan, history, "", None, survey.now, already=True)
+        _refuse_dropped(plan, history)
         refuse_txn_of_create(spark, create)
         if changed:
             raise session_changed(plan.target.name, changed)
@@ -96,17 +105,16 @@ def _run(
         reason = translate(error)
 
         def done() -> Commit | None:
-            return committed(spark, plan, delta_table_now(spark, f"delta.{quote(plan.target.path)}"))
+            return committed(spark, plan, delta_table_now(spark, f"delta.{quote(plan.target.path)}"))[0]
 
         if commit_despite(reason, error, done, history, op_id) is None:
             raise reason from error
     say(Progress(phase=COMPARING, stage="committed"))
     with given_up_if_unknown(history, op_id):
         now = delta_table_now(spark, plan.target.name)
-        commit = committed(spark, plan, now)
+        commit, since = committed(spark, plan, now)
         lost = None
         if commit is None and plan.operation is not None and now is not None and not create.if_not_exists:
-            since = _commits_since(spark, plan, now)
             transaction = plan.plan_id if plan.statement.form == "as_select" else None
             lost = lost_commit(spark, plan.target.name, now.state.location, plan.target.version, since, transaction)
     raise_lost(lost, history, op_id)
@@ -120,17 +128,22 @@ def run_confs(spark: SparkSession, plan: CreatePlan, op_id: str) -> dict[str, st
     return {**confs, **once(plan.plan_id)} if plan.statement.form == "as_select" else confs
 
 
-def committed(spark: SparkSession, plan: CreatePlan, now: DeltaTableNow | None) -> Commit | None:
-    """The commit that this plan made, if there is one: it is newer than the version that was planned."""
-    if now is None or now.version <= plan.target.version or plan.operation is None:
-        return None
-    newer = _commits_since(spark, plan, now)
-    return own_commit(spark, now.state.location, newer, plan.kind, plan_id=plan.plan_id)
-
-
-def _commits_since(spark: SparkSession, plan: CreatePlan, now: DeltaTableNow) -> tuple[Commit, ...]:
+def committed(
+    spark: SparkSession, plan: CreatePlan, now: DeltaTableNow | None
+) -> tuple[Commit | None, tuple[Commit, ...]]:
+    """(The commit that this plan made, if there is one; the commits since the version that was planned, newest
+    first)."""
+    if now is None or plan.operation is None:
+        return None, ()
     # by its place: a CREATE that failed after the commit has left no name for it
-    return commits_after(spark, f"delta.{quote(now.state.location)}", plan.target.version, now.version)
+    newer = commits_after(spark, f"delta.{quote(now.state.location)}", plan.target.version, now.version)
+    return own_commit(spark, now.state.location, newer, plan.kind, plan_id=plan.plan_id), newer
+
+
+def _refuse_dropped(plan: CreatePlan, history: History | None) -> None:
+    """Raise if the ledger says that the plan was taken back: a DROP leaves no log that could say it."""
+    if history and any(one.status == "undone" for one in history.find_by_plan(plan.plan_id)):
+        raise plan_undone("The plan was committed and taken back.")
 
 
 def check_fresh(spark: SparkSession, plan: CreatePlan, create: ParsedCreate, survey: Survey) -> None:

@@ -17,6 +17,7 @@ from engine.commit.exactly_once import (
     commit_despite,
     given_up_if_unknown,
     is_conflict,
+    refuse_undone,
     stale_is_recorded,
     traced,
 )
@@ -59,7 +60,7 @@ from engine.spark.spark_errors import is_missing, translate
 from engine.spark.why_refused import says_why_refused
 from engine.sql.as_typed import moved
 from engine.sql.parse import MergeStatement, parse_merge
-from engine.table.commits import Commit, commits_since, taken_back_by
+from engine.table.commits import Commit, commits_since
 from engine.table.logged_schema import logged_schema
 from engine.table.transaction import once, refuse_operator_txn
 
@@ -126,7 +127,8 @@ class Application:
 
     def committed(self) -> Commit | None:
         """The commit that this plan made, if there is one: it can only be newer than the version it was planned at."""
-        return committed(self.spark, self.plan)
+        target = self.plan.target
+        return of_plan(self.spark, self.plan, commits_since(self.spark, target.name, target.version)[1])
 
     def prepare_again(self) -> None:
         prepare_again(self.spark, self.plan, self.statement, self.say)
@@ -269,22 +271,6 @@ def _conflict(application: Application, error: EngineError) -> EngineError:
         f"Another commit was faster ({first_of(state.moved_by, MOVED_BY)}), and nothing was written.",
         "It touches nothing that this plan does: apply the same plan again.",
     )
-
-
-def refuse_undone(done: Commit, since: Sequence[Commit]) -> None:
-    """Raise if this plan was committed and taken back: its rows are not there, so it does not count as applied."""
-    taken_back = taken_back_by(done, since)
-    if taken_back is not None:
-        raise StalePlanError(
-            "PLAN_UNDONE",
-            f"The plan was committed as v{done.version} and taken back by v{taken_back.version}.",
-            "Plan again, and apply that.",
-        )
-
-
-def committed(spark: SparkSession, plan: Plan) -> Commit | None:
-    """The commit that this plan made, if there is one: it can only be newer than the version it was planned at."""
-    return of_plan(spark, plan, commits_since(spark, plan.target.name, plan.target.version)[1])
 
 
 def of_plan(spark: SparkSession, plan: Plan, commits: Sequence[Commit]) -> Commit | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from engine.model.errors import CancelledError, EngineError, LostCommitError, SessionChangedError, StalePlanError
 from engine.spark.confs import read_confs
-from engine.table.commits import Commit, user_metadata
+from engine.table.commits import Commit, taken_back_by, user_metadata
 from engine.table.transaction import HISTORY_METRICS, USER_METADATA
 
 if TYPE_CHECKING:
@@ -78,6 +78,17 @@ def _unknown(error: EngineError, history: History | None) -> EngineError:
     """``error``, whose hint now says that the commit may be there."""
     error.hint = f"{FOUND_OUT if history else LOOK} {error.hint}".strip()
     return error
+
+
+def refuse_undone(done: Commit, since: Sequence[Commit]) -> None:
+    """Raise if this plan was committed and taken back: its rows are not there, so it does not count as applied."""
+    taken_back = taken_back_by(done, since)
+    if taken_back is not None:
+        raise plan_undone(f"The plan was committed as v{done.version} and taken back by v{taken_back.version}.")
+
+
+def plan_undone(message: str) -> StalePlanError:
+    return StalePlanError("PLAN_UNDONE", message, "Plan again, and apply that.")
 
 
 @contextlib.contextmanager

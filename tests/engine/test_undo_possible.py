@@ -232,6 +232,13 @@ def created(spark: Any, history: History, sql: str) -> tuple[CreatePlan, Outcome
     return looked, apply(spark, looked, history=history)
 
 
+def not_applied_again(spark: Any, history: History, looked: CreatePlan) -> None:
+    """A plan that was taken back is neither committed nor called applied."""
+    with pytest.raises(StalePlanError, match=r"was committed .*and taken back") as again:
+        apply(spark, looked, history=history)
+    assert again.value.condition == "PLAN_UNDONE"
+
+
 @pytest.mark.parametrize(
     "form",
     ["n (id BIGINT) USING delta", "n USING delta AS SELECT id FROM s", "n LIKE s USING delta", "n SHALLOW CLONE s"],
@@ -250,6 +257,7 @@ def test_a_table_that_was_created_is_dropped(spark: Any, source: None, history: 
     assert [(one.kind, one.status) for one in history.list()] == [("drop", "applied"), ("create_table", "undone")]
     with pytest.raises(StalePlanError, match="taken back already"):
         plan_undo(spark, history.get(outcome.op_id))
+    not_applied_again(spark, history, looked)
 
 
 def test_the_files_of_an_external_table_stay(spark: Any, schema: str, history: History, tmp_path: Path) -> None:
@@ -327,17 +335,19 @@ def test_a_table_that_was_replaced_is_restored(spark: Any, tables: None, history
     taken = undo(spark, found, history=history, accept=[RAISE_RETENTION])
     assert taken.kept
     assert read(spark) == (10, 0)
+    not_applied_again(spark, history, looked)
 
 
 def test_an_empty_table_that_was_cloned_over_is_restored(spark: Any, tables: None, history: History) -> None:
     spark.sql("DELETE FROM t")
     make_old(spark, "t", 10)
-    _, outcome = created(spark, history, "CREATE OR REPLACE TABLE t SHALLOW CLONE s")
+    looked, outcome = created(spark, history, "CREATE OR REPLACE TABLE t SHALLOW CLONE s")
     assert read(spark) == (2, 2)
     found = plan_undo(spark, history.get(outcome.op_id))
     assert (found.kind, found.to_version, len(found.raise_retention)) == ("restore", 1, 1)
     assert undo(spark, found, history=history, accept=[RAISE_RETENTION]).kept
     assert read(spark) == (0, 0)
+    not_applied_again(spark, history, looked)
 
 
 def test_a_replaced_table_is_judged_by_the_properties_that_it_gets(spark: Any, tables: None, history: History) -> None:
