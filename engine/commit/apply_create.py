@@ -15,6 +15,7 @@ from engine.commit.commit_identity import own_commit
 from engine.commit.exactly_once import (
     COMPARING,
     commit_despite,
+    given_up_if_interrupted,
     given_up_if_unknown,
     plan_undone,
     refuse_undone,
@@ -86,7 +87,8 @@ def apply_create(
             op_id = history.begin(plan, where=whereabouts(spark), checked=plan.target.version, alone_since=since)
         if not plan.changes_something:
             return _outcome(plan, history, op_id, None, survey.now)
-        return _run(spark, plan, create, history, op_id, say)
+        with given_up_if_interrupted(history, op_id):
+            return _run(spark, plan, create, history, op_id, say)
 
 
 def _run(

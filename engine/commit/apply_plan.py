@@ -15,13 +15,14 @@ from engine.commit.commit_identity import of_another_table, own_commit
 from engine.commit.exactly_once import (
     COMPARING,
     commit_despite,
+    given_up_if_interrupted,
     given_up_if_unknown,
     is_conflict,
     refuse_undone,
     stale_is_recorded,
     traced,
 )
-from engine.commit.lost_commit import lost_commit, raise_lost
+from engine.commit.lost_commit import lost_since, raise_lost
 from engine.commit.policy import Policy
 from engine.commit.prepare_again import (
     GONE,
@@ -46,7 +47,6 @@ from engine.model.create_values import CreatePlan
 from engine.model.errors import (
     ConflictError,
     EngineError,
-    LostCommitError,
     RefusedError,
     SessionChangedError,
     StalePlanError,
@@ -177,7 +177,8 @@ def _apply(application: Application) -> Outcome:
             return already_applied(plan, commit, history)
         application.say(Progress(phase=f"{REWRITING} {len(plan.changed_files)} files", stage="writing"))
         op_id = history.begin(plan, where=whereabouts(spark), checked=state.version) if history else ""
-        return _run(application, op_id, state)
+        with given_up_if_interrupted(history, op_id):
+            return _run(application, op_id, state)
 
 
 def drop_stale(spark: SparkSession, plan: Plan, state: Staleness) -> None:
@@ -232,19 +233,14 @@ def _run(application: Application, op_id: str, state: Staleness) -> Outcome:
     application.say(Progress(phase=COMPARING, stage="committed"))
     with given_up_if_unknown(application.history, op_id):
         commit = application.committed()
-        lost = _lost(application, state) if commit is None else None
+        lost = None
+        if commit is None:
+            # with the transaction confs a MERGE commits even if it changes nothing
+            target = plan.target
+            lost = lost_since(spark, target.name, target.path, target.table_id, state.version, plan.plan_id)
     raise_lost(lost, application.history, op_id)
     with given_up_if_unknown(application.history, op_id, known=True):
         return _recorded(application, op_id, state, commit, began)
-
-
-def _lost(application: Application, state: Staleness) -> LostCommitError | None:
-    """Delta ended without an error: with the transaction confs a MERGE commits even if it changes nothing."""
-    spark, target = application.spark, application.plan.target
-    if of_another_table(spark, target.name, target.table_id, state.version):
-        return None
-    _, since = commits_since(spark, target.name, state.version)
-    return lost_commit(spark, target.name, target.path, state.version, since, application.plan.plan_id)
 
 
 def _explained(application: Application, error: EngineError) -> EngineError:

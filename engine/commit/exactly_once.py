@@ -51,11 +51,12 @@ def commit_despite(
     try:
         commit = _asked_twice(committed)
     except EngineError:
-        if history:
-            history.give_up(op_id)
+        _give_up(history, op_id)
         raise _unknown(error, history) from cause
     if commit is None and history:
-        history.failed_by(op_id, error)
+        # what happened is the error, and not that the ledger cannot be written
+        with contextlib.suppress(EngineError):
+            history.failed_by(op_id, error)
     return commit
 
 
@@ -66,12 +67,29 @@ def given_up_if_unknown(history: History | None, op_id: str, *, known: bool = Fa
     try:
         yield
     except BaseException as error:
-        if history:
-            with contextlib.suppress(Exception):
-                history.give_up(op_id)
+        _give_up(history, op_id)
         if isinstance(error, EngineError) and not (known or isinstance(error, LostCommitError)):
             _unknown(error, history)
         raise
+
+
+@contextlib.contextmanager
+def given_up_if_interrupted(history: History | None, op_id: str) -> Iterator[None]:
+    """If Ctrl-C ends the body, the row is left to ``engine.recovery.recover``: a notebook lives on, and would own it
+    without knowing what became of it."""
+    try:
+        yield
+    except Exception:
+        raise
+    except BaseException:
+        _give_up(history, op_id)
+        raise
+
+
+def _give_up(history: History | None, op_id: str) -> None:
+    if history:
+        with contextlib.suppress(Exception):
+            history.give_up(op_id)
 
 
 def _unknown(error: EngineError, history: History | None) -> EngineError:

@@ -6,12 +6,13 @@ same version, and the later one wins without an error.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from engine.commit.commit_identity import transactions_of
-from engine.model.errors import LostCommitError
-from engine.table.commits import Commit
+from engine.commit.commit_identity import of_another_table, transactions_of
+from engine.model.errors import EngineError, LostCommitError
+from engine.table.commits import Commit, commits_since
 from engine.table.transaction import APP, APP_VERSION
 
 if TYPE_CHECKING:
@@ -52,10 +53,20 @@ def lost_commit(
     )
 
 
+def lost_since(
+    spark: SparkSession, table: str, path: str, table_id: str, checked: int, transaction: str | None
+) -> LostCommitError | None:
+    """The same for ``table`` as it is now, unless it is another than the one that had ``table_id``."""
+    if of_another_table(spark, table, table_id, checked):
+        return None
+    return lost_commit(spark, table, path, checked, commits_since(spark, table, checked)[1], transaction)
+
+
 def raise_lost(lost: LostCommitError | None, history: History | None, op_id: str) -> None:
-    """Raise ``lost``, if it is one, after the ledger has it."""
+    """Raise ``lost``, if it is one, once the ledger has it."""
     if lost is None:
         return
     if history:
-        history.failed(op_id, lost.message, "lost")
+        with contextlib.suppress(EngineError):  # that it is lost matters more than that the ledger cannot be written
+            history.failed(op_id, lost.message, "lost")
     raise lost

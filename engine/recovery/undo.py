@@ -17,16 +17,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from engine.commit.commit_identity import is_compaction_of, of_another_table, own_commit
-from engine.commit.exactly_once import COMPARING, commit_despite, given_up_if_unknown, is_conflict, traced
-from engine.commit.lost_commit import lost_commit, raise_lost
+from engine.commit.exactly_once import (
+    COMPARING,
+    commit_despite,
+    given_up_if_interrupted,
+    given_up_if_unknown,
+    is_conflict,
+    traced,
+)
+from engine.commit.lost_commit import lost_since, raise_lost
 from engine.commit.promise_check import deviations
 from engine.commit.staleness import BEYOND_RETENTION, commit_line
 from engine.model.create_values import CreatePlan
-from engine.model.errors import EngineError, LostCommitError, RefusedError, StalePlanError
+from engine.model.errors import EngineError, RefusedError, StalePlanError
 from engine.model.operation import ColumnsChange, Deviation, Outcome, UndoPlan
 from engine.model.plan import Undo
 from engine.model.progress import OnProgress, Progress
-from engine.recovery.undo_drop import check_still_ours, is_dropped, plan_drop
+from engine.recovery.undo_drop import check_still_ours, dropped, plan_drop
 from engine.recovery.why_not_undone import NOT_APPLIED, why_not_undone
 from engine.spark.confs import confs_set
 from engine.spark.schema import schema_of
@@ -190,41 +197,44 @@ def undo(
     _refuse(undo_plan, accept)
     with tagged(spark, tag):
         say(Progress(phase="check that nothing moved"))
-        if undo_plan.kind == "drop":
-            return _dropped(spark, undo_plan, history, say)
-        _check_version(spark, undo_plan, undo_plan.version)
+        is_drop = undo_plan.kind == "drop"
+        if is_drop:
+            check_still_ours(spark, undo_plan)
+        else:
+            _check_version(spark, undo_plan, undo_plan.version)
         say(Progress(phase=RESTORING, stage="writing"))
         op_id = history.begin_undo(undo_plan, where=whereabouts(spark)) if history else ""
-        began = time.monotonic()
-        try:
-            with raised_retention(spark, undo_plan):
-                _restore(spark, undo_plan, op_id)
-        except Exception as error:
-            failure = translate(error)
-            commit = commit_despite(failure, error, lambda: commit_of(spark, undo_plan, op_id), history, op_id)
-            if commit is None:
-                raise (_conflict(undo_plan, failure) if is_conflict(failure) else failure) from error
-        else:
-            say(Progress(phase=COMPARING, stage="committed"))
-            with given_up_if_unknown(history, op_id):
-                commit = commit_of(spark, undo_plan, op_id)
-                lost = _lost(spark, undo_plan) if commit is None else None
-            raise_lost(lost, history, op_id)
+        with given_up_if_interrupted(history, op_id):
+            return (dropped if is_drop else _restored)(spark, undo_plan, history, op_id, say)
+
+
+def _restored(
+    spark: SparkSession, undo_plan: UndoPlan, history: History | None, op_id: str, say: OnProgress
+) -> Outcome:
+    began = time.monotonic()
+    table, checked = undo_plan.table, undo_plan.version
+    try:
+        with raised_retention(spark, undo_plan):
+            _restore(spark, undo_plan, op_id)
+    except Exception as error:
+        failure = translate(error)
+        commit = commit_despite(failure, error, lambda: commit_of(spark, undo_plan, op_id), history, op_id)
+        if commit is None:
+            raise (_conflict(undo_plan, failure) if is_conflict(failure) else failure) from error
+    else:
+        say(Progress(phase=COMPARING, stage="committed"))
         with given_up_if_unknown(history, op_id):
-            # a RESTORE brings back the id of its version, which differs if a REPLACE came after it
-            other = of_another_table(spark, undo_plan.table, undo_plan.table_id, undo_plan.version) if commit else ()
-    outcome = _outcome(undo_plan, op_id, commit, round((time.monotonic() - began) * 1000), other)
-    if history:
-        history.undone(op_id, outcome)
+            commit, lost = commit_of(spark, undo_plan, op_id), None
+            if commit is None:
+                lost = lost_since(spark, table, undo_plan.path, undo_plan.table_id, checked, None)
+        raise_lost(lost, history, op_id)
+    with given_up_if_unknown(history, op_id, known=commit is not None):
+        # a RESTORE brings back the id of its version, which differs if a REPLACE came after it
+        other = of_another_table(spark, table, undo_plan.table_id, checked) if commit else ()
+        outcome = _outcome(undo_plan, op_id, commit, round((time.monotonic() - began) * 1000), other)
+        if history:
+            history.undone(op_id, outcome)
     return outcome
-
-
-def _lost(spark: SparkSession, undo_plan: UndoPlan) -> LostCommitError | None:
-    """Delta ended without an error, so it has committed."""
-    if of_another_table(spark, undo_plan.table, undo_plan.table_id, undo_plan.version):
-        return None
-    since = commits_since(spark, undo_plan.table, undo_plan.version)[1]
-    return lost_commit(spark, undo_plan.table, undo_plan.path, undo_plan.version, since, None)
 
 
 def _conflict(undo_plan: UndoPlan, error: EngineError) -> StalePlanError:
@@ -304,38 +314,6 @@ def _restore(spark: SparkSession, undo_plan: UndoPlan, op_id: str) -> None:
     confs = {**traced(spark, undo_plan.undo_id, op_id), IGNORE_MISSING: "false"}
     with tagged(spark, undo_plan.undo_id), confs_set(spark, confs):
         spark.sql(undo_statement(undo_plan)).collect()
-
-
-def _dropped(spark: SparkSession, undo_plan: UndoPlan, history: History | None, say: OnProgress) -> Outcome:
-    check_still_ours(spark, undo_plan)
-    say(Progress(phase=RESTORING, stage="writing"))
-    op_id = history.begin_undo(undo_plan, where=whereabouts(spark)) if history else ""
-    began = time.monotonic()
-    try:
-        with tagged(spark, undo_plan.undo_id):
-            collected(spark, undo_statement(undo_plan))
-        say(Progress(phase=COMPARING, stage="committed"))
-    except EngineError as error:
-        with given_up_if_unknown(history, op_id, known=True):  # a DROP is no commit
-            is_gone = is_dropped(spark, undo_plan.table)
-        if not is_gone:
-            if history:
-                history.failed_by(op_id, error)
-            raise
-    with given_up_if_unknown(history, op_id, known=True):
-        outcome = Outcome(
-            plan_id=undo_plan.undo_id,
-            op_id=op_id,
-            table=undo_plan.table,
-            verdict="fresh",
-            version=None,
-            read_version=None,
-            kept=is_dropped(spark, undo_plan.table),
-            duration_ms=round((time.monotonic() - began) * 1000),
-        )
-        if history:
-            history.undone(op_id, outcome)
-    return outcome
 
 
 def commit_of(spark: SparkSession, undo_plan: UndoPlan, op_id: str) -> Commit | None:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import time
 from typing import TYPE_CHECKING
 
 from engine.commit.commit_identity import is_compaction_of, own_commit
+from engine.commit.exactly_once import COMPARING, given_up_if_unknown
 from engine.commit.staleness import commit_line
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError, RefusedError, StalePlanError
-from engine.model.operation import Operation, UndoPlan
+from engine.model.operation import Operation, Outcome, UndoPlan
+from engine.model.progress import OnProgress, Progress
+from engine.spark.session_state import tagged
 from engine.spark.spark_errors import collected
+from engine.sql.undo_statements import undo_statement
 from engine.table.commits import commits, current_version
 from engine.table.table_state import catalog_entry, plain, table_id
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from engine.ledger.history import History
 
 
 def plan_drop(spark: SparkSession, operation: Operation, plan: CreatePlan) -> UndoPlan:
@@ -74,6 +82,37 @@ def check_still_ours(spark: SparkSession, undo_plan: UndoPlan) -> None:
         raise StalePlanError(
             "STALE_UNDO", f"{undo_plan.table} is not as it was looked at any more.", "Look again at what would be lost."
         )
+
+
+def dropped(spark: SparkSession, undo_plan: UndoPlan, history: History | None, op_id: str, say: OnProgress) -> Outcome:
+    """Drop the table as ``undo_plan`` says, and record it in the row ``op_id``."""
+    began = time.monotonic()
+    try:
+        with tagged(spark, undo_plan.undo_id):
+            collected(spark, undo_statement(undo_plan))
+        say(Progress(phase=COMPARING, stage="committed"))
+    except EngineError as error:
+        with given_up_if_unknown(history, op_id, known=True):  # a DROP is no commit
+            is_gone = is_dropped(spark, undo_plan.table)
+        if not is_gone:
+            if history:
+                with contextlib.suppress(EngineError):
+                    history.failed_by(op_id, error)
+            raise
+    with given_up_if_unknown(history, op_id, known=True):
+        outcome = Outcome(
+            plan_id=undo_plan.undo_id,
+            op_id=op_id,
+            table=undo_plan.table,
+            verdict="fresh",
+            version=None,
+            read_version=None,
+            kept=is_dropped(spark, undo_plan.table),
+            duration_ms=round((time.monotonic() - began) * 1000),
+        )
+        if history:
+            history.undone(op_id, outcome)
+    return outcome
 
 
 def is_dropped(spark: SparkSession, name: str) -> bool:

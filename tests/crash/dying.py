@@ -35,7 +35,7 @@ APPLYING = {
     "the apply is begun": ("engine.ledger.history:History.begin", "after"),
     "the MERGE is sent": ("engine.commit.apply_plan:running_sql", "a moment after"),
     "the MERGE runs": ("engine.commit.apply_plan:running_sql", "a while after"),
-    "the MERGE has returned": ("engine.commit.apply_plan:committed", "before"),
+    "the MERGE has returned": ("engine.commit.apply_plan:Application.committed", "before"),
     "the commit is read": ("engine.ledger.history:History.applied", "before"),
     "the commit is half recorded": ("engine.ledger.history_rows:store_document", "for an outcome"),
     "the commit is recorded": ("engine.ledger.history:History.applied", "after"),

@@ -361,6 +361,22 @@ def test_a_replace_that_another_applies_is_refused_and_runs_once(spark: Any, sch
     assert apply(spark, found, history=history).already_applied
 
 
+def test_a_replace_that_was_interrupted_is_applied_again_by_the_program_that_lives_on(
+    spark: Any, schema: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    history = History(tmp_path / "history.duckdb")
+    found = planned(spark, "REPLACE TABLE t (x INT) USING delta", T, ROWS)
+    monkeypatch.setattr("engine.commit.apply_create.run_confs", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        apply(spark, found, history=history)
+    monkeypatch.undo()
+    assert len(history.abandoned()) == 1, "any command settles it"
+    assert apply(spark, found, history=history).version == 2
+
+
 def test_a_table_that_appeared_since_the_plan_is_refused(spark: Any, schema: str) -> None:
     found = planned(spark, "CREATE OR REPLACE TABLE t (id INT) USING delta")
     spark.sql(T).collect()

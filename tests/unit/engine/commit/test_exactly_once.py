@@ -6,7 +6,8 @@ from typing import Any, NoReturn
 
 import pytest
 
-from engine.commit.exactly_once import commit_despite, given_up_if_unknown
+from engine.commit.exactly_once import commit_despite, given_up_if_interrupted, given_up_if_unknown
+from engine.commit.lost_commit import raise_lost
 from engine.model.errors import EngineError, LostCommitError
 
 
@@ -16,6 +17,15 @@ class FakeHistory:
 
     def give_up(self, op_id: str) -> None:
         self.given_up.append(op_id)
+
+
+class FullDisk:
+    """A ledger that cannot be written."""
+
+    def failed(self, *_: object) -> NoReturn:
+        raise EngineError("LEDGER_DISK_FULL", "The disk is full.")
+
+    give_up = failed_by = failed
 
 
 def unreachable() -> EngineError:
@@ -48,3 +58,23 @@ def test_a_commit_that_cannot_be_read_back_says_so_and_a_lost_one_does_not() -> 
     with pytest.raises(LostCommitError) as lost, given_up_if_unknown(None, "op"):
         raise LostCommitError("COMMIT_LOST", "The commit is LOST.", "Plan again.")
     assert lost.value.hint == "Plan again."
+
+
+def test_a_ledger_that_cannot_be_written_does_not_hide_what_happened() -> None:
+    full: Any = FullDisk()
+    refused = EngineError("DELTA_CONCURRENT_APPEND", "Another commit was faster.")
+    assert commit_despite(refused, OSError(), lambda: None, full, "op") is None, "its caller raises the error"
+    with pytest.raises(EngineError, match="does not answer"):
+        commit_despite(unreachable(), OSError(), not_read, full, "op")
+    with pytest.raises(LostCommitError):
+        raise_lost(LostCommitError("COMMIT_LOST", "The commit is LOST.", "Plan again."), full, "op")
+
+
+def test_a_program_that_lives_on_after_an_interrupt_does_not_keep_the_row() -> None:
+    history: Any = FakeHistory()
+    with pytest.raises(KeyboardInterrupt), given_up_if_interrupted(history, "op"):
+        raise KeyboardInterrupt
+    assert history.given_up == ["op"]
+    with pytest.raises(EngineError), given_up_if_interrupted(history, "failed, and recorded as that"):
+        not_read()
+    assert history.given_up == ["op"]

@@ -1,0 +1,83 @@
+"""What the ledger has of an undo that was committed, or interrupted."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from engine.model.errors import EngineError
+from engine.model.operation import UndoPlan
+from engine.recovery import undo as module
+from engine.recovery import undo_drop
+from engine.spark.session_state import Whereabouts
+from engine.table.commits import Commit
+
+SPARK: Any = SimpleNamespace(addTag=lambda _: None, removeTag=lambda _: None)
+RESTORE = UndoPlan(undo_id="u", op_id="merge", table="db.t", path="/t", table_id="id", version=5, to_version=4)
+
+
+class FullDisk:
+    """A ledger that cannot record the end of an undo."""
+
+    def __init__(self) -> None:
+        self.given_up: list[str] = []
+
+    def begin_undo(self, *_: object, **__: object) -> str:
+        return "op"
+
+    def undone(self, *_: object) -> None:
+        raise EngineError("LEDGER_DISK_FULL", "The disk is full.", "Make room there.")
+
+    def failed_by(self, *_: object) -> None:
+        raise EngineError("LEDGER_DISK_FULL", "The disk is full.", "Make room there.")
+
+    def give_up(self, op_id: str) -> None:
+        self.given_up.append(op_id)
+
+
+@pytest.fixture
+def history(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr(module, "whereabouts", lambda _: Whereabouts())
+    monkeypatch.setattr(module, "_check_version", lambda *_: None)
+    monkeypatch.setattr(module, "check_still_ours", lambda *_: None)
+    monkeypatch.setattr(module, "of_another_table", lambda *_: ())
+    return FullDisk()
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_restore_that_cannot_be_recorded_is_left_to_the_next_command(
+    history: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_restore", lambda *_: None)
+    monkeypatch.setattr(module, "commit_of", lambda *_: Commit(6, "now", "RESTORE", 5, {}, None, 4))
+    with pytest.raises(EngineError, match="disk is full"):
+        module.undo(SPARK, RESTORE, history=history)
+    assert history.given_up == ["op"]
+
+
+@pytest.mark.parametrize("kind", ["restore", "drop"])
+def test_an_undo_that_is_interrupted_is_left_to_the_next_command(
+    history: Any, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(module, "_restore", interrupted)
+    monkeypatch.setattr(undo_drop, "collected", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        module.undo(SPARK, RESTORE.model_copy(update={"kind": kind}), history=history)
+    assert history.given_up == ["op"]
+
+
+def test_a_drop_that_failed_says_why_and_not_that_the_ledger_cannot_be_written(
+    history: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise EngineError("INSUFFICIENT_PERMISSIONS", "No right to drop it.")
+
+    monkeypatch.setattr(undo_drop, "collected", refused)
+    monkeypatch.setattr(undo_drop, "is_dropped", lambda *_: False)
+    with pytest.raises(EngineError, match="No right to drop it"):
+        module.undo(SPARK, RESTORE.model_copy(update={"kind": "drop"}), history=history)
