@@ -43,6 +43,12 @@ def unsettled(db: DuckDBPyConnection) -> list[Abandoned]:
     ]
 
 
+def running_sessions(db: DuckDBPyConnection) -> set[str]:
+    """The Connect sessions of the operations that run by the ledger's word, whoever owns them."""
+    query = "SELECT session_id FROM operation WHERE status = 'running' AND session_id IS NOT NULL"
+    return {session_id for (session_id,) in db.execute(query).fetchall()}
+
+
 def take_over(db: DuckDBPyConnection, op_id: str) -> bool:
     """Make this process the owner; False if another was faster."""
     if op_id not in (one.op_id for one in unsettled(db) if not one.elsewhere):

@@ -317,6 +317,10 @@ class History:
         """Those, and the ones of :meth:`running` under another host name, whose process may live."""
         return self._store.run(abandoned.unsettled, reading=True) if self.path.exists() else []
 
+    def running_sessions(self) -> set[str]:
+        """The Connect sessions in which those of :meth:`running` run, whose fate only they may tell."""
+        return self._store.run(abandoned.running_sessions, reading=True) if self.path.exists() else set()
+
     def take_over(self, op_id: str) -> bool:
         """Make this process the owner of an abandoned operation, so that no other settles it too.
         False if another was faster."""

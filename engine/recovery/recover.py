@@ -49,7 +49,9 @@ PATIENCE_SECONDS = 120.0
 POLL_SECONDS = 0.1
 BLIND_SECONDS = 10.0
 """How long interrupted work gets to end where Spark cannot tell whether it has ended."""
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+EMBEDDED_HOST: Final = "127.0.0.1"
+"""Where the embedded servers listen. By another name this machine may be the end of a tunnel: that nothing answers
+there does not say that the server has ended."""
 NOT_COMMITTED: Final = "The program that ran it, or its Spark, is gone, and the table's log has no commit of it."
 
 
@@ -69,12 +71,11 @@ class Recovered:
 def recover(session: Session, history: History, say: Callable[[str], None] = lambda _: None) -> tuple[Recovered, ...]:
     """Settle the operations whose process is gone, and close the sessions and the clones that they left.
 
-    A damaged ledger is rebuilt first. What is still unknown stays as it is for the next call. Reads the ledger twice
-    if there is nothing to do.
+    A damaged ledger is rebuilt first. What is still unknown stays as it is for the next call. Reads the ledger three
+    times if there is nothing to do.
     """
     rebuild(session.spark, history, say)
     recovered = []
-    unsettled = set()
     for one in history.unsettled():
         if one.elsewhere:
             # its process may commit yet: only a commit settles it
@@ -89,9 +90,9 @@ def recover(session: Session, history: History, say: Callable[[str], None] = lam
             recovered.append(_settle(session, history, one))
         except Exception as error:
             history.give_up(one.op_id)
-            unsettled.add(one.where.session_id or "")
             recovered.append(Recovered(one.op_id, one.table, "running", why=translate(error).message))
-    session.close_left_behind(unsettled)
+    # another process may be settling what ran in one of them
+    session.close_left_behind(history.running_sessions())
     drop_left_over(session.spark)
     return tuple(recovered)
 
@@ -132,8 +133,8 @@ def _session_of(session: Session, home: Path, one: Abandoned) -> Session | None:
     if where.endpoint is None or where.session_id is None:
         return None
     place = place_of_session(home, where.session_id)
-    here = Path(session.server.log).parents[1] if session.server else None
-    if place is not None and place != here:
+    here = Path(session.server.log).parents[1].resolve() if session.server else None
+    if place is not None and place.resolve() != here:
         # It has a catalog and a store of its own: what is not found here may be there.
         raise EngineError(
             "RUNS_ELSEWHERE",
@@ -143,7 +144,7 @@ def _session_of(session: Session, home: Path, one: Abandoned) -> Session | None:
     if where.endpoint == whereabouts(session.spark).endpoint:
         return session.attach(where.session_id, where.user_id)
     host, _, port = where.endpoint.rpartition(":")
-    if host in LOOPBACK and not answers(int(port)):
+    if host == EMBEDDED_HOST and not answers(int(port)):
         return None
     raise EngineError(
         "RUNS_ELSEWHERE",

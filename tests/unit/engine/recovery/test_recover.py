@@ -1,14 +1,22 @@
-"""Whether the work of a program that died has ended, as far as Spark tells."""
+"""Whether the work of a program that died has ended, as far as Spark tells, and who may be settling it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from engine.ledger.abandoned import Abandoned
+from engine.ledger.history import History
+from engine.model.errors import EngineError
 from engine.recovery import recover
 from engine.recovery.recover import end_work
+from engine.session.leases import note_session
+from engine.spark.session_state import Whereabouts
+from tests.engine.plans import make_plan
 
 
 class Client:
@@ -44,3 +52,58 @@ def test_what_was_interrupted_has_ended_where_spark_tells_it(
     client: Any = Client(interrupted, busy)
     assert end_work(client, "tag") is is_known
     assert (recover.BLIND_SECONDS in slept) is waits
+
+
+def abandoned(endpoint: str) -> Abandoned:
+    return Abandoned("op", "plan", "merge", "db.t", "/t", Whereabouts(endpoint, "s", "u"), 0, None, False)
+
+
+def embedded(home: Path) -> Any:
+    """A session on the embedded server of ``home``, whose other sessions are named by their ids."""
+    spark: Any = SimpleNamespace(endpoint="127.0.0.1:2")
+    return SimpleNamespace(
+        spark=spark, server=SimpleNamespace(log=str(home / "logs" / "server.log")), attach=lambda one, _: one
+    )
+
+
+@pytest.fixture
+def silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recover, "answers", lambda _: False)
+    monkeypatch.setattr(recover, "whereabouts", lambda spark: Whereabouts(spark.endpoint))
+
+
+@pytest.mark.parametrize("endpoint", ["localhost:15002", "[::1]:15002", "spark.example.org:15002"])
+def test_a_tunnel_that_is_down_does_not_say_that_its_server_has_ended(
+    tmp_path: Path, silent: None, endpoint: str
+) -> None:
+    with pytest.raises(EngineError) as raised:
+        recover._session_of(embedded(tmp_path), tmp_path, abandoned(endpoint))
+    assert (raised.value.condition, endpoint in raised.value.hint) == ("RUNS_ELSEWHERE", True)
+
+
+def test_an_embedded_server_that_does_not_answer_has_ended(tmp_path: Path, silent: None) -> None:
+    assert recover._session_of(embedded(tmp_path), tmp_path, abandoned("127.0.0.1:1")) is None
+
+
+def test_a_home_that_is_spelled_otherwise_is_the_same(tmp_path: Path, silent: None) -> None:
+    home, link = tmp_path / "home", tmp_path / "link"
+    (home / "leases").mkdir(parents=True)
+    link.symlink_to(home)
+    note_session(home, "s", "u")
+    found: Any = recover._session_of(embedded(home), link, abandoned("127.0.0.1:2"))
+    assert found == "s"
+
+
+def test_a_session_in_which_another_process_settles_an_operation_is_left_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: set[str] = set()
+    session: Any = SimpleNamespace(spark=None, close_left_behind=kept.update)
+    monkeypatch.setattr(recover, "rebuild", lambda *_: 0)
+    monkeypatch.setattr(recover, "drop_left_over", lambda _: None)
+    history = History(tmp_path / "history.duckdb")
+    op_id = history.begin(make_plan(), where=Whereabouts("127.0.0.1:1", "theirs", "u"))
+    history.give_up(op_id)
+    assert history.take_over(op_id), "by the one that settles it now"
+    assert recover.recover(session, history) == ()
+    assert kept == {"theirs"}
