@@ -310,6 +310,7 @@ def check_derived(spark: SparkSession, plan: Plan, statement: MergeStatement) ->
 def already_applied(plan: Plan, commit: Commit, history: History | None) -> Outcome:
     records = history.find_by_plan(plan.plan_id) if history else []
     op_id = commit.op_id or next((o.op_id for o in records if o.status == "applied"), "")
+    differing = deviations(plan.promise, commit)
     outcome = Outcome(
         plan_id=plan.plan_id,
         op_id=op_id,
@@ -318,10 +319,10 @@ def already_applied(plan: Plan, commit: Commit, history: History | None) -> Outc
         version=commit.version,
         read_version=commit.read_version,
         already_applied=True,
-        kept=not deviations(plan.promise, commit),
+        kept=not differing,
         promise=plan.promise,
         metrics=commit.metrics,
-        deviations=deviations(plan.promise, commit),
+        deviations=differing,
     )
     if history and any(one.op_id == op_id and one.status != "applied" for one in records):
         history.applied(op_id, outcome)  # the ledger knew less than the log does

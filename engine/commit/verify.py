@@ -81,10 +81,9 @@ def verify(
         raise
     except Exception as error:
         raise translate(error) from error
-    verified = outcome.model_copy(update={"expectations": results})
     if history is not None and outcome.op_id:
-        history.applied(outcome.op_id, verified)
-    return verified
+        history.verified(outcome.op_id, results)
+    return outcome.model_copy(update={"expectations": results})
 
 
 def not_verified(outcome: Outcome, declared: Sequence[Declared], error: EngineError) -> Outcome:

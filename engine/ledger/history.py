@@ -25,6 +25,7 @@ from engine.ledger.abandoned import Abandoned
 from engine.ledger.history_store import Store, now
 from engine.model.browse import TableRef, TableVersion
 from engine.model.errors import CancelledError, EngineError, StalePlanError
+from engine.model.expectation import ExpectationResult
 from engine.model.operation import Operation, Outcome, Rehearsal, UndoPlan
 from engine.model.plans import AnyPlan, OperationDetail
 from engine.model.secrets import redact
@@ -136,6 +137,10 @@ class History:
         body = rows.packed(outcome)
         self._store.run(lambda db: _applied(db, op_id, outcome, body, at))
 
+    def verified(self, op_id: str, expectations: tuple[ExpectationResult, ...]) -> None:
+        """What was committed was checked: the operation's outcome, if it is known here, gets the results."""
+        self._store.run(lambda db: rows.verified(db, op_id, expectations))
+
     def begin_undo(self, undo: UndoPlan, *, where: Whereabouts = Whereabouts()) -> str:  # noqa: B008  frozen
         """A RESTORE or DROP that takes an operation back starts: add a row of that kind, and return its id."""
 
@@ -221,29 +226,14 @@ class History:
         """
 
         def work(db: DuckDBPyConnection) -> OperationDetail:
-            prefix = op_id.strip().lower()
-            operations = rows.operations(db, "WHERE op_id = ?", [prefix])
-            if not operations:  # of a plan that was applied again, the newest
-                operations = rows.operations(db, "WHERE plan_id = ? ORDER BY seq DESC LIMIT 1", [prefix])
-            if prefix and not operations:
-                begins = "WHERE starts_with(op_id, ?) OR starts_with(plan_id, ?) ORDER BY seq DESC LIMIT 6"
-                operations = rows.operations(db, begins, [prefix, prefix])
-            if not operations:
-                raise rows.not_found(op_id)
-            if len(operations) > 1:
-                ids = ", ".join(one.op_id for one in operations[:5])
-                raise EngineError(
-                    "OPERATION_AMBIGUOUS",
-                    f"Several operations begin with {op_id}, or their plans: {ids}.",
-                    "Type more of the id.",
-                )
-            documents = db.execute("SELECT kind, body FROM document WHERE op_id = ?", [operations[0].op_id]).fetchall()
+            operation = rows.named(db, op_id)
+            documents = db.execute("SELECT kind, body FROM document WHERE op_id = ?", [operation.op_id]).fetchall()
             bodies = dict(documents)
             return OperationDetail(
-                operation=operations[0],
+                operation=operation,
                 plan=_read_plan(rows.unpacked(bodies.get("plan"))),
                 outcome=rows.read(Outcome, rows.unpacked(bodies.get("outcome"))),
-                rehearsals=tuple(rows.rehearsals(db, [operations[0].plan_id])),
+                rehearsals=tuple(rows.rehearsals(db, [operation.plan_id])),
             )
 
         return self._store.run(work, reading=True)

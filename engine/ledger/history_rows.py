@@ -15,7 +15,8 @@ from pydantic import ValidationError
 
 from engine.ledger.history_store import now
 from engine.model.errors import EngineError, RefusedError
-from engine.model.operation import Operation, Rehearsal
+from engine.model.expectation import ExpectationResult
+from engine.model.operation import Operation, Outcome, Rehearsal
 from engine.model.plans import AnyPlan
 from engine.model.secrets import redact, redact_document
 from engine.model.value import Value
@@ -93,6 +94,30 @@ def operations(db: DuckDBPyConnection, rest: str, values: Sequence[object]) -> l
     ]
 
 
+def named(db: DuckDBPyConnection, typed: str) -> Operation:
+    """The operation of that id, the newest of that plan's id, or the one whose ids begin so.
+
+    Raises EngineError: ``OPERATION_NOT_FOUND``, ``OPERATION_AMBIGUOUS``.
+    """
+    prefix = typed.strip().lower()
+    found = operations(db, "WHERE op_id = ?", [prefix])
+    if not found:
+        found = operations(db, "WHERE plan_id = ? ORDER BY seq DESC LIMIT 1", [prefix])
+    if prefix and not found:
+        begins = "WHERE starts_with(op_id, ?) OR starts_with(plan_id, ?) ORDER BY seq DESC LIMIT 6"
+        found = operations(db, begins, [prefix, prefix])
+    if not found:
+        raise not_found(typed)
+    if len(found) > 1:
+        ids = ", ".join(one.op_id for one in found[:5])
+        raise EngineError(
+            "OPERATION_AMBIGUOUS",
+            f"Several operations begin with {typed}, or their plans: {ids}.",
+            "Type more of the id.",
+        )
+    return found[0]
+
+
 def is_gone(host: str | None, pid: int | None, process: str | None) -> bool:
     """Whether a process was one of this machine, and runs no more."""
     from engine.processes import is_running
@@ -135,6 +160,13 @@ def overwrite(db: DuckDBPyConnection, undone: str, restore: str) -> None:
 def store_document(db: DuckDBPyConnection, op_id: str, kind: str, body: bytes) -> None:
     db.execute("DELETE FROM document WHERE op_id = ? AND kind = ?", [op_id, kind])
     db.execute("INSERT INTO document VALUES (?, ?, ?)", [op_id, kind, body])
+
+
+def verified(db: DuckDBPyConnection, op_id: str, expectations: tuple[ExpectationResult, ...]) -> None:
+    row = db.execute("SELECT body FROM document WHERE op_id = ? AND kind = 'outcome'", [op_id]).fetchone()
+    outcome = read(Outcome, unpacked(row[0])) if row else None
+    if outcome is not None:
+        store_document(db, op_id, "outcome", packed(outcome.model_copy(update={"expectations": expectations})))
 
 
 def insert_plan(db: DuckDBPyConnection, plan: AnyPlan, body: bytes, status: str, op_id: str) -> str:

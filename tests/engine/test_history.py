@@ -12,6 +12,7 @@ from console.spark_tables import SparkTables
 from engine.ledger.history import History
 from engine.model.browse import TableRef, TableVersion
 from engine.model.errors import CancelledError, EngineError, StalePlanError
+from engine.model.expectation import ExpectationResult
 from engine.model.operation import UndoPlan
 from engine.model.plan import Refused
 from engine.recovery.undo import plan_undo
@@ -53,6 +54,18 @@ def test_an_operation_from_plan_to_commit(ledger: History) -> None:
     ledger.undone(restore, make_outcome(restore))
     assert (ledger.get(op_id).operation.status, ledger.get(op_id).operation.version) == ("undone", 8)
     assert (ledger.get(restore).operation.kind, ledger.get(restore).operation.status) == ("restore", "applied")
+
+
+def test_a_verification_adds_its_results_to_the_outcome_and_changes_nothing_else(ledger: History) -> None:
+    results = (ExpectationResult(name="unique", kind="unique", status="pass", sentence="Every key is unique."),)
+    outcome = make_outcome(op_id := ledger.begin(make_plan())).model_copy(update={"duration_ms": 1200})
+    ledger.applied(op_id, outcome, "2026-11-21T10:00:00.000Z")
+    ledger.verified(op_id, results)
+    detail = ledger.get(op_id)
+    assert detail.outcome == outcome.model_copy(update={"expectations": results})
+    assert detail.operation.finished_at == "2026-11-21T10:00:00.000Z"
+    ledger.verified("of another ledger", results)
+    assert [one.op_id for one in ledger.list()] == [op_id]
 
 
 def test_rehearsals_are_kept_with_the_plan_through_its_apply(ledger: History) -> None:
