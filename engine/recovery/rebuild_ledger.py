@@ -6,12 +6,13 @@ statement, the promise, and operations that did not commit. Tables that no catal
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from engine.commit.commit_identity import own_commits
 from engine.ledger.history_rows import Subject
-from engine.model.errors import EngineError
+from engine.model.errors import ENDS_ALL, EngineError
 from engine.model.operation import Outcome
 from engine.table import tables
 from engine.table.commits import Commit, commits, taken_back_by
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from engine.ledger.history import History
 
 KINDS = {"MERGE": "merge", "RESTORE": "restore"}
+EVERY = 2**31 - 1
+"""How many versions to list: with a limit, a commit that came in between would cut off the oldest."""
 UNKNOWN_SQL = "-- the ledger was damaged; this operation was read anew from the table's log, which has no statement"
 
 
@@ -33,15 +36,25 @@ def rebuild(spark: SparkSession, history: History, say: Callable[[str], None] = 
     say("reading the history anew from the tables' logs: the ledger was damaged")
     count = 0
     for schema in tables.list_schemas(spark):
-        for table in tables.list_tables(spark, schema):
-            if table.is_delta is False:
-                continue
-            try:
-                count += _rebuild_table(spark, history, table.name)
-            except EngineError as error:
-                say(f"{table.name} was left out: {error.message}")
+        with _left_out(f"the schema {schema}", say):
+            for table in tables.list_tables(spark, schema):
+                if table.is_delta is False:
+                    continue
+                with _left_out(table.name, say):
+                    count += _rebuild_table(spark, history, table.name)
     history.rebuilt()
     return count
+
+
+@contextmanager
+def _left_out(what: str, say: Callable[[str], None]) -> Iterator[None]:
+    """Say so if ``what`` cannot be read, unless nothing else can be either."""
+    try:
+        yield
+    except EngineError as error:
+        if error.condition in ENDS_ALL:
+            raise
+        say(f"{what} was left out: {error.message}")
 
 
 def _rebuild_table(spark: SparkSession, history: History, table: str) -> int:
@@ -51,8 +64,10 @@ def _rebuild_table(spark: SparkSession, history: History, table: str) -> int:
         return 0
     detail = tables.table_detail(spark, table)
     ours = own_commits(spark, detail.path, candidates, *KINDS.values())
-    times = {one.version: one.timestamp for one in tables.table_versions(spark, table, len(every))}
+    times = {one.version: one.timestamp for one in tables.table_versions(spark, table, EVERY)}
     for one in reversed(ours):
+        if one.version not in times:
+            continue  # Delta has just deleted the entry of its log
         taken_back = taken_back_by(one, [later for later in every if later.version > one.version])
         subject = Subject(one.plan_id or "", KINDS[one.operation], table, detail.path, detail.table_id, UNKNOWN_SQL)
         history.add_found(subject, _outcome(one, table), times[one.version], undone=taken_back is not None)
