@@ -72,6 +72,10 @@ _engines: dict[int, DuckDBPyConnection] = {}
 _engines_lock = threading.Lock()
 
 
+_PASSING = ("cannot open file", "could not read from file", "could not write", "could not seek", "failed to get stats")
+"""What DuckDB says where a disk or a network fails for a moment: it does not know then what the file holds."""
+
+
 class _DamagedError(Exception):
     """The file is there and is no ledger."""
 
@@ -366,12 +370,13 @@ def _failure_kind(text: str) -> str:
     denied = ("permission denied", "read-only file", " a directory", "no such file", "file exists")
     if any(sign in lower for sign in denied):
         return "denied"
-    return "other" if any(sign in lower for sign in ("out of memory", "too many open files")) else ""
+    others = ("out of memory", "too many open files", *_PASSING)
+    return "other" if any(sign in lower for sign in others) and not _says_damage(text) else ""
 
 
 def _says_newer(text: str) -> bool:
     lower = text.lower()
-    return ("version number" in lower and "can only read" in lower) or "newer version of duckdb" in lower
+    return "can only read version" in lower or "newer version of duckdb" in lower
 
 
 def _says_damage(text: str) -> bool:

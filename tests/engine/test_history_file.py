@@ -220,6 +220,40 @@ def test_a_damaged_file_is_set_aside(tmp_path: Path, damage: object, reading: bo
     assert "set aside" in notice
 
 
+@pytest.mark.parametrize(
+    ("said", "condition"),
+    [
+        ('IO Error: Cannot open file "history.duckdb": Stale file handle', "LEDGER_FAILED"),
+        ('IO Error: Could not read from file "history.duckdb": Input/output error', "LEDGER_FAILED"),
+        ('IO Error: Failed to get stats for file "history.duckdb": Input/output error', "LEDGER_FAILED"),
+        ("Failed to read WAL of version 4 - can only read version 1, 2 and 3", "LEDGER_NEWER"),
+    ],
+)
+def test_a_file_that_cannot_be_read_for_a_moment_is_not_set_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, condition: str
+) -> None:
+    class Failing:
+        """DuckDB on a disk that fails when the ledger is opened."""
+
+        def cursor(self) -> Failing:
+            return self
+
+        def execute(self, statement: str) -> None:
+            if statement.startswith("ATTACH"):
+                raise duckdb.IOException(said)
+
+        def close(self) -> None: ...
+
+    path = tmp_path / "history.duckdb"
+    History(path).record_planned(make_plan())
+    with monkeypatch.context() as disk:
+        disk.setattr(history_store, "_engine", Failing)
+        with pytest.raises(EngineError) as raised:
+            History(path).list()
+    assert raised.value.condition == condition
+    assert len(History(path).list()) == 1
+
+
 def test_a_file_of_another_program_is_set_aside(tmp_path: Path) -> None:
     path = tmp_path / "history.duckdb"
     with duckdb.connect(str(path)) as other:
