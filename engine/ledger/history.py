@@ -143,6 +143,7 @@ class History:
 
     def begin_undo(self, undo: UndoPlan, *, where: Whereabouts = Whereabouts()) -> str:  # noqa: B008  frozen
         """A RESTORE or DROP that takes an operation back starts: add a row of that kind, and return its id."""
+        body = rows.packed(undo)
 
         def work(db: DuckDBPyConnection) -> str:
             subject = rows.Subject(
@@ -155,6 +156,7 @@ class History:
                 undo.op_id,
             )
             row = rows.insert(db, subject, "running", rows.new_id())
+            rows.store_document(db, row, "undo", body)
             _run(db, row, where, undo.version)
             return row
 
@@ -315,6 +317,10 @@ class History:
         """Make this process the owner of an abandoned operation, so that no other settles it too.
         False if another was faster."""
         return self._store.run(lambda db: abandoned.take_over(db, op_id))
+
+    def begun_undo(self, op_id: str) -> UndoPlan | None:
+        """The plan of an undo that was begun; None in ledgers of older versions."""
+        return self._store.run(lambda db: rows.document(db, op_id, "undo", UndoPlan), reading=True)
 
     def give_up(self, op_id: str) -> None:
         """Its fate is unknown: the operation is abandoned again."""

@@ -9,7 +9,7 @@ import uuid
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
@@ -31,6 +31,8 @@ COMMITTED = ("applied", *GONE)
 _SESSION_CATALOG = "spark_catalog."
 """A table's name may be typed with it or without."""
 _COLUMNS = "op_id, plan_id, kind, table_name, sql, status, version, started_at, finished_at, kept, error"
+
+Stored = TypeVar("Stored", bound=Value)
 
 
 @dataclass(frozen=True)
@@ -162,10 +164,14 @@ def store_document(db: DuckDBPyConnection, op_id: str, kind: str, body: bytes) -
     db.execute("INSERT INTO document VALUES (?, ?, ?)", [op_id, kind, body])
 
 
+def document(db: DuckDBPyConnection, op_id: str, kind: str, model: type[Stored]) -> Stored | None:
+    """The document of that kind, as ``model`` reads it; None if there is none."""
+    row = db.execute("SELECT body FROM document WHERE op_id = ? AND kind = ?", [op_id, kind]).fetchone()
+    return read(model, unpacked(row[0])) if row else None
+
+
 def verified(db: DuckDBPyConnection, op_id: str, expectations: tuple[ExpectationResult, ...]) -> None:
-    row = db.execute("SELECT body FROM document WHERE op_id = ? AND kind = 'outcome'", [op_id]).fetchone()
-    outcome = read(Outcome, unpacked(row[0])) if row else None
-    if outcome is not None:
+    if (outcome := document(db, op_id, "outcome", Outcome)) is not None:
         store_document(db, op_id, "outcome", packed(outcome.model_copy(update={"expectations": expectations})))
 
 
@@ -242,7 +248,7 @@ def unpacked(body: bytes | None) -> str | None:
     return None if body is None else zlib.decompress(body).decode()
 
 
-def read(kind: Any, body: str | None) -> Any:
+def read(kind: type[Stored], body: str | None) -> Stored | None:
     """A stored value; None if this version no longer understands it, so that it does not hide the others."""
     try:
         return None if body is None else kind.model_validate_json(body)

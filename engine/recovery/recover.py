@@ -23,10 +23,11 @@ from engine.merge.prepare_source import free_source
 from engine.merge.should_materialize_source import MODE
 from engine.merge.stage_source import drop_own
 from engine.model.errors import EngineError
-from engine.model.operation import Outcome
+from engine.model.operation import Outcome, UndoPlan
 from engine.model.plan import Plan
 from engine.model.plans import AnyPlan
 from engine.recovery.rebuild_ledger import rebuild
+from engine.recovery.undo import put_back
 from engine.session.leases import place_of_session
 from engine.session.server import answers
 from engine.spark.session_state import whereabouts
@@ -34,7 +35,7 @@ from engine.spark.spark_errors import is_missing, translate
 from engine.spark.store_errors import STORE_CODES
 from engine.sql.names import quote
 from engine.table.commits import Commit, commits_since
-from engine.table.table_state import catalog_entry
+from engine.table.table_state import catalog_entry, has_log_directory
 from engine.table.tables import table_versions
 from engine.table.transaction import RUN_CONFS
 
@@ -57,8 +58,8 @@ NOT_COMMITTED: Final = "The program that ran it, or its Spark, is gone, and the 
 
 @dataclass(frozen=True)
 class Recovered:
-    """What became of one operation; "running" if that is unknown, and ``why``. ``elsewhere``: it began under another
-    host name."""
+    """What became of one operation; "running" if that is unknown. ``why`` that is, or what else was done.
+    ``elsewhere``: it began under another host name."""
 
     op_id: str
     table: str
@@ -104,7 +105,7 @@ def sentence(recovered: Recovered) -> str:
     if recovered.status == "applied":
         return f"{begun}: it is {'done' if recovered.version is None else f'committed, as v{recovered.version}'}."
     if recovered.status == "not_committed":
-        return f"{begun}: it is not committed, and will not be."
+        return f"{begun}: it is not committed, and will not be. {recovered.why}".strip()
     return f"{begun}, and what became of it cannot be found out yet: {recovered.why}"
 
 
@@ -193,8 +194,21 @@ def _read_log(
             f"It was interrupted just now, and Spark {spark.version} does not tell when it ends.",
             "Run the command again.",
         )
-    history.failed(one.op_id, NOT_COMMITTED, "not_committed", just_now=False)
-    return Recovered(one.op_id, one.table, "not_committed")
+    why = _retention_back(spark, history.begun_undo(one.op_id))
+    history.failed(one.op_id, f"{NOT_COMMITTED} {why}".strip(), "not_committed", just_now=False)
+    return Recovered(one.op_id, one.table, "not_committed", why=why)
+
+
+def _retention_back(spark: SparkSession, undo: UndoPlan | None) -> str:
+    """Put back what an undo had raised before it died, and tell it."""
+    if undo is None or not undo.raise_retention:
+        return ""
+    try:
+        # by its path, as in commits_of
+        is_changed = put_back(spark, undo.model_copy(update={"table": f"delta.{quote(undo.path)}"}))
+    except EngineError as error:
+        return "" if is_missing(error) else f"The retention that it may have raised is not put back: {error.message}"
+    return "The retention that it had raised is put back." if is_changed else ""
 
 
 def _if_committed(spark: SparkSession, history: History, one: Abandoned, plan: AnyPlan | None) -> Recovered | None:
@@ -229,8 +243,12 @@ def _committed_at(spark: SparkSession, one: Abandoned, version: int, newest: int
 
 
 def _if_dropped(spark: SparkSession, history: History, one: Abandoned) -> Recovered | None:
-    """Write into the ledger that an undo by DROP is done; None if the table is still there."""
-    if catalog_entry(spark, one.table) is not None:
+    """Write into the ledger that an undo by DROP is done; None if the table is still there, or may be: this catalog may
+    be another than the one in which it was dropped."""
+    undo = history.begun_undo(one.op_id)
+    if one.elsewhere or catalog_entry(spark, one.table) is not None:
+        return None
+    if undo is not None and not undo.files_stay and has_log_directory(spark, undo.path):
         return None
     outcome = Outcome(
         plan_id=one.plan_id, op_id=one.op_id, table=one.table, verdict="fresh", version=None, read_version=None

@@ -293,11 +293,13 @@ def raised_retention(spark: SparkSession, undo_plan: UndoPlan) -> Iterator[None]
         yield
     except BaseException:
         with contextlib.suppress(Exception):
-            _put_back(spark, undo_plan)
+            put_back(spark, undo_plan)
         raise
 
 
-def _put_back(spark: SparkSession, undo_plan: UndoPlan) -> None:
+def put_back(spark: SparkSession, undo_plan: UndoPlan) -> bool:
+    """Put back the table's properties that were raised for ``undo_plan``; False if none is as it was raised."""
+    changed = False
     now = dict(collected(spark, f"DESCRIBE DETAIL {undo_plan.table}")[0]["properties"] or {})
     for one in undo_plan.raise_retention:
         # after a RESTORE that did commit, or another's ALTER, it is no longer ours to change
@@ -307,6 +309,8 @@ def _put_back(spark: SparkSession, undo_plan: UndoPlan) -> None:
         if one.before is not None:
             change = f"SET TBLPROPERTIES ({string(one.name)} = {string(one.before)})"
         collected(spark, f"ALTER TABLE {undo_plan.table} {change}")
+        changed = True
+    return changed
 
 
 def _restore(spark: SparkSession, undo_plan: UndoPlan, op_id: str) -> None:

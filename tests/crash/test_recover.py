@@ -12,14 +12,18 @@ import pytest
 
 from engine.commit.apply_plan import apply
 from engine.ledger.history import History
+from engine.model.operation import UndoPlan
+from engine.model.plan import RaisedProperty
 from engine.plan_merge import plan
 from engine.plan_statement import plan as plan_any
-from engine.recovery.recover import recover, sentence
+from engine.recovery.recover import NOT_COMMITTED, recover, sentence
 from engine.recovery.undo import plan_undo, undo
 from engine.session.home import ledger_path
 from engine.session.leases import left_sessions
 from engine.spark.session_state import Whereabouts, whereabouts
+from engine.sql.undo_statements import raise_retention_statement
 from engine.table.tables import table_versions
+from engine.table.undo_possible import RETENTION
 from tests.cli.running import Shell
 from tests.conftest import TEST_CONFS
 from tests.crash.counting import Counted
@@ -74,6 +78,29 @@ def test_an_undo_by_drop_is_done_where_the_table_is_gone(
     assert ledger.get(created.op_id).operation.status == ("undone" if dropped else "applied")
     if dropped:
         assert sentence(found).endswith("it is done.")
+
+
+@pytest.mark.parametrize("before", [None, "interval 9 days"])
+def test_the_retention_that_an_undo_raised_before_it_died_is_put_back(
+    session: Any, schema: str, ledger: History, before: str | None
+) -> None:
+    spark = session.spark
+    was = f"TBLPROPERTIES ('{RETENTION}' = '{before}')" if before else ""
+    spark.sql(f"CREATE TABLE t USING delta {was} AS SELECT 1 AS a")
+    path, table_id = spark.sql("DESCRIBE DETAIL t").select("location", "id").collect()[0]
+    raised = (RaisedProperty(name=RETENTION, before=before, after="interval 20 days"),)
+    undoing = UndoPlan(
+        undo_id="u", op_id="merge", table="t", path=path, table_id=table_id, version=0, to_version=0,
+        raise_retention=raised,
+    )  # fmt: skip
+    op_id = ledger.begin_undo(undoing)
+    ledger.give_up(op_id)
+    spark.sql(raise_retention_statement(undoing))
+    (found,) = recover(session, ledger)
+    assert sentence(found).endswith("will not be. The retention that it had raised is put back.")
+    assert ledger.get(op_id).operation.error == f"{NOT_COMMITTED} {found.why}"
+    properties = spark.sql("DESCRIBE DETAIL t").collect()[0]["properties"]
+    assert properties.get(RETENTION) == before
 
 
 @pytest.mark.thorough

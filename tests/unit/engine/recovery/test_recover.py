@@ -12,6 +12,7 @@ import pytest
 from engine.ledger.abandoned import Abandoned
 from engine.ledger.history import History
 from engine.model.errors import EngineError
+from engine.model.operation import UndoPlan
 from engine.recovery import recover
 from engine.recovery.recover import end_work
 from engine.session.leases import note_session
@@ -52,6 +53,40 @@ def test_what_was_interrupted_has_ended_where_spark_tells_it(
     client: Any = Client(interrupted, busy)
     assert end_work(client, "tag") is is_known
     assert (recover.BLIND_SECONDS in slept) is waits
+
+
+@pytest.mark.parametrize(
+    ("has_log", "files_stay", "elsewhere", "is_done"),
+    [
+        (False, False, False, True),
+        # its name is missing in this catalog, and the table is there: it was not dropped
+        (True, False, False, False),
+        # DROP leaves the files of an external table
+        (True, True, False, True),
+        # the process that drops it may live
+        (False, False, True, False),
+    ],
+)
+def test_an_undo_by_drop_is_done_where_the_table_is_gone_and_not_its_name_alone(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    has_log: bool,
+    files_stay: bool,
+    elsewhere: bool,
+    is_done: bool,
+) -> None:
+    monkeypatch.setattr(recover, "catalog_entry", lambda *_: None)
+    monkeypatch.setattr(recover, "has_log_directory", lambda *_: has_log)
+    history = History(tmp_path / "history.duckdb")
+    dropping = UndoPlan(
+        undo_id="u", op_id=history.begin(make_plan()), kind="drop", table="db.t", path="/t", table_id="id", version=0,
+        to_version=-1, files_stay=files_stay,
+    )  # fmt: skip
+    op_id = history.begin_undo(dropping)
+    one = Abandoned(op_id, "u", "drop", "db.t", "/t", Whereabouts(), 0, None, elsewhere)
+    found = recover._if_committed(None, history, one, None)  # type: ignore[arg-type]
+    assert (found is not None) is is_done
+    assert history.get(op_id).operation.status == ("applied" if is_done else "running")
 
 
 def abandoned(endpoint: str) -> Abandoned:
