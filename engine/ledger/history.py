@@ -259,6 +259,7 @@ class History:
     def source_rows(self, table_id: str, text: str, limit: int) -> tuple[int, ...]:
         """The rows of the source of the last ``limit`` applied merges of one table and one ``text`` before parameters,
         newest first."""
+        text = redact(text)  # as it is stored
 
         def work(db: DuckDBPyConnection) -> tuple[int, ...]:
             bodies = db.execute(

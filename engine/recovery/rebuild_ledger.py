@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from engine.ledger.history import History
 
 KINDS = {"MERGE": "merge", "RESTORE": "restore"}
-EVERY = 2**31 - 1
-"""How many versions to list: with a limit, a commit that came in between would cut off the oldest."""
+EVERY = 1_000_000_000
+"""How many versions to list: with the number of those that were read, a commit that came in between would cut off the
+oldest."""
 UNKNOWN_SQL = "-- the ledger was damaged; this operation was read anew from the table's log, which has no statement"
 
 

@@ -52,6 +52,12 @@ def test_less_than_half_of_the_median_of_the_last_five_runs(ledger: History) -> 
     assert count(ledger, a_run(9, 50)) is None
 
 
+@pytest.mark.parametrize("template", ["MERGE … WHERE token = 'abc'", "MERGE … AND sig = 3"])
+def test_runs_are_found_of_a_text_in_which_the_ledger_masks_something(ledger: History, template: str) -> None:
+    applied(ledger, *(a_run(n, 100, template) for n in range(3)))
+    assert count(ledger, a_run(9, 1, template)) == 1
+
+
 def test_three_runs_are_needed(ledger: History) -> None:
     applied(ledger, a_run(0, 100), a_run(1, 100))
     assert count(ledger, a_run(9, 1)) is None
