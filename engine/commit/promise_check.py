@@ -37,6 +37,19 @@ def outcome_of(
     )
 
 
+def outcome_of_commit(commit: Commit, plan_id: str, op_id: str, table: str) -> Outcome:
+    """What ``commit``, which is ours, did, where no promise of it is known."""
+    return Outcome(
+        plan_id=plan_id,
+        op_id=op_id,
+        table=table,
+        verdict="fresh",
+        version=commit.version,
+        read_version=commit.read_version,
+        metrics=commit.metrics,
+    )
+
+
 def deviations(
     promise: Mapping[str, int], commit: Commit | None, *, checked: int | None = None
 ) -> tuple[Deviation, ...]:

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from engine.commit.commit_identity import own_commits
+from engine.commit.promise_check import outcome_of_commit
 from engine.ledger.history_rows import Subject
 from engine.model.errors import ENDS_ALL, EngineError
-from engine.model.operation import Outcome
 from engine.table import tables
-from engine.table.commits import Commit, commits, taken_back_by
+from engine.table.commits import commits, taken_back_by
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -70,18 +70,8 @@ def _rebuild_table(spark: SparkSession, history: History, table: str) -> int:
         if one.version not in times:
             continue  # Delta has just deleted the entry of its log
         taken_back = taken_back_by(one, [later for later in every if later.version > one.version])
-        subject = Subject(one.plan_id or "", KINDS[one.operation], table, detail.path, detail.table_id, UNKNOWN_SQL)
-        history.add_found(subject, _outcome(one, table), times[one.version], undone=taken_back is not None)
+        plan_id = one.plan_id or ""
+        subject = Subject(plan_id, KINDS[one.operation], table, detail.path, detail.table_id, UNKNOWN_SQL)
+        outcome = outcome_of_commit(one, plan_id, one.op_id or "", table)
+        history.add_found(subject, outcome, times[one.version], undone=taken_back is not None)
     return len(ours)
-
-
-def _outcome(commit: Commit, table: str) -> Outcome:
-    return Outcome(
-        plan_id=commit.plan_id or "",
-        op_id=commit.op_id or "",
-        table=table,
-        verdict="fresh",
-        version=commit.version,
-        read_version=commit.read_version,
-        metrics=commit.metrics,
-    )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from engine.commit.clone import drop_left_over
 from engine.commit.commit_identity import own_commit
-from engine.commit.promise_check import outcome_of
+from engine.commit.promise_check import outcome_of, outcome_of_commit
 from engine.commit.staleness import Staleness, commit_line
 from engine.ledger.abandoned import Abandoned
 from engine.merge.prepare_source import free_source
@@ -278,17 +278,9 @@ def commits_of(spark: SparkSession, one: Abandoned, version: int) -> tuple[Commi
 
 
 def _outcome(one: Abandoned, plan: AnyPlan | None, commit: Commit, since: tuple[Commit, ...]) -> Outcome:
-    checked = one.checked if one.checked is not None else commit.read_version
     if not isinstance(plan, Plan):
-        return Outcome(
-            plan_id=one.plan_id,
-            op_id=one.op_id,
-            table=one.table,
-            verdict="fresh",
-            version=commit.version,
-            read_version=commit.read_version,
-            metrics=commit.metrics,
-        )
+        return outcome_of_commit(commit, one.plan_id, one.op_id, one.table)
+    checked = one.checked if one.checked is not None else commit.read_version
     newer = tuple(commit_line(c) for c in since if checked is not None and c.version <= checked)
     version = plan.target.version if checked is None else checked
     return outcome_of(plan, one.op_id, Staleness("disjoint" if newer else "fresh", version, newer), commit)
