@@ -190,6 +190,10 @@ def test_after_the_commit(shop: Any, tmp_path: Path) -> None:
     }
     recorded = history.get(outcome.op_id)
     assert recorded.outcome == outcome
+    # as by a job that is run again where its ledger is gone
+    elsewhere = History(tmp_path / "another.duckdb")
+    again = verify(shop, found, apply(shop, found, history=elsewhere), expected, history=elsewhere)
+    assert [one.status for one in again.expectations] == [one.status for one in outcome.expectations]
     undo(shop, plan_undo(shop, recorded), history=history)
     assert shop.table("t").count() == 2
     assert not [row for row in shop.sql("SHOW VIEWS").collect() if "_changes_" in row[1]]
