@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 from engine.create.provided_metadata import Provided
 from engine.create.situation import Situation, effect_of, refusal
-from engine.create.table_properties import normal_key
 from engine.model.plan import Refused
 from engine.spark.confs import is_on
 from engine.sql.parse_create import ParsedCreate
 from engine.table.column_rules import CDC_COLUMNS, GEOSPATIAL, INVALID_CHARACTERS, UNSUPPORTED_TYPES
-from engine.table.table_features import FEATURE_PREFIX
+from engine.table.table_features import named_features
 
 
 def assert_metadata(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:
@@ -23,8 +22,7 @@ def assert_metadata(create: ParsedCreate, around: Situation, provided: Provided)
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         yield refusal("COLUMN_ALREADY_EXISTS", f"There are two columns {twice}.", "Rename one.")
-    given = {**around.defaults, **provided.configuration, **create.properties}
-    properties = {normal_key(key): value for key, value in given.items()}
+    properties = around.with_defaults(provided.configuration)
     yield from _check_schema_field_names(provided, properties)
     yield from _validate_generated_columns(provided)
     yield from _find_unsupported_data_types(around, provided)
@@ -64,7 +62,7 @@ def _validate_generated_columns(provided: Provided) -> Iterator[Refused]:
 
 def _geospatial(around: Situation, provided: Provided) -> Iterator[Refused]:
     """GeoSpatialTableFeature: Delta looks for these types first, for the protocol."""
-    column = next((column for column in provided.columns if GEOSPATIAL.search(column.type)), None)
+    column = provided.first_of(GEOSPATIAL)
     if column is not None and not around.geospatial:
         yield refusal(
             "DELTA_GEOSPATIAL_NOT_SUPPORTED",
@@ -74,7 +72,7 @@ def _geospatial(around: Situation, provided: Provided) -> Iterator[Refused]:
 
 
 def _find_unsupported_data_types(around: Situation, provided: Provided) -> Iterator[Refused]:
-    unsupported = next((column for column in provided.columns if UNSUPPORTED_TYPES.search(column.type)), None)
+    unsupported = provided.first_of(UNSUPPORTED_TYPES)
     if unsupported is not None and around.checks_types:
         yield refusal(
             "DELTA_UNSUPPORTED_DATA_TYPES",
@@ -90,12 +88,10 @@ def _find_unsupported_data_types(around: Situation, provided: Provided) -> Itera
 
 
 def _column_defaults(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:
-    features = {key for key in create.properties if key.lower().startswith(FEATURE_PREFIX)}
+    named = named_features(around.with_defaults(provided.configuration))
     kept = around.before.features if around.before and effect_of(create, around) == "replace" else ()
-    supported = {key[len(FEATURE_PREFIX) :].lower() for key in features} | {
-        name.lower() for name in (*kept, *provided.features)
-    }
-    if any(column.default is not None for column in provided.columns) and "allowcolumndefaults" not in supported:
+    has_default = any(column.default is not None for column in provided.columns)
+    if has_default and "allowColumnDefaults" not in named.union(kept, provided.features):
         yield refusal(
             "WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED",
             "A column has a DEFAULT, and the table has not the feature for it.",

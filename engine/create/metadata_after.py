@@ -42,10 +42,8 @@ ICEBERG_COMPAT = tuple(f"delta.enableIcebergCompatV{version}" for version in (1,
 
 def state_after(spark: SparkSession, create: ParsedCreate, provided: Provided, around: Situation) -> TableState:
     """The state that a commit of ``create`` leaves."""
-    before, defaults = around.before, around.defaults
-    if is_on(provided.configuration, "delta.ignoreProtocolDefaults", "false"):
-        defaults = {key: value for key, value in defaults.items() if not is_protocol_property(key)}
-    configuration = with_iceberg_compat({**defaults, **provided.configuration})
+    before = around.before
+    configuration = with_iceberg_compat(around.with_defaults(provided.configuration))
     protocol = protocol_after(spark, create, provided, configuration, before)
     properties = properties_after(create, provided.columns, configuration, protocol, before)
     files = handle_commit(create, provided, before)
@@ -106,7 +104,7 @@ def protocol_after(
             empty,
             provided.columns,
             properties,
-            nested_not_null=provided.nested_not_null,
+            types=provided.types_inside,
             supported=frozenset(),
         )
         if before and protocol.features == old:
@@ -117,13 +115,14 @@ def protocol_after(
         # DeltaAnalysis), and not what is named: the commit only adds what the properties enable
         # (updateMetadataAndProtocolWithRequiredFeatures)
         weakest, enabling = protocol_of(provided.features), without_protocol(properties)
-        return merged_protocol(weakest, provided.columns, enabling, nested_not_null=provided.nested_not_null)
+        return merged_protocol(weakest, provided.columns, enabling, types=provided.types_inside)
     properties = {**kept_by_replace(create, before), **properties}
+    columns, types, not_null = provided.columns, provided.types_inside, provided.nested_not_null
     downgrade = is_on(read_confs(spark, (DOWNGRADE,)), DOWNGRADE, "false")
     if before is None or downgrade:
-        return protocol_for_new_table(provided.columns, properties, {}, nested_not_null=provided.nested_not_null)
+        return protocol_for_new_table(columns, properties, {}, types=types, nested_not_null=not_null)
     old_protocol = Protocol(before.min_reader_version, before.min_writer_version, frozenset(before.features))
-    return merged_protocol(old_protocol, provided.columns, properties, nested_not_null=provided.nested_not_null)
+    return merged_protocol(old_protocol, columns, properties, types=types, nested_not_null=not_null)
 
 
 def properties_after(

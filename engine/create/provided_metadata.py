@@ -25,10 +25,11 @@ from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate
 from engine.table.commits import current_version
 from engine.table.delta_log import list_files
-from engine.table.logged_schema import logged_metadata
-from engine.table.nested_types import field_names, has_not_null, has_unenforceable, holds_void, leaves_of
+from engine.table.logged_schema import logged_clustering, logged_metadata
+from engine.table.nested_types import field_names, has_not_null, has_unenforceable, holds_void, leaves_of, types_in
 from engine.table.table_features import Protocol, implied_by, known_features
 from engine.table.table_state import (
+    DeltaTableNow,
     catalog_entry,
     delta_table_now,
     state_columns,
@@ -37,6 +38,7 @@ from engine.table.table_state import (
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
 
 OPTIONS_STAY = "spark.databricks.delta.legacy.storeOptionsAsProperties"
 CHAR_TYPE = re.compile(r"^\s*(?:(char)(?:acter)?|(varchar))\s*\(\s*(\d+)\s*\)\s*$", re.IGNORECASE)
@@ -56,10 +58,10 @@ class Provided:
 
     ``protocol`` is that of a Delta table that is copied; ``num_files`` and ``num_bytes`` are what a clone refers to.
     ``leaves`` are the types by name of the fields without fields of their own, ``s.x``, in the order of the
-    columns, ``field_names`` those inside of types; ``unenforceable`` is the first column with a NOT NULL inside of an
-    array or a map, ``holds_void`` that of a query with nothing but NULL there; ``not_generated`` is the first
-    generated column with an expression that Delta takes in none, and that part of it. ``source_mapping`` is the mode
-    of column mapping of what is cloned.
+    columns, ``field_names`` those inside of types; ``types`` are all those in each column (nested_types.types_in).
+    ``unenforceable`` is the first column with a NOT NULL inside of an array or a map, ``holds_void`` that of a query
+    with nothing but NULL there; ``not_generated`` is the first generated column with an expression that Delta takes in
+    none, and that part of it. ``source_mapping`` is the mode of column mapping of what is cloned.
     """
 
     columns: tuple[StateColumn, ...]
@@ -73,6 +75,7 @@ class Provided:
     holds_void: str | None = None
     leaves: dict[str, str] = field(default_factory=dict)
     field_names: tuple[str, ...] = ()
+    types: Mapping[str, frozenset[str]] = field(default_factory=dict)
     source: CreateSource | None = None
     not_generated: tuple[str, str] | None = None
     source_mapping: str | None = None
@@ -83,6 +86,15 @@ class Provided:
     def features(self) -> frozenset[str]:
         """Those that come with a table that is copied."""
         return self.protocol.features if self.protocol else frozenset()
+
+    @property
+    def types_inside(self) -> frozenset[str]:
+        """Those of all columns."""
+        return frozenset().union(*self.types.values())
+
+    def first_of(self, kind: re.Pattern[str]) -> StateColumn | None:
+        """The first column with a type that begins so in it."""
+        return next((one for one in self.columns if any(map(kind.match, self.types.get(one.name, ())))), None)
 
     def value(self) -> ProvidedMetadata:
         return ProvidedMetadata(
@@ -143,6 +155,7 @@ def _defined(spark: SparkSession, create: ParsedCreate) -> Provided:
         unenforceable=next((name for name, type_ in types if has_unenforceable(type_)), None),
         leaves={name: leaf for one in types for name, leaf in leaves_of(*one)},
         field_names=tuple(name for _, type_ in types for name in field_names(type_)),
+        types={name: types_in(type_) for name, type_ in types},
         not_generated=next(((name, part) for name, part in generated if part is not None), None),
     )
 
@@ -159,6 +172,7 @@ def _selected(spark: SparkSession, create: ParsedCreate) -> Provided:
         holds_void=next((one.name for one in schema.fields if holds_void(one.dataType)), None),
         leaves={name: leaf for one in schema.fields for name, leaf in leaves_of(one.name, one.dataType)},
         field_names=tuple(field_names(schema)),
+        types=_types_of(schema),
     )
 
 
@@ -194,6 +208,7 @@ def _like(spark: SparkSession, create: ParsedCreate) -> Provided:
         configuration=_copied({k: v for k, v in state.properties.items() if v is not None and k not in NOT_COPIED}),
         comment=state.comment or None,
         protocol=protocol_known(state),
+        types=_types_of(table.schema),
         source=CreateSource(sql=name, pinned_versions={name: table.version}),
     )
 
@@ -210,10 +225,10 @@ def _cloned(spark: SparkSession, create: ParsedCreate) -> Provided:
         return dataclasses.replace(
             other, columns=columns, comment=None, num_files=int(files[0]), num_bytes=int(files[1] or 0)
         )
-    version, state = table.version, table.state
     if create.source_at:
         version = traveled_version(spark, name, create.source_at)
-        state = state_at(spark, name, state, version) if version != table.version else state
+        table = delta_table_at(spark, name, table, version) if version != table.version else table
+    state = table.state
     return Provided(
         columns=state.columns,
         partition_columns=state.partition_columns,
@@ -221,7 +236,8 @@ def _cloned(spark: SparkSession, create: ParsedCreate) -> Provided:
         configuration=_copied(state.properties),
         protocol=protocol_known(state),
         source_mapping=state.properties.get("delta.columnMapping.mode"),
-        source=CreateSource(sql=f"{name} {create.source_at}".strip(), pinned_versions={name: version}),
+        source=CreateSource(sql=f"{name} {create.source_at}".strip(), pinned_versions={name: table.version}),
+        types=_types_of(table.schema),
         num_files=state.num_files or 0,
         num_bytes=state.num_bytes or 0,
     )
@@ -243,16 +259,17 @@ def traveled_version(spark: SparkSession, name: str, at: str) -> int:
     return int(history.selectExpr("max(version) AS version").collect()[0][0])
 
 
-def state_at(spark: SparkSession, name: str, now: TableState, version: int) -> TableState:
-    """The state of a Delta table at an older version, read out of its log."""
-    logged = logged_metadata(spark, now.location, version)
-    files = list_files(spark, now.location, version)
-    columns = state_columns(schema_of(spark, f"SELECT * FROM {name} VERSION AS OF {version}"))
-    return TableState(
-        location=now.location,
-        columns=with_log(spark, columns, now.location, version, logged.features),
+def delta_table_at(spark: SparkSession, name: str, now: DeltaTableNow, version: int) -> DeltaTableNow:
+    """A Delta table at an older version, read out of its log."""
+    location = now.state.location
+    logged = logged_metadata(spark, location, version)
+    files = list_files(spark, location, version)
+    schema = schema_of(spark, f"SELECT * FROM {name} VERSION AS OF {version}")
+    state = TableState(
+        location=location,
+        columns=with_log(spark, state_columns(schema), location, version, logged.features),
         partition_columns=logged.partition_columns,
-        clustering_columns=now.clustering_columns,
+        clustering_columns=logged_clustering(spark, location, version) if "clustering" in logged.features else (),
         comment=logged.description,
         properties=dict(logged.configuration),
         min_reader_version=logged.min_reader_version,
@@ -261,11 +278,12 @@ def state_at(spark: SparkSession, name: str, now: TableState, version: int) -> T
         num_files=len(files),
         num_bytes=sum(file.bytes for file in files),
     )
+    return DeltaTableNow(logged.table_id, version, state, schema)
 
 
 def _other_format(spark: SparkSession, name: str) -> Provided:
     """A table that is not Delta, as the catalog describes it."""
-    columns = state_columns(schema_of(spark, f"SELECT * FROM {name}"))
+    schema = schema_of(spark, f"SELECT * FROM {name}")
     properties: dict[str, str] = {}
     partitions: tuple[str, ...] = ()
     comment = ""
@@ -285,12 +303,17 @@ def _other_format(spark: SparkSession, name: str) -> Provided:
         property_rows = spark.sql(f"SHOW TBLPROPERTIES {name}").collect()
         properties = {str(r[0]): str(r[1]) for r in property_rows if str(r[0]) not in TRANSIENT}
     return Provided(
-        columns=columns,
+        columns=state_columns(schema),
+        types=_types_of(schema),
         partition_columns=partitions,
         configuration=properties,
         comment=comment or None,
         source=CreateSource(sql=name),
     )
+
+
+def _types_of(schema: StructType) -> dict[str, frozenset[str]]:
+    return {one.name: types_in(one.dataType) for one in schema.fields}
 
 
 def _copied(properties: Mapping[str, str | None]) -> dict[str, str]:

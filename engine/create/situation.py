@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 
 from engine.model.create_values import Effect, TableState
 from engine.model.plan import Refused
+from engine.spark.confs import is_on
 from engine.sql.parse_create import ParsedCreate
+from engine.table.table_features import IGNORE_DEFAULTS, is_protocol_property
 from engine.table.table_state import CatalogEntry
 
 
@@ -33,6 +35,14 @@ class Situation:
     checks_types: bool = True
     geospatial: bool = False
     defaults: Mapping[str, str] = field(default_factory=dict)
+
+    def with_defaults(self, configuration: Mapping[str, str]) -> dict[str, str]:
+        """``configuration`` of a table, and what the session gives to it (DeltaConfigs.mergeGlobalConfigs)."""
+        properties = {**self.defaults, **configuration}
+        if not is_on(properties, IGNORE_DEFAULTS, "false"):
+            return properties
+        ours = {key: value for key, value in self.defaults.items() if not is_protocol_property(key)}
+        return {**ours, IGNORE_DEFAULTS: "true", **configuration}
 
     @property
     def exists(self) -> bool:

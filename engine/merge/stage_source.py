@@ -18,7 +18,7 @@ from engine.spark.spark_errors import translate
 from engine.sql.names import quote, string
 from engine.sql.parse import Relation
 from engine.table.column_rules import UNSUPPORTED_TYPES
-from engine.table.nested_types import leaves_of
+from engine.table.nested_types import types_in
 from engine.table.table_state import qualified_name, table_id
 
 if TYPE_CHECKING:
@@ -54,12 +54,11 @@ def is_nameless(target: Relation) -> bool:
 def stage_source(spark: SparkSession, query: str, table: str) -> None:
     """Write the rows of ``query`` into ``table``, once. Raises ``FREEZE_UNSUPPORTED_TYPE``, or Delta's own error, where
     it takes no such columns."""
-    leaves = [leaf for field in schema_of(spark, query).fields for leaf in leaves_of(field.name, field.dataType)]
-    for name, type_ in leaves:
-        if UNSUPPORTED_TYPES.search(type_):
+    for field in schema_of(spark, query).fields:
+        if type_ := next(filter(UNSUPPORTED_TYPES.match, sorted(types_in(field.dataType))), None):
             raise EngineError(
                 "FREEZE_UNSUPPORTED_TYPE",
-                f"--freeze keeps the source in a Delta table, which stores no {type_}: its column {name}.",
+                f"--freeze keeps the source in a Delta table, which stores no {type_}: its column {field.name}.",
                 "Plan without --freeze, or cast the column in the source.",
             )
     drop_staged(spark, table)  # of an attempt before

@@ -50,7 +50,7 @@ def _type_error(name: str, type_: DataType, target: DescribedTarget) -> Refused 
     come by themselves."""
     kind = type_.typeName()
     plain = type_.simpleString() if kind not in NESTED else ""
-    if UNSUPPORTED_TYPES.search(plain):
+    if UNSUPPORTED_TYPES.match(plain):
         return _refused(
             "DELTA_UNSUPPORTED_DATA_TYPES",
             f"Delta stores no {plain}: the new column {name}.",

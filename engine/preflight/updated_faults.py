@@ -32,13 +32,14 @@ from engine.sql.parse import MergeClause
 from engine.sql.some_values import SOME
 from engine.sql.sql_text import all_function_names
 from engine.sql.store_types import ddl
+from engine.table.nested_types import types_in
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
 SAME, BACK = "__dm_same", "__dm_back"
 # <=> does not take a map or a variant, and takes texts of a collation for equal that differ
-INCOMPARABLE = re.compile(r"\b(map|variant|geometry|geography|interval)\b|collate")
+INCOMPARABLE = re.compile(r"map|variant|geometry|geography|interval|string collate")
 # may raise, and give one value for the same row however often; words that may stand before a bracket are among them
 REPEATABLE = HARMLESS | {
     *("cast", "try_cast", "decimal", "numeric", "varchar", "char", "string", "binary", "boolean"),
@@ -222,7 +223,7 @@ def _is_repeatable(merge: AnalyzedMerge, a: Assignment, rules: TargetRules) -> b
 
 def comparable(data_type: DataType) -> bool:
     """Whether ``<=>`` tells two values of the type apart wherever they differ."""
-    return INCOMPARABLE.search(data_type.simpleString()) is None
+    return not any(map(INCOMPARABLE.match, types_in(data_type)))
 
 
 def version_column(merge: AnalyzedMerge, one: ClauseAssignments, checks: Checks) -> str | None:
@@ -327,7 +328,7 @@ def _differs(merge: AnalyzedMerge, one: ClauseAssignments, compared: ComparedUpd
 
 def _differs_by_field(a: Assignment) -> bool:
     """Whether a struct gets one of another type: MERGE stores it by the names of its fields, a cast by their places."""
-    return "struct<" in a.column.type.simpleString() and (a.given is None or a.given.type != a.column.type)
+    return "struct" in types_in(a.column.type) and (a.given is None or a.given.type != a.column.type)
 
 
 def _newer(merge: AnalyzedMerge, one: ClauseAssignments, column: str) -> str:

@@ -6,10 +6,10 @@ import re
 
 INVALID_CHARACTERS = re.compile(r"[ ,;{}()\n\t=]")
 """Characters that a name has only with column mapping (Delta's SchemaUtils.checkFieldNames)."""
-UNSUPPORTED_TYPES = re.compile(r"\b(interval|collate)\b(?!:)|\btime\(\d+\)")
-"""Types that Delta does not store (SchemaUtils.findUnsupportedDataTypes), as printed; ``interval:`` is a field."""
-GEOSPATIAL = re.compile(r"\b(geometry|geography)\(")
-"""Types that Delta stores only as a preview (DeltaGeoSpatial)."""
+UNSUPPORTED_TYPES = re.compile(r"interval|string collate|time\(")
+"""How the types begin that Delta does not store (SchemaUtils.findUnsupportedDataTypes), each printed by itself."""
+GEOSPATIAL = re.compile(r"geometry|geography")
+"""How those begin that Delta stores only as a preview (DeltaGeoSpatial)."""
 CDC_COLUMNS = ("_change_type", "_commit_version", "_commit_timestamp")
 """The columns of the change data feed, which a table may not have (CDCReader)."""
 CHECK = "delta.constraints."

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from engine.model.errors import EngineError
 from engine.spark.spark_errors import translate
-from engine.sql.names import quote
+from engine.sql.names import quote, quoted_if_needed
 from engine.table.delta_log import ListedLog, LogSegment, all_of, is_among, listed_log
 from engine.table.log_file import BY_COLUMN, LogFile, statistics_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+CLUSTERING = "delta.clustering"
+"""The domain whose metadata are the clustering columns (ClusteringMetadataDomain)."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,22 @@ def logged_metadata(spark: SparkSession, path: str, version: int) -> LoggedMetad
     )
 
 
+def logged_clustering(spark: SparkSession, path: str, version: int) -> tuple[str, ...]:
+    """The clustering columns of ``version``, as DESCRIBE DETAIL names them; the log has their physical names."""
+    text = _newest(spark, path, version, "domainMetadata", CLUSTERING)
+    if not text or text.get("removed"):
+        return ()
+    columns = logged_schema(spark, path, version)
+    return tuple(_logical(names, columns) for names in json.loads(text["configuration"])["clusteringColumns"])
+
+
+def _logical(physical: Sequence[str], columns: Sequence[LoggedColumn]) -> str:
+    first, *rest = physical
+    column = next(one for one in columns if one.physical_name.lower() == first.lower())
+    name = quoted_if_needed(column.name)
+    return f"{name}.{_logical(rest, column.fields)}" if rest else name
+
+
 def _fields_of(metadata: Mapping[str, Any]) -> dict[str, str]:
     return {str(field["name"]): _meaning(field) for field in json.loads(metadata["schemaString"])["fields"]}
 
@@ -91,20 +111,23 @@ def _column(field: Mapping[str, Any]) -> LoggedColumn:
     )
 
 
-def _newest(spark: SparkSession, path: str, version: int, action: str) -> dict[str, Any]:
-    """The newest action of that name (metaData, protocol) up to ``version``. Raises EngineError."""
+def _newest(spark: SparkSession, path: str, version: int, action: str, domain: str = "") -> dict[str, Any]:
+    """The newest action of that name (metaData, protocol) up to ``version``, of that ``domain`` if it is a
+    domainMetadata; {} where there is none. Raises EngineError."""
     try:
         with listed_log(spark, path) as log:
-            metadata = json.loads(_newest_text(spark, log, log.segment(version), action))
+            found = json.loads(_newest_text(spark, log, log.segment(version), action, domain))
     except EngineError:
         raise
     except Exception as error:
         raise translate(error) from error
-    return dict(metadata[action])
+    return dict(found.get(action) or {})
 
 
-def _newest_text(spark: SparkSession, log: ListedLog, segment: LogSegment, action: str) -> str:
+def _newest_text(spark: SparkSession, log: ListedLog, segment: LogSegment, action: str, domain: str) -> str:
     like = f"value LIKE '{{\"{action}\"%'"
+    if domain:
+        like += f" AND get_json_object(value, '$.{action}.domain') = '{domain}'"
     if segment.commits:
         query = f"SELECT max_by(value, name) FROM {log.view} WHERE {is_among(segment.commits)} AND {like}"
         newest = spark.sql(query).collect()[0][0]
@@ -114,8 +137,10 @@ def _newest_text(spark: SparkSession, log: ListedLog, segment: LogSegment, actio
     if segment.checkpoint_format == "json":
         query = f"SELECT value FROM text.{place} WHERE {like}"
     else:
-        query = f"SELECT to_json(struct({action})) FROM parquet.{place} WHERE {action} IS NOT NULL"
-    return str(spark.sql(query).collect()[0][0])
+        of_domain = f" AND {action}.domain = '{domain}'" if domain else ""
+        query = f"SELECT to_json(struct({action})) FROM parquet.{place} WHERE {action} IS NOT NULL{of_domain}"
+    rows = spark.sql(query).collect() if segment.checkpoint_files else []
+    return str(rows[0][0]) if rows else "{}"
 
 
 def logical_names(files: tuple[LogFile, ...], columns: Sequence[LoggedColumn]) -> tuple[LogFile, ...]:

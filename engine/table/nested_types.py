@@ -1,4 +1,5 @@
-"""What Delta reads of a column's type where it has fields: NOT NULL inside of it, and the fields with statistics."""
+"""What Delta reads of a column's type where others are inside of it: they themselves, NOT NULL, the fields with
+statistics."""
 
 from __future__ import annotations
 
@@ -23,8 +24,7 @@ def has_unenforceable(type_: DataType) -> bool:
 
 def holds_void(type_: DataType) -> bool:
     """Whether an array or a map holds nothing but NULL (SchemaUtils.dropNullTypeColumns, which raises then)."""
-    inside = [*_held(type_), *(field.dataType for field in _fields(type_))]
-    return any(map(_is_void_anywhere, _held(type_))) or any(map(holds_void, inside))
+    return any("void" in types_in(part) for part in _held(type_)) or any(map(holds_void, _inside(type_)))
 
 
 def leaves_of(name: str, type_: DataType) -> list[tuple[str, str]]:
@@ -36,15 +36,17 @@ def leaves_of(name: str, type_: DataType) -> list[tuple[str, str]]:
     return [leaf for field in fields for leaf in leaves_of(f"{name}.{field.name}", field.dataType)]
 
 
+def types_in(type_: DataType) -> frozenset[str]:
+    """The types in ``type_``, however deep, and itself: plain ones as Spark prints them, others as ``struct``,
+    ``array`` and ``map``. Names of fields are none, as they are in the print of the whole."""
+    inside = _inside(type_)
+    is_plain = not inside and type_.typeName() not in ("struct", "array", "map")
+    return frozenset((type_.simpleString() if is_plain else type_.typeName(),)).union(*map(types_in, inside))
+
+
 def field_names(type_: DataType) -> list[str]:
     """The names of the fields of all structs in ``type_``, however deep."""
-    inside = [*_held(type_), *(field.dataType for field in _fields(type_))]
-    return [*(field.name for field in _fields(type_)), *(name for part in inside for name in field_names(part))]
-
-
-def _is_void_anywhere(type_: DataType) -> bool:
-    inside = [*_held(type_), *(field.dataType for field in _fields(type_))]
-    return type_.typeName() == "void" or any(map(_is_void_anywhere, inside))
+    return [*(field.name for field in _fields(type_)), *(name for part in _inside(type_) for name in field_names(part))]
 
 
 def _loses_not_null(type_: DataType) -> bool:
@@ -53,9 +55,7 @@ def _loses_not_null(type_: DataType) -> bool:
 
 
 def _has_not_null_anywhere(type_: DataType) -> bool:
-    fields = _fields(type_)
-    inside = [*_held(type_), *(field.dataType for field in fields)]
-    return any(not field.nullable for field in fields) or any(map(_has_not_null_anywhere, inside))
+    return any(not field.nullable for field in _fields(type_)) or any(map(_has_not_null_anywhere, _inside(type_)))
 
 
 def _fields_below(type_: DataType) -> list[StructField]:
@@ -65,6 +65,11 @@ def _fields_below(type_: DataType) -> list[StructField]:
 
 def _fields(type_: DataType) -> Sequence[StructField]:
     return getattr(type_, "fields", ())
+
+
+def _inside(type_: DataType) -> list[DataType]:
+    """The types that ``type_`` is made of."""
+    return [*_held(type_), *(field.dataType for field in _fields(type_))]
 
 
 def _held(type_: DataType) -> list[DataType]:

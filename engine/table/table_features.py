@@ -6,7 +6,7 @@ the features that it supports, named or implied: its two version numbers follow 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.model.create_values import StateColumn
@@ -14,7 +14,8 @@ from engine.spark.confs import is_on
 
 FEATURE_PREFIX = "delta.feature."
 PREVIEW = "-preview"
-PROTOCOL_KEYS = ("delta.minReaderVersion", "delta.minWriterVersion", "delta.ignoreProtocolDefaults")
+IGNORE_DEFAULTS = "delta.ignoreProtocolDefaults"
+PROTOCOL_KEYS = ("delta.minReaderVersion", "delta.minWriterVersion", IGNORE_DEFAULTS)
 # the versions from which a protocol names its features
 READER_FEATURES, WRITER_FEATURES = 3, 7
 
@@ -105,17 +106,19 @@ def protocol_for_new_table(
     configuration: Mapping[str, str | None],
     defaults: Mapping[str, str],
     *,
+    types: Collection[str] = (),
     nested_not_null: bool = False,
 ) -> Protocol:
-    """Protocol.forNewTable. ``configuration`` holds the protocol's own properties too; ``defaults`` are the
-    session's for them (``delta.minReaderVersion`` …), or Delta's."""
+    """Protocol.forNewTable. ``types`` are those in the columns (nested_types.types_in). ``configuration`` holds the
+    protocol's own properties too; ``defaults`` are the session's for them (``delta.minReaderVersion`` …), or Delta's.
+    """
     versions = {"delta.minReaderVersion": "1", "delta.minWriterVersion": "2"}
-    if is_on(configuration, "delta.ignoreProtocolDefaults", "false"):
+    if is_on(configuration, IGNORE_DEFAULTS, "false"):
         versions, defaults = dict.fromkeys(versions, "1"), {}
     properties: dict[str, str | None] = {**versions, **defaults, **configuration}
     return protocol_of(
         named_features(properties)
-        | enabled_by_metadata(columns, properties, nested_not_null)
+        | enabled_by_metadata(columns, properties, types, nested_not_null)
         | implied_by_versions(properties)
     )
 
@@ -125,6 +128,7 @@ def merged_protocol(
     columns: Sequence[StateColumn],
     configuration: Mapping[str, str | None],
     *,
+    types: Collection[str] = (),
     nested_not_null: bool = False,
     supported: frozenset[str] | None = None,
 ) -> Protocol:
@@ -136,7 +140,7 @@ def merged_protocol(
     supported = old.features if supported is None else supported
     features = with_required(
         named_features(configuration)
-        | enabled_by_metadata(columns, configuration, nested_not_null, supported)
+        | enabled_by_metadata(columns, configuration, types, nested_not_null, supported)
         | implied_by_versions(configuration)
     )
     return old if features <= old.features else protocol_of(old.features | features)
@@ -179,13 +183,13 @@ def named_features(configuration: Mapping[str, str | None]) -> frozenset[str]:
 def enabled_by_metadata(
     columns: Sequence[StateColumn],
     configuration: Mapping[str, str | None],
+    types: Collection[str] = (),
     nested_not_null: bool = False,
     supported: frozenset[str] = frozenset(),
 ) -> frozenset[str]:
     """FeatureAutomaticallyEnabledByMetadata: the features that columns and properties need; ``supported`` are those
     that the table has."""
     features = {name for key, name in BY_PROPERTY.items() if is_on(configuration, key, "false")}
-    types = " ".join(column.type for column in columns)
     needed = {
         "invariants": nested_not_null or any(not column.nullable for column in columns),
         "checkConstraints": any(key.lower().startswith("delta.constraints.") for key in configuration),

@@ -39,11 +39,12 @@ class CatalogEntry:
 
 @dataclass(frozen=True)
 class DeltaTableNow:
-    """A Delta table at its newest version."""
+    """A Delta table at a version, its newest unless another is asked for."""
 
     table_id: str
     version: int
     state: TableState
+    schema: StructType
 
 
 def catalog_entry(spark: SparkSession, name: str) -> CatalogEntry | None:
@@ -74,12 +75,12 @@ def delta_table_now(spark: SparkSession, name: str) -> DeltaTableNow | None:
     if detail["format"] != "delta":
         return None
     version = current_version(spark, name)
-    return DeltaTableNow(str(detail["id"]), version, _state(spark, name, detail, version))
-
-
-def _state(spark: SparkSession, name: str, detail: Any, version: int) -> TableState:
-    features = tuple(sorted(detail["tableFeatures"] or ()))
     schema = schema_of(spark, f"SELECT * FROM {name}")
+    return DeltaTableNow(str(detail["id"]), version, _state(spark, schema, detail, version), schema)
+
+
+def _state(spark: SparkSession, schema: StructType, detail: Any, version: int) -> TableState:
+    features = tuple(sorted(detail["tableFeatures"] or ()))
     return TableState(
         location=plain(detail["location"]),
         columns=with_log(spark, state_columns(schema), str(detail["location"]), version, features),

@@ -18,6 +18,8 @@ from tests.engine.test_plan_create_table import planned
         ("enableDeletionVector", "true", "CREATE TABLE t (a INT) USING delta", {}),
         ("EnableChangeDataFeed", "true", "CREATE OR REPLACE TABLE t USING delta AS SELECT 1 AS a", {}),
         ("constraints.x", "a > 0", "CREATE OR REPLACE TABLE t (a INT) USING delta", {}),
+        ("feature.allowColumnDefaults", "supported", "CREATE TABLE t (n INT DEFAULT 0) USING delta", {}),
+        ("ignoreProtocolDefaults", "true", "CREATE TABLE t (n INT) USING delta", {}),
         ("columnMapping.mode", "name", "CREATE TABLE t (`a b` INT) USING delta", {"delta.columnMapping.mode": "name"}),
     ],
 )

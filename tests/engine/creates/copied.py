@@ -16,6 +16,13 @@ ENABLING = (
     ("constraints.c", "id > 0"),
     ("minWriterVersion", "7"),
 )
+CLUSTERED_ANEW = (
+    "CREATE TABLE src (a INT, s STRUCT<x: INT, y: INT>) USING delta CLUSTER BY (a) "
+    "TBLPROPERTIES ('delta.columnMapping.mode' = 'name', 'delta.checkpointInterval' = '2')",
+    "ALTER TABLE src CLUSTER BY (s.x)",
+    "ALTER TABLE src RENAME COLUMN s TO `r 1`",
+    "ALTER TABLE src CLUSTER BY NONE",
+)
 LIKED = (
     Case("like a Delta table", "CREATE TABLE t LIKE src", (SRC, SRC_ROWS), quick=True),
     Case("like, with properties", "CREATE TABLE t LIKE src TBLPROPERTIES ('x' = 'y')", (SRC,)),
@@ -73,6 +80,25 @@ CLONED = (
     Case("clone to a location", "CREATE TABLE t SHALLOW CLONE src LOCATION '{dir}/new'", (SRC, SRC_ROWS)),
     Case("clone by path", "CREATE TABLE delta.`{dir}/new` SHALLOW CLONE src", (SRC, SRC_ROWS), "delta.`{dir}/new`"),
     Case("clone a clustered one", "CREATE TABLE t SHALLOW CLONE src", (CLUSTERED,)),
+    *(
+        Case(
+            f"clone v{version} of {of}",
+            f"CREATE TABLE t SHALLOW CLONE src VERSION AS OF {version}",
+            before,
+            quick=quick,
+        )
+        for version, of, before, quick in (
+            (0, "one that is clustered otherwise now", CLUSTERED_ANEW, False),
+            (2, "one that is clustered no more, from a checkpoint", CLUSTERED_ANEW, True),
+            (3, "one that is clustered no more", (*CLUSTERED_ANEW, "ALTER TABLE src CLUSTER BY (a)"), False),
+            (
+                0,
+                "one that is clustered only now",
+                ("CREATE TABLE src (id INT) USING delta", "ALTER TABLE src CLUSTER BY (id)"),
+                False,
+            ),
+        )
+    ),
     Case("clone a mapped one", "CREATE TABLE t SHALLOW CLONE src", (MAPPED,)),
     Case("clone another format", "CREATE TABLE t SHALLOW CLONE pq", (PARQUET,)),
     Case(

@@ -246,7 +246,6 @@ ODD_NAME = StateColumn(name="a b", type="int")
         ((ODD_NAME,), {"delta.columnMapping.mode": "none"}, "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES"),
         ((ODD_NAME,), {"delta.columnMapping.mode": "name"}, None),
         ((ODD_NAME,), {"delta.enableIcebergCompatV2": "true"}, None),
-        ((StateColumn(name="a", type="interval day to second"),), {}, "DELTA_UNSUPPORTED_DATA_TYPES"),
         (
             (StateColumn(name="_change_type", type="string"),),
             {"delta.enableChangeDataFeed": "true"},
@@ -262,16 +261,49 @@ ODD_NAME = StateColumn(name="a b", type="int")
     ],
 )
 def test_columns(columns: tuple[StateColumn, ...], properties: dict[str, str], condition: str | None) -> None:
-    given = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
-    sql = f"{CREATE} TBLPROPERTIES ({given})" if given else CREATE
-    assert foreseen(sql, NOTHING, Provided((*columns,), ())) == condition
+    assert foreseen(CREATE, NOTHING, Provided(columns, (), configuration=properties)) == condition
+
+
+@pytest.mark.parametrize(
+    ("inside", "condition"),
+    [
+        ("interval day to second", "DELTA_UNSUPPORTED_DATA_TYPES"),
+        ("time(6)", "DELTA_UNSUPPORTED_DATA_TYPES"),
+        ("string collate UTF8_LCASE", "DELTA_UNSUPPORTED_DATA_TYPES"),
+        ("geometry(4326)", "DELTA_GEOSPATIAL_NOT_SUPPORTED"),
+        ("int", None),
+    ],
+)
+def test_types_that_delta_does_not_store_and_fields_that_are_called_so(inside: str, condition: str | None) -> None:
+    column = StateColumn(name="a", type=f"struct<interval-kind:{inside}>")
+    provided = Provided((ID, column), (), types={"id": frozenset(("bigint",)), "a": frozenset(("struct", inside))})
+    assert foreseen(CREATE, NOTHING, provided) == condition
+
+
+WITH_DEFAULT = Provided((StateColumn(name="a", type="int", default="1"),), ())
+
+
+@pytest.mark.parametrize(
+    ("ignored_by", "condition"),
+    [
+        (None, None),
+        ("the session", "WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED"),
+        ("the statement", "WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED"),
+    ],
+)
+def test_the_session_may_give_the_feature_for_defaults_unless_its_protocol_is_ignored(
+    ignored_by: str | None, condition: str | None
+) -> None:
+    feature, ignore = {"delta.feature.allowcolumndefaults": "supported"}, {"delta.ignoreProtocolDefaults": "true"}
+    around = replace(NOTHING, defaults={**feature, **(ignore if ignored_by == "the session" else {})})
+    provided = replace(WITH_DEFAULT, configuration=ignore if ignored_by == "the statement" else {})
+    assert foreseen(CREATE, around, provided) == condition
 
 
 def test_a_replaced_table_keeps_its_feature_for_defaults() -> None:
     kept = replace(TABLE, before=BEFORE.model_copy(update={"features": ("allowColumnDefaults",)}))
-    provided = Provided((StateColumn(name="a", type="int", default="1"),), ())
-    assert foreseen(REPLACE, kept, provided) is None
-    assert foreseen(REPLACE, TABLE, provided) == "WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED"
+    assert foreseen(REPLACE, kept, WITH_DEFAULT) is None
+    assert foreseen(REPLACE, TABLE, WITH_DEFAULT) == "WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED"
 
 
 ADOPTED = replace(

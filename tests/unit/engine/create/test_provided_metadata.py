@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from pyspark.sql.types import DataType, DateType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import DataType, DateType, LongType, StringType, StructField, StructType, VariantType
 
 from engine.create import provided_metadata, table_properties
 from engine.create.provided_metadata import Provided, session_defaults
@@ -14,6 +14,7 @@ from engine.model.create_values import StateColumn, TableState
 from engine.model.errors import UsageError
 from engine.sql.parse_create import parse_create
 from engine.table.logged_schema import LoggedMetadata
+from engine.table.table_state import DeltaTableNow
 from tests.unit.engine.create.test_metadata_after import BEFORE, Session
 
 
@@ -71,8 +72,9 @@ def provided_by(
     """What ``sql`` provides if a query of it has a column "a" of each of these types, NOT NULL; ``source`` is the table
     that it copies, at v5."""
     fields = StructType([StructField("a", one, False) for one in types])
+    now = DeltaTableNow("id", 5, source, fields) if source else None
     monkeypatch.setattr(provided_metadata, "schema_of", lambda *_: fields)
-    monkeypatch.setattr(provided_metadata, "delta_table_now", lambda *_: SimpleNamespace(state=source, version=5))
+    monkeypatch.setattr(provided_metadata, "delta_table_now", lambda *_: now)
     return provided_metadata.provided_metadata(Session(), parse_create(sql))  # type: ignore[arg-type]
 
 
@@ -98,6 +100,12 @@ def test_a_definition_gives_types_as_spark_names_them_and_char_as_typed(monkeypa
 def test_a_not_null_field_inside_a_struct_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     sql = "CREATE TABLE t (s STRUCT<a: INT NOT NULL>) USING delta"
     assert provided_by(monkeypatch, sql, StructType([StructField("a", LongType(), False)])).nested_not_null
+
+
+@pytest.mark.parametrize("sql", ["CREATE TABLE t (s STRUCT<a: VARIANT>) USING delta", "CREATE TABLE t SHALLOW CLONE s"])
+def test_the_types_inside_of_the_columns_are_known(monkeypatch: pytest.MonkeyPatch, sql: str) -> None:
+    type_ = StructType([StructField("timestamp_ntz", VariantType())])
+    assert provided_by(monkeypatch, sql, type_, source=BEFORE).types_inside == {"struct", "variant"}
 
 
 def test_without_columns_only_the_comment_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,7 +223,7 @@ def test_a_time_is_the_last_version_before_it(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize(
-    ("named", "features"), [(("deletionVectors",), ("deletionVectors",)), ((), ("appendOnly", "invariants"))]
+    ("named", "features"), [(("clustering",), ("clustering",)), ((), ("appendOnly", "invariants"))]
 )
 def test_a_clone_of_an_older_version_has_its_state(
     monkeypatch: pytest.MonkeyPatch, named: tuple[str, ...], features: tuple[str, ...]
@@ -233,11 +241,15 @@ def test_a_clone_of_an_older_version_has_its_state(
     monkeypatch.setattr(provided_metadata, "logged_metadata", lambda *_: logged)
     monkeypatch.setattr(provided_metadata, "list_files", lambda *_: [SimpleNamespace(bytes=7)] * 2)
     monkeypatch.setattr(provided_metadata, "with_log", lambda _, columns, *__: tuple(columns))
-    now = BEFORE.model_copy(update={"properties": {"new": "1"}, "num_files": 9})
+    monkeypatch.setattr(provided_metadata, "logged_clustering", lambda *_: ("then",))
+    now = BEFORE.model_copy(update={"properties": {"new": "1"}, "num_files": 9, "clustering_columns": ("now",)})
     clone = provided_by(monkeypatch, "CREATE TABLE t SHALLOW CLONE s VERSION AS OF 3", LongType(), source=now)
     assert (clone.configuration, clone.num_files, clone.num_bytes) == ({"old": "1"}, 2, 14)
-    state = provided_metadata.state_at(Session(), "s", now, 3)  # type: ignore[arg-type]
-    assert (state.comment, state.features, state.location) == ("then", features, now.location)
+    assert clone.clustering_columns == (("then",) if "clustering" in named else ())
+    table = DeltaTableNow("t", 5, now, StructType([]))
+    then = provided_metadata.delta_table_at(Session(), "s", table, 3)  # type: ignore[arg-type]
+    assert (then.version, then.state.comment, then.state.features) == (3, "then", features)
+    assert then.state.location == now.location
 
 
 @pytest.mark.parametrize(("partitions", "items"), [("", ()), ("PARTITIONED BY (A)", ("`a`",))])

@@ -5,9 +5,16 @@ from __future__ import annotations
 import pytest
 from pyspark.sql.types import ArrayType, DataType, IntegerType, MapType, NullType, StringType, StructField, StructType
 
-from engine.table.nested_types import has_not_null, has_unenforceable, holds_void, leaves_of
+from engine.table.nested_types import has_not_null, has_unenforceable, holds_void, leaves_of, types_in
 
 INT = IntegerType()
+
+
+def test_the_types_in_a_type_are_no_names_of_fields() -> None:
+    text = StringType("UTF8_LCASE")
+    inside = StructType([StructField("variant", text), StructField("map<x", MapType(INT, ArrayType(NullType())))])
+    assert types_in(inside) == {"struct", "map", "array", "int", "void", "string collate UTF8_LCASE"}
+    assert types_in(StructType([])) == {"struct"}
 
 
 def struct(type_: DataType = INT, *, nullable: bool = True) -> StructType:

@@ -108,12 +108,22 @@ def test_the_versions_of_a_protocol_support_all_of_its_features(features: set[st
         (StateColumn(name="a", type="int", nullable=False), "invariants"),
         (StateColumn(name="a", type="int", generated_as="b + 1"), "generatedColumns"),
         (StateColumn(name="a", type="bigint", identity=True), "identityColumns"),
-        (StateColumn(name="a", type="array<timestamp_ntz>"), "timestampNtz"),
-        (StateColumn(name="a", type="variant"), "variantType"),
     ],
 )
 def test_columns_enable_features(column: StateColumn, feature: str) -> None:
     assert feature in new(column).features
+
+
+@pytest.mark.parametrize(("type_", "feature"), [("timestamp_ntz", "timestampNtz"), ("variant", "variantType")])
+def test_types_enable_features_and_names_of_fields_do_not(type_: str, feature: str) -> None:
+    column = StateColumn(name="a", type=f"array<struct<{type_}:string>>")
+    configuration = {"delta.ignoreProtocolDefaults": "true"}
+    for types, features in ((("array", "struct", "string"), frozenset()), (("array", type_), {feature})):
+        for made in (
+            protocol_for_new_table([column], configuration, {}, types=types),
+            merged_protocol(Protocol(1, 1, frozenset()), [column], configuration, types=types),
+        ):
+            assert made.features == features
 
 
 @pytest.mark.parametrize(("key", "feature"), BY_PROPERTY.items())
