@@ -20,7 +20,7 @@ from engine.model.scan import DerivedConjunct
 from engine.spark.spark_errors import collected
 from engine.sql.literals import INTEGERS, MAX_VALUES, few_literals, literal, one_of, printed, within
 from engine.sql.names import quote
-from engine.sql.sql_text import function_names, tokenize
+from engine.sql.sql_text import columns_named, function_names, replaced, tokenize
 from engine.table.logged_schema import LoggedColumn
 
 if TYPE_CHECKING:
@@ -55,16 +55,14 @@ def derive_generated(
         if column.generated_as is None or column.name.lower() not in partitions:
             continue
         for key in keys:
-            if _is_base(merge, key, column.generated_as) and merge.typed.target.reference:
+            if _is_base(key, column.generated_as) and merge.typed.target.reference:
                 text, because = _implied(spark, merge, view, key, column.name, column.generated_as.strip())
                 yield DerivedConjunct(column=_reference(merge, column.name), text=text, why_not=because)
 
 
-def _is_base(merge: AnalyzedMerge, key: Key, generated_as: str) -> bool:
+def _is_base(key: Key, generated_as: str) -> bool:
     """Whether the key is the one column that the generation expression names."""
-    columns = {column.name.lower() for column in merge.target_schema}
-    named = {token.name.lower() for token in tokenize(generated_as) if not token.is_string}
-    return named & columns == {key.target.target_columns[0].lower()}
+    return columns_named(generated_as) == {key.target.target_columns[0].lower()}
 
 
 def _reference(merge: AnalyzedMerge, column: str) -> str:
@@ -81,18 +79,22 @@ def _implied(
     if base_type in INTEGERS:
         # computed in the width of the column that it is generated from, which a key of the source may not have
         value = f"CAST({value} AS {base_type})"
+
+    def of(text: str) -> str:
+        """The generation expression of ``text`` in the place of its one column."""
+        return replaced(generated_as, {base.lower(): text})
+
     from_time = base_type == "timestamp"
     if type_ not in (*INTEGERS, "date", "string"):
         return "", f"{type_} has no order that partitions can be trusted with"
     if from_time and not GROWING.match(generated_as):
         return "", ZONE_ALONE
     # a date or a text that is made a time on the way depends on the zone as well
-    by_way_of_time = any(token.word.startswith("TIMESTAMP") for token in tokenize(generated_as))
+    by_way_of_time = any(token.word.startswith("TIMESTAMP") for token in tokenize(of("0")))
     if not from_time and (by_way_of_time or not function_names(generated_as) <= PLAIN):
         return "", f"{generated_as} may depend on more than its column"
     origin = f"FROM {view} AS {merge.source_reference} WHERE {value} IS NOT NULL"
-    expression = computed(generated_as, base, value)
-    assert expression is not None  # the key is the one column that it names
+    expression = of(value)
     least, most = (f"({value} {sign} {ZONES_APART})" if from_time else value for sign in "-+")
     try:
         if not from_time:
@@ -103,8 +105,7 @@ def _implied(
             if values := few_literals(type_, found):
                 return one_of(named, values), ""
         first_value, last_value = (
-            printed(type_, f"{end}({computed(generated_as, base, text)})")
-            for end, text in (("min", least), ("max", most))
+            printed(type_, f"{end}({of(text)})") for end, text in (("min", least), ("max", most))
         )
         ((low, high, unknown),) = collected(
             spark, f"SELECT {first_value}, {last_value}, count_if(({expression}) IS NULL) {origin}"
@@ -121,12 +122,3 @@ def _implied(
     if type_ == "string" and from_time and not (FOUR_DIGITS.match(low) and FOUR_DIGITS.match(high)):
         return "", "years of more than four digits have another order as text"
     return within(named, first, last), ""
-
-
-def computed(expression: str, base: str, value: str) -> str | None:
-    """The generation expression with ``value`` in the place of its one base column; None if it names it not at all."""
-    tokens = tokenize(expression)
-    named = [token for token in tokens if not token.is_string and token.name.lower() == base.lower()]
-    for token in reversed(named):
-        expression = expression[: token.start] + value + expression[token.end :]
-    return expression if named else None

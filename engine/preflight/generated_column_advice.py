@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge, Expression
-from engine.merge.derive_generated import GROWING, computed
+from engine.merge.derive_generated import GROWING
 from engine.merge.find_touched_files import Matches
 from engine.merge.prepare_delta_scan import DeltaScan, files_for_scan, where
 from engine.model.errors import CancelledError, EngineError, UnreachableError
@@ -17,7 +17,7 @@ from engine.model.plan import Remark
 from engine.sql.expressions import read_expression
 from engine.sql.names import quote
 from engine.sql.resolve import resolve
-from engine.sql.sql_text import is_name_of, names_in, text_of
+from engine.sql.sql_text import columns_named, is_name_of, names_in, replaced, text_of
 from engine.table.logged_schema import LoggedColumn
 
 if TYPE_CHECKING:
@@ -81,7 +81,8 @@ def implied_predicates(merge: AnalyzedMerge, columns: Sequence[LoggedColumn]) ->
                 growing = GROWING.match(column.generated_as.strip()) and type_ in TIMES
                 if operator != "=" and not growing:
                     continue
-                if (bound := computed(column.generated_as, base, f"CAST({value} AS {type_})")) is not None:
+                if base.lower() in columns_named(column.generated_as):
+                    bound = replaced(column.generated_as, {base.lower(): f"CAST({value} AS {type_})"})
                     bounds.append(f"{merge.typed.target.reference}.{quote(column.name)} {operator} {bound}")
         if bounds:
             yield " AND ".join(dict.fromkeys(bounds))

@@ -129,17 +129,27 @@ def text_of(sql: str, tokens: Sequence[Token]) -> str:
 
 
 def substituted(sql: str, values: Mapping[str, str]) -> str:
-    """``sql`` with each column of ``values`` (lower-case name → expression) replaced by its expression in brackets.
+    """``sql`` with each column of ``values`` (lower-case name → expression) replaced by its expression in brackets."""
+    return replaced(sql, {name: f"({value}\n)" for name, value in values.items()})
 
-    Function names, struct fields after a dot and a lambda's own variables are no columns.
-    """
+
+def replaced(sql: str, values: Mapping[str, str]) -> str:
+    """``sql`` with each column of ``values`` (lower-case name → text) replaced by that text, which no sign beside it
+    may take apart."""
+    firsts = [token for token in _columns(sql) if token.name.lower() in values]
+    return edited(sql, [Edit(token.start, token.end, values[token.name.lower()]) for token in firsts])
+
+
+def columns_named(sql: str) -> frozenset[str]:
+    """The columns that ``sql`` names, in lower case."""
+    return frozenset(token.name.lower() for token in _columns(sql))
+
+
+def _columns(sql: str) -> list[Token]:
+    """The tokens that name a column: functions, types, struct fields after a dot and a lambda's own variables are
+    none."""
     tokens, root = read_expression(sql)
-    parts = []
-    for node in free_names(root):
-        first = tokens[node.start]
-        if node.kind == "name" and first.name.lower() in values:
-            parts.append(Edit(first.start, first.end, f"({values[first.name.lower()]}\n)"))
-    return edited(sql, parts)
+    return [tokens[node.start] for node in free_names(root) if node.kind == "name"]
 
 
 def is_name_of(sql: str, column: str) -> bool:

@@ -113,3 +113,22 @@ def test_a_column_that_is_generated_from_two_is_not_bounded_by_one(shop: Any) ->
     build(shop, "tgt", "id + length(name)", "BIGINT")
     looked = plan(shop, f"MERGE INTO tgt t USING src s ON t.id = s.id {UPSERT}", rows=0)
     assert [one.column for one in looked.scan.derived] == ["t.id"]
+
+
+def test_a_column_may_be_called_as_the_type_and_the_function_of_the_expression(spark: Any) -> None:
+    with own_schema(spark):
+        spark.sql(
+            "CREATE TABLE tgt (date TIMESTAMP, year DATE, a DATE GENERATED ALWAYS AS (CAST(date AS DATE)), "
+            "b INT GENERATED ALWAYS AS (year(year))) USING delta PARTITIONED BY (a, b)"
+        )
+        spark.sql(f"INSERT INTO tgt (date, year) SELECT at, d FROM (SELECT {COLUMNS} FROM range(0, 800, 80))")
+        spark.sql(
+            f"CREATE TABLE src USING delta AS SELECT at AS date, d AS year FROM (SELECT {COLUMNS} FROM range(80, 81))"
+        )
+        on = "t.date = s.date AND t.year = s.year"
+        looked = plan(spark, f"MERGE INTO tgt t USING src s ON {on} WHEN MATCHED THEN DELETE", rows=0)
+        assert [one.text for one in looked.scan.derived[2:]] == [
+            "t.`a` >= DATE'2024-03-10' AND t.`a` <= DATE'2024-03-14'",
+            "t.`b` = 2024",
+        ]
+        assert apply(spark, looked).kept

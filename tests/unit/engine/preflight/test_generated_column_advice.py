@@ -14,7 +14,7 @@ from engine.preflight.generated_column_advice import generated_predicate, implie
 from engine.sql.parse import parse_merge
 from engine.table.logged_schema import LoggedColumn
 
-TYPES = {"at": "timestamp", "n": "int", "v": "int"}
+TYPES = {"at": "timestamp", "n": "int", "v": "int", "date": "timestamp"}
 DAY = "CAST(at AS DATE)"
 
 
@@ -67,6 +67,12 @@ def test_a_bound_of_the_base_bounds_what_grows_with_it(typed: str, predicate: st
 def test_what_does_not_grow_with_its_base_keeps_an_equality_alone() -> None:
     assert implied("n % 7", only("t.n > 3", "n")) == []
     assert implied("n % 7", only("t.n = 3", "n")) == ["`t`.`day` = CAST(3 AS int) % 7"]
+
+
+def test_a_type_that_is_called_as_the_column_stays_a_type() -> None:
+    predicate = "`t`.`day` = CAST(CAST('a' AS timestamp) AS DATE)"
+    assert implied("CAST(date AS DATE)", only("t.date = 'a'", "date")) == [predicate]
+    assert implied("CAST(at AS DATE)", only("t.date = 'a'", "date")) == []
 
 
 def test_several_bounds_are_joined_once_each() -> None:

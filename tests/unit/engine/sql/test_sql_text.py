@@ -8,6 +8,7 @@ from engine.sql.parse import parse_merge, parse_script
 from engine.sql.sql_text import (
     and_operands,
     called_functions,
+    columns_named,
     conjuncts,
     depths,
     dotted_names,
@@ -18,6 +19,7 @@ from engine.sql.sql_text import (
     names_in,
     parameter_names,
     quoted_values,
+    replaced,
     split_top_level,
     statement_spans,
     substituted,
@@ -124,6 +126,12 @@ def test_columns_are_replaced_by_their_expressions_and_nothing_else_is() -> None
         "(x + 1\n) * f((x + 1\n).b) + transform(l, b -> b) + ('y'\n)"
     )
     assert substituted("a(1) + :a", values) == "a(1) + :a"
+
+
+def test_types_and_functions_are_no_columns_though_one_is_called_so() -> None:
+    sql = "CAST(date AS DATE) = year(`Year`) + s.month"
+    assert columns_named(sql) == {"date", "year", "s"}
+    assert replaced(sql, {"date": "d", "year": "y", "month": "m"}) == "CAST(d AS DATE) = year(y) + s.month"
 
 
 @pytest.mark.parametrize(
