@@ -24,7 +24,7 @@ from engine.merge.exact_statistics import lower_bound, upper_bound, why_not_exac
 from engine.model.plan import Splice
 from engine.model.scan import DerivedConjunct
 from engine.spark.spark_errors import collected
-from engine.sql.char_types import RAW_TYPE
+from engine.sql.char_types import compared_type
 from engine.sql.literals import INTEGERS, MAX_VALUES, few_literals, one_of, printed, within
 from engine.sql.resolve import resolve
 from engine.sql.sql_text import is_name_of
@@ -68,9 +68,8 @@ def why_not(merge: AnalyzedMerge, key: Key) -> str:
         names = (*side.source_columns, *side.target_columns)
         if len(names) != 1 or not is_name_of(side.text, names[0]):
             return f"{side.typed} is no plain column"
-        field = schema[names[0]]
-        types.append(str(field.metadata.get(RAW_TYPE, field.dataType.simpleString())))
-    source, target = ("string" if one.startswith("varchar") else one for one in types)
+        types.append(compared_type(schema[names[0]]))
+    source, target = types
     if not (source in INTEGERS and target in INTEGERS) and source != target:
         return f"the source's {source} and the target's {target} are compared in a type of neither"
     return why_not_exact(source) or (MAY_RAISE if any(merge.may_raise(e.text) for e in merge.on) else "")

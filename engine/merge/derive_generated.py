@@ -18,6 +18,7 @@ from engine.merge.analyze import AnalyzedMerge, Key
 from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.model.scan import DerivedConjunct
 from engine.spark.spark_errors import collected
+from engine.sql.char_types import compared_type
 from engine.sql.literals import INTEGERS, MAX_VALUES, few_literals, literal, one_of, printed, within
 from engine.sql.names import quote
 from engine.sql.sql_text import columns_named, function_names, replaced, tokenize
@@ -74,7 +75,7 @@ def _implied(
 ) -> tuple[str, str]:
     """(What the keys say of the generated column or "", why nothing)."""
     base, named, value = key.target.target_columns[0], _reference(merge, column), key.source.text
-    type_ = str(merge.target_type[column].dataType.simpleString())
+    type_ = compared_type(merge.target_type[column])
     base_type = merge.target_type[base].dataType.simpleString()
     if base_type in INTEGERS:
         # computed in the width of the column that it is generated from, which a key of the source may not have

@@ -18,6 +18,17 @@ RAW_TYPE = "__CHAR_VARCHAR_TYPE_STRING"
 LENGTH = re.compile(r"(char|varchar)\((\d+)\)", re.IGNORECASE)
 
 
+def declared_type(field: StructField) -> str:
+    """The field's type as Spark prints it, CHAR and VARCHAR as declared."""
+    return str((field.metadata or {}).get(RAW_TYPE) or field.dataType.simpleString())
+
+
+def compared_type(field: StructField) -> str:
+    """The type that a condition compares the field in: a VARCHAR is a string. A CHAR(n) is none: Delta fails on one."""
+    declared = declared_type(field)
+    return "string" if declared.startswith("varchar") else declared
+
+
 def raw_type(field: StructField) -> DataType | None:
     """The field's type with its CHAR(n) and VARCHAR(n); None if it has none."""
     text = (field.metadata or {}).get(RAW_TYPE)

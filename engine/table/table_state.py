@@ -12,7 +12,7 @@ from engine.model.errors import EngineError
 from engine.spark.input_files import files_of_query
 from engine.spark.schema import schema_of
 from engine.spark.spark_errors import collected, translate
-from engine.sql.char_types import RAW_TYPE
+from engine.sql.char_types import declared_type
 from engine.sql.names import quote
 from engine.table.commits import current_version
 from engine.table.logged_schema import logged_metadata, logged_schema
@@ -118,7 +118,7 @@ def state_columns(schema: StructType) -> tuple[StateColumn, ...]:
     return tuple(
         StateColumn(
             name=field.name,
-            type=str(field.metadata.get(RAW_TYPE) or field.dataType.simpleString()),
+            type=declared_type(field),
             nullable=field.nullable,
             comment=str(field.metadata.get("comment") or ""),
             default=field.metadata.get("CURRENT_DEFAULT"),

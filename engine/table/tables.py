@@ -19,7 +19,7 @@ from engine.model.browse import Column, RowPage, TableDetail, TableRef, TableVer
 from engine.model.errors import EngineError, UsageError
 from engine.spark.spark_errors import translate
 from engine.spark.why_refused import says_why_refused
-from engine.sql.char_types import RAW_TYPE
+from engine.sql.char_types import declared_type
 from engine.sql.literals import shown
 from engine.sql.names import quote, quoted_if_needed, string
 from engine.sql.store_paths import refuse_credentials
@@ -329,8 +329,7 @@ def _columns(spark: SparkSession, table: str, partitions: tuple[str, ...] = ()) 
         columns.append(
             Column(
                 name=field.name,
-                # CHAR and VARCHAR are strings to Spark; the declared type is in the metadata.
-                type=metadata.get(RAW_TYPE) or field.dataType.simpleString(),
+                type=declared_type(field),
                 nullable=field.nullable,
                 comment=metadata.get("comment") or "",
                 is_partition=field.name.lower() in in_partition,
