@@ -8,23 +8,10 @@ from dataclasses import dataclass
 
 from engine.spark.spark_errors import EXPRESSION_FAILED, SPARK_ERROR
 from engine.sql.parse_create import ParsedCreate
+from engine.table.calendar_interval import microseconds
 from engine.table.column_rules import CHECK
 from engine.table.table_features import FEATURE_PREFIX, READER_FEATURES, WRITER_FEATURES
 
-INTERVAL = re.compile(
-    r"(?:interval )?\s*((?:[+-]?(?:\d+\s+(?:week|day|hour|minute|second|millisecond|microsecond)"
-    r"|\d*\.\d+\s+second)s?(?:\s+|$))+)",
-    re.IGNORECASE,
-)
-MICROSECONDS = {
-    "week": 604_800_000_000,
-    "day": 86_400_000_000,
-    "hour": 3_600_000_000,
-    "minute": 60_000_000,
-    "second": 1_000_000,
-    "millisecond": 1_000,
-    "microsecond": 1,
-}
 INT, LONG = 2**31 - 1, 2**63 - 1
 ISOLATION_LEVELS = ("serializable", "writeserializable", "snapshotisolation")
 
@@ -168,12 +155,3 @@ def properties_given(create: ParsedCreate, *, options_stay: bool = False) -> dic
 def takes(key: str) -> Takes:
     """What the property ``key``, as Delta writes it, takes."""
     return PROPERTIES.get(key.removeprefix("delta."), ANYTHING) if key.startswith("delta.") else ANYTHING
-
-
-def microseconds(interval: str) -> int | None:
-    """The length of an interval as DeltaConfigs.parseCalendarInterval reads it, None for months, years or none."""
-    read = INTERVAL.fullmatch(interval.strip())
-    if read is None:
-        return None
-    parts = re.findall(r"([+-]?\d*\.?\d+)\s+([a-z]+?)s?\b", read[1].lower())
-    return round(sum(float(number) * MICROSECONDS[unit] for number, unit in parts))

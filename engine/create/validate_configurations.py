@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 
 from engine.create.provided_metadata import Provided
 from engine.create.situation import Situation, refusal
-from engine.create.table_properties import microseconds, properties_given, takes, unknown_property
+from engine.create.table_properties import properties_given, takes, unknown_property
 from engine.model.plan import Refused
 from engine.spark.spark_errors import EXPRESSION_FAILED
 from engine.sql.parse_create import ParsedCreate
+from engine.table.calendar_interval import milliseconds
 from engine.table.table_features import BY_LOWER_NAME, FEATURE_PREFIX
+from engine.table.undo_possible import DEFAULTS, LOG_RETENTION, RETENTION
 
-RETENTION = {"delta.logRetentionDuration": "30 days", "delta.deletedFileRetentionDuration": "1 week"}
-"""The two, with Delta's defaults, of which the first must not be shorter."""
 CATALOG_MANAGED = "delta.feature.catalogManaged"
 CATALOG_MANAGED_DEFAULT = "spark.databricks.delta.properties.defaults.feature.catalogManaged"
 
@@ -63,12 +63,12 @@ def validate_configurations(create: ParsedCreate, around: Situation, _: Provided
 
 def _retention(properties: Mapping[str, str], around: Situation) -> Iterator[Refused]:
     """DeltaConfigs.validateTombstoneAndLogRetentionDurationCompatibility."""
-    if not around.enforces_retention or not RETENTION.keys() & properties.keys():
+    if not around.enforces_retention or properties.keys().isdisjoint((LOG_RETENTION, RETENTION)):
         return
-    (log, kept), (files, deleted) = ((key, properties.get(key, default)) for key, default in RETENTION.items())
-    if (microseconds(kept) or 0) < (microseconds(deleted) or 0):
+    kept, deleted = ({**DEFAULTS, **properties}[key] for key in (LOG_RETENTION, RETENTION))
+    if (milliseconds(kept) or 0) < (milliseconds(deleted) or 0):
         yield refusal(
             EXPRESSION_FAILED,
-            f"{log} is {kept}, and {files} is {deleted}: the log must be kept at least as long.",
+            f"{LOG_RETENTION} is {kept}, and {RETENTION} is {deleted}: the log must be kept at least as long.",
             "Set both.",
         )

@@ -9,13 +9,13 @@ removed, by default that same ``deletedFileRetentionDuration`` after it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 
 from engine.model.plan import RaisedProperty, Undo
 from engine.spark.confs import is_on
+from engine.table.calendar_interval import milliseconds
 
 RETENTION = "delta.deletedFileRetentionDuration"
 LOG_RETENTION = "delta.logRetentionDuration"
@@ -30,8 +30,6 @@ DEFAULTS = {
 
 HOUR = 3_600_000
 DAY = 24 * HOUR
-_UNITS = {"week": 7 * DAY, "day": DAY, "hour": HOUR, "minute": 60_000, "second": 1000, "millisecond": 1}
-_PART = re.compile(r"([+-]?)\s*(\d+)(\.\d{1,9})?\s+(week|day|hour|minute|second|millisecond|microsecond)s?(?:\s+|$)")
 
 
 @dataclass(frozen=True)
@@ -72,20 +70,6 @@ def retention_of(properties: Mapping[str, str]) -> Retention:
         checkpoint_interval=int(interval) if interval.isdigit() and int(interval) else None,
         properties=properties,
     )
-
-
-def milliseconds(interval: str) -> int | None:
-    """``interval 1 week`` in milliseconds (DeltaConfigs.parseCalendarInterval), None for what is no such interval."""
-    text = interval.strip().lower().removeprefix("interval ").strip()
-    total, at = 0.0, 0
-    while at < len(text):
-        part = _PART.match(text, at)
-        if part is None or (part[3] and part[4] != "second"):
-            return None
-        value = float(part[2] + (part[3] or "")) * _UNITS.get(part[4], 0.001)
-        total += -value if part[1] == "-" else value
-        at = part.end()
-    return int(total) if text else None
 
 
 def undo_of_commit(

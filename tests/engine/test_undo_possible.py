@@ -19,13 +19,13 @@ from engine.plan_statement import plan as plan_any
 from engine.recovery.undo import LATER_COMMITS, RAISE_RETENTION, plan_undo, undo
 from engine.spark.confs import TRAVEL_ENFORCED
 from engine.sql.undo_statements import undo_statement, undo_statements
+from engine.table.calendar_interval import milliseconds
 from engine.table.commits import commits
 from engine.table.table_state import catalog_entry
 from engine.table.undo_possible import (
     CHECKPOINT_INTERVAL,
     LOG_RETENTION,
     RETENTION,
-    milliseconds,
 )
 from tests.engine.old_versions import directory, make_old
 
@@ -33,7 +33,17 @@ MERGE = "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.
 
 
 @pytest.mark.parametrize(
-    "text", ["interval 1 week", "2 days 3 hours 1.5 seconds", "INTERVAL 36 hours", "1 week -1 day"]
+    "text",
+    [
+        "interval 1 week",
+        "2 days 3 hours 1.5 seconds",
+        "INTERVAL 36 hours",
+        "1 week -1 day",
+        "- 1 day",
+        ".5 second",
+        "1. second",
+        "-0.001500999 seconds",
+    ],
 )
 def test_delta_reads_the_same_interval(classic: Any, text: str) -> None:
     configs = classic._jvm.org.apache.spark.sql.delta.DeltaConfigs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.create.table_properties import PROPERTIES, microseconds, takes
+from engine.create.table_properties import PROPERTIES, takes
 
 FAILED = "EXPRESSION_FAILED"
 
@@ -26,6 +26,7 @@ FAILED = "EXPRESSION_FAILED"
         ("delta.logRetentionDuration", "2 weeks 1 day", None),
         ("delta.logRetentionDuration", "1 month", FAILED),
         ("delta.logRetentionDuration", "-1 day", FAILED),
+        ("delta.logRetentionDuration", "- 1 day", FAILED),
         ("delta.logRetentionDuration", "for ever", "DELTA_INVALID_INTERVAL"),
         ("delta.logRetentionDuration", "1 month x", "DELTA_INVALID_INTERVAL"),
         ("delta.logRetentionDuration", "1.5 days", "DELTA_INVALID_INTERVAL"),
@@ -54,11 +55,3 @@ def test_a_value_that_a_property_does_not_take(key: str, value: str, condition: 
 
 def test_no_property_is_named_twice() -> None:
     assert len({name.lower() for name in PROPERTIES}) == len(PROPERTIES) == 54
-
-
-@pytest.mark.parametrize(
-    ("interval", "seconds"),
-    [("1 week", 604_800), ("interval 1 day 2 hours", 93_600), ("0.5 seconds", 0.5), ("1 year", None), ("soon", None)],
-)
-def test_the_length_of_an_interval(interval: str, seconds: float | None) -> None:
-    assert microseconds(interval) == (None if seconds is None else seconds * 1_000_000)

@@ -15,7 +15,6 @@ from engine.table.undo_possible import (
     RETENTION,
     VersionTime,
     is_refused,
-    milliseconds,
     retention_of,
     span,
     undo_of_commit,
@@ -33,29 +32,6 @@ def judged(age: int, *, commits: int | None = 8, enforced: bool = True, **proper
     names = {"retention": RETENTION, "log": LOG_RETENTION, "cleanup": LOG_CLEANUP, "interval": CHECKPOINT_INTERVAL}
     table = retention_of({names[key]: value for key, value in properties.items()})
     return undo_of_commit(VersionTime(7, at, at), table, NOW, enforced=enforced, commits=commits)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("interval 1 week", 7 * DAY),
-        ("1 week", 7 * DAY),
-        ("  INTERVAL 5 WEEKS", 35 * DAY),
-        ("interval 1 week 2 days 3 hours", 9 * DAY + 3 * HOUR),
-        ("interval 7 day 5 day", 12 * DAY),
-        ("interval 1.5 seconds", 1500),
-        ("interval +3 days", 3 * DAY),
-        ("0 seconds", 0),
-        ("interval 1500 microseconds", 1),
-        ("interval 1.5 days", None),
-        ("interval 1 month", None),
-        ("7days", None),
-        ("interval 1 1 days", None),
-        ("", None),
-    ],
-)
-def test_an_interval_is_read_as_delta_reads_it(text: str, expected: int | None) -> None:
-    assert milliseconds(text) == expected
 
 
 def test_the_boundary_is_a_millisecond() -> None:
