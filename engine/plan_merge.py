@@ -33,11 +33,10 @@ from engine.model.errors import CancelledError, EngineError, UnreachableError, U
 from engine.model.plan import Plan, PlanningState, Refused, Remark
 from engine.model.progress import OnProgress
 from engine.preflight.assemble_plan import assemble_plan
-from engine.preflight.changes import changes_of
+from engine.preflight.changes import with_changes
 from engine.preflight.duplicate_keys import find_conflicts
 from engine.preflight.expected_rows import checked_table, expected_rows
 from engine.preflight.findings import Basis, Findings
-from engine.preflight.planned_merge import PlannedMerge
 from engine.preflight.refusals import refused_at_start, refused_while_writing
 from engine.preflight.samples import sample_rows
 from engine.preflight.silent_faults import silent_faults
@@ -255,13 +254,9 @@ def state_of(
 
 
 def _with_undo_and_changes(spark: SparkSession, plan: Plan, findings: Findings, options: Options) -> Plan:
-    merge, target = findings.merge, findings.basis.target
-    undo = undo_of_merge(spark, plan.target.name, merge.version, target.detail)
-    changes = None
-    if options.changes:
-        planned = PlannedMerge(merge, findings.source, target.rules, target.assigned)
-        changes = changes_of(spark, planned, plan.target, private=options.private)
-    return plan.model_copy(update={"undo": undo, "changes": changes})
+    undo = undo_of_merge(spark, plan.target.name, findings.merge.version, findings.basis.target.detail)
+    plan = plan.model_copy(update={"undo": undo})
+    return with_changes(spark, plan, findings.planned, private=options.private) if options.changes else plan
 
 
 @dataclass(frozen=True)

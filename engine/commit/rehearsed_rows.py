@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge, analyze
+from engine.merge.prepare_delta_scan import merge_reads
 from engine.merge.prepare_source import PreparedSource, free_source, new_view_name, prepare_source
 from engine.merge.running_statement import frozen_sql
 from engine.model.checks import Checks
@@ -15,9 +16,9 @@ from engine.model.plan import Plan
 from engine.preflight.advice import MUST_ACCEPT
 from engine.preflight.assignments import assignments
 from engine.preflight.rows_after import rows_after
-from engine.preflight.target_reads import describe_detail, target_columns
-from engine.preflight.target_rules import target_rules
-from engine.spark.confs import AS_MERGE_READS, confs_set
+from engine.preflight.target_reads import describe_detail, partitioned_files, target_columns
+from engine.preflight.target_rules import TargetRules, target_rules
+from engine.spark.confs import confs_set
 from engine.spark.spark_errors import collected
 from engine.sql.names import quote
 from engine.sql.parse import parse_merge
@@ -63,8 +64,10 @@ def row_deviations(spark: SparkSession, plan: Plan, clone: str, version: int) ->
     source = prepare_source(spark, merge, plan.decision, view=new_view_name())
     view = source.view.replace("_source_", "_after_")
     try:
-        with confs_set(spark, AS_MERGE_READS):
-            names = _rows_after(spark, merge, source, view)
+        detail = describe_detail(spark, merge.target_name)
+        columns = target_columns(spark, merge, detail)
+        with confs_set(spark, merge_reads(spark, merge, partitioned_files(spark, merge, detail, columns))):
+            names = _rows_after(spark, merge, source, target_rules(spark, merge, columns, detail), view)
             sides = [f"SELECT {names} FROM {one}" for one in (view, f"{clone} VERSION AS OF {version}")]
             for metric, (first, second) in (("rows missing", sides), ("rows too many", sides[::-1])):
                 rows = collected(spark, f"SELECT count(*) AS n FROM ({first} EXCEPT ALL {second})")
@@ -75,10 +78,10 @@ def row_deviations(spark: SparkSession, plan: Plan, clone: str, version: int) ->
         free_source(spark, view)
 
 
-def _rows_after(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, view: str) -> str:
+def _rows_after(
+    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, rules: TargetRules, view: str
+) -> str:
     """Make ``view`` of the rows after the MERGE. The columns of it that can be compared, as SQL text."""
-    detail = describe_detail(spark, merge.target_name)
-    rules = target_rules(spark, merge, target_columns(spark, merge, detail), detail)
     assigned = assignments(spark, merge, rules)
     rows = rows_after(spark, merge, source, rules, assigned)
     rows.createOrReplaceTempView(view)

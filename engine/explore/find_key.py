@@ -120,7 +120,7 @@ def _find(spark: SparkSession, plan: Plan, typed: str, private: bool, checks: Ch
     faults = row_faults(spark, plan, planned, checks, question.of_target_rows)
     look = Look(spark, plan, merge, source, writes, faults, private)
     found: dict[ClauseKind, list[Any]] = {}
-    with confs_set(spark, {**for_rows(source.num_rows), **merge_reads(spark, merge)}):
+    with confs_set(spark, {**for_rows(source.num_rows), **merge_reads(spark, merge, planned.files)}):
         found["matched"] = _pairs(look, question)
         if question.by_value or not (question.source or question.pairs):
             found["not_matched_by_source"] = _lone_targets(look, question)

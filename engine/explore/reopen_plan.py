@@ -10,7 +10,7 @@ from engine.model.errors import EngineError
 from engine.model.plan import Plan
 from engine.preflight.assignments import assignments
 from engine.preflight.planned_merge import PlannedMerge
-from engine.preflight.target_reads import describe_detail, target_columns
+from engine.preflight.target_reads import describe_detail, partitioned_files, target_columns
 from engine.preflight.target_rules import target_rules
 
 if TYPE_CHECKING:
@@ -36,8 +36,10 @@ def planned_merge(spark: SparkSession, plan: Plan) -> PlannedMerge:
         hint=None,
     )
     detail = describe_detail(spark, merge.target_name)
-    rules = target_rules(spark, merge, target_columns(spark, merge, detail), detail)
-    return PlannedMerge(merge, source, rules, assignments(spark, merge, rules))
+    columns = target_columns(spark, merge, detail)
+    rules = target_rules(spark, merge, columns, detail)
+    files = partitioned_files(spark, merge, detail, columns)
+    return PlannedMerge(merge, source, rules, assignments(spark, merge, rules), files)
 
 
 def source_gone() -> EngineError:

@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine.merge.prepare_delta_scan import merge_reads
+from engine.merge.run_with_source_lost_retries import lost_blocks
 from engine.model.changes import Changes, ColumnChange, Transition
-from engine.model.plan import Target
+from engine.model.errors import ENDS_ALL, EngineError
+from engine.model.plan import Plan, Remark, Target
 from engine.preflight.changed_rows import ACTION, INTEGER, ChangedColumn, ChangedRows, changed_rows
 from engine.preflight.concentrations import concentrations
 from engine.preflight.counted_values import first_of_each
@@ -28,13 +30,30 @@ TRANSITIONS = 3
 ACTIONS = ("insert", "update", "delete")
 
 
+def with_changes(spark: SparkSession, plan: Plan, planned: PlannedMerge, *, private: bool) -> Plan:
+    """``plan`` with what it changes, or with CHANGES_UNKNOWN: what fails here is no reason to have no plan."""
+    try:
+        return plan.model_copy(update={"changes": changes_of(spark, planned, plan.target, private=private)})
+    except EngineError as error:
+        if error.condition in ENDS_ALL or lost_blocks(error):
+            raise
+        remark = Remark(
+            code="CHANGES_UNKNOWN",
+            sentence="What the MERGE changes by column is not known: the question itself failed.",
+            # the message may hold a value
+            evidence=f"[{error.condition}]" if private else f"[{error.condition}] {error.message}",
+            exactness="unknown",
+        )
+        return plan.model_copy(update={"warnings": (*plan.warnings, remark)})
+
+
 def changes_of(spark: SparkSession, planned: PlannedMerge, target: Target, *, private: bool) -> Changes:
     """What the MERGE changes. It costs one more join of the source with the target.
 
     ``private`` leaves all values out: sums, transitions and concentrations. Raises EngineError.
     """
     sizes = for_rows(planned.source.num_rows, target.num_rows)
-    with confs_set(spark, {**sizes, **merge_reads(spark, planned.merge)}):
+    with confs_set(spark, {**sizes, **merge_reads(spark, planned.merge, planned.files)}):
         return _changes(spark, planned, target, private)
 
 

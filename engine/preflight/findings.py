@@ -15,6 +15,7 @@ from engine.merge.run_with_source_lost_retries import Attempt
 from engine.model.conflicts import Conflicts
 from engine.model.expectation import ExpectationResult
 from engine.model.plan import Decision, PlanningState, Refused, Remark, Sample
+from engine.preflight.planned_merge import PlannedMerge
 from engine.preflight.target_reads import DescribedTarget
 
 
@@ -47,6 +48,11 @@ class Findings:
     faults: tuple[Remark, ...] = ()
     not_compared: str = ""
     expectations: tuple[ExpectationResult, ...] = ()
+
+    @property
+    def planned(self) -> PlannedMerge:
+        target = self.basis.target
+        return PlannedMerge(self.merge, self.source, target.rules, target.assigned, self.scan.scan.before)
 
     @property
     def merge(self) -> AnalyzedMerge:

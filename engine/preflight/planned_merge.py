@@ -8,13 +8,16 @@ from engine.merge.analyze import AnalyzedMerge
 from engine.merge.prepare_source import PreparedSource
 from engine.preflight.assignments import ClauseAssignments
 from engine.preflight.target_rules import TargetRules
+from engine.table.log_file import LogFile
 
 
 @dataclass(frozen=True)
 class PlannedMerge:
-    """The MERGE at the version that is planned, its frozen source, and what its clauses write."""
+    """The MERGE at the version that is planned, its frozen source, and what its clauses write. ``files`` are the
+    target's, for the values of its partitions: () where it has none."""
 
     merge: AnalyzedMerge
     source: PreparedSource
     rules: TargetRules
     assigned: tuple[ClauseAssignments, ...]
+    files: tuple[LogFile, ...]

@@ -77,6 +77,13 @@ def target_files(spark: SparkSession, merge: AnalyzedMerge, columns: tuple[Logge
     return logical_names(list_files(spark, merge.path, merge.version), columns)
 
 
+def partitioned_files(
+    spark: SparkSession, merge: AnalyzedMerge, detail: Any, columns: tuple[LoggedColumn, ...]
+) -> tuple[LogFile, ...]:
+    """Those files where the table has partitions, whose values a read may stumble over (merge_reads); () elsewhere."""
+    return target_files(spark, merge, columns) if detail["partitionColumns"] else ()
+
+
 def describe_target(
     spark: SparkSession, merge: AnalyzedMerge, detail: Any, columns: tuple[LoggedColumn, ...]
 ) -> DescribedTarget:

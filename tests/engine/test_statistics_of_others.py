@@ -13,6 +13,8 @@ import pyarrow as pa
 import pytest
 
 from engine.commit.staleness import any_match
+from engine.explore.changes import changes
+from engine.explore.find_key import find_key
 from engine.explore.layout_advice import no_statistics
 from engine.explore.skipping import facts
 from engine.merge.exact_statistics import why_not_exact
@@ -284,6 +286,24 @@ def test_partition_values_of_another_hand_are_what_a_merge_reads(
     spark.sql(f"CREATE OR REPLACE TABLE src_k USING delta AS SELECT CAST(k AS {type_}) AS k, 'new' AS v "
               f"FROM VALUES {keys} AS x(k)")  # fmt: skip
     same_as_typed(spark, odd, "t.k = s.k", "src_k", sampled=2)
+
+
+def test_what_is_asked_later_stumbles_over_no_partition_value_that_the_merge_reads(
+    others: tuple[Any, Path], tmp_path: Path
+) -> None:
+    spark, _ = others
+    table = name_of(tmp_path / "t")
+    spark.sql(f"CREATE TABLE {table} (k INT, v STRING) USING delta PARTITIONED BY (k)")
+    for at in range(2):
+        spark.sql(f"INSERT INTO {table} SELECT NULL, 'old{at}'")
+    written = iter(("7.0", "8"))
+    odd = name_of(edited(tmp_path / "t", lambda add: add["partitionValues"].update(k=next(written))))
+    spark.sql("CREATE OR REPLACE TABLE src_k USING delta AS SELECT * FROM VALUES (7, 'new'), (8, 'new') AS x(k, v)")
+    looked = plan(spark, f"MERGE INTO {odd} t USING src_k s ON t.k = s.k {UPSERT}", changes=True)
+    assert looked.changes is not None
+    assert looked.changes.updated == looked.promise["numTargetRowsUpdated"] == 2
+    assert changes(spark, looked.model_copy(update={"changes": None})) == looked.changes
+    assert [one.kind for one in find_key(spark, looked, "t.v = 'old1'").rows][:1] == ["matched"]
 
 
 VECTORS = ("without", "with", "with some already")
