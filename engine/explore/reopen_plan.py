@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.commit.staleness import changed_metadata
 from engine.merge.analyze import analyze_again
 from engine.merge.prepare_source import PreparedSource, get_merge_source, used_columns
-from engine.model.errors import EngineError
+from engine.model.errors import EngineError, StalePlanError
 from engine.model.plan import Plan
 from engine.preflight.assignments import assignments
 from engine.preflight.planned_merge import PlannedMerge
 from engine.preflight.target_reads import describe_detail, partitioned_files, target_columns
 from engine.preflight.target_rules import target_rules
+from engine.table.commits import current_version
+from engine.table.logged_schema import logged_metadata
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
 def planned_merge(spark: SparkSession, plan: Plan) -> PlannedMerge:
-    """Analyze the MERGE of ``plan`` again, in the session that planned. Raises EngineError ``SOURCE_GONE``."""
+    """Analyze the MERGE of ``plan`` again, in the session that planned. Raises EngineError: ``SOURCE_GONE``, and
+    ``STALE_PLAN`` where the columns or properties of the table changed since."""
     view = plan.session.source_view
     try:
         get_merge_source(spark, view)
     except RuntimeError as error:
         raise source_gone() from error
+    _check_rules(spark, plan)
     merge = analyze_again(spark, plan)
     source = PreparedSource(
         view=view or "",
@@ -40,6 +45,20 @@ def planned_merge(spark: SparkSession, plan: Plan) -> PlannedMerge:
     rules = target_rules(spark, merge, columns, detail)
     files = partitioned_files(spark, merge, detail, columns)
     return PlannedMerge(merge, source, rules, assignments(spark, merge, rules), files)
+
+
+def _check_rules(spark: SparkSession, plan: Plan) -> None:
+    """The rows of the plan's version are read, and what is written of them is told by the table as it is now."""
+    planned_at, now = plan.target.version, current_version(spark, plan.target.name)
+    if now == planned_at:
+        return
+    changed = changed_metadata(*(logged_metadata(spark, plan.target.path, version) for version in (planned_at, now)))
+    if changed:
+        raise StalePlanError(
+            "STALE_PLAN",
+            f"{plan.target.name} itself changed since the plan: {'; '.join(changed)}.",
+            "Plan again, and then ask again.",
+        )
 
 
 def source_gone() -> EngineError:

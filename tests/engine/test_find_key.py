@@ -11,7 +11,7 @@ import pytest
 from engine.explore.find_key import FoundKey, FoundRow, find_key
 from engine.explore.key_question import is_predicate, values_of
 from engine.merge.prepare_source import free_source
-from engine.model.errors import EngineError
+from engine.model.errors import EngineError, StalePlanError
 from engine.model.plan import Plan
 from engine.plan_merge import plan
 from tests.conftest import own_schema
@@ -206,6 +206,17 @@ def test_what_cannot_be_asked_says_so(shop: Any, planned: Plan) -> None:
     gone = planned.model_copy(update={"session": planned.session.model_copy(update={"source_view": "gone"})})
     with pytest.raises(EngineError, match="SOURCE_GONE"):
         find_key(shop, gone, "1")
+
+
+def test_a_key_is_judged_after_another_commit_but_not_by_other_columns(shop: Any) -> None:
+    shop.sql("CREATE TABLE moved (id BIGINT, v STRING) USING delta")
+    shop.sql("INSERT INTO moved VALUES (1, 'a')")
+    looked = plan(shop, "MERGE INTO moved t USING feed s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v", rows=0)
+    shop.sql("INSERT INTO moved VALUES (1, 'later')")
+    assert [row.kind for row in find_key(shop, looked, "1").rows] == ["matched"]
+    shop.sql("ALTER TABLE moved ADD COLUMN w INT")
+    with pytest.raises(StalePlanError, match="column w is new"):
+        find_key(shop, looked, "1")
 
 
 @pytest.mark.parametrize("typed", ["10001", "2026-11-19", "a, NULL", "'x = y'", "O'Brien", "a.b@c"])
