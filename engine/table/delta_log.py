@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 CHECKPOINT = re.compile(r"(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10}))?(?:\.[0-9a-f-]{36})?\.(parquet|json)$")
 COMMIT = re.compile(r"(\d{20})\.json$")
+CLEANED = "The version is too old to list, or the log was cleaned: plan against the current version."
+ELSEWHERE = "A catalog or a coordinator of commits keeps the newest ones elsewhere: plan when they are in _delta_log."
 # offset is a reserved word in a session that enforces those of ANSI
 DV = "STRUCT<storageType: STRING, pathOrInlineDv: STRING, `offset`: INT, sizeInBytes: INT, cardinality: BIGINT>"
 ADD = (
@@ -115,7 +117,7 @@ def _segment(path: str, names: Sequence[str], version: int) -> LogSegment:
         raise EngineError(
             "DELTA_LOG_INCOMPLETE",
             f"The log of {path} has no commit {missing} and no checkpoint for it.",
-            "The version is too old to list, or the log was cleaned: plan against the current version.",
+            CLEANED if any(re.match(r"\d{20}\.", name) and int(name[:20]) > missing for name in names) else ELSEWHERE,
         )
     return LogSegment(
         directory=directory_of(path),
