@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from engine.model.errors import EngineError
+from engine.model.errors import ENDS_ALL, EngineError
 from engine.spark.explain import DELTA_AT, explain
 from engine.spark.spark_errors import translate
+from engine.sql.names import string
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,7 +59,26 @@ def commits(spark: SparkSession, table: str, limit: int | None = None) -> list[C
         rows = spark.sql(f"DESCRIBE HISTORY {table}" + (f" LIMIT {limit}" if limit else "")).collect()
     except Exception as error:
         raise translate(error) from error
-    return [_commit(row) for row in rows]
+    return [_as_seen_here(spark, _commit(row)) for row in rows]
+
+
+def _as_seen_here(spark: SparkSession, commit: Commit) -> Commit:
+    """The time that a RESTORE went back to as the times of commits are: in this program's time zone. Delta writes it
+    in that of the driver's JVM, without its name (java.sql.Timestamp.toString)."""
+    if not isinstance(commit.restored_to, str):
+        return commit
+    text = string(commit.restored_to)
+    # a server may not let SQL call Java; its session is in the zone of its JVM unless that is set
+    for zone in ("concat(' ', reflect('java.time.ZoneId', 'systemDefault'))", "''"):
+        try:
+            at = spark.sql(f"SELECT CAST(concat({text}, {zone}) AS TIMESTAMP)").collect()[0][0]
+        except Exception as error:
+            if translate(error).condition in ENDS_ALL:
+                raise translate(error) from error
+            continue
+        if at is not None:
+            return replace(commit, restored_to=str(at))
+    return commit
 
 
 def current_version(spark: SparkSession, table: str) -> int:
@@ -113,12 +134,21 @@ def taken_back_by(commit: Commit, since: Sequence[Commit]) -> Commit | None:
             if here.restored_to < commit.version:
                 return here
             at = here.restored_to
-        elif here.restored_to < commit.timestamp:
+        elif _time(here.restored_to) < _time(commit.timestamp):
             return here
         else:
-            earlier = (v for v, one in by_version.items() if v < at and one.timestamp <= here.restored_to)
+            until = _time(here.restored_to)
+            earlier = (v for v, one in by_version.items() if v < at and _time(one.timestamp) <= until)
             at = max(earlier, default=commit.version)
     return None
+
+
+def _time(text: str) -> datetime:
+    """In this program's time zone; a time that is not known was before all."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return datetime.min
 
 
 def user_metadata(plan_id: str, op_id: str, own: str | None) -> str:

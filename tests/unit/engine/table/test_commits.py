@@ -32,6 +32,9 @@ def commit(version: int, restored_to: int | str | None = None, **changes: Any) -
         ((commit(8, restored_to=6), commit(7, restored_to=5), commit(6, restored_to=4)), 6),
         ((commit(8), commit(7, restored_to=3), commit(6)), 7),
         # by time: commit 5 is of 2026-01-06
+        ((commit(6, restored_to=""),), 6),
+        ((commit(6, restored_to="2026-01-06 00:00:00"),), None),
+        ((commit(6, restored_to="2026-01-05 23:59:59.999"),), 6),
         ((commit(6, restored_to="2026-01-05"),), 6),
         ((commit(6, restored_to="2026-01-06"),), None),
         ((commit(7, restored_to="2026-01-07"), commit(6)), None),
