@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 Path = tuple[str, ...]
 NESTED = ("struct", "array", "map")
 PARTS = ("elementType", "keyType", "valueType")
-ICEBERG_COMPAT_V1 = "delta.enableIcebergCompatV1"
-NOT_OF_ICEBERG_V1 = ("array", "map", "void")
-"""The types that it forbids (IcebergCompat.CheckNoListMapNullType)."""
+ICEBERG_COMPAT = "delta.enableIcebergCompatV{}"
+NOT_OF_ICEBERG = {1: ("array", "map", "void"), 2: ("void", "variant"), 3: ("void",)}
+"""By version the types that it forbids."""
+INTEGRAL = {"byte", "short", "integer", "long"}
 
 
 def new_columns(before: StructType, after: StructType, target: DescribedTarget) -> Refused | None:
@@ -26,7 +27,7 @@ def new_columns(before: StructType, after: StructType, target: DescribedTarget) 
     them all."""
     mapped = target.properties.get("delta.columnMapping.mode", "none").lower() != "none"
     feed = target.traits.change_data_feed
-    for path, type_ in _changed((), before, after):
+    for path, was, type_ in _changed((), before, after):
         name = ".".join(path)
         if not mapped and INVALID_CHARACTERS.search(path[-1]):
             return _refused(
@@ -34,7 +35,7 @@ def new_columns(before: StructType, after: StructType, target: DescribedTarget) 
                 f"The new column {name!r} has a sign in its name that this table takes none of: ' ,;{{}}()\\n\\t='.",
                 "Rename it in the source, or set the table's delta.columnMapping.mode to name.",
             )
-        if refused := _type_error(name, type_, target):
+        if refused := _type_error(name, type_, target) or _not_of_iceberg(name, was, type_, target):
             return refused
         if feed and len(path) == 1 and name in CDC_COLUMNS:
             return _refused(
@@ -62,12 +63,6 @@ def _type_error(name: str, type_: DataType, target: DescribedTarget) -> Refused 
             f"The new column {name} is a TIMESTAMP_NTZ, and the table has not the feature for it.",
             "Cast it to TIMESTAMP in the source, or set the table's delta.feature.timestampNtz to supported.",
         )
-    if kind in NOT_OF_ICEBERG_V1 and is_on(target.properties, ICEBERG_COMPAT_V1, "false"):
-        return _refused(
-            "DELTA_ICEBERG_COMPAT_VIOLATION",
-            f"The new column {name} is a {kind.upper()}, and {ICEBERG_COMPAT_V1} allows none.",
-            f"Leave it out of the source, cast it, or set the table's {ICEBERG_COMPAT_V1} to false.",
-        )
     if kind in ("array", "map") and _holds_void(type_):
         return _refused(
             "DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE",
@@ -81,6 +76,33 @@ def _type_error(name: str, type_: DataType, target: DescribedTarget) -> Refused 
             "Cast a field in the source, or leave the column out.",
         )
     return None
+
+
+def _not_of_iceberg(name: str, was: DataType | None, type_: DataType, target: DescribedTarget) -> Refused | None:
+    """IcebergCompat: the types that a version of it forbids (CheckNoListMapNullType, CheckTypeInV2AllowList), and those
+    that Iceberg does not widen (CheckTypeWideningSupported)."""
+    enabled = (one for one in NOT_OF_ICEBERG if is_on(target.properties, ICEBERG_COMPAT.format(one), "false"))
+    version, kind = next(enabled, None), type_.typeName()
+    if version is None:
+        return None
+    name_of = ICEBERG_COMPAT.format(version)
+    hint = f"Leave it out of the source, cast it, or set the table's {name_of} to false."
+    if was is not None and kind not in NESTED and not _widened_by_iceberg(was, type_):
+        text = f"{name} would become {type_.simpleString()}, and {name_of} lets no {was.simpleString()} become that."
+        return _refused("DELTA_ICEBERG_COMPAT_VIOLATION", text, hint)
+    if kind in NOT_OF_ICEBERG[version]:
+        # Delta's list of what the second version takes comes after another look at the names
+        condition = "INVALID_FIELD_NAME" if kind == "variant" else "DELTA_ICEBERG_COMPAT_VIOLATION"
+        return _refused(condition, f"The new column {name} is a {kind.upper()}, and {name_of} allows none.", hint)
+    return None
+
+
+def _widened_by_iceberg(was: DataType, now: DataType) -> bool:
+    """TypeWidening.isTypeChangeSupportedByIceberg, of types that Delta widens."""
+    kinds = (was.typeName(), now.typeName())
+    if kinds == ("decimal", "decimal"):
+        return getattr(was, "scale", 0) == getattr(now, "scale", 0)
+    return kinds == ("float", "double") or set(kinds) <= INTEGRAL
 
 
 def _inside(type_: DataType | None) -> Iterator[tuple[str, Path, DataType]]:
@@ -97,13 +119,14 @@ def _holds_void(type_: DataType) -> bool:
     return type_.typeName() == "void" or any(_holds_void(inner) for _, _, inner in _inside(type_))
 
 
-def _changed(path: Path, before: DataType | None, after: DataType) -> Iterator[tuple[Path, DataType]]:
-    """The fields of ``after`` that are new or have another plain type, each by its path, those inside a new one too."""
+def _changed(path: Path, before: DataType | None, after: DataType) -> Iterator[tuple[Path, DataType | None, DataType]]:
+    """The fields of ``after`` that are new or have another plain type, each by its path, with the type that it had,
+    those inside a new one too."""
     known = {key: type_ for key, _, type_ in _inside(before)}
     for key, step, type_ in _inside(after):
         at, was = (*path, *step), known.get(key)
         if was is None or (type_.typeName() not in NESTED and was != type_):
-            yield at, type_
+            yield at, was, type_
         yield from _changed(at, was, type_)
 
 

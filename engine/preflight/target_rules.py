@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,7 @@ from engine.table.logged_schema import LoggedColumn
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-    from pyspark.sql.types import DataType
+    from pyspark.sql.types import DataType, StructType
 
 AS_STRING = "spark.sql.legacy.charVarcharAsString"
 ANSI = "spark.sql.ansi.enabled"
@@ -29,6 +31,7 @@ PADDING = "spark.sql.readSideCharPadding"
 BY_NAME = "spark.databricks.delta.resolveMergeUpdateStructsByName.enabled"
 NULL_STRUCTS = "spark.databricks.delta.merge.preserveNullSourceStructs"
 NULL_STRUCTS_OF_STAR = f"{NULL_STRUCTS}.updateStar"
+INVARIANTS = "delta.invariants"
 AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 
 
@@ -99,7 +102,7 @@ class StoreCast:
 class TargetRules:
     """The columns and what is checked of each written row (Constraints.getAll, GeneratedColumn).
 
-    ``checks``: the CHECK constraints, name → SQL text.
+    ``checks``: the CHECK constraints, and the invariants of columns (Invariants.getFromSchema), name → SQL text.
     """
 
     columns: tuple[TargetColumn, ...]
@@ -136,7 +139,8 @@ def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[Log
                 partition=field.name.lower() in partitions,
             )
         )
-    checks = {k.removeprefix(CHECK): str(v) for k, v in properties.items() if k.lower().startswith(CHECK)}
+    checks = {f"EXPRESSION({text})": text for text in invariants(merge.type_after)}
+    checks |= {k.removeprefix(CHECK): str(v) for k, v in properties.items() if k.lower().startswith(CHECK)}
     columns, checks_that_may_raise = _with_risks(spark, columns, checks)
     return TargetRules(
         columns=tuple(columns),
@@ -145,6 +149,20 @@ def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[Log
         append_only=is_on(properties, "delta.appendOnly", "false"),
         cast=store_cast(confs, evolves=merge.statement.schema_evolution or is_on(confs, AUTO_MERGE, "false")),
     )
+
+
+def invariants(schema: StructType) -> Iterator[str]:
+    """The expressions that old writers, and DataFrames, put into the metadata of a column; of one that is NOT NULL
+    Delta reads none."""
+    from pyspark.sql.types import StructType
+
+    for field in schema.fields:
+        if field.nullable and (rule := (field.metadata or {}).get(INVARIANTS)):
+            # what is no such rule, Delta does not understand either
+            with contextlib.suppress(ValueError, KeyError, TypeError):
+                yield str(json.loads(rule)["expression"]["expression"])
+        if isinstance(field.dataType, StructType):
+            yield from invariants(field.dataType)
 
 
 def _with_risks(

@@ -48,6 +48,13 @@ CASES = {
     "a NULL without a type": ("NULL AS z", "", ""),
     "a map, compatible with Iceberg": ("map('a', 1) AS z", ICEBERG.format(1), "DELTA_ICEBERG_COMPAT_VIOLATION"),
     "a map, compatible with Iceberg 2": ("map('a', 1) AS z", ICEBERG.format(2), ""),
+    "a NULL, compatible with Iceberg 2": ("NULL AS z", ICEBERG.format(2), "DELTA_ICEBERG_COMPAT_VIOLATION"),
+    "a variant, compatible with Iceberg 2": ("parse_json('1') AS z", ICEBERG.format(2), "INVALID_FIELD_NAME"),
+    "widened otherwise than in Iceberg": (
+        "TIMESTAMP_NTZ'2024-01-01 00:00:00' AS day",
+        f"'delta.enableTypeWidening' = 'true', 'delta.feature.timestampNtz' = 'supported', {ICEBERG.format(2)}",
+        "DELTA_ICEBERG_COMPAT_VIOLATION",
+    ),
     "an interval": ("INTERVAL '1' DAY AS i", "", "DELTA_UNSUPPORTED_DATA_TYPES"),
     "a plain one": ("named_struct('a', array(1)) AS n", "", ""),
 }

@@ -3,11 +3,13 @@ the rows, and the plain MERGE then raises it. Each has a twin that is allowed, a
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from pyspark.sql.types import IntegerType, LongType, StructField, StructType
 
 from engine.commit.apply_plan import apply
 from engine.model.errors import EngineError, RefusedError
@@ -148,6 +150,15 @@ def test_an_empty_text_that_names_a_partition_is_null_before_it_is_checked(shop:
     shop.sql("CREATE TABLE checked (id BIGINT, p STRING) USING delta PARTITIONED BY (p)")
     shop.sql("ALTER TABLE checked ADD CONSTRAINT long CHECK (p IS NULL OR length(p) > 0)")
     commits(shop, merge("checked", insert))
+
+
+def test_an_invariant_in_a_column_s_metadata_is_a_check(shop: Any) -> None:
+    """Old writers put them there, and so may a DataFrame."""
+    rule = {"delta.invariants": json.dumps({"expression": {"expression": "n < 35"}})}
+    types = StructType([StructField("id", LongType()), StructField("n", IntegerType(), metadata=rule)])
+    shop.createDataFrame([(1, 10), (2, 20)], types).write.format("delta").saveAsTable("ruled")
+    foreseen(shop, merge("ruled", UPDATE + "n = 40"), VIOLATED)
+    commits(shop, merge("ruled", UPDATE + "n = 30"))
 
 
 def test_a_variant_that_does_not_fit_its_column_is_foreseen(shop: Any) -> None:

@@ -11,6 +11,9 @@ from pyspark.sql.types import (
     DataType,
     DateType,
     DayTimeIntervalType,
+    DecimalType,
+    DoubleType,
+    FloatType,
     IntegerType,
     LongType,
     MapType,
@@ -25,6 +28,7 @@ from engine.preflight.evolution_errors import new_columns
 
 MAPPED = {"delta.columnMapping.mode": "name"}
 ICEBERG = {**MAPPED, "delta.enableIcebergCompatV1": "true"}
+ICEBERG_2 = {**MAPPED, "delta.enableIcebergCompatV2": "true"}
 NO_ZONE = TimestampNTZType()
 
 
@@ -62,6 +66,8 @@ def evolved(type_: DataType, name: str = "n") -> StructType:
         (ArrayType(IntegerType()), ICEBERG, "DELTA_ICEBERG_COMPAT_VIOLATION"),
         (NullType(), ICEBERG, "DELTA_ICEBERG_COMPAT_VIOLATION"),
         (ArrayType(IntegerType()), MAPPED, None),
+        (ArrayType(IntegerType()), ICEBERG_2, None),
+        (struct(a=NullType(), b=IntegerType()), ICEBERG_2, "DELTA_ICEBERG_COMPAT_VIOLATION"),
         (ArrayType(NullType()), {}, "DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE"),
         (MapType(StringType(), struct(a=NullType())), {}, "DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE"),
         (struct(a=NullType()), {}, "DELTA_CANNOT_WRITE_EMPTY_SCHEMA"),
@@ -74,6 +80,29 @@ def test_a_type_that_the_table_does_not_take(
     type_: DataType, properties: dict[str, str], condition: str | None
 ) -> None:
     assert refused(evolved(type_), properties) == condition
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "is_refused"),
+    [
+        (IntegerType(), LongType(), False),
+        (FloatType(), DoubleType(), False),
+        (IntegerType(), DoubleType(), True),
+        (DateType(), NO_ZONE, True),
+        (DecimalType(4, 2), DecimalType(9, 2), False),
+        (DecimalType(4, 2), DecimalType(9, 3), True),
+    ],
+)
+@pytest.mark.parametrize("properties", [ICEBERG, ICEBERG_2, {}])
+def test_a_type_is_widened_as_iceberg_does(
+    was: DataType, now: DataType, is_refused: bool, properties: dict[str, str]
+) -> None:
+    target: Any = SimpleNamespace(
+        properties=properties, features=("timestampNtz",), traits=SimpleNamespace(change_data_feed=False)
+    )
+    found = new_columns(struct(n=was), struct(n=now), target)
+    assert (found is not None) is (is_refused and bool(properties))
+    assert found is None or found.condition == "DELTA_ICEBERG_COMPAT_VIOLATION"
 
 
 def test_a_feature_lets_the_type_in() -> None:
