@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +79,38 @@ def test_later_commits_that_would_be_lost_are_named_and_must_be_accepted(
     assert taken.kept
     assert spark.sql("SELECT count(*) FROM t").collect()[0][0] == 10
     assert len(commits(spark, "t")) == 5
+
+
+@contextmanager
+def in_zone(monkeypatch: pytest.MonkeyPatch, zone: str) -> Iterator[None]:
+    """This program in another time zone than Spark."""
+    with monkeypatch.context() as patched:
+        patched.setenv("TZ", zone)
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.parametrize(("zone", "seconds"), [("America/New_York", -1), ("Asia/Tokyo", 0), ("UTC", 0)])
+def test_a_restore_to_a_time_is_understood_in_any_time_zone(
+    spark: Any,
+    history: History,
+    applied: tuple[Plan, Outcome],
+    monkeypatch: pytest.MonkeyPatch,
+    zone: str,
+    seconds: int,
+) -> None:
+    looked, outcome = applied
+    at = spark.sql("DESCRIBE HISTORY t").selectExpr("version", f"timestamp + INTERVAL '{seconds}' SECOND AS at")
+    text = at.where(f"version = {outcome.version}").selectExpr("CAST(at AS STRING)").collect()[0][0]
+    spark.sql("INSERT INTO t VALUES (99, 'later')")
+    spark.sql(f"RESTORE TABLE t TO TIMESTAMP AS OF '{text}'")
+    with in_zone(monkeypatch, zone):
+        if seconds < 0:
+            with pytest.raises(StalePlanError, match="taken back by v3"):
+                apply(spark, looked, history=history)
+        else:
+            assert apply(spark, looked, history=history).already_applied
 
 
 def commit(version: int, restored_to: int | str | None = None) -> Commit:
