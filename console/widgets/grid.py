@@ -151,7 +151,15 @@ class Grid(ScrollView, Asking, can_focus=True):
     def _in_sight(self, line: Strip, left: int, width: int, style: Style) -> Strip:
         """What is seen of a whole line: the columns that stay, then the others from where they are scrolled to."""
         still = self._still()
-        return Strip.join([line.crop(0, still), line.crop_extend(left + still, left + width, style)])
+        begin, end = left + still, left + width
+        seen = line.crop_extend(begin, end, style)
+        # half a number is another number
+        mark = Strip([Segment(self._ellipsis, style)])
+        if still < begin and _is_cut(line, begin):
+            seen = Strip.join([mark, seen.crop(mark.cell_length)])
+        if _is_cut(line, end):
+            seen = Strip.join([seen.crop(0, end - begin - mark.cell_length), mark])
+        return Strip.join([line.crop(0, still), seen])
 
     def _still(self) -> int:
         """The width of the columns that stay; 0 if they left less than a third for the others."""
@@ -348,6 +356,11 @@ class Grid(ScrollView, Asking, can_focus=True):
     def _row_at(self, y: int) -> int | None:
         row = self.scroll_offset.y + y - 1
         return row if y > 0 and row < self.row_count else None
+
+
+def _is_cut(line: Strip, at: int) -> bool:
+    """Whether the edge before the cell ``at`` goes through a text."""
+    return at > 0 and " " not in line.crop(at - 1, at + 1).text and line.cell_length > at
 
 
 def _measured(column: Column, cells: Iterable[str]) -> int:

@@ -110,9 +110,14 @@ class PageView(Vertical):
             return
         self.page = page
         self._order = order_again(page.table, self._order) if again else None
-        # before the first layout there is no width to draw a table for: the resize draws it
+        # while it is not on screen there is no width to draw a table for: the resize draws it
         if self.size.width:
             self._draw_soon()
+        elif self.children:
+            # and until then the page before is not seen below another title
+            self._drawn = (Page(), 0)
+            for child in self.children:
+                child.display = False
 
     def focus_page(self) -> None:
         """Give the focus to the table, else to what scrolls, as soon as it is there."""

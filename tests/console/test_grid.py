@@ -202,3 +202,13 @@ async def test_a_column_that_asks_for_less_than_its_share_leaves_the_rest_to_the
     app = OneGrid(table)
     async with app.run_test(size=(60, 12)):
         assert "x" * 45 in app.lines()[1]
+
+
+async def test_a_text_that_the_edge_cuts_has_a_mark_there() -> None:
+    columns = [Column("id"), Column("bounds", beyond=True), Column("note", beyond=True)]
+    app = OneGrid(Table(columns, [("12", "10.00 to 1498.50", "x" * 40)], still=1))
+    async with app.run_test(size=(16, 12)) as pilot:
+        assert app.lines()[1] == " 12  10.00 to 1…"
+        await pilot.press("right")
+        await pilot.pause()
+        assert app.lines()[1] == " 12 … 1498.50  …"

@@ -406,7 +406,7 @@ async def test_a_table_without_statistics_gives_its_first_rows_for_a_sample_and_
         operator.app.screen.action_view("rows")  # type: ignore[attr-defined]
         await operator.sees("100 rows; there are more")
         await operator.press("s")
-        await operator.sees("100 rows; the first ones, not by chance: files without statistics")
+        await operator.sees("100 rows; there are more; the first ones, not by chance: files without statistics")
         assert [call[3] for call in backend.called("table_rows")] == [None, None]
 
 
@@ -529,11 +529,19 @@ async def test_a_version_is_that_of_the_rows_alone(backend: FakeBackend) -> None
         assert isinstance(place, TablesPlace)
         place.sampled.add("sales.orders")
         place.open_table("sales.orders", 40)
-        await operator.sees("as of version 40; the first ones, not by chance: that is for the newest version")
+        await operator.sees("as of version 40; there are more; the first ones, not by chance: that is for the newest")
         place.action_explore()
         await operator.press(*"amount > 100", "enter")
         await operator.until(lambda: backend.called("explore_scan"))
         assert backend.called("explore_scan") == [("sales.orders", "amount > 100", 41)]
+
+
+async def test_the_newest_version_is_sampled_however_it_was_opened(backend: FakeBackend) -> None:
+    async with console(backend, size=(160, 36)) as operator:
+        place = await open_orders(operator)
+        place.sampled.add("sales.orders")
+        place.open_table("sales.orders", 41)
+        await operator.sees("as of version 41; drawn by chance of about")
 
 
 async def test_versions_have_the_focus_after_rows_of_one_were_shown(backend: FakeBackend) -> None:

@@ -295,19 +295,19 @@ VIEWS: dict[str, tuple[str, Build]] = {
 
 def _file_bar(plan: Plan, glyphs: Glyphs) -> Content:
     """All files of the target on one line: rewritten, only read, skipped."""
-    total = max(plan.scan.files_before, 1)
+    total = plan.scan.files_before
     rewritten = len(plan.changed_files)
     verb = "marked" if plan.write.deletion_vectors else "rewritten"
     read = max(plan.scan.files_after - rewritten, 0)
     width = min(total, BAR_WIDTH)
-    shown_rewritten = _cells_of(rewritten, total, width)
-    shown_read = min(_cells_of(read, total, width), width - shown_rewritten)
+    shown_rewritten = _cells_of(rewritten, max(total, 1), width)
+    shown_read = min(_cells_of(read, max(total, 1), width), width - shown_rewritten)
     rest = width - shown_rewritten - shown_read
     return Content.assemble(
         (glyphs.rewritten * shown_rewritten, "$text-warning"),
         (glyphs.read * shown_read, "$text-primary"),
         (glyphs.skipped * rest, "$foreground-muted"),
-        f"  {glyphs.rewritten} {number(rewritten)} {verb} ({share(rewritten, total)})"
+        f"  {glyphs.rewritten} {number(rewritten)} {verb} ({share(rewritten, max(total, 1))})"
         f"  {glyphs.read} {number(read)} read  {glyphs.skipped} {number(total - rewritten - read)} skipped",
     )
 

@@ -189,7 +189,9 @@ def rows_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
     columns = [Column(column.name, align="right" if _is_number(column.type) else "left") for column in page.columns]
     rows: list[Row] = [tuple(None if cell is None else visible(cell) for cell in row) for row in page.rows]
     when = "" if shown.version is None else f" as of version {shown.version}"
-    more = of or ("there are more" if page.more else "that is all")
+    more = "there are more" if page.more else "that is all"
+    if of:
+        more = of if percent is not None else f"{more}; the first ones, not by chance: {of}"
     text = sentence(f"{count(len(rows), 'row')}{when}; {more}. Enter shows a row in full.")
     # of more rows, the first that was not there before
     at = shown.rows // MORE if FEWEST < shown.rows <= len(rows) else 0
@@ -199,12 +201,12 @@ def rows_page(backend: Backend, shown: Shown, detail: TableDetail) -> Page:
 
 def _sample(backend: Backend, shown: Shown, detail: TableDetail) -> tuple[float | None, str]:
     """How many percent of the table give about as many rows as are wanted, and what they are told to be."""
-    if shown.version is not None:
+    if shown.version not in (None, detail.version):
         # the files that are known are those of the newest version
-        return None, "the first ones, not by chance: that is for the newest version"
+        return None, "that is for the newest version"
     files = _files(backend, shown.name, detail.table_id, detail.version)
     if any(file.rows is None for file in files):
-        return None, "the first ones, not by chance: files without statistics do not tell how many rows there are"
+        return None, "files without statistics do not tell how many rows there are"
     # the log of a large table is listed in part
     rows = sum(file.rows or 0 for file in files) * max(detail.num_files or 0, len(files)) // max(len(files), 1)
     return min(100 * shown.rows / max(rows, 1), 100.0), f"drawn by chance of about {number(rows)}: all files are read"

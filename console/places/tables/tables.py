@@ -31,6 +31,7 @@ REMEMBERED = (
     "Spark is starting; these are the tables of the last time.\n\n"
     f"One that you open is shown as soon as Spark is up. {WITHOUT_SPARK}"
 )
+LISTING = "These are the tables of the last time, until Spark has listed them.\n\nEnter opens one."
 NOT_YET = "Spark is not up yet; try again in a moment."
 
 
@@ -84,6 +85,8 @@ class TablesPlace(OneTable):
     def spark_is_warm(self) -> None:
         self.table_list.list_anew()
         if self.shown is None:
+            if self.table_list.groups:
+                self.page.say(LISTING)
             return
         # what was asked of the Spark of before has failed, or will
         self.action_view(self.view)
