@@ -34,6 +34,7 @@ class FakeBackend:
         self.endpoint = "local[*]"
         self.home = home
         self.policy = Policy()
+        self.writes = True
         self.delays = dict(delays or {})
         self.errors: dict[str, Exception] = {}
         self.calls: list[tuple[str, tuple[object, ...]]] = []
@@ -333,7 +334,9 @@ class FakeBackend:
                 is_held = method in self._gates and step == steps // 2
                 # the console shows no more steps than an eye can follow; this one is looked at
                 time.sleep(0.1 if is_held else 0)
-                on_progress(Progress(phase=phase, done=step, total=steps, bytes_read=step * 1_000_000))
+                stage = "writing" if method == "apply" and self.writes else "reading"
+                told = Progress(phase=phase, done=step, total=steps, bytes_read=step * 1_000_000, stage=stage)
+                on_progress(told)
                 if is_held:
                     self._wait_at_gate(method, operation_id)
                 self._check_cancelled(operation_id)

@@ -125,6 +125,41 @@ async def test_x_cancels_a_commit_by_its_id_and_tells_whether_it_had_committed(b
         assert backend.called("cancel") == [(called[2],) for called in backend.called("apply")]
 
 
+async def test_a_commit_that_is_cancelled_before_it_writes_is_not_committed(backend: FakeBackend) -> None:
+    backend.hold("apply")
+    backend.writes = False
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.commit()
+        await operator.sees("5 of 10 tasks")
+        await operator.press("x")
+        await operator.sees("The commit was cancelled.", "Nothing was committed: it had not begun to write.")
+        await operator.press("e")
+        await operator.sees("of this text was to be committed: nothing was committed.")
+
+
+async def test_below_the_text_stands_what_became_of_its_plan(backend: FakeBackend) -> None:
+    backend.hold("apply")
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("e")
+        await operator.sees("nothing is written yet")
+        await operator.press("escape", "v")
+        await operator.commit()
+        await operator.sees("5 of 10 tasks")
+        await operator.press("escape")
+        await operator.sees("Plan 7f3a9c of this text is being committed.")
+        backend.release("apply")
+        await operator.sees("Plan 7f3a9c kept its promise")
+        await operator.misses("nothing is written yet")
+        await operator.press("escape", "v")
+        await operator.sees("numSourceRows", "undo:")
+        await operator.press("v")
+        await operator.sees("data skipping leaves")
+        await operator.press("c")
+        await operator.sees("This plan is committed already, as v42.")
+
+
 async def test_what_became_of_a_commit_is_told_once_spark_is_there_again(backend: FakeBackend) -> None:
     backend.hold("apply")
     async with console(backend) as operator:

@@ -11,6 +11,7 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from console.app import DeltaMergeApp
+from console.places.statement.plan_pages import files_page
 from console.places.statement.preview import verdict
 from console.widgets.editor import SqlView
 from console.widgets.page_view import PageView
@@ -46,6 +47,26 @@ VIEWS = {
     "sql": ("deltamerge_source_7f3a9c", "USING orders_feed AS s"),
     "spark": ("== Analyzed Logical Plan ==", "MergeIntoCommand SubqueryAlias t, [/x]", "== Physical Plan =="),
 }
+
+
+async def test_a_page_of_another_plan_is_not_seen_below_the_title_of_a_new_one(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.sees("data skipping leaves")
+        await operator.press("e")
+        preview = operator.merge.preview
+        preview.show(samples.a_plan().model_copy(update={"plan_id": "another"}))
+        assert not any(child.display for child in preview.page.children)
+        await operator.press("escape", "v")
+        await operator.sees("data skipping leaves")
+
+
+def test_of_an_empty_table_no_file_is_skipped() -> None:
+    plan = samples.a_plan()
+    scan = plan.scan.model_copy(update={"files_before": 0, "files_after": 0})
+    none = plan.find_touched_files.model_copy(update={"files": ()})
+    page = files_page(plan.model_copy(update={"scan": scan, "find_touched_files": none}), UNICODE)
+    assert "0 skipped" in page.head[0].body.plain
 
 
 async def test_the_verdict_is_in_the_first_lines_and_stays_in_every_view(backend: FakeBackend) -> None:

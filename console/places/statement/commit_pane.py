@@ -70,8 +70,10 @@ class CommitPane(Vertical):
             head = (*head, sentence(times, "$foreground-muted"))
         self.page.show(Page(head, table))
 
-    def show_failure(self, plan: AnyPlan, failure: Failure, settled: Operation | None = None) -> None:
-        """``settled``: what the ledger has of it, as soon as it was asked."""
+    def show_failure(
+        self, plan: AnyPlan, failure: Failure, settled: Operation | None = None, *, wrote: bool = True
+    ) -> None:
+        """``settled``: what the ledger has of it, as soon as it was asked; ``wrote``: whether it had begun to write."""
         if failure.cancelled:
             # a cancel that the user asked for is no error
             lines: Head = (signed(self.glyphs.warning, "$text-warning", "The commit was cancelled.", "bold"),)
@@ -80,7 +82,7 @@ class CommitPane(Vertical):
             known = settled is not None and settled.status in (*NOT_COMMITTED, "applied")
             shown = replace(failure, hint="") if known and failure.unreachable else failure
             lines = (*failure_head(shown, self.glyphs.error), sentence(""))
-        head = (*lines, sentence(cast("Place", self.screen).with_keys(_what_now(failure, settled))))
+        head = (*lines, sentence(cast("Place", self.screen).with_keys(_what_now(failure, settled, wrote))))
         self.page.show(Page(head, promise_table(plan, None, self.glyphs)))
 
 
@@ -102,7 +104,7 @@ def outcome_head(plan: AnyPlan, outcome: Outcome, glyphs: Glyphs, gone: str = ""
     return tuple(head)
 
 
-def _what_now(failure: Failure, settled: Operation | None) -> str:
+def _what_now(failure: Failure, settled: Operation | None, wrote: bool) -> str:
     if settled is not None and settled.status == "lost":
         return "Its rows are not in the table. {merge.replan} plans again."
     if failure.stale:
@@ -112,6 +114,8 @@ def _what_now(failure: Failure, settled: Operation | None) -> str:
         return f"{committed}, as v{settled.version}. {{merge.history}} shows what it did, and takes it back."
     if settled is not None and settled.status in NOT_COMMITTED:
         return "Nothing was committed: the table's log was asked. {merge.replan} plans again."
+    if not wrote and (failure.cancelled or failure.unreachable):
+        return "Nothing was committed: it had not begun to write. {merge.replan} plans again."
     if failure.cancelled:
         return "Spark was told to stop. Whether it had committed before is not known yet: the History place says it."
     if failure.unreachable:

@@ -6,6 +6,7 @@ import uuid
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from engine.model.operation import Operation as Recorded
     from engine.model.operation import Outcome, Rehearsal
     from engine.model.plans import AnyPlan
+    from engine.model.progress import Progress
 
 SAMPLE_ROWS = 5
 PLANNING = "Spark plans this text. Planning writes nothing."
@@ -58,6 +60,12 @@ class StatementPlace(StepsPlace):
     def _bindings_may_differ(self) -> None:
         self.refresh_bindings()
 
+    @override
+    def spark_is_starting(self) -> None:
+        # that Spark did not answer was of the one before
+        self.pane.validate()
+
+    @override
     def spark_is_warm(self) -> None:
         if self.pane.plan_is_wanted:
             self.action_plan()
@@ -220,19 +228,34 @@ class StatementPlace(StepsPlace):
         self.failed, self.became, self.commit_began = None, None, datetime.now(timezone.utc).replace(microsecond=0)
         operation = self.begin("committing", self.projection)
         report = reporter(self, operation.operation_id)
+        wrote = Event()
         self.commit_pane.show_running(plan)
+        self._tell_of_commit(
+            f"Plan {short_id(plan.plan_id)} of this text is being committed. {{merge.preview}} shows it."
+        )
         self.show_view("commit")
 
-        def apply() -> Outcome:
-            return self.backend.apply(plan, accept=accepted, operation_id=operation.operation_id, on_progress=report)
+        def tell(progress: Progress) -> None:
+            if progress.stage != "reading":
+                wrote.set()
+            report(progress)
 
-        self.ask("apply", apply, partial(self._applied, plan), partial(self._apply_failed, plan))
+        def apply() -> Outcome:
+            return self.backend.apply(plan, accept=accepted, operation_id=operation.operation_id, on_progress=tell)
+
+        self.ask("apply", apply, partial(self._applied, plan), partial(self._apply_failed, plan, wrote))
+
+    def _tell_of_commit(self, text: str) -> None:
+        """What stands below the text that was planned; below another one stands what Spark says of that."""
+        if not self._edited():
+            self.pane.say(self.with_keys(text))
 
     def _applied(self, plan: AnyPlan, outcome: Outcome) -> None:
         self.committed = outcome
         self.commit_pane.show_outcome(plan, outcome, self.projection)
-        summary = sentences.outcome(outcome, plan, self.console_app.glyphs.dot)
-        self._commit_ended(f"Plan {short_id(plan.plan_id)} {summary}", kept=outcome.kept)
+        summary = f"Plan {short_id(plan.plan_id)} {sentences.outcome(outcome, plan, self.console_app.glyphs.dot)}"
+        self._tell_of_commit(f"{summary}. {{merge.preview}} shows it.")
+        self._commit_ended(summary, kept=outcome.kept)
 
     @override
     def ledger_changed(self) -> None:
@@ -253,9 +276,11 @@ class StatementPlace(StepsPlace):
 
         self.ask("taken back", look, found, lambda _: None, of=lambda: (self.plan_id, self.committed))
 
-    def _apply_failed(self, plan: AnyPlan, failure: Failure) -> None:
+    def _apply_failed(self, plan: AnyPlan, wrote: Event, failure: Failure) -> None:
         self.failed = plan, failure
-        self.commit_pane.show_failure(plan, failure)
+        self.commit_pane.show_failure(plan, failure, wrote=wrote.is_set())
+        became = "the History place says what became of it" if wrote.is_set() else "nothing was committed"
+        self._tell_of_commit(f"Plan {short_id(plan.plan_id)} of this text was to be committed: {became}.")
         self._commit_ended(str(failure), kept=False)
 
     def _ask_what_became(self, plan: AnyPlan, failure: Failure) -> None:
@@ -361,7 +386,7 @@ class StatementPlace(StepsPlace):
             "save_plan": view == "preview",
             "copy_markdown": self.plan is not None,
             "commit": may_commit and never is None,
-            "why_not_commit": may_commit and never is not None,
+            "why_not_commit": view == "preview" and self.plan is not None and not (may_commit and never is None),
             "history": view == "commit",
         }
 
@@ -373,16 +398,21 @@ class StatementPlace(StepsPlace):
             self.action_edit()
         elif view == "preview":
             self.action_preview()
-        elif self.committed is not None or (self.operation is not None and self.operation.kind == "committing"):
+        elif self._is_committed:
             self.show_view(view)
         else:
             self.action_commit()
+
+    @property
+    def _is_committed(self) -> bool:
+        """Whether the plan is committed, or is being."""
+        return self.committed is not None or (self.operation is not None and self.operation.kind == "committing")
 
     def action_preview(self) -> None:
         if self.plan is None:
             self.notify(self.with_keys("There is no plan yet: {merge.plan} makes one."))
         else:
-            self.show_view("preview")
+            self.show_view("commit" if self._is_committed and self.view != "commit" else "preview")
 
     def action_parameters(self) -> None:
         if self.view == "compose" and isinstance(self.focused, Input):
