@@ -168,7 +168,7 @@ def _raised(spark: SparkSession, clauses: Sequence[ClauseChecks], error: EngineE
         raise error
     refused = []
     for one in clauses:
-        for n, (a, text) in enumerate(one.risky):
+        for n, (a, _) in enumerate(one.risky):
             try:
                 spark.sql(f"SELECT bit_xor(xxhash64(CAST(__dm_risky_{n} AS STRING))) FROM ({one.rows})").collect()
             except Exception as failure:
@@ -181,7 +181,7 @@ def _raised(spark: SparkSession, clauses: Sequence[ClauseChecks], error: EngineE
                         condition=as_delta_says(reason.condition, overflows),
                         message=f"The value of {a.column.name} cannot be computed"
                         + (" for some row." if private else f": {reason.message}"),
-                        hint=f"Look at what {a.column.name} gets: {text.strip()}",
+                        hint=f"Look at what the statement gives {a.column.name}.",
                     )
                 )
     return refused
