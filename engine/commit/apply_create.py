@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from engine.commit.commit_identity import own_commit
@@ -87,7 +88,7 @@ def apply_create(
             op_id = history.begin(plan, where=whereabouts(spark), checked=plan.target.version, alone_since=since)
         if not plan.changes_something:
             return _outcome(plan, history, op_id, None, survey.now)
-        with given_up_if_interrupted(history, op_id):
+        with given_up_if_interrupted(spark, history, op_id):
             return _run(spark, plan, create, history, op_id, say)
 
 
@@ -143,9 +144,15 @@ def committed(
 
 
 def _refuse_dropped(plan: CreatePlan, history: History | None) -> None:
-    """Raise if the ledger says that the plan was taken back: a DROP leaves no log that could say it."""
-    if history and any(one.status == "undone" for one in history.find_by_plan(plan.plan_id)):
+    """Raise if the ledger says that the plan was taken back: a DROP leaves no log that could say it. Planned again
+    where there is no table, a CREATE has the same id."""
+    undone = [one for one in history.find_by_plan(plan.plan_id) if one.status == "undone"] if history else []
+    if any(_instant(plan.created_at) <= _instant(one.finished_at or one.started_at) for one in undone):
         raise plan_undone("The plan was committed and taken back.")
+
+
+def _instant(text: str) -> datetime:
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
 def check_fresh(spark: SparkSession, plan: CreatePlan, create: ParsedCreate, survey: Survey) -> None:

@@ -177,7 +177,7 @@ def _apply(application: Application) -> Outcome:
             return already_applied(plan, commit, history)
         application.say(Progress(phase=f"{REWRITING} {len(plan.changed_files)} files", stage="writing"))
         op_id = history.begin(plan, where=whereabouts(spark), checked=state.version) if history else ""
-        with given_up_if_interrupted(history, op_id):
+        with given_up_if_interrupted(spark, history, op_id):
             return _run(application, op_id, state)
 
 

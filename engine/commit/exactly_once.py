@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from engine.model.errors import CancelledError, EngineError, LostCommitError, SessionChangedError, StalePlanError
-from engine.spark.confs import read_confs
+from engine.spark.confs import is_connect, read_confs
 from engine.table.commits import Commit, taken_back_by, user_metadata
 from engine.table.transaction import HISTORY_METRICS, USER_METADATA
 
@@ -54,8 +54,7 @@ def commit_despite(
         _give_up(history, op_id)
         raise _unknown(error, history) from cause
     if commit is None and history:
-        # what happened is the error, and not that the ledger cannot be written
-        with contextlib.suppress(EngineError):
+        with given_up_if_not_recorded(history, op_id):
             history.failed_by(op_id, error)
     return commit
 
@@ -74,16 +73,26 @@ def given_up_if_unknown(history: History | None, op_id: str, *, known: bool = Fa
 
 
 @contextlib.contextmanager
-def given_up_if_interrupted(history: History | None, op_id: str) -> Iterator[None]:
+def given_up_if_interrupted(spark: SparkSession, history: History | None, op_id: str) -> Iterator[None]:
     """If Ctrl-C ends the body, the row is left to ``engine.recovery.recover``: a notebook lives on, and would own it
-    without knowing what became of it."""
+    without knowing what became of it. On a classic session nobody else can tell when its work has ended."""
     try:
         yield
     except Exception:
         raise
     except BaseException:
-        _give_up(history, op_id)
+        if is_connect(spark):
+            _give_up(history, op_id)
         raise
+
+
+@contextlib.contextmanager
+def given_up_if_not_recorded(history: History, op_id: str) -> Iterator[None]:
+    """What happened is told, and not that the ledger cannot be written: the row is left to the next command."""
+    try:
+        yield
+    except EngineError:
+        _give_up(history, op_id)
 
 
 def _give_up(history: History | None, op_id: str) -> None:

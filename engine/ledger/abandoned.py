@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Abandoned:
     """An operation whose process is gone, or may be gone if it began ``elsewhere``, under another host name.
-    ``checked`` is the table's version that apply checked before it ran."""
+    ``checked`` is the table's version that apply checked before it ran. ``given_up``: by a program that may live, in a
+    session that it may use."""
 
     op_id: str
     plan_id: str
@@ -27,6 +28,7 @@ class Abandoned:
     checked: int | None
     undoes: str | None
     elsewhere: bool
+    given_up: bool = False
 
 
 def unsettled(db: DuckDBPyConnection) -> list[Abandoned]:
@@ -37,7 +39,7 @@ def unsettled(db: DuckDBPyConnection) -> list[Abandoned]:
         " host, pid, process FROM operation WHERE status = 'running' AND host IS NOT NULL ORDER BY seq"
     ).fetchall()
     return [
-        Abandoned(op_id, plan_id, kind, table, path, Whereabouts(*where), checked, undoes, host != here)
+        Abandoned(op_id, plan_id, kind, table, path, Whereabouts(*where), checked, undoes, host != here, pid == 0)
         for op_id, plan_id, kind, table, path, *where, checked, undoes, host, pid, process in running
         if host != here or rows.is_gone(host, pid, process)
     ]

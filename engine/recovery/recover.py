@@ -22,7 +22,7 @@ from engine.ledger.abandoned import Abandoned
 from engine.merge.prepare_source import free_source
 from engine.merge.should_materialize_source import MODE
 from engine.merge.stage_source import drop_own
-from engine.model.errors import EngineError
+from engine.model.errors import ENDS_ALL, EngineError
 from engine.model.operation import Outcome, UndoPlan
 from engine.model.plan import Plan
 from engine.model.plans import AnyPlan
@@ -30,6 +30,7 @@ from engine.recovery.rebuild_ledger import rebuild
 from engine.recovery.undo import put_back
 from engine.session.leases import place_of_session
 from engine.session.server import answers
+from engine.spark.confs import AT_ANY_AGE
 from engine.spark.session_state import whereabouts
 from engine.spark.spark_errors import is_missing, translate
 from engine.spark.store_errors import STORE_CODES
@@ -116,15 +117,15 @@ def _settle(session: Session, history: History, one: Abandoned) -> Recovered:
         return _read_log(session.spark, history, one, plan)
     is_applied = False
     try:
-        ended = end_work(client, one.plan_id)
+        ended = end_work(client, one.plan_id, interrupts=not one.given_up)
         recovered = _read_log(session.spark, history, one, plan, ended=ended)
         is_applied = recovered.status == "applied"
-        if plan is not None:
+        if plan is not None and not one.given_up:
             _tidy(client.spark, plan, is_applied)
         return recovered
     finally:
         # the frozen source of a saved plan may be merged yet; any other session of a dead client is closed after all
-        client.close(keep=not is_applied)
+        client.close(keep=one.given_up or not is_applied)
 
 
 def _session_of(session: Session, home: Path, one: Abandoned) -> Session | None:
@@ -154,8 +155,9 @@ def _session_of(session: Session, home: Path, one: Abandoned) -> Session | None:
     )
 
 
-def end_work(client: Session, tag: str) -> bool:
-    """Interrupt what runs under ``tag`` in a session whose client is gone, and wait until nothing runs there.
+def end_work(client: Session, tag: str, *, interrupts: bool = True) -> bool:
+    """Interrupt what runs under ``tag`` in a session whose client is gone, and wait until nothing runs there; only wait
+    where the client may live, and may have begun it again.
 
     Whether it is known to have ended. Before 4.2 Spark tells only whether there was something to interrupt: what this
     call interrupted gets some time, and may go on.
@@ -164,11 +166,11 @@ def end_work(client: Session, tag: str) -> bool:
     quiet, blind = 0, False
     # twice: what the client sent in its last moment may begin only now
     while quiet < 2:
-        interrupted = client.interrupt_tag(tag)
+        interrupted = interrupts and client.interrupt_tag(tag)
         busy = client.is_busy()
         if busy is None:
             busy = interrupted
-            blind = blind or interrupted
+            blind = blind or interrupted or not interrupts
         quiet = 0 if busy else quiet + 1
         if time.monotonic() > deadline:
             raise EngineError(
@@ -207,6 +209,8 @@ def _retention_back(spark: SparkSession, undo: UndoPlan | None) -> str:
         # by its path, as in commits_of
         is_changed = put_back(spark, undo.model_copy(update={"table": f"delta.{quote(undo.path)}"}))
     except EngineError as error:
+        if error.condition in (*ENDS_ALL, *STORE_CODES):
+            raise  # asked again by the next command
         return "" if is_missing(error) else f"The retention that it may have raised is not put back: {error.message}"
     return "The retention that it had raised is put back." if is_changed else ""
 
@@ -289,7 +293,7 @@ def _outcome(one: Abandoned, plan: AnyPlan | None, commit: Commit, since: tuple[
 def _tidy(spark: SparkSession, plan: AnyPlan, is_applied: bool) -> None:
     """Undo in the session what its client had set for the statement: left set, Delta would skip its later writes."""
     with contextlib.suppress(Exception):
-        for key in RUN_CONFS:
+        for key in (*RUN_CONFS, *AT_ANY_AGE):
             spark.conf.unset(key)
         if MODE in plan.confs:
             spark.conf.set(MODE, plan.confs[MODE])

@@ -204,7 +204,7 @@ def undo(
             _check_version(spark, undo_plan, undo_plan.version)
         say(Progress(phase=RESTORING, stage="writing"))
         op_id = history.begin_undo(undo_plan, where=whereabouts(spark)) if history else ""
-        with given_up_if_interrupted(history, op_id):
+        with given_up_if_interrupted(spark, history, op_id):
             return (dropped if is_drop else _restored)(spark, undo_plan, history, op_id, say)
 
 

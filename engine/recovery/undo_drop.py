@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import time
 from typing import TYPE_CHECKING
 
 from engine.commit.commit_identity import is_compaction_of, own_commit
-from engine.commit.exactly_once import COMPARING, given_up_if_unknown
+from engine.commit.exactly_once import COMPARING, given_up_if_not_recorded, given_up_if_unknown
 from engine.commit.staleness import commit_line
 from engine.model.create_values import CreatePlan
 from engine.model.errors import EngineError, RefusedError, StalePlanError
@@ -96,7 +95,7 @@ def dropped(spark: SparkSession, undo_plan: UndoPlan, history: History | None, o
             is_gone = is_dropped(spark, undo_plan.table)
         if not is_gone:
             if history:
-                with contextlib.suppress(EngineError):
+                with given_up_if_not_recorded(history, op_id):
                     history.failed_by(op_id, error)
             raise
     with given_up_if_unknown(history, op_id, known=True):

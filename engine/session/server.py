@@ -171,7 +171,12 @@ def _running(home: Path, say: Progress) -> ServerInfo | None:
     """The server of the state file, started or starting; a stale file is removed."""
     info = read_live_state(home)
     if info is None:
-        remove_stale_state(home, on_wait=lambda: say("waiting for the last Spark server to end"))
+        try:
+            remove_stale_state(home, on_wait=lambda: say("waiting for the last Spark server to end"))
+        except EngineError:
+            # it was starting
+            if (info := read_live_state(home)) is None:
+                raise
     return info
 
 

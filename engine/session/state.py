@@ -102,8 +102,11 @@ def remove_stale_state(home: Path, *, on_wait: Callable[[], object]) -> None:
         with locked(home / WATCH_LOCK, _END_SECONDS, on_wait=on_wait):
             remove_state(home)
     except LockTimeoutError as error:
-        left = read_state(home)
-        where = f"on {left.host}" if left is not None and left.host else "elsewhere"
+        left = read_state(home) or ServerInfo()
+        if processes.is_running(left.watchdog_pid, left.watchdog_started):
+            message = "The last embedded Spark server of this home is still ending."
+            raise EngineError("SERVER_IN_USE", message, "Try again in a moment, or name another --home.") from error
+        where = f"on {left.host}" if left.host else "elsewhere"
         message = f"The embedded Spark server of this home runs {where}, in another container or on another machine."
         raise EngineError("SERVER_IN_USE", message, "Close that first, or name another --home.") from error
 

@@ -29,6 +29,7 @@ from engine.session.leases import live_leases
 from engine.session.state import LOCK_FILE, STATE_FILE, WATCH_LOCK, remove_state
 
 _POLL = 1.0  # seconds
+_LOCK_SECONDS = 30.0
 _GRACE = 15.0  # seconds for the server to stop by itself
 
 _PR_SET_PDEATHSIG = 1
@@ -41,7 +42,8 @@ class _Ended(Exception):
 def main() -> int:
     """Run one server to its end; the server's exit code."""
     order: dict[str, Any] = json.load(sys.stdin)
-    with locked(Path(order["home"]) / WATCH_LOCK):
+    # the one of a client that died may be starting a server: the state file will tell of it
+    with locked(Path(order["home"]) / WATCH_LOCK, _LOCK_SECONDS):
         return _run(order)
 
 

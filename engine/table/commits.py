@@ -71,7 +71,7 @@ def _as_seen_here(spark: SparkSession, commit: Commit) -> Commit:
     # a server may not let SQL call Java; its session is in the zone of its JVM unless that is set
     for zone in ("concat(' ', reflect('java.time.ZoneId', 'systemDefault'))", "''"):
         try:
-            at = spark.sql(f"SELECT CAST(concat({text}, {zone}) AS TIMESTAMP)").collect()[0][0]
+            at = spark.sql(f"SELECT CAST(concat({text}, {zone}) AS TIMESTAMP_LTZ)").collect()[0][0]
         except Exception as error:
             if translate(error).condition in ENDS_ALL:
                 raise translate(error) from error

@@ -268,6 +268,9 @@ def test_a_table_that_was_created_is_dropped(spark: Any, source: None, history: 
     with pytest.raises(StalePlanError, match="taken back already"):
         plan_undo(spark, history.get(outcome.op_id))
     not_applied_again(spark, history, looked)
+    again = plan_any(spark, f"CREATE TABLE {form}")
+    assert again.plan_id == looked.plan_id
+    assert apply(spark, again, history=history).kept, "planned again it has the same id"
 
 
 def test_the_files_of_an_external_table_stay(spark: Any, schema: str, history: History, tmp_path: Path) -> None:

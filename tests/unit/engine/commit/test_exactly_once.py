@@ -19,6 +19,14 @@ class FakeHistory:
         self.given_up.append(op_id)
 
 
+def connect_session() -> Any:
+    return type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
+
+
+def classic_session() -> Any:
+    return type("SparkSession", (), {"__module__": "pyspark.sql.session"})()
+
+
 class FullDisk:
     """A ledger that cannot be written."""
 
@@ -72,9 +80,12 @@ def test_a_ledger_that_cannot_be_written_does_not_hide_what_happened() -> None:
 
 def test_a_program_that_lives_on_after_an_interrupt_does_not_keep_the_row() -> None:
     history: Any = FakeHistory()
-    with pytest.raises(KeyboardInterrupt), given_up_if_interrupted(history, "op"):
+    with pytest.raises(KeyboardInterrupt), given_up_if_interrupted(classic_session(), history, "op"):
+        raise KeyboardInterrupt
+    assert history.given_up == [], "nobody else could tell when its work has ended"
+    with pytest.raises(KeyboardInterrupt), given_up_if_interrupted(connect_session(), history, "op"):
         raise KeyboardInterrupt
     assert history.given_up == ["op"]
-    with pytest.raises(EngineError), given_up_if_interrupted(history, "failed, and recorded as that"):
+    with pytest.raises(EngineError), given_up_if_interrupted(connect_session(), history, "failed, and recorded so"):
         not_read()
     assert history.given_up == ["op"]

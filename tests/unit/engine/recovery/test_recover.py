@@ -55,6 +55,17 @@ def test_what_was_interrupted_has_ended_where_spark_tells_it(
     assert (recover.BLIND_SECONDS in slept) is waits
 
 
+def test_what_a_program_that_may_live_has_given_up_is_waited_for_and_not_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(recover.time, "sleep", lambda _: None)
+    client: Any = Client((True,), (True, False))
+    client.interrupt_tag = None
+    assert end_work(client, "tag", interrupts=False)
+    client.busy = [None]
+    assert not end_work(client, "tag", interrupts=False), "Spark does not tell"
+
+
 @pytest.mark.parametrize(
     ("has_log", "files_stay", "elsewhere", "is_done"),
     [

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from engine.commit import exactly_once
 from engine.model.errors import EngineError
 from engine.model.operation import UndoPlan
 from engine.recovery import undo as module
@@ -66,6 +67,7 @@ def test_an_undo_that_is_interrupted_is_left_to_the_next_command(
 ) -> None:
     monkeypatch.setattr(module, "_restore", interrupted)
     monkeypatch.setattr(undo_drop, "collected", interrupted)
+    monkeypatch.setattr(exactly_once, "is_connect", lambda _: True)
     with pytest.raises(KeyboardInterrupt):
         module.undo(SPARK, RESTORE.model_copy(update={"kind": kind}), history=history)
     assert history.given_up == ["op"]
