@@ -30,6 +30,8 @@ MAXIMUM_CELL = 400
 MEASURED = 600
 """About as many rows, spread over all, are measured. A wider cell elsewhere widens its column once it is in sight."""
 NULL = "NULL"
+CUT = "~"
+"""Where the edge cuts a text, in a terminal whose ellipsis takes several cells."""
 
 
 class Grid(ScrollView, Asking, can_focus=True):
@@ -154,11 +156,11 @@ class Grid(ScrollView, Asking, can_focus=True):
         begin, end = left + still, left + width
         seen = line.crop_extend(begin, end, style)
         # half a number is another number
-        mark = Strip([Segment(self._ellipsis, style)])
-        if still < begin and _is_cut(line, begin):
-            seen = Strip.join([mark, seen.crop(mark.cell_length)])
-        if _is_cut(line, end):
-            seen = Strip.join([seen.crop(0, end - begin - mark.cell_length), mark])
+        mark = Strip([Segment(self._ellipsis if cell_len(self._ellipsis) == 1 else CUT, style)])
+        if still < begin and _is_cut(line.text, begin):
+            seen = Strip.join([mark, seen.crop(1)])
+        if end - begin > 1 and _is_cut(line.text, end):
+            seen = Strip.join([seen.crop(0, end - begin - 1), mark])
         return Strip.join([line.crop(0, still), seen])
 
     def _still(self) -> int:
@@ -358,9 +360,17 @@ class Grid(ScrollView, Asking, can_focus=True):
         return row if y > 0 and row < self.row_count else None
 
 
-def _is_cut(line: Strip, at: int) -> bool:
-    """Whether the edge before the cell ``at`` goes through a text."""
-    return at > 0 and " " not in line.crop(at - 1, at + 1).text and line.cell_length > at
+def _is_cut(text: str, at: int) -> bool:
+    """Whether the edge before the cell ``at`` goes through a word of ``text``, or through a character of two cells."""
+    before, begin = " ", 0
+    for character in text:
+        end = begin + cell_len(character)
+        if begin == at:
+            return " " not in (before, character)
+        if begin < at < end:
+            return True
+        before, begin = character, end
+    return False
 
 
 def _measured(column: Column, cells: Iterable[str]) -> int:

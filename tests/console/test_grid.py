@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from console.widgets.grid import MEASURED, Grid
+from console.widgets.grid import MEASURED, Grid, _is_cut
 from console.widgets.page import Column, LazyRows, Row, Table
 
 MANY = 100_000
@@ -212,3 +213,19 @@ async def test_a_text_that_the_edge_cuts_has_a_mark_there() -> None:
         await pilot.press("right")
         await pilot.pause()
         assert app.lines()[1] == " 12 … 1498.50  …"
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "cut"),
+    [
+        (" 12  34 ", 4, False),
+        (" 12  34 ", 2, True),
+        (" 日本語 ", 1, False),
+        (" 日本語 ", 2, True),
+        (" 日本語 ", 3, True),
+        ("12", 2, False),
+        ("12", 9, False),
+    ],
+)
+def test_an_edge_cuts_where_it_goes_through_a_word(text: str, at: int, cut: bool) -> None:
+    assert _is_cut(text, at) is cut

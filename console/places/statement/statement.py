@@ -47,6 +47,8 @@ class StatementPlace(StepsPlace):
         """What the plan that runs said already."""
         self.projection: Projection | None = None
         """How long the commit of the plan may take, as soon as the ledger was asked."""
+        self._wrote = Event()
+        """Set as soon as a commit of the plan has begun to write."""
         self.rehearsal: Rehearsal | None = None
         """What the MERGE of the plan did on a clone."""
 
@@ -119,6 +121,7 @@ class StatementPlace(StepsPlace):
         self._name_steps()
         self._planned_text = operation.typed
         self.committed = self.projection = self.rehearsal = self.failed = None
+        self._wrote = Event()
         self._project(plan)
         name = short_id(plan.plan_id)
         self.console_app.record(f"Plan {name}: {sentences.summary(plan)}.")
@@ -228,7 +231,7 @@ class StatementPlace(StepsPlace):
         self.failed, self.became, self.commit_began = None, None, datetime.now(timezone.utc).replace(microsecond=0)
         operation = self.begin("committing", self.projection)
         report = reporter(self, operation.operation_id)
-        wrote = Event()
+        wrote = self._wrote
         self.commit_pane.show_running(plan)
         self._tell_of_commit(
             f"Plan {short_id(plan.plan_id)} of this text is being committed. {{merge.preview}} shows it."
@@ -273,6 +276,8 @@ class StatementPlace(StepsPlace):
         def found(gone: str) -> None:
             if gone != self.commit_pane.gone:
                 self.commit_pane.show_outcome(plan, committed, self.projection, gone)
+                became = gone or "Its rows are there again."
+                self._tell_of_commit(f"Plan {short_id(plan.plan_id)} of this text was committed. {became}")
 
         self.ask("taken back", look, found, lambda _: None, of=lambda: (self.plan_id, self.committed))
 
@@ -396,6 +401,8 @@ class StatementPlace(StepsPlace):
     def action_pane(self, view: str) -> None:
         if view == "compose":
             self.action_edit()
+        elif view == "preview" and self.plan is not None:
+            self.show_view(view)
         elif view == "preview":
             self.action_preview()
         elif self._is_committed:

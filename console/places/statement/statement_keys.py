@@ -43,7 +43,8 @@ def to_look_at_it(place: str) -> list[Binding]:
     return [
         Binding("v", "preview", "preview", id=f"{place}.preview",
                 tooltip="Back to the last plan; from its text, to what came of it if it is committed"),
-        Binding("r", "replan", "re-plan", id=f"{place}.replan", tooltip="In the preview: plan the text again"),
+        Binding("r", "replan", "re-plan", id=f"{place}.replan",
+                tooltip="In the preview or after a commit: plan the text again"),
         Binding("left_square_bracket", "cycle(-1)", "view before", id=f"{place}.view_before",
                 group=VIEWS_GROUP, tooltip="The view before this one"),
         Binding("right_square_bracket", "cycle(1)", "next view", id=f"{place}.view_next",
