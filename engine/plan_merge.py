@@ -351,8 +351,9 @@ def match(
         message = WITHOUT_VALUES if options.private else error.message
         refused = refused or Refused(condition=error.condition, message=message, hint=error.hint)
     join: Join = "by key"
-    if scan.scan.after and not runs_insert_only(merge.statement, basis.confs):
-        join = join_that_reads(spark, merge, basis.join, matches)
+    if refused is None and source.num_rows and scan.scan.after and not runs_insert_only(merge.statement, basis.confs):
+        with clock.phase("find_touched_files"):
+            join = join_that_reads(spark, merge, basis.join, matches)
     promise = plan_writes(merge, matches, source.num_rows, target.traits, basis.confs, join)
     with clock.phase("find_conflicts"):
         conflicts = find_conflicts(spark, merge, source, matches, options.rows, options.private)

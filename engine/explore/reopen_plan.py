@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.commit.staleness import changed_metadata
@@ -13,8 +15,9 @@ from engine.preflight.assignments import assignments
 from engine.preflight.planned_merge import PlannedMerge
 from engine.preflight.target_reads import describe_detail, partitioned_files, target_columns
 from engine.preflight.target_rules import target_rules
+from engine.table.column_rules import CHECK
 from engine.table.commits import current_version
-from engine.table.logged_schema import logged_metadata
+from engine.table.logged_schema import LoggedMetadata, logged_metadata
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,13 +55,29 @@ def _check_rules(spark: SparkSession, plan: Plan) -> None:
     planned_at, now = plan.target.version, current_version(spark, plan.target.name)
     if now == planned_at:
         return
-    changed = changed_metadata(*(logged_metadata(spark, plan.target.path, version) for version in (planned_at, now)))
+    versions = (logged_metadata(spark, plan.target.path, version) for version in (planned_at, now))
+    changed = changed_metadata(*map(rules_of, versions))
     if changed:
         raise StalePlanError(
             "STALE_PLAN",
             f"{plan.target.name} itself changed since the plan: {'; '.join(changed)}.",
             "Plan again, and then ask again.",
         )
+
+
+def rules_of(metadata: LoggedMetadata) -> LoggedMetadata:
+    """What of the metadata says how a row is written."""
+    configuration = {key: value for key, value in metadata.configuration.items() if key.lower().startswith(CHECK)}
+    fields = {name: _without_comment(field) for name, field in metadata.fields.items()}
+    return replace(
+        metadata, configuration=configuration, fields=fields, features=(), min_reader_version=0, min_writer_version=0
+    )
+
+
+def _without_comment(field: str) -> str:
+    values = json.loads(field)
+    values.get("metadata", {}).pop("comment", None)
+    return json.dumps(values)
 
 
 def source_gone() -> EngineError:

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge, Key
-from engine.model.errors import CancelledError, EngineError, UnreachableError
+from engine.model.errors import CancelledError, EngineError, UnreachableError, UsageError
 from engine.model.scan import DerivedConjunct
 from engine.spark.spark_errors import collected
 from engine.sql.char_types import compared_type
@@ -63,7 +63,10 @@ def derive_generated(
 
 def _is_base(key: Key, generated_as: str) -> bool:
     """Whether the key is the one column that the generation expression names."""
-    return columns_named(generated_as) == {key.target.target_columns[0].lower()}
+    try:
+        return columns_named(generated_as) == {key.target.target_columns[0].lower()}
+    except UsageError:  # a text that is not understood must not keep the table from being merged into
+        return False
 
 
 def _reference(merge: AnalyzedMerge, column: str) -> str:

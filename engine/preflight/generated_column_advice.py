@@ -12,7 +12,7 @@ from engine.merge.analyze import AnalyzedMerge, Expression
 from engine.merge.derive_generated import GROWING
 from engine.merge.find_touched_files import Matches
 from engine.merge.prepare_delta_scan import DeltaScan, files_for_scan, where
-from engine.model.errors import CancelledError, EngineError, UnreachableError
+from engine.model.errors import CancelledError, EngineError, UnreachableError, UsageError
 from engine.model.plan import Remark
 from engine.sql.expressions import read_expression
 from engine.sql.names import quote
@@ -74,6 +74,10 @@ def implied_predicates(merge: AnalyzedMerge, columns: Sequence[LoggedColumn]) ->
     for column in columns:
         if not column.generated_as:
             continue
+        try:
+            named = columns_named(column.generated_as)
+        except UsageError:  # nothing is advised where the text is not understood
+            continue
         bounds = []
         for conjunct in merge.on:
             for base, operator, value in _bounds(conjunct):
@@ -81,7 +85,7 @@ def implied_predicates(merge: AnalyzedMerge, columns: Sequence[LoggedColumn]) ->
                 growing = GROWING.match(column.generated_as.strip()) and type_ in TIMES
                 if operator != "=" and not growing:
                     continue
-                if base.lower() in columns_named(column.generated_as):
+                if base.lower() in named:
                     bound = replaced(column.generated_as, {base.lower(): f"CAST({value} AS {type_})"})
                     bounds.append(f"{merge.typed.target.reference}.{quote(column.name)} {operator} {bound}")
         if bounds:

@@ -206,7 +206,11 @@ def _column_checks(a: Assignment, rules: TargetRules) -> list[Check]:
         )
     if column.generated_as is not None and a.origin == "given":
         checks.append(_generated_check(column, rules, f"Do not assign {column.name}: Delta computes it."))
-    if a.before_cast:
+    named = _named(rules, column.generated_as or "")
+    partitions = {one.name for one in rules.columns if one.is_text_partition}
+    if a.origin == "generated" and partitions & {column.name, *named}:
+        checks.append(_generated_check(column, rules, "Give a column that names partitions no empty text."))
+    elif a.before_cast:
         checks.append(_generated_check(column, rules, "Cast what INSERT gives to the types of the columns."))
     return checks
 

@@ -150,6 +150,10 @@ def test_an_empty_text_that_names_a_partition_is_null_before_it_is_checked(shop:
     shop.sql("CREATE TABLE checked (id BIGINT, p STRING) USING delta PARTITIONED BY (p)")
     shop.sql("ALTER TABLE checked ADD CONSTRAINT long CHECK (p IS NULL OR length(p) > 0)")
     commits(shop, merge("checked", insert))
+    by_length = "n INT GENERATED ALWAYS AS (length(p))"
+    shop.sql(f"CREATE TABLE counted (id BIGINT, p STRING, {by_length}) USING delta PARTITIONED BY (p)")
+    foreseen(shop, merge("counted", insert), VIOLATED)
+    commits(shop, merge("counted", "WHEN NOT MATCHED THEN INSERT (id, p) VALUES (s.id, s.txt)"))
 
 
 def test_an_invariant_in_a_column_s_metadata_is_a_check(shop: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,16 +16,22 @@ from tests.engine.plans import make_plan
 PLAN = make_plan()
 
 
+def field(type_: str) -> str:
+    name, _, comment = type_.partition(" ")
+    return json.dumps({"type": name, "metadata": {"comment": comment} if comment else {}})
+
+
 class AnalyzedError(Exception):
     pass
 
 
-def ask(monkeypatch: pytest.MonkeyPatch, later: int, fields: dict[str, str]) -> None:
-    """Ask when the table is ``later`` versions on, and has these fields."""
+def ask(monkeypatch: pytest.MonkeyPatch, later: int, fields: dict[str, str], **now: str) -> None:
+    """Ask when the table is ``later`` versions on, and has these fields, by their types, and properties."""
 
     def logged(_: object, __: object, version: int) -> LoggedMetadata:
-        of = {"key": "long"} if version == PLAN.target.version else fields
-        return LoggedMetadata("t", "", of, (), {}, 1, 2, ())
+        before = version == PLAN.target.version
+        of = {name: field(type_) for name, type_ in ({"key": "long"} if before else fields).items()}
+        return LoggedMetadata("t", "", of, (), {} if before else now, 1, 2, ())
 
     def analyzed(*_: object) -> Any:
         raise AnalyzedError
@@ -45,3 +52,10 @@ def test_nothing_is_told_by_columns_that_the_plan_did_not_know(monkeypatch: pyte
 def test_other_commits_keep_no_question_from_being_answered(monkeypatch: pytest.MonkeyPatch, later: int) -> None:
     with pytest.raises(AnalyzedError):
         ask(monkeypatch, later, {"key": "long"})
+
+
+def test_only_what_says_how_a_row_is_written_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(AnalyzedError):
+        ask(monkeypatch, 1, {"key": "long the key"}, **{"delta.deletedFileRetentionDuration": "interval 40 days"})
+    with pytest.raises(StalePlanError, match=r"property delta\.constraints\.c is another"):
+        ask(monkeypatch, 1, {"key": "long"}, **{"delta.constraints.c": "key > 0"})
