@@ -262,7 +262,7 @@ class SparkBackend(SparkTables):
 
     def apply(self, plan: AnyPlan, *, accept: tuple[str, ...], operation_id: str, on_progress: OnProgress) -> Outcome:
         from engine.commit.apply_plan import apply
-        from engine.commit.verify import expected_of, not_verified, verify
+        from engine.commit.verify import as_accepted, expected_of, not_verified, verify
         from engine.model.errors import EngineError
 
         running = self._session_to_run(plan, operation_id)
@@ -272,6 +272,7 @@ class SparkBackend(SparkTables):
         def work(say: OnProgress) -> Outcome:
             spark, ledger, tag = running.spark, self._ledger(), operation_id
             wanted = expected_of(expected, plan, spark) if expected and plan.kind == "merge" else ()
+            wanted = as_accepted(wanted, accept)
             outcome = apply(spark, plan, history=ledger, accept=accept, tag=tag, on_progress=say, policy=self.policy)
             if not wanted or plan.kind == "create_table":
                 return outcome

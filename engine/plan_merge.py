@@ -201,7 +201,7 @@ def _plan_analyzed(
         if staged:
             # before anything is written
             analysis.reading.result()
-        with clock.phase("prepare_source", "MERGE operation - materialize source"):
+        with clock.phase("prepare_source"):
             level = attempt.storage_level
             source = prepare_source(spark, merge, decision, query, view=view, level=level, staged=staged)
         with clock.phase("check_reading"):
@@ -337,7 +337,7 @@ def match(
     matches, not_compared = Matches(), ""
     keys = keys_to_count(basis.merge, target.rules, target.assigned, options.checks, private=options.private)
     try:
-        with clock.phase("find_touched_files", "MERGE operation - scanning files for matches"):
+        with clock.phase("find_touched_files"):
             if runs_insert_only(merge.statement, basis.confs):
                 with confs_set(spark, for_rows(source.num_rows, target_rows)):
                     matches = find_seen_rows(spark, merge, source, keys)

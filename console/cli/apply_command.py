@@ -90,7 +90,8 @@ def _apply_plan(
         try:
             outcome = commit(invocation, session, narrator, plan, accept)
             keep = False  # its frozen source has served
-            outcome = verified(invocation, session, narrator, plan, outcome, wanted)
+            outcome = verified(invocation, session, narrator, plan, outcome, wanted, accept)
+            narrator.committed(outcome)
         finally:
             session.close(keep=keep)
     return plan, outcome
@@ -121,7 +122,9 @@ def _apply_script(
         wanted.check(plan)
         _confirm(invocation, plan, narrator, yes, accept, events)
         outcome = commit(invocation, session, narrator, plan, accept)
-        return plan, verified(invocation, session, narrator, plan, outcome, wanted)
+        outcome = verified(invocation, session, narrator, plan, outcome, wanted, accept)
+        narrator.committed(outcome)
+        return plan, outcome
 
 
 def _confirm(
@@ -226,5 +229,4 @@ def commit(
     outcome = work.run()
     if work.was_asked_to_stop and outcome.version is not None:
         narrator.say("too late to cancel: it was committed")
-    narrator.committed(outcome)
     return outcome

@@ -64,6 +64,7 @@ def _plan_and_apply(invocation: Invocation, session: Session, narrator: Narrator
     if plan.refused:
         return FAILED
     outcome = commit(invocation, session, narrator, plan, ())
+    narrator.committed(outcome)
     narrator.pause()
     show("", page(outcome, plan, glyphs(), invocation.command("undo", outcome.op_id)))
     return outcome_code(outcome)

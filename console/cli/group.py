@@ -136,6 +136,11 @@ def resolve(
     target, settings, fault = master or remote, pairs(confs, "--conf"), None
     if profile is not None:
         found = load_profile(place, profile)
+        other = profile_of(place, target) if target else None
+        if other is not None and other.name != found.name:
+            raise click.UsageError(
+                f"{target} is the Spark of the profile {other.name}, which has rules of its own: name that profile."
+            )
         target, settings = target or found.target, {**found.confs, **settings}
     else:
         try:

@@ -96,7 +96,7 @@ def _status(one: Operation, signs: Glyphs) -> RenderableType:
     sign, style = looks.get(one.status, (signs.dot, QUIET))
     if one.status == "applied" and one.kept is False:
         return Text(f"{signs.error} applied, DEVIATED", ERROR)
-    return Text(f"{sign} {one.status}", style)
+    return Text(f"{sign} {one.status.replace('_', ' ')}", style)
 
 
 def _detail(found: OperationDetail, signs: Glyphs, undo: str) -> list[RenderableType]:

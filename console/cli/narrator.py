@@ -13,7 +13,9 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from console.cli.exits import CANCELLED
+import click
+
+from console.cli.exits import CANCELLED, USAGE
 from console.cli.failures import Failed, ToldError, failed_by
 from console.words.format import size
 from console.words.visible import visible
@@ -201,8 +203,16 @@ class EventNarrator(Narrator):
         if error is None:
             self._event("done")
         elif isinstance(error, CancelledError | KeyboardInterrupt):
-            self._event("cancelled")
-            raise ToldError(Failed(CANCELLED, "CANCELLED", "The work was cancelled.")) from error
+            hint = error.hint if isinstance(error, CancelledError) else ""
+            message = error.message if isinstance(error, CancelledError) else "The work was cancelled."
+            self._event("cancelled", message=message, hint=hint)
+            raise ToldError(Failed(CANCELLED, "CANCELLED", message, hint)) from error
+        elif isinstance(error, click.ClickException):
+            message = error.format_message()
+            self._event(
+                "error", condition="USAGE", message=redact(message), hint="", line=None, column=None, exit=USAGE
+            )
+            raise ToldError(Failed(USAGE, "USAGE", message)) from error
         elif isinstance(error, EngineError):
             # stderr stays NDJSON to its end: the error is an event, not a line beside them
             failed = failed_by(error)

@@ -102,6 +102,8 @@ def plan(
                 expectations=tuple(expectations),
             )
             found = make_plan(invocation, session, narrator, script, wanted)
+            if expected and found.refused is None and not (found.kind == "merge" and found.expectations):
+                narrator.say(f"nothing of what --expect names is for {found.target.name}")
             if output is not None:
                 from engine.model.plan_file import write_plan
 

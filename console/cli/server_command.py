@@ -56,13 +56,13 @@ def start(invocation: Invocation, as_json: bool) -> int:
 @json_option
 @with_invocation
 def stop(invocation: Invocation, as_json: bool) -> int:
-    """Stop it and, without a profile, those of profiles and stores, in use or not.
+    """Stop it and, without --profile and --store, those of profiles and stores, in use or not.
 
     Frozen sources of saved plans are gone with it; history stays.
     """
     from engine.session.server import stop_server
 
-    stopped = stop_server(invocation.server_place)
+    stopped = stop_server(invocation.server_place, alone="--profile" in invocation.options or bool(invocation.store))
     if as_json:
         print_json({"stopped": stopped})
     else:

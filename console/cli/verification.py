@@ -9,8 +9,7 @@ import click
 
 from console.cli.invocation import Invocation
 from console.cli.narrator import Narrator
-from console.cli.streams import glyphs, show
-from console.words.visible import visible
+from console.cli.streams import glyphs
 
 if TYPE_CHECKING:
     from engine.expect.read_expectations import Declared
@@ -43,16 +42,24 @@ class Verification:
 
 
 def verified(
-    invocation: Invocation, session: Session, narrator: Narrator, plan: AnyPlan, outcome: Outcome, wanted: Verification
+    invocation: Invocation,
+    session: Session,
+    narrator: Narrator,
+    plan: AnyPlan,
+    outcome: Outcome,
+    wanted: Verification,
+    accept: tuple[str, ...],
 ) -> Outcome:
-    """The outcome with what the expectations came to, recorded in the ledger; taken back if that is wanted."""
+    """The outcome with what the expectations came to, recorded in the ledger; taken back if that is wanted. What was
+    accepted before the commit is warned of after it."""
     if not wanted.verifies or plan.kind == "create_table" or outcome.version is None:
         return outcome
     from console.cli.interruptible import Interruptible
-    from engine.commit.verify import verify
-    from engine.model.errors import CancelledError
+    from engine.commit.verify import as_accepted, not_verified, verify
+    from engine.model.errors import CancelledError, EngineError
     from engine.model.expectation import failing
 
+    declared = as_accepted(wanted.expectations, accept)
     work = Interruptible(
         session,
         narrator,
@@ -60,7 +67,7 @@ def verified(
             session.spark,
             plan,
             outcome,
-            wanted.expectations,
+            declared,
             history=invocation.history(),
             private=invocation.private,
             tag=tag,
@@ -70,9 +77,11 @@ def verified(
     try:
         checked = work.run()
     except CancelledError as error:
-        raise CancelledError(
-            "CANCELLED", f"It was committed as v{outcome.version}, and is not verified.", "Undo it if need be."
-        ) from error
+        narrator.committed(outcome)
+        hint = f"It was committed as v{outcome.version}, and is not verified: undo it if need be."
+        raise CancelledError("CANCELLED", error.message, hint) from error
+    except EngineError as error:
+        checked = not_verified(outcome, declared, error)
     if wanted.undoes and failing(checked.expectations):
         return _taken_back(invocation, session, narrator, checked)
     return checked
@@ -80,8 +89,6 @@ def verified(
 
 def _taken_back(invocation: Invocation, session: Session, narrator: Narrator, outcome: Outcome) -> Outcome:
     """Undo the commit, unless something else was committed meanwhile or Delta cannot restore it; say which."""
-    from rich.text import Text
-
     from engine.model.errors import EngineError
     from engine.recovery.undo import plan_undo, undo
 
@@ -92,7 +99,6 @@ def _taken_back(invocation: Invocation, session: Session, narrator: Narrator, ou
         # nothing is accepted: with later commits, or a property to raise, it is refused
         done = undo(session.spark, found, history=history, on_progress=narrator.progress)
     except EngineError as error:
-        narrator.pause()
-        show(Text(f"{glyphs(error=True).error} it is not taken back: {visible(str(error))}"), error=True)
+        narrator.say(f"{glyphs(error=True).error} it is not taken back: {error}")
         return outcome
     return outcome.model_copy(update={"undone_as": done.version})

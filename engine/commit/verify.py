@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.expect.evaluate import Relations, evaluate, results_for
@@ -13,7 +14,7 @@ from engine.expect.queries import Table
 from engine.expect.read_expectations import Declared
 from engine.expect.target_name import is_path, of_table, target_parts
 from engine.model.errors import ENDS_ALL, EngineError
-from engine.model.expectation import ExpectationResult
+from engine.model.expectation import ACCEPTED_BY, ExpectationResult
 from engine.model.operation import Outcome
 from engine.model.plan import Plan
 from engine.model.progress import OnProgress, Progress
@@ -47,6 +48,16 @@ def expected_of(declared: Sequence[Declared], plan: Plan, spark: SparkSession | 
 def _parts(plan: Plan, declared: Sequence[Declared], spark: SparkSession | None) -> tuple[str, ...]:
     around = (plan.state.catalog, plan.state.schema_name) if plan.state is not None else (None, None)
     return target_parts(spark, plan.target.name, plan.target.path, around, declared)
+
+
+def as_accepted(declared: Sequence[Declared], accept: Collection[str]) -> tuple[Declared, ...]:
+    """``declared``, those whose failure was accepted before the commit only warned of after it."""
+    return tuple(
+        replace(one, expectation=one.expectation.model_copy(update={"severity": "warn"}))
+        if f"{ACCEPTED_BY}{one.expectation.name}" in accept
+        else one
+        for one in declared
+    )
 
 
 def verify(

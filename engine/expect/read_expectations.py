@@ -46,12 +46,13 @@ class Declared:
         )
 
 
-def read_files(paths: Iterable[Path]) -> tuple[Declared, ...]:
+def read_files(paths: Iterable[Path | str]) -> tuple[Declared, ...]:
     """The expectations in the files, and in those of the folders that end in .yml or .yaml.
 
     Raises UsageError: ``FILE_NOT_READ``, or ``BAD_EXPECTATIONS`` for what is not right in a file.
     """
-    declared = [one for path in paths for file in _files(path) for one in read_expectations(_text(file), str(file))]
+    files = [file for path in paths for file in _files(Path(path))]
+    declared = [one for file in files for one in read_expectations(_text(file), str(file))]
     seen: dict[tuple[object, ...], Declared] = {}
     for one in declared:
         key = (tuple(part.lower() for part in one.table), one.expectation.name.lower())

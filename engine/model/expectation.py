@@ -11,6 +11,8 @@ from engine.model.value import Cells, Value
 
 Severity = Literal["warn", "error"]
 Status = Literal["pass", "fail", "error", "unknown"]
+ACCEPTED_BY = "expect:"
+"""What stands before its name in ``--accept``."""
 
 
 class ExpectationResult(Value):
@@ -38,7 +40,7 @@ class ExpectationResult(Value):
     @property
     def code(self) -> str:
         """By which it is accepted: ``--accept expect:NAME``."""
-        return f"expect:{self.name}"
+        return f"{ACCEPTED_BY}{self.name}"
 
 
 def failing(results: Iterable[ExpectationResult]) -> tuple[ExpectationResult, ...]:

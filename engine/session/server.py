@@ -117,10 +117,12 @@ def find_server(home: Path) -> ServerInfo | None:
     return info if info is not None and answers(info.port) else None
 
 
-def stop_server(home: Path) -> bool:
-    """Stop the embedded server of ``home`` and those of its profiles and stores, in use or not. False if none ran."""
+def stop_server(home: Path, *, alone: bool = False) -> bool:
+    """Stop the embedded server of ``home``, and unless ``alone`` those of its profiles and stores, in use or not. False
+    if none ran."""
     home = home.expanduser().absolute()
-    stopped = [_stop_one(place) for place in (home, *sorted((home / "servers").glob("*")))]
+    others = [] if alone else sorted((home / "servers").glob("*"))
+    stopped = [_stop_one(place) for place in (home, *others)]
     return any(stopped)
 
 

@@ -320,7 +320,7 @@ def test_ctrl_c_while_planning(shell: Shell, spark: Any, target: str, tmp_path: 
 
     def has_tasks(line: str) -> bool:
         event = json.loads(line)
-        return "materialize source" in event.get("phase", "") and event["total"] > 0
+        return event.get("phase") == "prepare source" and event["total"] > 0
 
     code, out, err = interrupted(started(shell.home, "plan", file, "--events"), has_tasks)
     assert (code, out) == (130, ""), err

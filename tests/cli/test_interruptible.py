@@ -10,12 +10,15 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import click
 import pytest
 
 from console.cli import interruptible, listening
+from console.cli.exits import CANCELLED, FAILED, USAGE
+from console.cli.failures import ToldError
 from console.cli.interruptible import Interruptible
 from console.cli.narrator import BarNarrator, EventNarrator, Narrator
-from engine.model.errors import CancelledError
+from engine.model.errors import CancelledError, EngineError
 from engine.model.progress import Progress
 from engine.session.session import TaskProgress
 from engine.session.store_watch import Silence
@@ -228,6 +231,27 @@ def test_work_that_brings_nothing_new_is_told(monkeypatch: pytest.MonkeyPatch) -
 
     Interruptible(FakeSession(), narrator, work).run()  # type: ignore[arg-type]
     assert narrator.lines == ["… a", "nothing new for 6 s", "nothing new for 13 s"]
+
+
+@pytest.mark.parametrize(
+    ("error", "event", "told"),
+    [
+        (CancelledError("CANCELLED", "The work was cancelled.", "It was committed as v3."), "cancelled", CANCELLED),
+        (KeyboardInterrupt(), "cancelled", CANCELLED),
+        (click.UsageError("Nothing is expected of t."), "error", USAGE),
+        (EngineError("STORE_DENIED", "The store refuses."), "error", FAILED),
+    ],
+)
+def test_the_last_event_says_how_it_ended(
+    capsys: pytest.CaptureFixture[str], error: BaseException, event: str, told: int
+) -> None:
+    with pytest.raises(ToldError) as raised, EventNarrator():
+        raise error
+    assert raised.value.failed.code == told
+    last = json.loads(capsys.readouterr().err.splitlines()[-1])
+    assert last["event"] == event
+    assert last["message"] == raised.value.failed.message
+    assert last["hint"] == raised.value.failed.hint
 
 
 @pytest.mark.parametrize("kind", [BarNarrator, EventNarrator])

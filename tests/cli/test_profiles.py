@@ -77,6 +77,14 @@ def test_who_types_the_address_is_held_to_the_policy_of_its_profile(tmp_path: Pa
     assert not resolve(None, None, (), None, tmp_path).policy.typed_confirmation
 
 
+def test_the_address_of_a_profile_is_not_used_under_the_name_of_another(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text(POLICY + "[profiles.dev]\n")
+    with pytest.raises(click.UsageError, match="is the Spark of the profile prod"):
+        resolve(None, "sc://spark:15002", (), "dev", tmp_path)
+    assert resolve(None, "sc://spark:15002", (), "prod", tmp_path).policy.typed_confirmation
+    assert resolve(None, "sc://elsewhere:15002", (), "dev", tmp_path).profile == "dev"
+
+
 def test_production_is_known_by_the_profile_and_by_its_address(tmp_path: Path) -> None:
     (tmp_path / "settings.toml").write_text('[profiles.prod]\nremote = "sc://spark:15002"\nproduction = true\n')
     for target, profile in ((None, "prod"), ("sc://spark:15002", None)):

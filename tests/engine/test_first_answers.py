@@ -11,7 +11,7 @@ from engine.model.progress import Progress
 from engine.preflight.target_reads import beside
 from engine.spark.session_state import tagged
 
-FREEZING = "MERGE operation - materialize source"
+FREEZING = "prepare source"
 MERGE = """MERGE INTO t USING parquet_source AS s ON t.k = s.k AND {predicate}
 WHEN MATCHED THEN UPDATE SET v = s.v {more}"""
 

@@ -26,7 +26,7 @@ from engine.table.commits import commits
 UPDATE = "WHEN MATCHED THEN UPDATE SET v = s.v"
 FROM_PARQUET = f"MERGE INTO tgt t USING pq s ON t.id = s.id {UPDATE}"
 RANDOM = f"MERGE INTO tgt t USING (SELECT id, uuid() AS v FROM pq) s ON t.id = s.id {UPDATE}"
-SCANNING = "MERGE operation - scanning files for matches"
+SCANNING = "find touched files"
 
 
 def build(spark: Any) -> None:

@@ -180,7 +180,7 @@ def test_a_plan_that_fails_leaves_none(shop: Any) -> None:
     seen = []
 
     def say(step: Progress) -> None:
-        if step.phase == "MERGE operation - scanning files for matches":
+        if step.phase == "find touched files":
             seen.extend(staged(shop))
             raise KeyboardInterrupt
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.commit.verify import as_accepted
 from engine.expect.read_expectations import Declared, read_expectations, read_files
 from engine.model.errors import UsageError
 
@@ -101,6 +102,15 @@ def test_an_empty_file_expects_nothing(text: str) -> None:
 def test_an_alias_without_end_is_an_error() -> None:
     with pytest.raises(UsageError, match="nested too deeply"):
         read("x: &a [*a]")
+
+
+def test_what_was_accepted_before_the_commit_is_warned_of_after_it(tmp_path: Path) -> None:
+    (tmp_path / "e.yml").write_text("t:\n  - unique: [id]\n  - rows: {change: 5%}\n")
+    found = as_accepted(read_files([str(tmp_path / "e.yml")]), ("expect:rows", "VOLATILE_SOURCE"))
+    assert [(one.expectation.name, one.expectation.severity) for one in found] == [
+        ("unique_id", "error"),
+        ("rows", "warn"),
+    ]
 
 
 def test_a_folder_is_read_by_its_endings_and_a_name_stands_for_one(tmp_path: Path) -> None:

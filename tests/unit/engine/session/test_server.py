@@ -50,6 +50,18 @@ def test_a_server_that_this_process_cannot_see_is_left_alone(tmp_path: Path, mon
     assert read_state(tmp_path) == UNSEEN
 
 
+def test_a_server_is_stopped_alone_or_with_those_of_profiles_and_stores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "servers" / "prod").mkdir(parents=True)
+    ended: list[str] = []
+    monkeypatch.setattr(server, "_stop_one", lambda place: bool(ended.append(place.name)))
+    server.stop_server(tmp_path, alone=True)
+    assert ended == [tmp_path.name]
+    server.stop_server(tmp_path)
+    assert ended == [tmp_path.name, tmp_path.name, "prod"]
+
+
 def test_the_file_of_a_server_that_nobody_watches_is_removed_wherever_it_ran(tmp_path: Path) -> None:
     write(tmp_path, UNSEEN)
     assert server._running(tmp_path, silent) is None
