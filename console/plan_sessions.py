@@ -6,8 +6,9 @@ import contextlib
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakKeyDictionary
 
 from console.backend import OnProgress
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from engine.session.connect import Session, TaskProgress
 
 T = TypeVar("T")
+POLL_SECONDS = 0.1
 KEPT_PLANS = 4
 """Sessions of older plans are closed; applying such a plan prepares its source again and compares it."""
 
@@ -29,6 +31,7 @@ class PlanSessions:
         self._running: dict[str, Session] = {}
         self._cancelled: set[str] = set()
         self._committed: set[str] = set()
+        self._turns: WeakKeyDictionary[Session, threading.Lock] = WeakKeyDictionary()
         self._lock = threading.Lock()
         self._interrupting = threading.Lock()
         """Held while an interrupt is on its way, which a Spark that hangs does not answer."""
@@ -93,8 +96,10 @@ class PlanSessions:
     # Work
 
     def run(self, session: Session, operation_id: str, on_progress: OnProgress, work: Callable[[OnProgress], T]) -> T:
-        """Run ``work`` with Spark's task counts joined to its phases, cancellable under ``operation_id``."""
-        from engine.model.errors import CancelledError
+        """Run ``work`` with Spark's task counts joined to its phases, cancellable under ``operation_id``.
+
+        One at a time in a session: each sets confs of it for its queries, and puts back what it found.
+        """
         from engine.model.progress import Progress
 
         phase = Progress(phase="")
@@ -104,8 +109,8 @@ class PlanSessions:
             if progress.stage == "committed":
                 with self._interrupting:  # one on its way goes before the queries of this phase
                     self._committed.add(operation_id)
-            elif operation_id in self._cancelled:
-                raise CancelledError("CANCELLED", "The work was cancelled.", "Nothing of it goes on in Spark.")
+            else:
+                self._stop_if_cancelled(operation_id)
             phase = progress
             on_progress(progress)
 
@@ -114,17 +119,37 @@ class PlanSessions:
 
         with self._lock:
             self._running[operation_id] = session
-        stop = session.on_progress(count)
         try:
-            return work(say)
+            with self._turn(session, operation_id):
+                stop = session.on_progress(count)
+                try:
+                    return work(say)
+                finally:
+                    stop()
         finally:
-            stop()
             with self._lock:
                 self._running.pop(operation_id, None)
                 self._cancelled.discard(operation_id)
                 self._committed.discard(operation_id)
             with contextlib.suppress(Exception):  # what the work came to is not lost over it
                 self._close_old()
+
+    @contextlib.contextmanager
+    def _turn(self, session: Session, operation_id: str) -> Iterator[None]:
+        with self._lock:
+            turn = self._turns.setdefault(session, threading.Lock())
+        while not turn.acquire(timeout=POLL_SECONDS):
+            self._stop_if_cancelled(operation_id)
+        try:
+            yield
+        finally:
+            turn.release()
+
+    def _stop_if_cancelled(self, operation_id: str) -> None:
+        from engine.model.errors import CancelledError
+
+        if operation_id in self._cancelled:
+            raise CancelledError("CANCELLED", "The work was cancelled.", "Nothing of it goes on in Spark.")
 
     def cancel(self, operation_id: str) -> None:
         with self._lock:

@@ -28,7 +28,9 @@ def sentences(changes: Changes) -> Iterator[str]:
     """What the table of columns does not say."""
     yield conserved(changes)
     if changes.updated:
-        kept = f", {number(changes.updated_same)} of them to the values that they have" if changes.updated_same else ""
+        where = " in the columns that are compared" if changes.not_compared else ""
+        same = f", {number(changes.updated_same)} of them to the values that they have{where}"
+        kept = same if changes.updated_same else ""
         yield f"{count(changes.updated, 'row')} updated{kept}"
     for one in changes.concentrations or ():
         yield concentrated(one, changes)

@@ -100,8 +100,13 @@ def _history(expectation: Expectation, table: Table) -> Query:
         since, until = table.column(declared.since), table.column(declared.until)
         items += [f"a.{since}", f"a.{until}"]
         order = f"ORDER BY a.{since} NULLS FIRST, a.{until} NULLS LAST"
-        found.append(f"lead(a.{since}) OVER ({partition} {order}) AS __dm_next")
-        bad += [f"__dm_next < {until}", f"{until} IS NULL AND __dm_next IS NOT NULL", f"{until} < {since}"]
+        found += [
+            f"lead({next_}) OVER ({partition} {order}) AS {name}"
+            for next_, name in ((f"a.{since}", "__dm_next"), ("TRUE", "__dm_has_next"))
+        ]
+        # a NULL at the start is before all, at the end after all
+        overlaps = f"{until} IS NULL OR __dm_next IS NULL OR __dm_next < {until}"
+        bad += [f"__dm_has_next AND ({overlaps})", f"{until} < {since}"]
     shown = ", ".join(dict.fromkeys(item.removeprefix("a.") for item in items))
     return Query(
         f"SELECT {shown} FROM (SELECT {', '.join(dict.fromkeys(items))}, {', '.join(found)} "

@@ -63,9 +63,9 @@ def confs_as_planned(spark: SparkSession, confs: Mapping[str, str]) -> Iterator[
     Versions of any age are read: those that the plan is pinned to grow old.
     """
     others = {key: value for key, value in read_confs(spark, KEPT_CONFS).items() if key not in confs}
-    for key in others:
-        spark.conf.unset(key)
     try:
+        for key in others:
+            spark.conf.unset(key)
         with confs_set(spark, {**confs, **AT_ANY_AGE}):
             yield
     finally:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -58,6 +60,31 @@ class Kept:
 def keeper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr("engine.merge.prepare_source.free_sources", lambda _: None)
     return SparkBackend("local[*]", tmp_path)
+
+
+def test_in_one_session_work_waits_for_its_turn_and_can_be_cancelled_meanwhile(keeper: Any) -> None:
+    """Each piece of work sets confs of the session for its queries, and puts back what it found."""
+    session, other, told = Kept(), Kept(), []
+    began, held = threading.Event(), threading.Event()
+
+    def question(_: object) -> None:
+        began.set()
+        held.wait(10)
+        told.append("question")
+
+    with ThreadPoolExecutor(3) as threads:
+        running = threads.submit(keeper._sessions.run, session, "question", print, question)
+        began.wait(10)
+        commit = threads.submit(keeper._sessions.run, session, "commit", print, lambda _: told.append("commit"))
+        lookup = threads.submit(keeper._sessions.run, session, "lookup", print, lambda _: told.append("lookup"))
+        keeper._sessions.run(other, "elsewhere", print, lambda _: told.append("elsewhere"))
+        keeper._sessions._cancelled.add("lookup")
+        with pytest.raises(CancelledError):
+            lookup.result(10)
+        held.set()
+        running.result(10)
+        commit.result(10)
+    assert told == ["elsewhere", "question", "commit"]
 
 
 def test_a_session_in_which_a_commit_runs_is_not_closed_for_a_newer_plan(keeper: Any) -> None:

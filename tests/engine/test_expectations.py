@@ -127,6 +127,14 @@ def test_each_kind_counts_the_rows_that_fail(shop: Any) -> None:
     assert again.expectations == plan_.expectations
 
 
+def test_two_rows_of_a_key_that_both_begin_at_null_overlap(shop: Any) -> None:
+    rows = f"(8, 'h', 1, NULL, false, NULL, 2020, {NOW}), (9, 'h', 1, NULL, false, NULL, 2021, {NOW})"
+    (found,) = planned(
+        shop, merge(rows), "t:\n  - history: {key: [v], current: open, from: since, to: until}"
+    ).expectations
+    assert (found.status, found.value) == ("fail", "1")
+
+
 def test_what_cannot_be_computed_is_an_error_and_what_only_the_commit_knows_is_unknown(shop: Any) -> None:
     shop.sql("CREATE TABLE i (id BIGINT GENERATED ALWAYS AS IDENTITY, k INT) USING DELTA")
     sql = "MERGE INTO i USING (SELECT 1 AS k) AS s ON i.k = s.k WHEN NOT MATCHED THEN INSERT (k) VALUES (s.k)"

@@ -24,6 +24,8 @@ def test_rows_before_and_after_add_up() -> None:
 def test_updates_to_the_same_values_are_counted() -> None:
     told = list(change_rows.sentences(changes(updated_same=3)))
     assert told[1] == "4 rows updated, 3 of them to the values that they have"
+    told = list(change_rows.sentences(changes(updated_same=3, not_compared={"m": "a MAP"})))
+    assert told[1] == "4 rows updated, 3 of them to the values that they have in the columns that are compared"
     assert len(list(change_rows.sentences(changes(updated=0)))) == 1
 
 

@@ -42,7 +42,9 @@ def sql_of(entry: str) -> tuple[str, str]:
             "changes",
             [
                 "ORDER BY a.`a``b` NULLS FIRST, a.`id` NULLS LAST) AS __dm_next",
-                "(__dm_next < `id`) OR (`id` IS NULL AND __dm_next IS NOT NULL) OR (`id` < `a``b`)",
+                "lead(TRUE) OVER (PARTITION BY a.`id` ORDER BY a.`a``b`",
+                "a.`id` NULLS LAST) AS __dm_has_next",
+                "(__dm_has_next AND (`id` IS NULL OR __dm_next IS NULL OR __dm_next < `id`)) OR (`id` < `a``b`)",
                 "SELECT `id`, `new`, `a``b` FROM (SELECT a.`id`, a.`new`, a.`a``b`, ",
             ],
         ),
