@@ -22,6 +22,7 @@ from engine.model.errors import UsageError
 from engine.spark.confs import is_on, read_confs
 from engine.spark.schema import columns_of, schema_of
 from engine.sql.names import quote
+from engine.sql.lexer import tokenize
 from engine.sql.parse_create import ParsedCreate
 from engine.table.commits import current_version
 from engine.table.delta_log import list_files
@@ -251,11 +252,10 @@ def protocol_known(state: TableState) -> Protocol:
 def traveled_version(spark: SparkSession, name: str, at: str) -> int:
     """The version that ``VERSION AS OF`` or ``TIMESTAMP AS OF`` names. What Delta refuses is raised in its words."""
     schema_of(spark, f"SELECT * FROM {name} {at}")
-    kind, _, value = at.upper().removeprefix("FOR ").partition(" AS OF ")
-    value = at[len(at) - len(value) :].strip()
-    if kind.strip() in ("VERSION", "SYSTEM_VERSION"):
-        return int(value.strip("'\""))
-    history = spark.sql(f"DESCRIBE HISTORY {name}").where(f"timestamp <= CAST(({value}) AS TIMESTAMP)")
+    value = tokenize(at)[-1]
+    if not value.is_string:
+        return int(value.text)
+    history = spark.sql(f"DESCRIBE HISTORY {name}").where(f"timestamp <= CAST({value.text} AS TIMESTAMP)")
     return int(history.selectExpr("max(version) AS version").collect()[0][0])
 
 

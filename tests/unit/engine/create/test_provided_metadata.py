@@ -136,7 +136,7 @@ def test_like_copies_a_delta_table_and_a_clone_its_size_too(monkeypatch: pytest.
     assert again.source.sql == "s VERSION AS OF 5"
 
 
-@pytest.mark.parametrize("at", ["VERSION AS OF 3", "version as of '3'", "FOR SYSTEM_VERSION AS OF 3"])
+@pytest.mark.parametrize("at", ["VERSION AS OF 3", "version\nAS  of 3", "FOR SYSTEM_VERSION /*it*/ AS OF 3"])
 def test_a_version_is_read_from_the_text(monkeypatch: pytest.MonkeyPatch, at: str) -> None:
     monkeypatch.setattr(provided_metadata, "schema_of", lambda *_: None)
     assert provided_metadata.traveled_version(Session(), "s", at) == 3  # type: ignore[arg-type]
@@ -217,9 +217,9 @@ def test_a_clone_of_another_format_counts_its_files(monkeypatch: pytest.MonkeyPa
 def test_a_time_is_the_last_version_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(provided_metadata, "schema_of", lambda *_: None)
     session = Answers(timestamp=[(2,)])
-    at = "TIMESTAMP AS OF '2026-01-01'"
+    at = "TIMESTAMP  AS\nOF '2026-01-01'"
     assert provided_metadata.traveled_version(session, "s", at) == 2  # type: ignore[arg-type]
-    assert session.asked == ["DESCRIBE HISTORY s", "timestamp <= CAST(('2026-01-01') AS TIMESTAMP)"]
+    assert session.asked == ["DESCRIBE HISTORY s", "timestamp <= CAST('2026-01-01' AS TIMESTAMP)"]
 
 
 @pytest.mark.parametrize(
