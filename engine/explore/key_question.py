@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge, Key
@@ -27,7 +28,7 @@ from engine.sql.store_types import ddl, is_same
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SAYS_PREDICATE = (*EQUALITIES, *OTHER_COMPARISONS, *NOT_ONE_EQUALITY, "(")
+SAYS_PREDICATE = (*EQUALITIES, *OTHER_COMPARISONS, *NOT_ONE_EQUALITY)
 
 
 @dataclass(frozen=True)
@@ -70,10 +71,17 @@ def _as_typed(message: str, merge: AnalyzedMerge) -> str:
 def is_predicate(typed: str) -> bool:
     """Whether ``typed`` compares or calls something; else it is values."""
     try:
-        tokens = tokenize(typed)
+        return any(map(_compares, split_top_level(typed, ",")))
     except UsageError:
         return False  # O'Brien
-    return any(token.word in SAYS_PREDICATE or token.text in SAYS_PREDICATE for token in tokens)
+
+
+def _compares(part: str) -> bool:
+    tokens = tokenize(part)
+    # OR and IN are states, and Acme (UK) is a name
+    says = len(tokens) > 1 and any({token.word, token.text}.intersection(SAYS_PREDICATE) for token in tokens)
+    calls = (name.is_name and (name.end, "(") == (behind.start, behind.text) for name, behind in pairwise(tokens))
+    return says or any(calls)
 
 
 def values_of(typed: str, count: int) -> tuple[str | None, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.explore.find_key import FoundKey, FoundRow, find_key
-from engine.explore.key_question import is_predicate, values_of
+from engine.explore.key_question import values_of
 from engine.merge.prepare_source import free_source
 from engine.model.errors import EngineError, StalePlanError
 from engine.model.plan import Plan
@@ -217,16 +217,6 @@ def test_a_key_is_judged_after_another_commit_but_not_by_other_columns(shop: Any
     shop.sql("ALTER TABLE moved ADD COLUMN w INT")
     with pytest.raises(StalePlanError, match="column w is new"):
         find_key(shop, looked, "1")
-
-
-@pytest.mark.parametrize("typed", ["10001", "2026-11-19", "a, NULL", "'x = y'", "O'Brien", "a.b@c"])
-def test_what_compares_nothing_is_a_value(typed: str) -> None:
-    assert not is_predicate(typed)
-
-
-@pytest.mark.parametrize("typed", ["t.id = 1", "id IS NULL", "upper(t.v) <=> 'A'", "t.a BETWEEN 1 AND 2"])
-def test_what_compares_is_a_predicate(typed: str) -> None:
-    assert is_predicate(typed)
 
 
 def test_values_are_separated_by_commas_outside_quotes() -> None:

@@ -69,6 +69,23 @@ def test_the_keys_that_are_wanted_are_told_as_on_ties_them(merge: Any) -> None:
         key_question.ask_for(Casting(), merge, SOURCE, "5")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("typed", ["10001", "2026-11-19", "a, NULL", "'x = y'", "O'Brien", "a.b@c"])
+def test_what_compares_nothing_is_a_value(typed: str) -> None:
+    assert not key_question.is_predicate(typed)
+
+
+@pytest.mark.parametrize("typed", ["OR", "in", "IS, NOT", "5, AND", "Acme (UK)", "(020) 5555"])
+def test_a_word_alone_and_a_name_with_brackets_are_values_whatever_sql_makes_of_them(typed: str) -> None:
+    assert not key_question.is_predicate(typed)
+
+
+@pytest.mark.parametrize(
+    "typed", ["t.id = 1", "id IS NULL", "upper(t.v) <=> 'A'", "t.a BETWEEN 1 AND 2", "t.a IN (1, 2)", "isnan(t.a)"]
+)
+def test_what_compares_or_calls_is_a_predicate(typed: str) -> None:
+    assert key_question.is_predicate(typed)
+
+
 def test_what_is_null_is_of_every_type(merge: Any) -> None:
     spark = Casting()
     assert key_question.ask_for(spark, merge, SOURCE, "NULL, 5").by_value  # type: ignore[arg-type]
