@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from engine.model.plan import Plan
+from engine.spark.schema import schema_of
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote, string
 from engine.sql.parse import parse_merge
@@ -61,27 +62,30 @@ def advise_layout(spark: SparkSession, name: str, history: History) -> tuple[Lay
     """Advice for the Delta table ``name`` (SQL text). Raises EngineError."""
     try:
         detail, files = logged_files(spark, name)
-        merges = past_merges(history, str(detail["id"]))
+        columns = schema_of(spark, f"SELECT * FROM {name}").names
+        merges = past_merges(history, str(detail["id"]), columns)
         keys = tuple(dict.fromkeys(column for merge in merges for column in merge.bounds))
         return (
             *cluster_by_key(spark, name, detail, files, merges),
             *small_files(name, files),
             *partition_skew(files),
-            *no_statistics(name, files, keys),
+            *no_statistics(name, files, keys, columns),
         )
     except Exception as error:
         raise translate(error) from error
 
 
-def past_merges(history: History, table_id: str) -> tuple[PastMerge, ...]:
-    """The newest merges that were committed into the table and whose keys had bounds."""
+def past_merges(history: History, table_id: str, columns: Sequence[str]) -> tuple[PastMerge, ...]:
+    """The newest merges that were committed into the table and whose keys had bounds, by the names of its columns."""
+    names = {column.lower(): column for column in columns}
     merges: list[PastMerge] = []
     for operation in history.list(limit=OPERATIONS):
         if operation.kind != "merge" or operation.status != "applied":
             continue
         plan = history.get(operation.op_id).plan
         if isinstance(plan, Plan) and plan.target.table_id == table_id:
-            bounds = {name_parts(one.column)[-1]: one.text for one in plan.scan.derived if one.text}
+            typed = {name_parts(one.column)[-1].lower(): one.text for one in plan.scan.derived if one.text}
+            bounds = {names[column]: text for column, text in typed.items() if column in names}
             if bounds:
                 alias = parse_merge(plan.statement.sql).target.reference
                 merges.append(PastMerge(alias, plan.scan.bytes_after, bounds))
@@ -190,9 +194,12 @@ def partition_skew(files: Sequence[LogFile]) -> Iterable[LayoutAdvice]:
     )
 
 
-def no_statistics(name: str, files: Sequence[LogFile], keys: Iterable[str]) -> Iterable[LayoutAdvice]:
+def no_statistics(
+    name: str, files: Sequence[LogFile], keys: Iterable[str], columns: Collection[str]
+) -> Iterable[LayoutAdvice]:
     """Files without bounds of a key that merges went by: they are kept whatever is asked."""
-    known = {column for file in files for column in statistics_of(file.stats).get("minValues", {})}
+    # old files have bounds of columns that were dropped
+    known = {one for file in files for one in statistics_of(file.stats).get("minValues", {}) if one in columns}
     for column in keys:
         without = [file for file in files if column not in file.partition and not _has_bounds(file, column)]
         if without:

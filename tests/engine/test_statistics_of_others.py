@@ -384,7 +384,7 @@ def test_statistics_that_are_none_are_shown_as_missing(text: str | None) -> None
     shown = facts(file, column, "k", (), "")
     assert (shown.low, shown.high, shown.nulls) == (None, None, None)
     assert not file.value().null_counts
-    assert not [one.code for one in no_statistics("t", [file], ["k"]) if one.code != "NO_STATISTICS"]
+    assert not [one.code for one in no_statistics("t", [file], ["k"], ["k"]) if one.code != "NO_STATISTICS"]
     assert logical_names((file,), [renamed])[0].physical_rows is None
 
 
