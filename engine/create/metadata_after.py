@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from engine.create.column_ids import ColumnIds
 from engine.create.handle_commit import handle_commit
 from engine.create.provided_metadata import Provided
 from engine.create.situation import Situation
@@ -38,6 +39,7 @@ IN_COMMIT_TIMESTAMPS = "delta.enableInCommitTimestamps"
 ENABLEMENT = ("delta.inCommitTimestampEnablementVersion", "delta.inCommitTimestampEnablementTimestamp")
 KEPT_BY_REPLACE = ("delta.enableDeletionVectors", "delta.checkpointPolicy", "delta.enableRowTracking")
 ICEBERG_COMPAT = tuple(f"delta.enableIcebergCompatV{version}" for version in (1, 2, 3))
+IDS_FOR_HELD = ICEBERG_COMPAT[1:]
 
 
 def state_after(spark: SparkSession, create: ParsedCreate, provided: Provided, around: Situation) -> TableState:
@@ -45,7 +47,7 @@ def state_after(spark: SparkSession, create: ParsedCreate, provided: Provided, a
     before = around.before
     configuration = with_iceberg_compat(around.with_defaults(provided.configuration))
     protocol = protocol_after(spark, create, provided, configuration, before)
-    properties = properties_after(create, provided.columns, configuration, protocol, before)
+    properties = properties_after(create, provided.ids, configuration, protocol, before)
     files = handle_commit(create, provided, before)
     return TableState(
         location=around.location,
@@ -127,7 +129,7 @@ def protocol_after(
 
 def properties_after(
     create: ParsedCreate,
-    columns: tuple[StateColumn, ...],
+    ids: ColumnIds,
     configuration: Mapping[str, str | None],
     protocol: Protocol,
     before: TableState | None,
@@ -136,8 +138,9 @@ def properties_after(
     properties = without_protocol(configuration)
     copies_ids = create.form == "clone"
     if (properties.get(MODE) or "none").lower() != "none" and not (copies_ids and MAX_COLUMN_ID in properties):
+        held = ids.held if any(is_on(properties, key, "false") for key in IDS_FOR_HELD) else 0
         # a replaced table keeps the ids of columns that stay, and goes on counting
-        properties[MAX_COLUMN_ID] = None if before else str(sum(1 + column.type.count(":") for column in columns))
+        properties[MAX_COLUMN_ID] = None if before else str(ids.fields + held)
     for key in ROW_TRACKING_COLUMNS:
         properties.pop(key, None)
     copies_protocol = create.form in ("clone", "like")

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from engine.create.column_ids import NO_IDS, ColumnIds, column_ids
 from engine.create.generation_expressions import unsupported_part
 from engine.create.table_properties import DEFAULTS, known_default, normal_key, properties_given
 from engine.merge.planning_state import user_functions
@@ -21,8 +22,8 @@ from engine.model.create_values import CreateSource, ProvidedMetadata, StateColu
 from engine.model.errors import UsageError
 from engine.spark.confs import is_on, read_confs
 from engine.spark.schema import columns_of, schema_of
-from engine.sql.names import quote
 from engine.sql.lexer import tokenize
+from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate
 from engine.table.commits import current_version
 from engine.table.delta_log import list_files
@@ -62,7 +63,8 @@ class Provided:
     columns, ``field_names`` those inside of types; ``types`` are all those in each column (nested_types.types_in).
     ``unenforceable`` is the first column with a NOT NULL inside of an array or a map, ``holds_void`` that of a query
     with nothing but NULL there; ``not_generated`` is the first generated column with an expression that Delta takes in
-    none, and that part of it. ``source_mapping`` is the mode of column mapping of what is cloned.
+    none, and that part of it. ``source_mapping`` is the mode of column mapping of what is cloned; ``ids`` are those
+    that mapping gives to the fields of a new table.
     """
 
     columns: tuple[StateColumn, ...]
@@ -76,6 +78,7 @@ class Provided:
     holds_void: str | None = None
     leaves: dict[str, str] = field(default_factory=dict)
     field_names: tuple[str, ...] = ()
+    ids: ColumnIds = NO_IDS
     types: Mapping[str, frozenset[str]] = field(default_factory=dict)
     source: CreateSource | None = None
     not_generated: tuple[str, str] | None = None
@@ -156,6 +159,7 @@ def _defined(spark: SparkSession, create: ParsedCreate) -> Provided:
         unenforceable=next((name for name, type_ in types if has_unenforceable(type_)), None),
         leaves={name: leaf for one in types for name, leaf in leaves_of(*one)},
         field_names=tuple(name for _, type_ in types for name in field_names(type_)),
+        ids=column_ids(schema),
         types={name: types_in(type_) for name, type_ in types},
         not_generated=next(((name, part) for name, part in generated if part is not None), None),
     )
@@ -173,6 +177,7 @@ def _selected(spark: SparkSession, create: ParsedCreate) -> Provided:
         holds_void=next((one.name for one in schema.fields if holds_void(one.dataType)), None),
         leaves={name: leaf for one in schema.fields for name, leaf in leaves_of(one.name, one.dataType)},
         field_names=tuple(field_names(schema)),
+        ids=column_ids(schema),
         types=_types_of(schema),
     )
 
@@ -210,6 +215,7 @@ def _like(spark: SparkSession, create: ParsedCreate) -> Provided:
         comment=state.comment or None,
         protocol=protocol_known(state),
         types=_types_of(table.schema),
+        ids=column_ids(table.schema),
         source=CreateSource(sql=name, pinned_versions={name: table.version}),
     )
 
@@ -240,6 +246,7 @@ def _cloned(spark: SparkSession, create: ParsedCreate) -> Provided:
         source=CreateSource(sql=f"{name} {create.source_at}".strip(), pinned_versions={name: table.version}),
         types=_types_of(table.schema),
         num_files=state.num_files or 0,
+        ids=column_ids(table.schema),
         num_bytes=state.num_bytes or 0,
     )
 
@@ -306,6 +313,7 @@ def _other_format(spark: SparkSession, name: str) -> Provided:
         columns=state_columns(schema),
         types=_types_of(schema),
         partition_columns=partitions,
+        ids=column_ids(schema),
         configuration=properties,
         comment=comment or None,
         source=CreateSource(sql=name),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from pyspark.sql.types import ArrayType, LongType, MapType, StringType, StructField, StructType
 
+from engine.create.column_ids import ColumnIds, column_ids
 from engine.create.metadata_after import (
     columns_after,
     comment_after,
@@ -24,11 +26,13 @@ from tests.unit.explained import Confs
 ID = StateColumn(name="id", type="bigint")
 GENERATED = StateColumn(name="g", type="int", generated_as="id + 1")
 IDENTITY = StateColumn(name="i", type="bigint", identity=True)
-STRUCT = StateColumn(name="s", type="struct<a:int,b:struct<c:int>>")
 CREATE = parse_create("CREATE TABLE t (id BIGINT) USING delta")
 CTAS = parse_create("CREATE TABLE t USING delta AS SELECT 1 AS id")
 LIKE = parse_create("CREATE TABLE t LIKE s USING delta")
 CLONE = parse_create("CREATE OR REPLACE TABLE t SHALLOW CLONE s")
+ONE = ColumnIds(1)
+ICEBERG = "delta.enableIcebergCompat"
+MAPPED: dict[str, str | None] = {"delta.columnMapping.mode": "name"}
 BEFORE = TableState(
     location="/t",
     columns=(ID,),
@@ -209,7 +213,7 @@ def test_create_table_like_gets_columns_of_row_tracking_by_its_own_properties(
     given: dict[str, str | None], gets: bool
 ) -> None:
     of_source = Protocol(1, 7, frozenset(("rowTracking", "domainMetadata")))
-    assert (None in properties_after(LIKE, (ID,), given, of_source, None).values()) is gets
+    assert (None in properties_after(LIKE, ONE, given, of_source, None).values()) is gets
 
 
 @pytest.mark.parametrize(
@@ -234,41 +238,53 @@ def test_a_clone_has_the_features_of_both() -> None:
     assert protocol_after(Session(), CLONE, Provided((ID,), ()), {}, same).min_writer_version == 7  # type: ignore[arg-type]
 
 
-def test_column_mapping_counts_the_ids_of_all_fields() -> None:
-    mapped = {"delta.columnMapping.mode": "name"}
-    assert properties_after(CREATE, (ID, STRUCT), mapped, OLDEST, None)["delta.columnMapping.maxColumnId"] == "5"
+@pytest.mark.parametrize(
+    ("compat", "counted"),
+    [({}, "3"), ({f"{ICEBERG}V1": "true"}, "3"), *[({f"{ICEBERG}V{n}": "true"}, "6") for n in (2, 3)]],
+)
+def test_column_mapping_counts_the_ids_of_all_fields_and_iceberg_those_of_what_is_held(
+    compat: dict[str, str], counted: str
+) -> None:
+    inner = StructType([StructField("a:b", MapType(StringType(), LongType()))])
+    ids = column_ids(StructType([StructField("id", LongType()), StructField("c: d", ArrayType(inner))]))
+    assert ids == ColumnIds(3, 3)
+    found = properties_after(CREATE, ids, {**MAPPED, **compat}, OLDEST, None)
+    assert found["delta.columnMapping.maxColumnId"] == counted
+
+
+def test_ids_go_on_where_a_table_has_some() -> None:
     # a replaced table goes on counting, which only the commit knows
-    assert properties_after(CREATE, (ID,), mapped, OLDEST, BEFORE)["delta.columnMapping.maxColumnId"] is None
-    copied = {**mapped, "delta.columnMapping.maxColumnId": "9"}
-    assert properties_after(CLONE, (ID,), copied, OLDEST, None)["delta.columnMapping.maxColumnId"] == "9"
-    assert "delta.columnMapping.maxColumnId" not in properties_after(CREATE, (ID,), {}, OLDEST, None)
+    assert properties_after(CREATE, ONE, MAPPED, OLDEST, BEFORE)["delta.columnMapping.maxColumnId"] is None
+    copied = {**MAPPED, "delta.columnMapping.maxColumnId": "9"}
+    assert properties_after(CLONE, ONE, copied, OLDEST, None)["delta.columnMapping.maxColumnId"] == "9"
+    assert "delta.columnMapping.maxColumnId" not in properties_after(CREATE, ONE, {}, OLDEST, None)
 
 
 def test_row_tracking_gets_columns_whose_names_only_the_commit_knows() -> None:
-    found = properties_after(CREATE, (ID,), {}, Protocol(1, 7, frozenset(("rowTracking",))), None)
+    found = properties_after(CREATE, ONE, {}, Protocol(1, 7, frozenset(("rowTracking",))), None)
     assert set(found.values()) == {None}
     assert len(found) == 2
 
 
 def test_in_commit_timestamps_that_begin_with_a_commit_note_it() -> None:
     on: dict[str, str | None] = {"delta.enableInCommitTimestamps": "true"}
-    assert set(properties_after(CREATE, (ID,), on, OLDEST, None)) == set(on)
-    assert len(properties_after(CREATE, (ID,), on, OLDEST, BEFORE)) == 3
+    assert set(properties_after(CREATE, ONE, on, OLDEST, None)) == set(on)
+    assert len(properties_after(CREATE, ONE, on, OLDEST, BEFORE)) == 3
     was_on = before(properties=on)
-    assert set(properties_after(CREATE, (ID,), on, OLDEST, was_on)) == set(on)
+    assert set(properties_after(CREATE, ONE, on, OLDEST, was_on)) == set(on)
 
 
 def test_a_replace_keeps_some_properties_unless_it_says_otherwise() -> None:
     old = before(properties={"delta.enableDeletionVectors": "true", "delta.appendOnly": "true"})
-    assert properties_after(CREATE, (ID,), {}, OLDEST, old) == {"delta.enableDeletionVectors": "true"}
+    assert properties_after(CREATE, ONE, {}, OLDEST, old) == {"delta.enableDeletionVectors": "true"}
     given: dict[str, str | None] = {"delta.enableDeletionVectors": "false"}
-    assert properties_after(CREATE, (ID,), given, OLDEST, old) == given
-    assert properties_after(CLONE, (ID,), {}, OLDEST, old) == {}
+    assert properties_after(CREATE, ONE, given, OLDEST, old) == given
+    assert properties_after(CLONE, ONE, {}, OLDEST, old) == {}
 
 
 def test_the_protocols_own_properties_reach_no_log() -> None:
     given: dict[str, str | None] = {"delta.minReaderVersion": "2", "delta.feature.x": "supported", "a": "b"}
-    assert properties_after(CREATE, (ID,), given, OLDEST, None) == {"a": "b"}
+    assert properties_after(CREATE, ONE, given, OLDEST, None) == {"a": "b"}
 
 
 @pytest.mark.parametrize("version", [1, 2, 3])
