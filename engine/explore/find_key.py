@@ -213,16 +213,21 @@ def _lone_sources(look: Look, question: Question) -> list[Any]:
 
 
 def _unmatched(look: Look, question: Question) -> str:
-    """Source rows that nothing matches: all of them if a fault depends on the other inserted rows. Which they are the
-    plan has kept."""
+    """Source rows that nothing matches: beside those in question all that are inserted, if a fault depends on the
+    other inserted rows. Which they are the plan has kept, but of no row that a clause leaves out."""
     merge, source = look.merge, look.source
-    if look.faults.needs_all_inserts:
-        view = pairs_view(source.view)
-        pairs = int(look.spark.sql(f"SELECT count({SOURCE_ROW}) FROM {view}").collect()[0][0])
-        return unmatched_source(merge, source, SeenRows(view, pairs))
     lone = source_relation(merge, source, question.source)
     target = target_relation(merge, question.of_target_rows)
-    return with_insert_clause(merge, f"{lone} LEFT ANTI JOIN {target} ON {look.on}\n")
+    asked = with_insert_clause(merge, f"{lone} LEFT ANTI JOIN {target} ON {look.on}\n")
+    if not look.faults.needs_all_inserts:
+        return asked
+    view = pairs_view(source.view)
+    pairs = int(look.spark.sql(f"SELECT count({SOURCE_ROW}) FROM {view}").collect()[0][0])
+    every = unmatched_source(merge, source, SeenRows(view, pairs))
+    return (
+        f"(SELECT * FROM {every} WHERE {INSERT_CLAUSE} > 0 UNION ALL "
+        f"SELECT * FROM {asked} WHERE {INSERT_CLAUSE} = 0) AS {merge.source_reference}"
+    )
 
 
 def _rows(look: Look, query: str, where: str = "TRUE") -> list[Any]:

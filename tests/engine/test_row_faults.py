@@ -125,3 +125,25 @@ def test_the_key_of_a_row_that_no_clause_inserts_is_not_computed(spark: Any, sch
         "no": (),
     }
     free_source(spark, looked.session.source_view)
+
+
+def test_a_row_that_the_only_clause_leaves_out_is_found_beside_inserts_of_equal_keys(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE tgt USING delta AS SELECT * FROM VALUES (1, false), (2, true) AS x(k, active)")
+    rows = "(1, false), (7, false), (9, true), (9, true), (9, false), (8, NULL)"
+    spark.sql(f"CREATE TABLE src USING delta AS SELECT * FROM VALUES {rows} AS x(k, active)")
+    merge = "MERGE INTO tgt t USING src s ON t.k = s.k WHEN NOT MATCHED AND s.active THEN INSERT *"
+    looked = plan(spark, merge, rows=0, checks=Checks())
+    assert "DUPLICATE_INSERTS" in {one.code for one in looked.warnings}
+
+    def found(typed: str) -> list[tuple[str, bool | None, tuple[str, ...]]]:
+        rows = find_key(spark, looked, typed).rows
+        return sorted(((row.kind, row.tests[0].value if row.tests else None, row.faults) for row in rows), key=str)
+
+    by_key = {key: found(key) for key in "1789"}
+    free_source(spark, looked.session.source_view)
+    assert by_key == {
+        "1": [("matched", None, ())],
+        "7": [("not_matched", False, ())],
+        "8": [("not_matched", None, ())],
+        "9": [("not_matched", False, ()), *[("not_matched", True, ("DUPLICATE_INSERTS",))] * 2],
+    }
