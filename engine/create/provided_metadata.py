@@ -26,7 +26,7 @@ from engine.sql.lexer import tokenize
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate
 from engine.table.commits import current_version
-from engine.table.delta_log import list_files
+from engine.table.delta_log import escaped, list_files
 from engine.table.logged_schema import logged_clustering, logged_metadata
 from engine.table.nested_types import field_names, has_not_null, has_unenforceable, holds_void, leaves_of, types_in
 from engine.table.table_features import Protocol, implied_by, known_features
@@ -227,7 +227,8 @@ def _cloned(spark: SparkSession, create: ParsedCreate) -> Provided:
         other = _other_format(spark, name)
         columns = tuple(column.model_copy(update={"nullable": True}) for column in other.columns)
         entry = catalog_entry(spark, name)
-        place = entry.location if entry and entry.location else name.partition(".")[2].strip("`")
+        # Spark takes a path that is typed for a pattern
+        place = escaped(entry.location) if entry and entry.location else name.partition(".")[2].strip("`")
         files = spark.sql(f"SELECT count(*), sum(length) FROM binaryFile.{quote(place)}").collect()[0]
         return dataclasses.replace(
             other, columns=columns, comment=None, num_files=int(files[0]), num_bytes=int(files[1] or 0)
@@ -245,8 +246,8 @@ def _cloned(spark: SparkSession, create: ParsedCreate) -> Provided:
         source_mapping=state.properties.get("delta.columnMapping.mode"),
         source=CreateSource(sql=f"{name} {create.source_at}".strip(), pinned_versions={name: table.version}),
         types=_types_of(table.schema),
-        num_files=state.num_files or 0,
         ids=column_ids(table.schema),
+        num_files=state.num_files or 0,
         num_bytes=state.num_bytes or 0,
     )
 
@@ -312,8 +313,8 @@ def _other_format(spark: SparkSession, name: str) -> Provided:
     return Provided(
         columns=state_columns(schema),
         types=_types_of(schema),
-        partition_columns=partitions,
         ids=column_ids(schema),
+        partition_columns=partitions,
         configuration=properties,
         comment=comment or None,
         source=CreateSource(sql=name),

@@ -14,6 +14,7 @@ from engine.preflight.log_store_warning import log_store_warnings
 from engine.spark.spark_errors import collected
 from engine.spark.why_refused import says_why_refused
 from engine.sql.names import quote, string
+from engine.table.delta_log import escaped
 from engine.table.table_state import can_be_reached, has_log_directory, holds_data, schema_location
 
 if TYPE_CHECKING:
@@ -107,5 +108,5 @@ def _now(spark: SparkSession) -> float:
 
 def _written_at(spark: SparkSession, log: str) -> float:
     """The store's clock when it took the newest file of ``log``, in seconds."""
-    newest = f"SELECT unix_millis(max(_metadata.file_modification_time)) FROM text.{quote(log)}"
+    newest = f"SELECT unix_millis(max(_metadata.file_modification_time)) FROM text.{quote(escaped(log))}"
     return int(collected(spark, newest)[0][0]) / 1000
