@@ -218,7 +218,7 @@ def assert_path_empty(create: ParsedCreate, around: Situation) -> Iterator[Refus
         yield refusal(
             "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION",
             f"The location {around.location} of {create.name} is not empty"
-            + (", though nothing but a _delta_log directory that a failed CREATE left." if _left_over(around) else "."),
+            + (": it has a _delta_log directory that a failed CREATE left." if _left_over(around) else "."),
             "Choose another location, or empty this one.",
         )
 
@@ -237,7 +237,7 @@ def _location_without_query(create: ParsedCreate, around: Situation) -> Iterator
     if no_columns and around.holds_data and not around.managed:
         yield refusal(
             "DELTA_CREATE_EXTERNAL_TABLE_WITHOUT_TXN_LOG",
-            f"There are files at {around.location}, but no Delta log.",
+            f"{around.location} is not empty, but has no commit of a Delta log.",
             "Name the location of a Delta table, or CONVERT TO DELTA.",
         )
     elif no_columns and create.mode != "Create":
@@ -246,7 +246,7 @@ def _location_without_query(create: ParsedCreate, around: Situation) -> Iterator
 
 
 def _left_over(around: Situation) -> bool:
-    return around.has_log_directory and around.before is None and not around.holds_data
+    return around.has_log_directory and around.before is None
 
 
 def _no_schema() -> Refused:

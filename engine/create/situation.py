@@ -15,10 +15,10 @@ from engine.table.table_state import CatalogEntry
 
 @dataclass(frozen=True)
 class Situation:
-    """``before`` is the Delta table at ``location``, with or without the catalog ``entry``; ``holds_data``: files are
-    there; ``has_log_directory``: a ``_delta_log`` is, which may be empty. ``catalog_managed`` is the session's default,
-    and so is ``indexed_columns``, of the property that says how many columns get statistics. ``defaults`` are the
-    properties that the session gives to a new table; ``checks_types`` and ``geospatial`` its settings of types.
+    """``before`` is the Delta table at ``location``, with or without the catalog ``entry``; ``holds_data``: anything
+    is there; ``has_log_directory``: a ``_delta_log`` is, which may be empty. ``catalog_managed`` is the session's
+    default, and so is ``indexed_columns``, of the property that says how many columns get statistics. ``defaults`` are
+    the properties that the session gives to a new table; ``checks_types`` and ``geospatial`` its settings of types.
     """
 
     entry: CatalogEntry | None

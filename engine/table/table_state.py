@@ -15,6 +15,7 @@ from engine.spark.spark_errors import collected, translate
 from engine.sql.char_types import declared_type
 from engine.sql.names import quote
 from engine.table.commits import current_version
+from engine.table.delta_log import escaped
 from engine.table.logged_schema import logged_metadata, logged_schema
 
 if TYPE_CHECKING:
@@ -165,33 +166,33 @@ def schema_location(spark: SparkSession, parts: tuple[str, ...]) -> str:
 
 
 def holds_data(spark: SparkSession, path: str) -> bool:
-    """Whether a directory has files that Spark sees."""
-    return bool(_listed(spark, path))
+    """Whether anything is in a directory, were it a hidden file or an empty folder (assertPathEmpty)."""
+    return _is_there(spark, f"{escaped(path)}/*")
 
 
 def has_log_directory(spark: SparkSession, path: str) -> bool:
     """Whether ``_delta_log`` is there, with commits or, after a CREATE that failed, without."""
-    return _listed(spark, f"{path}/_delta_log") is not None
+    return _is_there(spark, escaped(f"{path}/_delta_log"))
 
 
-def _listed(spark: SparkSession, path: str) -> list[str] | None:
-    """The files of a directory; None if there is no such directory."""
+def _is_there(spark: SparkSession, pattern: str) -> bool:
+    """Whether there is a file or a directory that Hadoop's ``pattern`` names."""
     # without partitions: a directory of tables has some that contradict each other, and Spark refuses to plan that
-    query = f"SELECT path FROM binaryFile.{quote(path)} WITH (recursiveFileLookup = 'true')"
+    query = f"SELECT path FROM binaryFile.{quote(pattern)} WITH (recursiveFileLookup = 'true')"
     try:
-        return files_of_query(spark, query)
+        files_of_query(spark, query)
     except Exception as error:
         failure = translate(error)
         if failure.condition == "PATH_NOT_FOUND":
-            return None
-        if failure.condition.startswith("DELTA_"):
-            return [path]  # only Delta reads a Delta table
-        raise failure from error
+            return False
+        if not failure.condition.startswith("DELTA_"):  # only Delta reads a Delta table
+            raise failure from error
+    return True
 
 
 def can_be_reached(spark: SparkSession, path: str) -> None:
     """Ask the file system of ``path`` for a missing file: nothing is listed. Raises EngineError if it fails."""
-    _listed(spark, f"{path}/{NOTHING}")
+    _is_there(spark, escaped(f"{path}/{NOTHING}"))
 
 
 def plain(location: str) -> str:

@@ -167,6 +167,22 @@ def test_handle_commit_checks_that_the_path_is_empty(spark: Any, schema: str, tm
     assert found.refused is not None
 
 
+@pytest.mark.parametrize("left", ["_SUCCESS", ".hidden", "empty=1/", "part.txt"])
+def test_a_hidden_file_and_an_empty_folder_are_not_empty_and_a_place_is_no_pattern(
+    spark: Any, schema: str, tmp_path: Path, left: str
+) -> None:
+    for name in ("a1", "a[1]"):
+        (tmp_path / name).mkdir()
+    one = tmp_path / "a[1]" / left
+    one.mkdir() if left.endswith("/") else one.write_text("left")
+    sql = "CREATE TABLE t (id INT) USING delta LOCATION '{dir}/a[1]'"
+    check(spark, Case("not empty", sql), tmp_path)
+    found = plan(spark, filled(spark, sql, tmp_path))
+    assert isinstance(found, CreatePlan)
+    assert found.refused is not None
+    check(spark, Case("empty", sql.replace("a[1]", "a1")), tmp_path)
+
+
 def test_a_path_with_partitions_that_contradict_each_other_is_not_empty(
     spark: Any, schema: str, tmp_path: Path
 ) -> None:

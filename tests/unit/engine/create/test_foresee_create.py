@@ -198,7 +198,7 @@ def test_settings_of_the_session_about_properties() -> None:
 
 NON_EMPTY = "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION"
 FILES = replace(NOTHING, holds_data=True)
-LEFT_OVER = replace(NOTHING, has_log_directory=True)
+LEFT_OVER = replace(FILES, has_log_directory=True)
 EMPTY_PROVIDED = Provided((), ())
 NO_COLUMNS = "CREATE TABLE t USING delta LOCATION '/w/t'"
 
@@ -215,6 +215,7 @@ NO_COLUMNS = "CREATE TABLE t USING delta LOCATION '/w/t'"
         (CREATE, replace(FILES, managed=False), NON_EMPTY),
         (CREATE, replace(LOG_ALONE, managed=True), NON_EMPTY),
         (NO_COLUMNS, replace(FILES, managed=False), "DELTA_CREATE_EXTERNAL_TABLE_WITHOUT_TXN_LOG"),
+        (NO_COLUMNS, replace(LEFT_OVER, managed=False), "DELTA_CREATE_EXTERNAL_TABLE_WITHOUT_TXN_LOG"),
         (NO_COLUMNS, replace(NOTHING, managed=False), None),
         (NO_COLUMNS.replace("CREATE", "CREATE OR REPLACE"), replace(NOTHING, managed=False),
          "DELTA_SCHEMA_NOT_PROVIDED"),
