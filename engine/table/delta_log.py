@@ -128,11 +128,12 @@ def _segment(path: str, names: Sequence[str], version: int) -> LogSegment:
 
 
 def _complete(files: list[tuple[str, re.Match[str]]]) -> tuple[str, ...]:
+    by_count: dict[int, list[str]] = {}
     for name, match in files:
         if match.group(2) is None:
             return (name,)
-    parts = tuple(name for name, _ in files)
-    return parts if parts and len(parts) == int(files[0][1].group(3)) else ()
+        by_count.setdefault(int(match.group(3)), []).append(name)
+    return next((tuple(parts) for count, parts in by_count.items() if len(parts) == count), ())
 
 
 def _replay(spark: SparkSession, log: ListedLog, segment: LogSegment, with_stats: bool) -> tuple[LogFile, ...]:

@@ -37,3 +37,27 @@ def test_of_a_log_that_begins_with_a_later_checkpoint_the_version_was_cleaned() 
     with pytest.raises(EngineError) as refused:
         ListedLog("/t", (f"{7:020}.checkpoint.parquet",), "v").segment(4)
     assert "was cleaned" in refused.value.hint
+
+
+def parts(*which: tuple[int, int]) -> tuple[str, ...]:
+    return tuple(f"{2:020}.checkpoint.{part:010}.{count:010}.parquet" for part, count in which)
+
+
+@pytest.mark.parametrize(
+    ("there", "taken"),
+    [
+        (parts((1, 2), (2, 2)), parts((1, 2), (2, 2))),
+        (parts((1, 2)), ()),
+        # two writers, each with its own number of parts
+        (parts((1, 2), (1, 3)), ()),
+        (parts((1, 2), (1, 3), (2, 2)), parts((1, 2), (2, 2))),
+        (parts((1, 2), (1, 3), (2, 3), (3, 3)), parts((1, 3), (2, 3), (3, 3))),
+        ((*parts((1, 2)), f"{2:020}.checkpoint.parquet"), (f"{2:020}.checkpoint.parquet",)),
+    ],
+)
+def test_a_checkpoint_is_complete_with_all_parts_of_one_number_of_parts(
+    there: tuple[str, ...], taken: tuple[str, ...]
+) -> None:
+    segment = ListedLog("/t", tuple(sorted((*names(range(4)), *there))), "v").segment(3)
+    assert segment.checkpoint_files == taken
+    assert segment.commits == names(range(3 if taken else 0, 4))
