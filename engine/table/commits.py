@@ -95,6 +95,8 @@ def version_read(spark: SparkSession, table: str) -> tuple[int, bool]:
         merge = f"MERGE INTO {table} USING (SELECT 1) ON FALSE WHEN MATCHED THEN DELETE"
         match = DELTA_AT.search(explain(spark, merge).analyzed)
     except EngineError as error:
+        if error.condition in ENDS_ALL:
+            raise
         named = NAMED_VERSION.search(error.message) if error.condition == NAMES_VERSION else None
         if named:
             return int(named[1]), True

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 CHECKPOINT = re.compile(r"(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10}))?(?:\.[0-9a-f-]{36})?\.(parquet|json)$")
 COMMIT = re.compile(r"(\d{20})\.json$")
+INCOMPLETE = "DELTA_LOG_INCOMPLETE"
 CLEANED = "The version is too old to list, or the log was cleaned: plan against the current version."
 ELSEWHERE = "A catalog or a coordinator of commits keeps the newest ones elsewhere: plan when they are in _delta_log."
 # offset is a reserved word in a session that enforces those of ANSI
@@ -115,7 +116,7 @@ def _segment(path: str, names: Sequence[str], version: int) -> LogSegment:
     missing = next((v for v in versions if v not in commits), None)
     if missing is not None:
         raise EngineError(
-            "DELTA_LOG_INCOMPLETE",
+            INCOMPLETE,
             f"The log of {path} has no commit {missing} and no checkpoint for it.",
             CLEANED if any(re.match(r"\d{20}\.", name) and int(name[:20]) > missing for name in names) else ELSEWHERE,
         )

@@ -15,7 +15,7 @@ from engine.spark.spark_errors import collected, translate
 from engine.sql.char_types import declared_type
 from engine.sql.names import quote
 from engine.table.commits import current_version
-from engine.table.delta_log import escaped
+from engine.table.delta_log import INCOMPLETE, escaped
 from engine.table.logged_schema import logged_metadata, logged_schema
 
 if TYPE_CHECKING:
@@ -140,7 +140,9 @@ def table_id(spark: SparkSession, name: str, since: tuple[str, int] | None = Non
         return now
     try:
         return logged_metadata(spark, str(detail["location"]), since[1]).table_id
-    except EngineError:
+    except EngineError as error:
+        if error.condition != INCOMPLETE:
+            raise
         return now  # a version that is not there
 
 

@@ -6,7 +6,6 @@ either. Nothing here writes, and nothing fetches without a bound. What Spark ref
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 from collections.abc import Callable
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.model.browse import Column, RowPage, TableDetail, TableRef, TableVersion
-from engine.model.errors import EngineError, UsageError
+from engine.model.errors import ENDS_ALL, EngineError, UsageError
 from engine.spark.spark_errors import translate
 from engine.spark.why_refused import says_why_refused
 from engine.sql.char_types import declared_type
@@ -129,10 +128,13 @@ def list_schemas(spark: SparkSession) -> list[str]:
         catalog = str(row[0])
         if catalog == current:
             continue
-        # A catalog that cannot be reached must not hide the others.
-        with contextlib.suppress(Exception):
+        try:
             schemas = spark.sql(f"SHOW SCHEMAS IN {quote(catalog)}").collect()
             all_schemas += sorted(table_sql(f"{quote(catalog)}.{quote(str(one[0]))}") for one in schemas)
+        except Exception as error:
+            # a catalog that cannot be reached must not hide the others
+            if translate(error).condition in ENDS_ALL:
+                raise
     return all_schemas
 
 
@@ -145,7 +147,9 @@ def list_tables(spark: SparkSession, schema: str) -> list[TableRef]:
         # One query for all: it also shows which of them are views, and which are Delta.
         rows = spark.sql(f"SHOW TABLE EXTENDED IN {inside} LIKE '*'").collect()
         by_table = {str(row["tableName"]): str(row["information"]) for row in rows if not row["isTemporary"]}
-    except Exception:
+    except Exception as error:
+        if translate(error).condition in ENDS_ALL:
+            raise
         rows = spark.sql(f"SHOW TABLES IN {inside}").collect()
         by_table = {str(row["tableName"]): "" for row in rows if not row["isTemporary"]}
     return [

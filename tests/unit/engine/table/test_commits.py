@@ -7,8 +7,17 @@ from typing import Any
 
 import pytest
 
+from engine.model.errors import CancelledError, EngineError, UnreachableError
 from engine.table import commits as module
-from engine.table.commits import Commit, commits, commits_after, metadata_of, taken_back_by, user_metadata
+from engine.table.commits import (
+    Commit,
+    commits,
+    commits_after,
+    metadata_of,
+    taken_back_by,
+    user_metadata,
+    version_read,
+)
 
 
 def commit(version: int, restored_to: int | str | None = None, **changes: Any) -> Commit:
@@ -143,3 +152,26 @@ def test_more_of_the_log_is_read_if_the_table_moved_on(monkeypatch: pytest.Monke
 )
 def test_a_commit_tells_which_plan_made_it_beside_what_its_operator_set(text: str | None, told: object) -> None:
     assert metadata_of(text) == told
+
+
+@pytest.mark.parametrize(
+    ("raised", "asked"),
+    [
+        (CancelledError("CANCELLED", "It was cancelled."), False),
+        (UnreachableError("SPARK_UNREACHABLE", "Spark does not answer."), False),
+        (EngineError("PERMISSION_DENIED", "No right to write there."), True),
+    ],
+)
+def test_the_history_is_asked_for_a_version_unless_the_work_has_ended(
+    monkeypatch: pytest.MonkeyPatch, raised: EngineError, asked: bool
+) -> None:
+    def refused(*_: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(module, "explain", refused)
+    monkeypatch.setattr(module, "commits", lambda *_: [commit(7)])
+    if asked:
+        assert version_read(None, "t") == (7, False)  # type: ignore[arg-type]
+    else:
+        with pytest.raises(type(raised)):
+            version_read(None, "t")  # type: ignore[arg-type]

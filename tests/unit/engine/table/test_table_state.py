@@ -1,4 +1,4 @@
-"""What is at a place, asked by patterns in which the place itself is none."""
+"""What is at a place, asked by patterns in which the place itself is none; and which table has a name now."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from engine.model.errors import EngineError
+from engine.model.errors import CancelledError, EngineError
 from engine.table import table_state
-from engine.table.table_state import can_be_reached, has_log_directory, holds_data
+from engine.table.table_state import can_be_reached, has_log_directory, holds_data, table_id
 
 SPARK: Any = None
 # what Spark says when nothing is there, of a table of Delta, and of another trouble
@@ -56,3 +56,27 @@ def test_a_table_of_delta_is_there_and_another_trouble_is_told(monkeypatch: pyte
     fails(OTHER)
     with pytest.raises(EngineError, match="It does not work"):
         holds_data(SPARK, "/d")
+
+
+def identified(monkeypatch: pytest.MonkeyPatch, raised: EngineError) -> str:
+    def refused(*_: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(table_state, "collected", lambda *_: [{"id": "new", "location": "/t"}])
+    monkeypatch.setattr(table_state, "logged_metadata", refused)
+    return table_id(None, "t", ("old", 3))  # type: ignore[arg-type]
+
+
+def test_a_table_whose_log_has_not_the_version_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert identified(monkeypatch, EngineError("DELTA_LOG_INCOMPLETE", "The log has no commit 3.")) == "new"
+
+
+@pytest.mark.parametrize(
+    "raised", [CancelledError("CANCELLED", "It was cancelled."), EngineError("STORE_DENIED", "The store refuses.")]
+)
+def test_a_log_that_could_not_be_read_says_nothing_of_the_table(
+    monkeypatch: pytest.MonkeyPatch, raised: EngineError
+) -> None:
+    with pytest.raises(EngineError) as failed:
+        identified(monkeypatch, raised)
+    assert failed.value is raised
