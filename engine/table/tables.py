@@ -22,6 +22,7 @@ from engine.sql.char_types import declared_type
 from engine.sql.literals import shown
 from engine.sql.names import quote, quoted_if_needed, string
 from engine.sql.store_paths import refuse_credentials
+from engine.table.commits import current_version
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -225,7 +226,7 @@ def table_detail(spark: SparkSession, name: str) -> TableDetail:
         path=_local_path(detail["location"] or ""),
         format=detail["format"] or "",
         table_id=detail["id"] or "",
-        version=_version(spark, table) if is_delta else None,
+        version=current_version(spark, table) if is_delta else None,
         created_at=_time(detail["created"]),
         last_modified=_time(detail["modified"]),
         description=detail["description"] or "",
@@ -239,10 +240,6 @@ def table_detail(spark: SparkSession, name: str) -> TableDetail:
         min_reader_version=detail["minReaderVersion"],
         min_writer_version=detail["minWriterVersion"],
     )
-
-
-def _version(spark: SparkSession, table: str) -> int:
-    return int(spark.sql(f"DESCRIBE HISTORY {table} LIMIT 1").collect()[0]["version"])
 
 
 @_translated
