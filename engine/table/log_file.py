@@ -48,8 +48,6 @@ class LogFile(NamedTuple):
         return self.path, self.vector
 
     def value(self) -> DataFile:
-        from datetime import datetime, timezone
-
         stats = statistics_of(self.stats)
         return DataFile(
             path=self.path,
@@ -57,11 +55,21 @@ class LogFile(NamedTuple):
             rows=self.rows,
             deletion_vector_rows=self.deleted_rows,
             partition=self.partition,
-            modified_at=datetime.fromtimestamp(self.modified_at / 1000, timezone.utc).isoformat(timespec="seconds"),
+            modified_at=_time(self.modified_at),
             min_values=_flat(stats.get("minValues", {})),
             max_values=_flat(stats.get("maxValues", {})),
             null_counts={k: int(v) for k, v in _flat(stats.get("nullCount", {})).items() if v and v.isdecimal()},
         )
+
+
+def _time(milliseconds: int) -> str | None:
+    """None for what is no time: other writers count in another unit."""
+    from datetime import datetime, timezone
+
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, timezone.utc).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def statistics_of(text: str | None) -> dict[str, Any]:

@@ -40,6 +40,11 @@ def test_a_file_is_shown_with_its_statistics() -> None:
     assert shown.null_counts == {"a": 0, "s.x": 3}
 
 
+@pytest.mark.parametrize("modified_at", [1_700_000_000_123_000, 1_700_000_000_123_000_000, -(1 << 63)])
+def test_a_file_whose_time_is_none_is_shown_without_it(modified_at: int) -> None:
+    assert file(modified_at=modified_at).value().modified_at is None
+
+
 @pytest.mark.parametrize("text", [None, "", "{", "[]", "7", "null"])
 def test_what_is_no_document_is_no_statistics(text: str | None) -> None:
     assert statistics_of(text) == {}
