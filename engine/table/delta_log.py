@@ -41,6 +41,9 @@ ADD = (
 REMOVE = f"STRUCT<path: STRING, deletionVector: {DV}>"
 SIDECAR = "STRUCT<path: STRING>"
 ACTIONS = f"STRUCT<add: {ADD}, remove: {REMOVE}, sidecar: {SIDECAR}>"
+STRICT = {"ignoreCorruptFiles": "false", "ignoreMissingFiles": "false"}
+"""As Delta reads its log, whatever the session ignores of data (DeltaLog.indexToRelation)."""
+STRICTLY = ", ".join(f"{option} = '{value}'" for option, value in STRICT.items())
 
 
 @dataclass(frozen=True)
@@ -88,11 +91,27 @@ def listed_log(spark: SparkSession, path: str) -> Iterator[ListedLog]:
     """The log of the table at ``path``, listed once. The view is dropped at the end. Raises what Spark raises."""
     # by a reader, for each mention of text.`path` in SQL is listed anew, over Connect twice; a pattern of many names
     # would ask the store for each of them
-    lines = spark.read.schema("value STRING").format("text").load(escaped(directory_of(path)))
+    lines = spark.read.schema("value STRING").format("text").options(**STRICT).load(escaped(directory_of(path)))
     with temporary_view(spark, "__dm_log_") as view:
         lines.selectExpr("_metadata.file_name AS name", "value").createTempView(view)
         names = sorted(name.rpartition("/")[2] for name in files_of_query(spark, f"SELECT * FROM {view}"))
         yield ListedLog(path, tuple(names), view)
+
+
+def of_files(form: str, place: str) -> str:
+    """SQL for the relation of the files at ``place``."""
+    return f"{form}.{quote(place)} WITH ({STRICTLY})"
+
+
+@contextmanager
+def checkpoint_view(spark: SparkSession, place: str, columns: str) -> Iterator[str]:
+    """A temporary view of these ``columns``, actions with their types, of the Parquet files at ``place``."""
+    with temporary_view(spark, "__dm_checkpoint_") as view:
+        # with its columns given, Spark reads no footer to learn them, which it does for each mention of parquet.`path`
+        spark.sql(
+            f"CREATE TEMPORARY VIEW {view} ({columns}) USING parquet OPTIONS (path = {string(place)}, {STRICTLY})"
+        )
+        yield view
 
 
 def directory_of(path: str) -> str:
@@ -211,8 +230,8 @@ def logged_transactions(
 
     DESCRIBE HISTORY does not show them. Opens those commits and lists nothing. Raises EngineError.
     """
-    place = quote(all_of(f"{path.rstrip('/')}/_delta_log", (f"{version:020}.json" for version in versions)))
-    query = f"SELECT _metadata.file_name, value FROM text.{place} WHERE value LIKE '{{\"txn\"%'"
+    place = all_of(directory_of(path), (f"{version:020}.json" for version in versions))
+    query = f"SELECT _metadata.file_name, value FROM {of_files('text', place)} WHERE value LIKE '{{\"txn\"%'"
     transactions: dict[int, frozenset[tuple[str, int]]] = {}
     for name, value in collected(spark, query):
         version, action = int(str(name)[:20]), json.loads(value)["txn"]
@@ -244,15 +263,13 @@ def _checkpoint_files(spark: SparkSession, segment: LogSegment, base: str, with_
     if not segment.checkpoint_files:
         return []
     if segment.checkpoint_format == "json":
-        place = quote(all_of(segment.directory, segment.checkpoint_files))
-        actions = f"(SELECT from_json(value, '{ACTIONS}') AS a FROM text.{place})"
-        files = _adds(spark, actions, base, with_stats)
-        rows = spark.sql(f"SELECT a.sidecar.path FROM {actions} WHERE a.sidecar IS NOT NULL").collect()
-        sidecars = [row[0] for row in rows]
+        place = all_of(segment.directory, segment.checkpoint_files)
+        actions = f"(SELECT from_json(value, '{ACTIONS}') AS a FROM {of_files('text', place)})"
+        files, sidecars = _adds_and_sidecars(spark, actions, base, with_stats)
     else:
         files, sidecars = _parquet_files(spark, segment.directory, segment.checkpoint_files, base, with_stats)
     if sidecars:
-        names = tuple(str(path).rpartition("/")[2] for path in sidecars)
+        names = tuple(path.rpartition("/")[2] for path in sidecars)
         files += _parquet_files(spark, f"{segment.directory}/_sidecars", names, base, with_stats)[0]
     return files
 
@@ -262,28 +279,19 @@ def _parquet_files(
 ) -> tuple[list[LogFile], list[str]]:
     """(the files, the paths of sidecars) in Parquet files of a checkpoint."""
     place = all_of(directory, names)
-    with temporary_view(spark, "__dm_checkpoint_") as view:
-        # with its columns given, Spark reads no footer to learn them, which it does for each mention of parquet.`path`
-        spark.sql(
-            f"CREATE TEMPORARY VIEW {view} (add {ADD}, sidecar {SIDECAR}) USING parquet OPTIONS (path {string(place)})"
-        )
-        actions = f"(SELECT struct(add, CAST(NULL AS {REMOVE}) AS remove) AS a, sidecar FROM {view})"
-        query = (
-            f"SELECT {_columns('a.add.path', with_stats, base)}, sidecar.path AS sidecar FROM {actions} "
-            "WHERE a.add IS NOT NULL OR sidecar IS NOT NULL"
-        )
-        rows = spark.sql(query).toArrow()
-    sidecars = [str(path) for path in rows["sidecar"].to_pylist() if path is not None]
-    adds = [file for file in _log_files(rows) if file.path is not None]
+    with checkpoint_view(spark, place, f"add {ADD}, sidecar {SIDECAR}") as view:
+        actions = f"(SELECT struct(add, CAST(NULL AS {REMOVE}) AS remove, sidecar) AS a FROM {view})"
+        adds, sidecars = _adds_and_sidecars(spark, actions, base, with_stats)
     if any(file.physical_rows is None for file in adds):
         # some writers keep statistics as a struct alone, whose fields are the table's
-        adds = _adds(spark, _struct_of(spark, quote(place)), base, with_stats)
+        actions = _struct_of(spark, of_files("parquet", place))
+        adds = _log_files(spark.sql(f"SELECT {_columns('a.add.path', with_stats, base)} FROM {actions}").toArrow())
     return adds, sidecars
 
 
-def _struct_of(spark: SparkSession, place: str) -> str:
+def _struct_of(spark: SparkSession, files: str) -> str:
     """A checkpoint's ``add`` in the shape of ADD; columns that this writer left out read as NULL."""
-    schema = spark.sql(f"SELECT * FROM parquet.{place}").schema
+    schema = spark.sql(f"SELECT * FROM {files}").schema
     add: Any = schema["add"].dataType
     names = {f.name for f in add.fields}
     stats = "add.stats" if "stats" in names else "CAST(NULL AS STRING)"
@@ -294,13 +302,20 @@ def _struct_of(spark: SparkSession, place: str) -> str:
     return (
         "(SELECT named_struct('add', named_struct('path', add.path, 'size', add.size, 'partitionValues', "
         f"add.partitionValues, 'modificationTime', add.modificationTime, 'stats', {stats}, 'deletionVector', {dv}), "
-        f"'remove', CAST(NULL AS {REMOVE})) AS a FROM parquet.{place} WHERE add IS NOT NULL)"
+        f"'remove', CAST(NULL AS {REMOVE})) AS a FROM {files} WHERE add IS NOT NULL)"
     )
 
 
-def _adds(spark: SparkSession, actions: str, base: str, with_stats: bool) -> list[LogFile]:
-    query = f"SELECT {_columns('a.add.path', with_stats, base)} FROM {actions} WHERE a.add IS NOT NULL"
-    return _log_files(spark.sql(query).toArrow())
+def _adds_and_sidecars(
+    spark: SparkSession, actions: str, base: str, with_stats: bool
+) -> tuple[list[LogFile], list[str]]:
+    query = (
+        f"SELECT {_columns('a.add.path', with_stats, base)}, a.sidecar.path AS sidecar FROM {actions} "
+        "WHERE a.add IS NOT NULL OR a.sidecar IS NOT NULL"
+    )
+    rows = spark.sql(query).toArrow()
+    sidecars = [str(path) for path in rows["sidecar"].to_pylist() if path is not None]
+    return [file for file in _log_files(rows) if file.path is not None], sidecars
 
 
 def _log_files(rows: Table) -> list[LogFile]:

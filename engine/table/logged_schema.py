@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from engine.model.errors import EngineError
 from engine.spark.spark_errors import translate
-from engine.sql.names import quote, quoted_if_needed
-from engine.table.delta_log import ListedLog, LogSegment, all_of, is_among, listed_log
+from engine.sql.names import quoted_if_needed
+from engine.table.delta_log import ListedLog, LogSegment, all_of, checkpoint_view, is_among, listed_log, of_files
 from engine.table.log_file import BY_COLUMN, LogFile, statistics_of
 
 if TYPE_CHECKING:
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
 CLUSTERING = "delta.clustering"
 """The domain whose metadata are the clustering columns (ClusteringMetadataDomain)."""
+ACTIONS = {
+    "metaData": "STRUCT<id: STRING, description: STRING, schemaString: STRING, partitionColumns: ARRAY<STRING>, "
+    "configuration: MAP<STRING, STRING>>",
+    "protocol": "STRUCT<minReaderVersion: INT, minWriterVersion: INT, readerFeatures: ARRAY<STRING>, "
+    "writerFeatures: ARRAY<STRING>>",
+    "domainMetadata": "STRUCT<domain: STRING, configuration: STRING, removed: BOOLEAN>",
+}
 
 
 @dataclass(frozen=True)
@@ -133,13 +140,16 @@ def _newest_text(spark: SparkSession, log: ListedLog, segment: LogSegment, actio
         newest = spark.sql(query).collect()[0][0]
         if newest is not None:
             return str(newest)
-    place = quote(all_of(segment.directory, segment.checkpoint_files))
+    if not segment.checkpoint_files:
+        return "{}"
+    place = all_of(segment.directory, segment.checkpoint_files)
     if segment.checkpoint_format == "json":
-        query = f"SELECT value FROM text.{place} WHERE {like}"
+        rows = spark.sql(f"SELECT value FROM {of_files('text', place)} WHERE {like}").collect()
     else:
         of_domain = f" AND {action}.domain = '{domain}'" if domain else ""
-        query = f"SELECT to_json(struct({action})) FROM parquet.{place} WHERE {action} IS NOT NULL{of_domain}"
-    rows = spark.sql(query).collect() if segment.checkpoint_files else []
+        with checkpoint_view(spark, place, f"{action} {ACTIONS[action]}") as view:
+            query = f"SELECT to_json(struct({action})) FROM {view} WHERE {action} IS NOT NULL{of_domain}"
+            rows = spark.sql(query).collect()
     return str(rows[0][0]) if rows else "{}"
 
 

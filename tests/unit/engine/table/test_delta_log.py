@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from engine.model.errors import EngineError
-from engine.table.delta_log import ListedLog
+from engine.table.delta_log import STRICT, STRICTLY, ListedLog, list_files, logged_transactions
+from engine.table.log_file import LogFile
+from engine.table.logged_schema import logged_clustering
 
 
 def names(versions: Sequence[int]) -> tuple[str, ...]:
@@ -61,3 +65,59 @@ def test_a_checkpoint_is_complete_with_all_parts_of_one_number_of_parts(
     segment = ListedLog("/t", tuple(sorted((*names(range(4)), *there))), "v").segment(3)
     assert segment.checkpoint_files == taken
     assert segment.commits == names(range(3 if taken else 0, 4))
+
+
+class Log:
+    """A session that lists the files ``names`` of a log, and finds no action there."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+        self.asked: list[str] = []
+        self.read_with: dict[str, str] = {}
+
+    @property
+    def read(self) -> Log:
+        return self
+
+    def sql(self, text: str) -> Log:
+        self.asked.append(text)
+        return self
+
+    def options(self, **options: str) -> Log:
+        self.read_with = options
+        return self
+
+    def schema(self, _: str) -> Log:
+        return self
+
+    format = load = createTempView = schema
+
+    def selectExpr(self, *_: str) -> Log:
+        return self
+
+    def inputFiles(self) -> list[str]:
+        return [f"file:/t/_delta_log/{name}" for name in self.names]
+
+    def collect(self) -> list[list[None]]:
+        return [[None]] if "max_by" in self.asked[-1] else []
+
+    def toArrow(self) -> pa.Table:
+        return pa.table({name: [] for name in (*LogFile._fields, "commit_file", "removed", "sidecar")})
+
+
+@pytest.mark.parametrize("checkpoint", ["parquet", f"{'0' * 8}-0000-0000-0000-{'0' * 12}.json"])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda spark: list_files(spark, "/t", 4),
+        lambda spark: logged_clustering(spark, "/t", 4),
+        lambda spark: logged_transactions(spark, "/t", (3, 4)),
+    ],
+)
+def test_the_log_is_read_whatever_the_session_ignores(ask: Callable[[Any], Any], checkpoint: str) -> None:
+    spark = Log(*names(range(5)), f"{2:020}.checkpoint.{checkpoint}")
+    assert not ask(spark)
+    opened = [text for text in spark.asked if "text.`" in text or "parquet" in text]
+    assert opened, "it opens a file by its path"
+    assert all(STRICTLY in text for text in opened)
+    assert spark.read_with == STRICT or (not spark.read_with and "txn" in opened[0])
