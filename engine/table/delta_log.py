@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 from unicodedata import category
 
 from engine.model.errors import EngineError
@@ -26,6 +26,8 @@ from engine.table.log_file import LogFile
 if TYPE_CHECKING:
     from pyarrow import Table
     from pyspark.sql import SparkSession
+
+Answer = TypeVar("Answer")
 
 CHECKPOINT = re.compile(r"(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10}))?(?:\.[0-9a-f-]{36})?\.(parquet|json)$")
 COMMIT = re.compile(r"(\d{20})\.json$")
@@ -46,6 +48,14 @@ STRICT = {"ignoreCorruptFiles": "false", "ignoreMissingFiles": "false"}
 STRICTLY = ", ".join(f"{option} = '{value}'" for option, value in STRICT.items())
 
 
+class EmptyCheckpointError(Exception):
+    """The files ``names`` of a checkpoint have no byte, or are gone."""
+
+    def __init__(self, names: Collection[str]) -> None:
+        super().__init__(", ".join(names))
+        self.names = names
+
+
 @dataclass(frozen=True)
 class LogSegment:
     """Which files of the log make up a version."""
@@ -64,7 +74,7 @@ def list_files(spark: SparkSession, path: str, version: int, *, with_stats: bool
     """
     try:
         with listed_log(spark, path) as log:
-            return _replay(spark, log, log.segment(version), with_stats)
+            return log.read(version, lambda segment: _replay(spark, log, segment, with_stats))
     except EngineError:
         raise
     except Exception as error:
@@ -84,6 +94,17 @@ class ListedLog:
         """The newest complete checkpoint at or before ``version``, and the commits since. Raises EngineError where the
         log has not what makes it up."""
         return _segment(self.path, self.names, version)
+
+    def read(self, version: int, read: Callable[[LogSegment], Answer]) -> Answer:
+        """What ``read`` gives of the files that make up ``version``. For a checkpoint of which a writer that died left
+        empty files it raises EmptyCheckpointError, and is asked again without these: Delta does not count them, and
+        Spark reads no row there."""
+        log = self
+        while True:
+            try:
+                return read(log.segment(version))
+            except EmptyCheckpointError as empty:
+                log = replace(log, names=tuple(name for name in log.names if name not in empty.names))
 
 
 @contextmanager
@@ -159,8 +180,8 @@ def _complete(files: list[tuple[str, re.Match[str]]]) -> tuple[str, ...]:
 def _replay(spark: SparkSession, log: ListedLog, segment: LogSegment, with_stats: bool) -> tuple[LogFile, ...]:
     """Action reconciliation of the protocol: of each (path, deletion vector) the newest action holds."""
     base = segment.directory.removesuffix("/_delta_log")
-    # who reads statistics reads them again; the plan of a small table must not wait for this
-    uses_cache = with_stats or log_cache.is_large(segment.directory)
+    # who reads statistics reads them again; the plan of a small table, whose checkpoint is one file, must not wait
+    uses_cache = with_stats or len(segment.checkpoint_files) > 1 or log_cache.is_large(segment.directory)
     state = log_state(spark, segment, with_stats) if uses_cache else None
     files, done = log_cache.find(state) if state else ((), -1)
     if done == len(segment.commits):
@@ -189,7 +210,7 @@ def _replay(spark: SparkSession, log: ListedLog, segment: LogSegment, with_stats
 
 
 def log_state(spark: SparkSession, segment: LogSegment, with_stats: bool) -> LogState:
-    """The log files of ``segment`` with length and time. Opens none."""
+    """The log files of ``segment`` with length and time. Opens none. Raises EmptyCheckpointError."""
     name = "_metadata.file_name"
     wanted = [is_among(segment.commits, name)] if segment.commits else []
     wanted += [f"{name} = {string(one)}" for one in segment.checkpoint_files]
@@ -198,8 +219,12 @@ def log_state(spark: SparkSession, segment: LogSegment, with_stats: bool) -> Log
         f"FROM binaryFile.{quote(escaped(segment.directory))} WHERE ({') OR ('.join(wanted)})"
     ).collect()
     stamps = {str(row["name"]): Stamp(str(row["name"]), int(row["length"]), int(row["modified"])) for row in rows}
+    # Spark lists no file without a byte
+    if empty := [name for name in segment.checkpoint_files if name not in stamps]:
+        raise EmptyCheckpointError(empty)
     checkpoint, commits = (
-        tuple(stamps[name] for name in names) for names in (segment.checkpoint_files, segment.commits)
+        tuple(stamps.get(name, Stamp(name, 0, 0)) for name in names)
+        for names in (segment.checkpoint_files, segment.commits)
     )
     return LogState(segment.directory, with_stats, checkpoint, commits)
 
@@ -268,6 +293,8 @@ def _checkpoint_files(spark: SparkSession, segment: LogSegment, base: str, with_
         files, sidecars = _adds_and_sidecars(spark, actions, base, with_stats)
     else:
         files, sidecars = _parquet_files(spark, segment.directory, segment.checkpoint_files, base, with_stats)
+    if not files and not sidecars:
+        log_state(spark, segment, with_stats)  # raises if the checkpoint is empty, not the table
     if sidecars:
         names = tuple(path.rpartition("/")[2] for path in sidecars)
         files += _parquet_files(spark, f"{segment.directory}/_sidecars", names, base, with_stats)[0]

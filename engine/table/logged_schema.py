@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 from engine.model.errors import EngineError
 from engine.spark.spark_errors import translate
 from engine.sql.names import quoted_if_needed
-from engine.table.delta_log import ListedLog, LogSegment, all_of, checkpoint_view, is_among, listed_log, of_files
+from engine.table.delta_log import (
+    ListedLog,
+    LogSegment,
+    all_of,
+    checkpoint_view,
+    is_among,
+    listed_log,
+    log_state,
+    of_files,
+)
 from engine.table.log_file import BY_COLUMN, LogFile, statistics_of
 
 if TYPE_CHECKING:
@@ -123,7 +132,7 @@ def _newest(spark: SparkSession, path: str, version: int, action: str, domain: s
     domainMetadata; {} where there is none. Raises EngineError."""
     try:
         with listed_log(spark, path) as log:
-            found = json.loads(_newest_text(spark, log, log.segment(version), action, domain))
+            found = json.loads(log.read(version, lambda segment: _newest_text(spark, log, segment, action, domain)))
     except EngineError:
         raise
     except Exception as error:
@@ -150,6 +159,8 @@ def _newest_text(spark: SparkSession, log: ListedLog, segment: LogSegment, actio
         with checkpoint_view(spark, place, f"{action} {ACTIONS[action]}") as view:
             query = f"SELECT to_json(struct({action})) FROM {view} WHERE {action} IS NOT NULL{of_domain}"
             rows = spark.sql(query).collect()
+    if not rows:
+        log_state(spark, segment, with_stats=False)  # raises if the checkpoint is empty
     return str(rows[0][0]) if rows else "{}"
 
 

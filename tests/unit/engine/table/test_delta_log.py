@@ -9,7 +9,17 @@ import pyarrow as pa
 import pytest
 
 from engine.model.errors import EngineError
-from engine.table.delta_log import STRICT, STRICTLY, ListedLog, list_files, logged_transactions
+from engine.table import delta_log
+from engine.table.delta_log import (
+    STRICT,
+    STRICTLY,
+    EmptyCheckpointError,
+    ListedLog,
+    LogSegment,
+    list_files,
+    listed_log,
+    logged_transactions,
+)
 from engine.table.log_file import LogFile
 from engine.table.logged_schema import logged_clustering
 
@@ -67,11 +77,26 @@ def test_a_checkpoint_is_complete_with_all_parts_of_one_number_of_parts(
     assert segment.commits == names(range(3 if taken else 0, 4))
 
 
-class Log:
-    """A session that lists the files ``names`` of a log, and finds no action there."""
+def test_without_the_files_of_a_checkpoint_that_are_empty_an_older_one_makes_up_the_version() -> None:
+    empty = {f"{3:020}.checkpoint.parquet", parts((2, 2))[0]}
+    log = ListedLog("/t", (*names(range(5)), *empty, parts((1, 2))[0], f"{1:020}.checkpoint.parquet"), "v")
 
-    def __init__(self, *names: str) -> None:
+    def read(segment: LogSegment) -> LogSegment:
+        if found := empty.intersection(segment.checkpoint_files):
+            raise EmptyCheckpointError(found)
+        return segment
+
+    segment = log.read(4, read)
+    assert segment.checkpoint_files == (f"{1:020}.checkpoint.parquet",)
+    assert segment.commits == names((2, 3, 4))
+
+
+class Log:
+    """A session that lists the files ``names`` of a log, and finds no action there. ``empty`` have no byte."""
+
+    def __init__(self, *names: str, empty: Sequence[str] = ()) -> None:
         self.names = names
+        self.empty = empty
         self.asked: list[str] = []
         self.read_with: dict[str, str] = {}
 
@@ -98,11 +123,21 @@ class Log:
     def inputFiles(self) -> list[str]:
         return [f"file:/t/_delta_log/{name}" for name in self.names]
 
-    def collect(self) -> list[list[None]]:
+    def collect(self) -> list[Any]:
+        if "binaryFile" in self.asked[-1]:
+            filled = set(self.names).difference(self.empty)
+            return [{"name": name, "length": 9, "modified": 9} for name in filled]
         return [[None]] if "max_by" in self.asked[-1] else []
 
     def toArrow(self) -> pa.Table:
         return pa.table({name: [] for name in (*LogFile._fields, "commit_file", "removed", "sidecar")})
+
+
+def test_the_log_is_listed_whatever_the_session_ignores() -> None:
+    spark: Any = Log(*names(range(2)))
+    with listed_log(spark, "/t") as log:
+        assert log.names == names(range(2))
+    assert spark.read_with == STRICT
 
 
 @pytest.mark.parametrize("checkpoint", ["parquet", f"{'0' * 8}-0000-0000-0000-{'0' * 12}.json"])
@@ -117,7 +152,50 @@ class Log:
 def test_the_log_is_read_whatever_the_session_ignores(ask: Callable[[Any], Any], checkpoint: str) -> None:
     spark = Log(*names(range(5)), f"{2:020}.checkpoint.{checkpoint}")
     assert not ask(spark)
-    opened = [text for text in spark.asked if "text.`" in text or "parquet" in text]
+    opened = [text for text in spark.asked if "text.`" in text or "USING parquet" in text]
     assert opened, "it opens a file by its path"
     assert all(STRICTLY in text for text in opened)
-    assert spark.read_with == STRICT or (not spark.read_with and "txn" in opened[0])
+
+
+WHOLE = f"{2:020}.checkpoint.parquet"
+
+
+@pytest.mark.parametrize(
+    ("there", "empty"),
+    [
+        ((WHOLE,), (WHOLE,)),
+        (parts((1, 2), (2, 2)), parts((2, 2))),
+        (parts((1, 2), (2, 2)), parts((1, 2), (2, 2))),
+        ((*parts((1, 2), (2, 2)), WHOLE), (WHOLE, *parts((1, 2)))),
+    ],
+)
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda spark: list_files(spark, "/t", 4),
+        lambda spark: list_files(spark, "/t", 4, with_stats=True),
+        lambda spark: logged_clustering(spark, "/t", 4),
+    ],
+)
+def test_a_checkpoint_without_a_byte_is_none(
+    ask: Callable[[Any], Any], there: tuple[str, ...], empty: tuple[str, ...]
+) -> None:
+    older = f"{1:020}.checkpoint.parquet"
+    spark = Log(*names(range(5)), older, *there, empty=empty)
+    ask(spark)
+    newest = [text for text in spark.asked if "USING parquet" in text][-1]
+    assert older in newest
+    assert any(f"BETWEEN '{names((2,))[0]}'" in text for text in spark.asked), "the commits since that one"
+
+
+def test_the_length_of_a_checkpoint_that_gave_rows_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    spark: Any = Log(*names(range(5)), f"{3:020}.checkpoint.parquet")
+    file = LogFile("f", 1, {}, 1, 0, "", 0)
+    monkeypatch.setattr(delta_log, "_parquet_files", lambda *_: ([file], []))
+    assert list_files(spark, "/t", 4) == (file,)
+    assert not any("binaryFile" in text for text in spark.asked)
+
+
+def test_a_commit_without_a_byte_is_one_without_actions() -> None:
+    spark: Any = Log(*names(range(2)), empty=names((1,)))
+    assert list_files(spark, "/t", 1, with_stats=True) == ()
