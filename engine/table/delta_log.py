@@ -192,7 +192,7 @@ def _replay(spark: SparkSession, log: ListedLog, segment: LogSegment, with_stats
     if newer := segment.commits[done:]:
         source = (
             f"SELECT name AS commit_file, from_json(value, '{ACTIONS}') AS a FROM {log.view} "
-            f"WHERE {is_among(newer)} AND (value LIKE '{{\"add\"%' OR value LIKE '{{\"remove\"%')"
+            f"WHERE {is_among(newer)} AND ({is_action('add')} OR {is_action('remove')})"
         )
         rows = spark.sql(
             "SELECT commit_file, a.remove IS NOT NULL AS removed, "
@@ -235,6 +235,11 @@ def is_among(commits: Sequence[str], name: str = "name") -> str:
     return f"{name} BETWEEN {string(commits[0])} AND {string(commits[-1])} AND length({name}) = {len(commits[0])}"
 
 
+def is_action(name: str) -> str:
+    """SQL for: the line ``value`` is an action of this name, which other writers write with blanks."""
+    return f"replace(left(value, 40), ' ', '') LIKE '{{\"{name}\"%'"
+
+
 def all_of(directory: str, names: Iterable[str]) -> str:
     """One path that names all these files of ``directory``. A pattern asks the store once more."""
     names = tuple(names)
@@ -256,7 +261,7 @@ def logged_transactions(
     DESCRIBE HISTORY does not show them. Opens those commits and lists nothing. Raises EngineError.
     """
     place = all_of(directory_of(path), (f"{version:020}.json" for version in versions))
-    query = f"SELECT _metadata.file_name, value FROM {of_files('text', place)} WHERE value LIKE '{{\"txn\"%'"
+    query = f"SELECT _metadata.file_name, value FROM {of_files('text', place)} WHERE {is_action('txn')}"
     transactions: dict[int, frozenset[tuple[str, int]]] = {}
     for name, value in collected(spark, query):
         version, action = int(str(name)[:20]), json.loads(value)["txn"]

@@ -15,6 +15,7 @@ from engine.table.delta_log import (
     LogSegment,
     all_of,
     checkpoint_view,
+    is_action,
     is_among,
     listed_log,
     log_state,
@@ -141,7 +142,7 @@ def _newest(spark: SparkSession, path: str, version: int, action: str, domain: s
 
 
 def _newest_text(spark: SparkSession, log: ListedLog, segment: LogSegment, action: str, domain: str) -> str:
-    like = f"value LIKE '{{\"{action}\"%'"
+    like = is_action(action)
     if domain:
         like += f" AND get_json_object(value, '$.{action}.domain') = '{domain}'"
     if segment.commits:

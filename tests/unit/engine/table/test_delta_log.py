@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 
@@ -16,6 +17,7 @@ from engine.table.delta_log import (
     EmptyCheckpointError,
     ListedLog,
     LogSegment,
+    is_action,
     list_files,
     listed_log,
     logged_transactions,
@@ -199,3 +201,18 @@ def test_the_length_of_a_checkpoint_that_gave_rows_is_not_asked(monkeypatch: pyt
 def test_a_commit_without_a_byte_is_one_without_actions() -> None:
     spark: Any = Log(*names(range(2)), empty=names((1,)))
     assert list_files(spark, "/t", 1, with_stats=True) == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ('{"remove":{"path":"a"}}', True),
+        ('  { "remove" : { "path" : "a" } }', True),
+        ('{"add":{"path":"{\\"remove\\""}}', False),
+        ('{"removed":{}}', False),
+        ("", False),
+    ],
+)
+def test_an_action_is_known_however_its_writer_sets_blanks(line: str, found: bool) -> None:
+    asked = duckdb.execute(f"SELECT {is_action('remove')} FROM (SELECT $line AS value)", {"line": line})
+    assert asked.fetchone() == (found,)
