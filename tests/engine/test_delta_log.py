@@ -17,6 +17,7 @@ from engine.sql.names import string
 from engine.table import delta_log
 from engine.table.commits import current_version
 from engine.table.delta_log import list_files, listed_log
+from engine.table.logged_schema import logged_metadata
 from tests.engine.some import some
 
 
@@ -99,3 +100,72 @@ def test_a_session_that_enforces_reserved_words_reads_the_log_too(spark: Any, sc
         assert (looked.promise["numTargetRowsDeleted"], looked.promise["numTargetRowsInserted"]) == (4, 3)
         assert find_key(spark, looked, "5").rows
         assert apply(spark, looked).kept
+
+
+def written(spark: Any, schema: str, properties: str = "") -> str:
+    """The folder of a table of five versions."""
+    spark.sql(f"CREATE TABLE t (id BIGINT) USING delta TBLPROPERTIES ('delta.appendOnly' = 'false'{properties})")
+    for low in (0, 10, 20, 30):
+        spark.sql(f"INSERT INTO t SELECT /*+ REPARTITION(1) */ id FROM range({low}, {low + 10})")
+    return str(spark.sql("DESCRIBE DETAIL t").collect()[0]["location"])
+
+
+def log_folder(location: str) -> Path:
+    return Path(unquote(location).removeprefix("file:")) / "_delta_log"
+
+
+@pytest.mark.parametrize("name", ["{:020}.checkpoint.parquet", "{:020}.checkpoint.{:010}.{:010}.parquet"])
+@pytest.mark.parametrize("with_stats", [False, True], ids=["opened", "stamped"])
+def test_a_checkpoint_without_a_byte_is_none(spark: Any, schema: str, name: str, with_stats: bool) -> None:
+    location = written(spark, schema, ", 'delta.checkpointInterval' = '2'")
+    files, metadata = list_files(spark, location, 4, with_stats=with_stats), logged_metadata(spark, location, 4)
+    assert len(files) == 4
+    for part in (1, 2):
+        (log_folder(location) / name.format(3, part, 2)).touch()
+    assert list_files(spark, location, 3, with_stats=with_stats) != files
+    assert list_files(spark, location, 4, with_stats=with_stats) == files
+    (log_folder(location) / f"{4:020}.checkpoint.parquet").write_bytes(b"")
+    log_folder(location).joinpath(f".{4:020}.checkpoint.parquet.crc").unlink(missing_ok=True)
+    assert list_files(spark, location, 4, with_stats=with_stats) == files
+    assert logged_metadata(spark, location, 4) == metadata
+
+
+@pytest.mark.parametrize("form", ["one Parquet file", "with sidecars"])
+def test_a_checkpoint_holds_the_metadata_of_the_commits_before_it(spark: Any, schema: str, form: str) -> None:
+    properties = ", ".join(filter(None, ("'delta.checkpointInterval' = '2'", FORMS[form])))
+    location = written(spark, schema, f", {properties}")
+    metadata = logged_metadata(spark, location, 4)
+    assert metadata.configuration["delta.checkpointInterval"] == "2"
+    for version in range(3):
+        (log_folder(location) / f"{version:020}.json").unlink()
+    assert logged_metadata(spark, location, 4) == metadata
+    assert len(list_files(spark, location, 4)) == 4
+
+
+def test_a_session_that_ignores_files_is_told_of_a_checkpoint_that_cannot_be_read(spark: Any, schema: str) -> None:
+    location = written(spark, schema, ", 'delta.checkpointInterval' = '2'")
+    checkpoint = log_folder(location) / f"{4:020}.checkpoint.parquet"
+    checkpoint.write_bytes(checkpoint.read_bytes()[:-9])
+    log_folder(location).joinpath(f".{checkpoint.name}.crc").unlink(missing_ok=True)
+    with confs_set(spark, {"spark.sql.files.ignoreCorruptFiles": "true"}), pytest.raises(EngineError):
+        list_files(spark, location, 4)
+
+
+def test_a_session_that_ignores_files_is_told_of_a_commit_that_is_cleaned_meanwhile(spark: Any, schema: str) -> None:
+    location = written(spark, schema)
+    with confs_set(spark, {"spark.sql.files.ignoreMissingFiles": "true"}), listed_log(spark, location) as log:
+        (log_folder(location) / f"{1:020}.json").unlink()
+        with pytest.raises(Exception, match=r"FILE_NOT_EXIST|does not exist"):
+            spark.sql(f"SELECT count(value) FROM {log.view}").collect()
+
+
+def test_an_action_that_is_written_with_blanks_is_read(spark: Any, schema: str) -> None:
+    location = written(spark, schema)
+    spark.sql("DELETE FROM t WHERE id < 10")
+    metadata = logged_metadata(spark, location, 5)
+    for log in log_folder(location).glob("*.json"):
+        lines = [line.replace('{"', '{ "', 1) for line in log.read_text().splitlines()]
+        log.write_text("".join(f" {line}\n" for line in lines))
+        log.with_name(f".{log.name}.crc").unlink(missing_ok=True)
+    assert len(list_files(spark, location, 5)) == 3
+    assert logged_metadata(spark, location, 5) == metadata
