@@ -173,15 +173,6 @@ class StatementPlace(StepsPlace):
         # below the text stands what Spark says of the text of now
         self.notify(f"The text as it was cannot be planned: {failure.message}", severity="error")
 
-    def _tell_here(self, text: str) -> None:
-        """A sentence below the text, and a notice if the text is not shown."""
-        self.pane.say(text)
-        if self.view in ("preview", "commit"):
-            self.notify(text)
-
-    def _busy(self, operation: Operation, what_now: str) -> str:
-        return self.with_keys(f"It is {operation.kind} {what_now}")
-
     # Commit
 
     def action_commit(self) -> None:
@@ -395,9 +386,6 @@ class StatementPlace(StepsPlace):
             "history": view == "commit",
         }
 
-    def action_leave_field(self) -> None:
-        self.action_back()
-
     def action_pane(self, view: str) -> None:
         if view == "compose":
             self.action_edit()
@@ -405,25 +393,7 @@ class StatementPlace(StepsPlace):
             self.show_view(view)
         elif view == "preview":
             self.action_preview()
-        elif self._is_committed:
+        elif self.is_committed:
             self.show_view(view)
         else:
             self.action_commit()
-
-    @property
-    def _is_committed(self) -> bool:
-        """Whether the plan is committed, or is being."""
-        return self.committed is not None or (self.operation is not None and self.operation.kind == "committing")
-
-    def action_preview(self) -> None:
-        if self.plan is None:
-            self.notify(self.with_keys("There is no plan yet: {merge.plan} makes one."))
-        else:
-            self.show_view("commit" if self._is_committed and self.view != "commit" else "preview")
-
-    def action_parameters(self) -> None:
-        if self.view == "compose" and isinstance(self.focused, Input):
-            self.editor.focus()
-            return
-        self.show_view("compose")
-        self.pane.focus_parameters()

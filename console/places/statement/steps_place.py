@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
-from textual.widgets import ContentSwitcher
+from textual.widgets import ContentSwitcher, Input
 from typing_extensions import override
 
 from console.drafts import Draft
@@ -136,6 +136,20 @@ class StepsPlace(Place):
         """The id of the plan that is shown, "" without one."""
         return self.plan.plan_id if self.plan is not None else ""
 
+    @property
+    def is_committed(self) -> bool:
+        """Whether the plan is committed, or is being."""
+        return self.committed is not None or (self.operation is not None and self.operation.kind == "committing")
+
+    def _tell_here(self, text: str) -> None:
+        """A sentence below the text, and a notice if the text is not shown."""
+        self.pane.say(text)
+        if self.view in ("preview", "commit"):
+            self.notify(text)
+
+    def _busy(self, operation: Operation, what_now: str) -> str:
+        return self.with_keys(f"It is {operation.kind} {what_now}")
+
     def _edited(self) -> bool:
         return self.plan is not None and self._typed() != self._planned_text
 
@@ -151,6 +165,22 @@ class StepsPlace(Place):
             self.show_view("preview")
         else:
             self.show_view("compose")
+
+    def action_leave_field(self) -> None:
+        self.action_back()
+
+    def action_preview(self) -> None:
+        if self.plan is None:
+            self.notify(self.with_keys("There is no plan yet: {merge.plan} makes one."))
+        else:
+            self.show_view("commit" if self.is_committed and self.view != "commit" else "preview")
+
+    def action_parameters(self) -> None:
+        if self.view == "compose" and isinstance(self.focused, Input):
+            self.editor.focus()
+            return
+        self.show_view("compose")
+        self.pane.focus_parameters()
 
     def action_go_to_error(self) -> None:
         self.show_view("compose")
