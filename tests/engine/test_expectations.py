@@ -246,7 +246,7 @@ def test_the_recipe_of_the_docs(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As printed: a bad feed stays out, is let in by name, and is taken back after the commit."""
+    """As printed: a bad feed stays out, and is let in by name. What nobody accepted is taken back after the commit."""
     page = PAGE.read_text(encoding="utf-8").replace("demo.orders", f"{schema}.orders")
     _, yaml, _ = page.split("```", 2)
     commands = [
@@ -269,7 +269,15 @@ def test_the_recipe_of_the_docs(
     refused, accepted = shell("apply", "orders.sql", "--yes"), shell(*commands[1])
     assert (refused.code, accepted.code) == (6, 0), accepted.err
     spark.sql(f"DELETE FROM {schema}.orders WHERE order_id > 1")
-    taken_back = shell(*commands[2], "--json")
+    stays = shell(*commands[2], "--json")
+    assert (stays.code, stays.json.get("undone_as")) == (0, None), stays.err
+    assert [one["severity"] for one in stays.json["expectations"]] == ["error", "error", "warn"]
+    spark.sql(f"DELETE FROM {schema}.orders WHERE order_id > 1")
+    # of a plan that was made where nothing was expected
+    Path("elsewhere").mkdir()
+    Path("orders.sql").rename("elsewhere/orders.sql")
+    assert shell("plan", "elsewhere/orders.sql", "-o", "p.json").code == 0
+    taken_back = shell("apply", "p.json", "--yes", "--expect", "expect", "--undo-on-failure", "--json")
     assert taken_back.code == 7, taken_back.err
     assert [one["status"] for one in taken_back.json["expectations"]] == ["pass", "pass", "fail"]
     assert taken_back.json["undone_as"] == taken_back.json["version"] + 1
