@@ -9,6 +9,7 @@ from engine.model.plan import Refused
 from engine.preflight.target_reads import DescribedTarget
 from engine.spark.confs import is_on
 from engine.table.column_rules import CDC_COLUMNS, INVALID_CHARACTERS, UNSUPPORTED_TYPES
+from engine.table.nested_types import holds_void
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
@@ -63,7 +64,7 @@ def _type_error(name: str, type_: DataType, target: DescribedTarget) -> Refused 
             f"The new column {name} is a TIMESTAMP_NTZ, and the table has not the feature for it.",
             "Cast it to TIMESTAMP in the source, or set the table's delta.feature.timestampNtz to supported.",
         )
-    if kind in ("array", "map") and _holds_void(type_):
+    if kind in ("array", "map") and holds_void(type_):
         return _refused(
             "DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE",
             f"The new column {name} is a {kind.upper()} that holds a NULL without a type.",
@@ -112,11 +113,6 @@ def _inside(type_: DataType | None) -> Iterator[tuple[str, Path, DataType]]:
     for part in PARTS:
         if (inner := getattr(type_, part, None)) is not None:
             yield part, (), inner
-
-
-def _holds_void(type_: DataType) -> bool:
-    """SchemaUtils.nullTypeExistsRecursively."""
-    return type_.typeName() == "void" or any(_holds_void(inner) for _, _, inner in _inside(type_))
 
 
 def _changed(path: Path, before: DataType | None, after: DataType) -> Iterator[tuple[Path, DataType | None, DataType]]:

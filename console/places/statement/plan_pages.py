@@ -296,18 +296,19 @@ VIEWS: dict[str, tuple[str, Build]] = {
 def _file_bar(plan: Plan, glyphs: Glyphs) -> Content:
     """All files of the target on one line: rewritten, only read, skipped."""
     total = plan.scan.files_before
+    whole = max(total, 1)
     rewritten = len(plan.changed_files)
     verb = "marked" if plan.write.deletion_vectors else "rewritten"
     read = max(plan.scan.files_after - rewritten, 0)
     width = min(total, BAR_WIDTH)
-    shown_rewritten = _cells_of(rewritten, max(total, 1), width)
-    shown_read = min(_cells_of(read, max(total, 1), width), width - shown_rewritten)
+    shown_rewritten = _cells_of(rewritten, whole, width)
+    shown_read = min(_cells_of(read, whole, width), width - shown_rewritten)
     rest = width - shown_rewritten - shown_read
     return Content.assemble(
         (glyphs.rewritten * shown_rewritten, "$text-warning"),
         (glyphs.read * shown_read, "$text-primary"),
         (glyphs.skipped * rest, "$foreground-muted"),
-        f"  {glyphs.rewritten} {number(rewritten)} {verb} ({share(rewritten, max(total, 1))})"
+        f"  {glyphs.rewritten} {number(rewritten)} {verb} ({share(rewritten, whole)})"
         f"  {glyphs.read} {number(read)} read  {glyphs.skipped} {number(total - rewritten - read)} skipped",
     )
 
