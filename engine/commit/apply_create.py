@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from engine.commit.commit_identity import own_commit
@@ -34,6 +33,7 @@ from engine.model.create_values import CreatePlan, TableState
 from engine.model.errors import EngineError, StalePlanError
 from engine.model.operation import Deviation, Outcome
 from engine.model.progress import OnProgress, Progress
+from engine.model.value import instant
 from engine.spark.confs import confs_set
 from engine.spark.session_state import confs_as_planned, run_setup, tagged, whereabouts
 from engine.spark.spark_errors import translate
@@ -147,12 +147,8 @@ def _refuse_dropped(plan: CreatePlan, history: History | None) -> None:
     """Raise if the ledger says that the plan was taken back: a DROP leaves no log that could say it. Planned again
     where there is no table, a CREATE has the same id."""
     undone = [one for one in history.find_by_plan(plan.plan_id) if one.status == "undone"] if history else []
-    if any(_instant(plan.created_at) <= _instant(one.finished_at or one.started_at) for one in undone):
+    if any(instant(plan.created_at) <= instant(one.finished_at or one.started_at) for one in undone):
         raise plan_undone("The plan was committed and taken back.")
-
-
-def _instant(text: str) -> datetime:
-    return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
 def check_fresh(spark: SparkSession, plan: CreatePlan, create: ParsedCreate, survey: Survey) -> None:

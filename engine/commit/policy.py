@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Literal
 
 from engine.model.errors import RefusedError
+from engine.model.value import instant
 
 if TYPE_CHECKING:
     from engine.model.operation import UndoPlan
@@ -216,6 +217,6 @@ def _no_undo(plan: AnyPlan) -> str:
         return f"its commit cannot be taken back: {plan.undo.why}"
     # what was judged of the table's age then says nothing after that time
     until = plan.undo.until
-    if until is not None and datetime.fromisoformat(until.replace("Z", "+00:00")) <= datetime.now(timezone.utc):
+    if until is not None and instant(until) <= datetime.now(timezone.utc):
         return f"that its commit can be taken back was judged until {until}: plan again"
     return ""
