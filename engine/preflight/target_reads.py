@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.plan_writes import TableTraits
-from engine.model.errors import ENDS_ALL
 from engine.preflight.assignments import ClauseAssignments, assignments
 from engine.preflight.target_rules import TargetRules, target_rules
 from engine.spark.confs import is_on
-from engine.spark.spark_errors import translate
+from engine.spark.spark_errors import raise_if_all_ends
 from engine.table.delta_log import list_files
 from engine.table.log_file import LogFile
 from engine.table.logged_schema import LoggedColumn, logged_schema, logical_names
@@ -71,8 +70,7 @@ def target_detail(spark: SparkSession, merge: AnalyzedMerge, typed: Future[Any])
     try:
         return typed.result()
     except Exception as error:
-        if translate(error).condition in ENDS_ALL:
-            raise
+        raise_if_all_ends(error)
         return describe_detail(spark, merge.target_name)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.model.errors import CancelledError, EngineError, UnreachableError
+from engine.model.errors import ENDS_ALL, CancelledError, EngineError, UnreachableError
 from engine.spark.store_errors import STORE_CODES, store_error
 from engine.sql.names import without_ours
 from engine.sql.positions import place_in
@@ -167,6 +167,13 @@ def translate(error: BaseException, sql: str = "") -> EngineError:
     if unnamed is UNKNOWN_ERROR:
         chain = [ChainLink("", f"{type(error).__name__}: {text}")]
     return as_error(chain, sql, unnamed)
+
+
+def raise_if_all_ends(error: BaseException) -> None:
+    """Raise ``error`` if it is one after which nothing else is asked of Spark."""
+    translated = translate(error)
+    if translated.condition in ENDS_ALL:
+        raise translated from error
 
 
 def refused_while_planning(text: str, sql: str) -> EngineError:

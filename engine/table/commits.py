@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.model.errors import ENDS_ALL, EngineError
 from engine.spark.explain import DELTA_AT, explain
-from engine.spark.spark_errors import translate
+from engine.spark.spark_errors import raise_if_all_ends, translate
 from engine.sql.names import string
 
 if TYPE_CHECKING:
@@ -73,8 +73,7 @@ def _as_seen_here(spark: SparkSession, commit: Commit) -> Commit:
         try:
             at = spark.sql(f"SELECT CAST(concat({text}, {zone}) AS TIMESTAMP_LTZ)").collect()[0][0]
         except Exception as error:
-            if translate(error).condition in ENDS_ALL:
-                raise translate(error) from error
+            raise_if_all_ends(error)
             continue
         if at is not None:
             return replace(commit, restored_to=str(at))

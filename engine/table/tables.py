@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.model.browse import Column, RowPage, TableDetail, TableRef, TableVersion
-from engine.model.errors import ENDS_ALL, EngineError, UsageError
-from engine.spark.spark_errors import translate
+from engine.model.errors import EngineError, UsageError
+from engine.spark.spark_errors import raise_if_all_ends, translate
 from engine.spark.why_refused import says_why_refused
 from engine.sql.char_types import declared_type
 from engine.sql.literals import shown
@@ -134,8 +134,7 @@ def list_schemas(spark: SparkSession) -> list[str]:
             all_schemas += sorted(table_sql(f"{quote(catalog)}.{quote(str(one[0]))}") for one in schemas)
         except Exception as error:
             # a catalog that cannot be reached must not hide the others
-            if translate(error).condition in ENDS_ALL:
-                raise
+            raise_if_all_ends(error)
     return all_schemas
 
 
@@ -149,8 +148,7 @@ def list_tables(spark: SparkSession, schema: str) -> list[TableRef]:
         rows = spark.sql(f"SHOW TABLE EXTENDED IN {inside} LIKE '*'").collect()
         by_table = {str(row["tableName"]): str(row["information"]) for row in rows if not row["isTemporary"]}
     except Exception as error:
-        if translate(error).condition in ENDS_ALL:
-            raise
+        raise_if_all_ends(error)
         rows = spark.sql(f"SHOW TABLES IN {inside}").collect()
         by_table = {str(row["tableName"]): "" for row in rows if not row["isTemporary"]}
     return [
