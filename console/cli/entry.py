@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.exits import CANCELLED, DONE, FAILED, USAGE, CrashError, PipeClosedError
-from console.cli.failures import Failed, ToldError, failed_by
+from console.cli.exits import DONE, FAILED, USAGE, CrashError, PipeClosedError
+from console.cli.failures import CANCELLED_BY_KEY, Failed, ToldError, failed_by
 from console.cli.streams import tell
 from console.cli.title import hide_secrets_in_title
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 PROGRAM = "deltamerge-console"
 JSON = "--json"
-CANCELLED_BY_KEY = Failed(CANCELLED, "CANCELLED", "The work was cancelled.")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

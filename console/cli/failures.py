@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from console.cli.exits import exit_code
+from console.cli.exits import CANCELLED, exit_code
 
 if TYPE_CHECKING:
     from engine.model.errors import EngineError
@@ -29,6 +29,9 @@ class Failed:
         position = None if self.line is None else {"line": self.line, "column": self.column}
         message, hint = redact(self.message), redact(self.hint)
         return {"error": {"condition": self.condition, "message": message, "hint": hint, "position": position}}
+
+
+CANCELLED_BY_KEY = Failed(CANCELLED, "CANCELLED", "The work was cancelled.")
 
 
 def failed_by(error: EngineError) -> Failed:

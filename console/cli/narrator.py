@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from console.cli.exits import CANCELLED, USAGE
-from console.cli.failures import Failed, ToldError, failed_by
+from console.cli.exits import USAGE
+from console.cli.failures import CANCELLED_BY_KEY, Failed, ToldError, failed_by
 from console.words.format import size
 from console.words.visible import visible
 
@@ -200,25 +200,25 @@ class EventNarrator(Narrator):
         from engine.model.errors import CancelledError, EngineError
         from engine.model.secrets import redact
 
+        # stderr stays NDJSON to its end: the error is an event, not a line beside them
         if error is None:
             self._event("done")
-        elif isinstance(error, CancelledError | KeyboardInterrupt):
-            hint = error.hint if isinstance(error, CancelledError) else ""
-            message = error.message if isinstance(error, CancelledError) else "The work was cancelled."
-            self._event("cancelled", message=message, hint=hint)
-            raise ToldError(Failed(CANCELLED, "CANCELLED", message, hint)) from error
-        elif isinstance(error, click.ClickException):
-            message = error.format_message()
-            self._event(
-                "error", condition="USAGE", message=redact(message), hint="", line=None, column=None, exit=USAGE
-            )
-            raise ToldError(Failed(USAGE, "USAGE", message)) from error
+            return
+        if isinstance(error, KeyboardInterrupt):
+            failed = CANCELLED_BY_KEY
         elif isinstance(error, EngineError):
-            # stderr stays NDJSON to its end: the error is an event, not a line beside them
             failed = failed_by(error)
-            about = {"condition": error.condition, "message": redact(error.message), "hint": redact(error.hint)}
-            self._event("error", **about, line=error.line, column=error.column, exit=failed.code)
-            raise ToldError(failed) from error
+        elif isinstance(error, click.ClickException):
+            failed = Failed(USAGE, "USAGE", error.format_message())
+        else:
+            return
+        said = {"message": redact(failed.message), "hint": redact(failed.hint)}
+        if isinstance(error, CancelledError | KeyboardInterrupt):
+            self._event("cancelled", **said)
+        else:
+            place = {"line": failed.line, "column": failed.column}
+            self._event("error", condition=failed.condition, **said, **place, exit=failed.code)
+        raise ToldError(failed) from error
 
 
 def narrate(events: bool = False) -> Narrator:
