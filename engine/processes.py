@@ -13,14 +13,15 @@ from pathlib import Path
 def start_time(pid: int) -> str:
     """When process ``pid`` started, as an opaque text, or "" when there is no such process.
 
-    A pid is reused sooner or later; pid and start time together name one process.
+    A pid is reused sooner or later; pid and start time together name one process. Raises OSError where this process
+    cannot look, as it may open no more files.
     """
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         if Path("/proc/self/stat").exists():
             return ""
-    except OSError:
+    except ProcessLookupError:  # it ended while it was read
         return ""
     else:
         # The command name is in brackets and may hold blanks and brackets itself.
@@ -39,14 +40,17 @@ def _start_told_by_ps(pid: int) -> str:
 
 
 def _boot_id() -> str:
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(FileNotFoundError):
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()[:8]
     return ""
 
 
 def is_running(pid: int, started: str) -> bool:
-    """Whether ``pid`` is alive and is the process that started at ``started``."""
-    return pid > 0 and started != "" and start_time(pid) == started
+    """Whether ``pid`` is alive and is the process that started at ``started``; as long as nobody can look, it is."""
+    try:
+        return pid > 0 and started != "" and start_time(pid) == started
+    except OSError:
+        return True
 
 
 def signal_group(pid: int, number: signal.Signals) -> None:

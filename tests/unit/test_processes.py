@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -21,3 +22,14 @@ def test_a_process_without_proc_started_at_the_same_time_in_every_time_zone_and_
         told.add(processes.start_time(os.getpid()))
     assert len(told) == 1
     assert "" not in told
+
+
+def test_a_process_that_nobody_can_look_at_is_not_taken_for_dead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever is taken for dead has its work interrupted."""
+    started = processes.start_time(os.getpid())
+
+    def no_more_files(*_: object, **__: object) -> str:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(Path, "read_text", no_more_files)
+    assert processes.is_running(os.getpid(), started)
