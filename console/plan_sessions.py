@@ -6,9 +6,8 @@ import contextlib
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
-from weakref import WeakKeyDictionary
 
 from console.backend import OnProgress
 
@@ -16,7 +15,8 @@ if TYPE_CHECKING:
     from engine.session.connect import Session, TaskProgress
 
 T = TypeVar("T")
-POLL_SECONDS = 0.1
+INTERRUPT_SECONDS = 1.0
+"""How long what was cancelled just now gets to reach Spark before all is closed."""
 KEPT_PLANS = 4
 """Sessions of older plans are closed; applying such a plan prepares its source again and compares it."""
 
@@ -31,8 +31,8 @@ class PlanSessions:
         self._running: dict[str, Session] = {}
         self._cancelled: set[str] = set()
         self._committed: set[str] = set()
-        self._turns: WeakKeyDictionary[Session, threading.Lock] = WeakKeyDictionary()
         self._lock = threading.Lock()
+        self._interrupts: list[threading.Thread] = []
         self._interrupting = threading.Lock()
         """Held while an interrupt is on its way, which a Spark that hangs does not answer."""
 
@@ -64,6 +64,9 @@ class PlanSessions:
             session.keep()
 
     def close(self) -> None:
+        until = time.monotonic() + INTERRUPT_SECONDS
+        for thread in self._interrupts:  # the session of a saved plan stays, and its work would go on there
+            thread.join(max(0.0, until - time.monotonic()))
         with self._lock:
             plans = [*self._plans.items(), *self._dropped]
             keep = [session for plan_id, session in plans if plan_id in self._saved]
@@ -98,9 +101,9 @@ class PlanSessions:
     def run(self, session: Session, operation_id: str, on_progress: OnProgress, work: Callable[[OnProgress], T]) -> T:
         """Run ``work`` with Spark's task counts joined to its phases, cancellable under ``operation_id``.
 
-        One at a time in a session: each sets confs of it for its queries, and puts back what it found.
+        Waits while another work, of this process or of another one, runs in the session.
         """
-        from engine.model.progress import Progress
+        from engine.model.progress import OTHERS_TURN, Progress
 
         phase = Progress(phase="")
 
@@ -120,7 +123,7 @@ class PlanSessions:
         with self._lock:
             self._running[operation_id] = session
         try:
-            with self._turn(session, operation_id):
+            with session.turn(lambda: say(OTHERS_TURN)):
                 stop = session.on_progress(count)
                 try:
                     return work(say)
@@ -134,17 +137,6 @@ class PlanSessions:
             with contextlib.suppress(Exception):  # what the work came to is not lost over it
                 self._close_old()
 
-    @contextlib.contextmanager
-    def _turn(self, session: Session, operation_id: str) -> Iterator[None]:
-        with self._lock:
-            turn = self._turns.setdefault(session, threading.Lock())
-        while not turn.acquire(timeout=POLL_SECONDS):
-            self._stop_if_cancelled(operation_id)
-        try:
-            yield
-        finally:
-            turn.release()
-
     def _stop_if_cancelled(self, operation_id: str) -> None:
         from engine.model.errors import CancelledError
 
@@ -154,7 +146,9 @@ class PlanSessions:
     def cancel(self, operation_id: str) -> None:
         with self._lock:
             self._cancelled.add(operation_id)
-        threading.Thread(target=self._interrupt, args=(operation_id,), name="cancel", daemon=True).start()
+        thread = threading.Thread(target=self._interrupt, args=(operation_id,), name="cancel", daemon=True)
+        self._interrupts = [*(one for one in self._interrupts if one.is_alive()), thread]
+        thread.start()
 
     def _interrupt(self, operation_id: str) -> None:
         """Again and again until it hits: a cancel between two queries finds nothing to interrupt."""

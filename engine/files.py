@@ -27,7 +27,7 @@ def locked(path: Path, seconds: float | None = None, *, on_wait: Callable[[], ob
     Calls ``on_wait`` if another process holds it. The kernel releases it when the process dies. Raises
     LockTimeoutError after ``seconds`` (None: wait for ever), and OSError when the file cannot be opened.
     """
-    handle = _open_lock(path)
+    handle = open_lock(path)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -41,7 +41,7 @@ def locked(path: Path, seconds: float | None = None, *, on_wait: Callable[[], ob
 
 def try_lock(path: Path) -> int | None:
     """Take the ``flock`` on ``path``: what ``os.close`` releases, or None while another has it. Raises OSError."""
-    handle = _open_lock(path)
+    handle = open_lock(path)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -52,7 +52,8 @@ def try_lock(path: Path) -> int | None:
     return handle
 
 
-def _open_lock(path: Path) -> int:
+def open_lock(path: Path) -> int:
+    """The file of a lock, made 0600 if it is missing. Raises OSError."""
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 

@@ -72,7 +72,8 @@ class Interruptible(Generic[T]):
 
     def _body(self) -> None:
         try:
-            self._result = self._work(self._tag, self._say)
+            with self._session.turn(self._wait_for_turn):
+                self._result = self._work(self._tag, self._say)
         except BaseException as error:
             self._error = error
         finally:
@@ -101,14 +102,20 @@ class Interruptible(Generic[T]):
                 self._interrupted = self._session.interrupt_tag(self._tag)
 
     def _give_up(self) -> None:
-        """Close the session under the work, which ends whatever runs in it; a little later this process exits."""
+        """Close the session under the work, which ends whatever runs in it; a little later this process exits. It has
+        its turn: nobody else works there."""
         from engine.model.errors import CancelledError
 
-        self._session.close()
+        self._session.close(under_others=True)
         self._finished.wait(2.0)
         if not self._finished.is_set():
             hint = "Spark did not confirm that it stopped; see `deltamerge-console history` before you go on."
             self._error = CancelledError("CANCELLED", "The work was cancelled.", hint)
+
+    def _wait_for_turn(self) -> None:
+        from engine.model.progress import OTHERS_TURN
+
+        self._say(OTHERS_TURN)
 
     def _say(self, progress: Progress) -> None:
         from engine.model.errors import CancelledError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
@@ -44,6 +44,9 @@ class Progress(Value):
         """Whether it holds an answer that no later step repeats."""
         return self.decision is not None or self.scan is not None
 
+
+OTHERS_TURN: Final = Progress(phase="wait until what else works in this session has ended")
+"""One session may be open in several programs, and one at a time works in it (engine.session.sharing)."""
 
 OnProgress = Callable[[Progress], None]
 """Called at each step of long work. If it raises, the work ends."""

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NoReturn
 
 from engine.commit.clone import drop_left_over
 from engine.commit.commit_identity import own_commit
@@ -117,15 +117,22 @@ def _settle(session: Session, history: History, one: Abandoned) -> Recovered:
         return _read_log(session.spark, history, one, plan)
     is_applied = False
     try:
-        ended = end_work(client, one.plan_id, interrupts=not one.given_up)
-        recovered = _read_log(session.spark, history, one, plan, ended=ended)
-        is_applied = recovered.status == "applied"
-        if plan is not None and not one.given_up:
-            _tidy(client.spark, plan, is_applied)
+        # not under an apply that somebody has begun anew
+        with client.turn(_raise_busy):
+            ended = end_work(client, one.plan_id, interrupts=not one.given_up)
+            recovered = _read_log(session.spark, history, one, plan, ended=ended)
+            is_applied = recovered.status == "applied"
+            if plan is not None and not one.given_up:
+                _tidy(client.spark, plan, is_applied)
         return recovered
     finally:
         # the frozen source of a saved plan may be merged yet; any other session of a dead client is closed after all
         client.close(keep=one.given_up or not is_applied)
+
+
+def _raise_busy() -> NoReturn:
+    message = "Another program works in the session that it ran in."
+    raise EngineError("STILL_RUNNING", message, "Run the command again when that has ended.")
 
 
 def _session_of(session: Session, home: Path, one: Abandoned) -> Session | None:

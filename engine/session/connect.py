@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.model.errors import UsageError
+from engine.model.errors import EngineError, UsageError
 from engine.session import confs as settings
 from engine.session.failures import connect_error, first_line
 from engine.session.home import default_home, prepare_home
@@ -17,6 +17,7 @@ from engine.session.jars import Progress
 from engine.session.leases import drop_lease, forget_session, left_sessions, note_session, take_lease
 from engine.session.server import start_server
 from engine.session.session import MARK, RELEASE_SECONDS, Opener, Session, TaskProgress
+from engine.session.sharing import Use, is_used
 from engine.session.state import ServerInfo
 from engine.session.static_confs import STOP_HINT
 
@@ -66,7 +67,7 @@ def connect(
             message = f"{session_id!r} is not a session id."
             raise UsageError("BAD_SESSION_ID", message, "It is a UUID.") from error
     if target.startswith("sc://"):
-        return _Remote(target, user_id).open(session_confs, session_id)
+        return _Remote(_home_of_remote(home), target, user_id).open(session_confs, session_id)
     if not settings.is_local(target) and not target.startswith(("spark://", "yarn", "k8s://")):
         raise UsageError(
             "BAD_TARGET",
@@ -80,7 +81,8 @@ def connect(
 class _Remote(Opener):
     """Opens sessions on a Connect server that somebody else runs."""
 
-    def __init__(self, url: str, user_id: str | None) -> None:
+    def __init__(self, home: Path | None, url: str, user_id: str | None) -> None:
+        self.home = home
         self._url = url
         self._user_id = user_id
 
@@ -99,7 +101,7 @@ class _Embedded(Opener):
     """Opens sessions on the embedded server of a home, and starts it again when it is gone."""
 
     def __init__(self, home: Path, master: str, user_id: str | None, store: str) -> None:
-        self._home = home
+        self.home: Path = home
         self._master = master
         self._store = store
         self._user_id = user_id
@@ -119,14 +121,14 @@ class _Embedded(Opener):
         who = user_id or self._user_id or _user_name()
         mine = str(uuid.uuid4()) if session_id is None else None
         # Before the server is looked for: from then on it does not stop for idleness.
-        take_lease(self._home)
+        take_lease(self.home)
         try:
             server = start_server(
-                self._home, master=self._master, confs=self._static, progress=progress, store=self._store
+                self.home, master=self._master, confs=self._static, progress=progress, store=self._store
             )
             self._url = f"sc://127.0.0.1:{server.port}/;token={server.token}"
             if mine is not None:
-                note_session(self._home, mine, who)
+                note_session(self.home, mine, who)
             return _open(
                 self._url,
                 runtime,
@@ -141,17 +143,17 @@ class _Embedded(Opener):
 
     def closed(self, session_id: str) -> None:
         self.forget(session_id)
-        drop_lease(self._home)
+        drop_lease(self.home)
 
     def forget(self, session_id: str) -> None:
-        forget_session(self._home, session_id)
+        forget_session(self.home, session_id)
 
     def close_left_behind(self, but: Collection[str]) -> None:
         from engine.session.channel import release_named
 
-        for file, sessions in left_sessions(self._home).items():
+        for file, sessions in left_sessions(self.home).items():
             for session_id, user_id in sessions:
-                if session_id not in but:
+                if session_id not in but and not is_used(self.home, session_id):
                     release_named(self._url, session_id, user_id, RELEASE_SECONDS)
             if not any(session_id in but for session_id, _ in sessions):
                 with contextlib.suppress(OSError):
@@ -166,6 +168,25 @@ def _open(
     user_id: str | None,
     opener: Opener,
     server: ServerInfo | None,
+) -> Session:
+    session_id = session_id or str(uuid.uuid4())
+    # before anything is asked of it: whoever closes it now waits
+    use = Use(opener.home, session_id) if opener.home is not None else None
+    try:
+        return _opened(url, confs, session_id, user_id, opener, server, use)
+    except BaseException:
+        with use.ended() if use is not None else contextlib.nullcontext():
+            raise
+
+
+def _opened(
+    url: str,
+    confs: Mapping[str, str],
+    session_id: str,
+    user_id: str | None,
+    opener: Opener,
+    server: ServerInfo | None,
+    use: Use | None,
 ) -> Session:
     from engine.session.quiet import quiet_environment, quiet_pyspark
 
@@ -210,13 +231,21 @@ def _open(
         opener=opener,
         server=server,
         resumed=resumed,
+        use=use,
     )
     try:
-        session.set_confs(confs)
+        session.set_confs(confs, puts_back=resumed)
     except BaseException:
         session.close_client(keep=resumed)
         raise
     return session
+
+
+def _home_of_remote(home: Path | None) -> Path | None:
+    """None where none can be written: then it is not known who else has a session open."""
+    with contextlib.suppress(EngineError):
+        return prepare_home(home or default_home())
+    return None
 
 
 def _user_name() -> str:

@@ -33,6 +33,7 @@ from engine.session.jars import Progress, delta_jars, package_jars
 from engine.session.java import Java, find_java, spark_environment, spark_submit
 from engine.session.leases import used_by_others
 from engine.session.logs import prepare_logs, read_log, rotate, start_error
+from engine.session.sharing import remove_left
 from engine.session.state import (
     LOCK_FILE,
     ServerInfo,
@@ -117,18 +118,18 @@ def find_server(home: Path) -> ServerInfo | None:
     return info if info is not None and answers(info.port) else None
 
 
-def stop_server(home: Path, *, alone: bool = False) -> bool:
-    """Stop the embedded server of ``home``, and unless ``alone`` those of its profiles and stores, in use or not. False
-    if none ran."""
+def stop_server(home: Path, *, alone: bool = False, only: ServerInfo | None = None) -> bool:
+    """Stop the embedded server of ``home``, and unless ``alone`` those of its profiles and stores, in use or not.
+    ``only``: not if it is another than that one, which somebody has started meanwhile. False if none ran."""
     home = home.expanduser().absolute()
     others = [] if alone else sorted((home / "servers").glob("*"))
-    stopped = [_stop_one(place) for place in (home, *others)]
+    stopped = [_stop_one(place, only) for place in (home, *others)]
     return any(stopped)
 
 
-def _stop_one(home: Path) -> bool:
+def _stop_one(home: Path, only: ServerInfo | None) -> bool:
     info = read_live_state(home)
-    if info is None:
+    if info is None or only not in (None, info):
         return False
     _stop(home, info)
     return True
@@ -239,6 +240,7 @@ def _launch(home: Path, wanted: ServerInfo, say: Progress) -> ServerInfo:
 def _spawn(home: Path, java: Java, wanted: ServerInfo, jars: list[Path], say: Progress) -> ServerInfo | None:
     """Start one server and wait until it is ready; None when its port was taken."""
     clear_scratch(home)  # of what a killed server left behind: none is running, we hold the lock
+    remove_left(home)
     scratch = Path(tempfile.mkdtemp(dir=home / "scratch"))
     port, token = _free_port(), secrets.token_urlsafe(32)
     confs = settings.server_confs(home, wanted.master, wanted.static_confs, jars, scratch)

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from engine.model.errors import EngineError, UnreachableError
 from engine.session import confs as settings
+from engine.session import sharing
 from engine.session.failures import condition_of, connect_error, first_line
 from engine.session.pulse import Pulse
+from engine.session.sharing import Use
 from engine.session.state import ServerInfo
 from engine.session.static_confs import STOP_HINT
 from engine.session.store_watch import Silence, StoreWatch, endpoint_of
-from engine.spark.confs import is_connect
+from engine.spark.confs import is_connect, read_confs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 RELEASE_SECONDS = 5.0
 _ALIVE_SECONDS = 5.0
+_POLL_SECONDS = 0.1
 
 #: Set on every session that the engine makes: if a session with a given id does not carry it, the
 #: server had forgotten that session and has just made a new one.
@@ -40,7 +45,10 @@ class TaskProgress:
 
 
 class Opener:
-    """Opens sessions on one server. What follows does nothing, except for the embedded server."""
+    """Opens sessions on one server. ``home``: where it is known who has a session open. What follows ``open`` does
+    nothing, except for the embedded server."""
+
+    home: Path | None = None
 
     def open(self, confs: Mapping[str, str], session_id: str | None, *, user_id: str | None = None) -> Session:
         """Open a new session, or attach to ``session_id``."""
@@ -75,6 +83,7 @@ class Session:
         opener: Opener | None,
         server: ServerInfo | None = None,
         resumed: bool = False,
+        use: Use | None = None,
     ) -> None:
         self.spark = spark
         self.endpoint = endpoint
@@ -84,6 +93,9 @@ class Session:
         self.server = server
         self.resumed = resumed
         self._opener = opener
+        self._use = use
+        self._turn = threading.Lock()
+        self._borrowed: dict[str, str | None] = {}
         self._owned = opener is not None
         self._closed = False
         self._lock = threading.Lock()
@@ -159,8 +171,13 @@ class Session:
 
         return is_busy(self.spark)
 
-    def set_confs(self, confs: Mapping[str, str]) -> None:
-        """Set runtime settings on this session. EngineError ``STATIC_CONF`` for a static one."""
+    def set_confs(self, confs: Mapping[str, str], *, puts_back: bool = False) -> None:
+        """Set runtime settings on this session. EngineError ``STATIC_CONF`` for a static one. ``puts_back``: those that
+        differ are set until it is closed, for it goes on after that."""
+        if puts_back:
+            before = read_confs(self.spark, confs)
+            confs = {key: value for key, value in confs.items() if before.get(key) != value}
+            self._borrowed = {key: before.get(key) for key in confs}
         for key, value in confs.items():
             try:
                 self.spark.conf.set(key, value)
@@ -193,6 +210,23 @@ class Session:
         """Cancel what runs in this session under ``tag`` (see ``spark.addTag``); False when nothing did."""
         return bool(self.spark.interruptTag(tag))
 
+    @contextlib.contextmanager
+    def turn(self, waits: Callable[[], object]) -> Iterator[None]:
+        """Work in the session while nobody else of this home does: each work sets confs of it for its statements, and
+        puts back what it found. Calls ``waits`` again and again while another one works; what that raises ends the
+        waiting."""
+        home = self._opener.home if self._opener is not None else None
+        if home is not None and self.session_id is not None:
+            with sharing.turn(home, self.session_id, waits):
+                yield
+            return
+        while not self._turn.acquire(timeout=_POLL_SECONDS):
+            waits()
+        try:
+            yield
+        finally:
+            self._turn.release()
+
     def on_progress(self, handler: Callable[[TaskProgress], None]) -> Callable[[], None]:
         """Call ``handler`` (in the thread that waits for the query) as queries of this session go on.
 
@@ -216,9 +250,10 @@ class Session:
         spark.registerProgressHandler(listen)
         return lambda: spark.removeProgressHandler(listen)
 
-    def close(self, *, keep: bool = False) -> None:
-        """Close it; never the server. ``keep`` leaves the session on the server (its frozen source, its
-        views), to be attached to again by ``session_id`` and ``user_id`` until it times out.
+    def close(self, *, keep: bool = False, under_others: bool = False) -> None:
+        """Close it; never the server, nor, unless ``under_others``, a session that another one of this home has open.
+        ``keep`` leaves the session on the server (its frozen source, its views), to be attached to again by
+        ``session_id`` and ``user_id`` until it times out.
 
         A session that was given to :func:`connect` is left alone.
         """
@@ -227,8 +262,9 @@ class Session:
                 return
             self._closed = True
         try:
-            if self._owned:
-                self.close_client(keep)
+            with self._use.ended() if self._use is not None else contextlib.nullcontext(True) as is_last:
+                if self._owned:
+                    self.close_client(keep or not (is_last or under_others))
         finally:
             if self._opener is not None:
                 self._opener.closed(self.session_id or "")
@@ -239,10 +275,20 @@ class Session:
 
         spark: Any = self.spark
         is_gone = self.server is not None and not self.server.is_running()
+        if self._borrowed and keep and not is_gone:
+            with contextlib.suppress(Exception):  # of a Spark that does not answer nothing stays
+                channel.bounded(self._put_back, RELEASE_SECONDS, on_timeout=lambda: None)
         if keep or is_gone:
             channel.detach(spark)
         else:
             channel.release(spark, RELEASE_SECONDS)
+
+    def _put_back(self) -> None:
+        for key, value in self._borrowed.items():
+            if value is None:
+                self.spark.conf.unset(key)
+            else:
+                self.spark.conf.set(key, value)
 
     def __enter__(self) -> Session:
         return self

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from engine.model.plan_file import read_plan_file
+from engine.session.connect import Session
 from tests.cli.running import Shell
 from tests.conftest import TEST_CONFS
 
@@ -101,6 +102,38 @@ def test_plan_show_apply_history(shell: Shell, spark: Any, target: str, merge: P
     text = shell("show-op", entries[0]["op_id"]).out
     assert "kept its promise" in text
     assert f"RESTORE TABLE {target}.t TO VERSION AS OF 1" in text
+
+
+def test_apply_waits_for_who_works_in_the_plans_session_and_leaves_it_to_who_else_has_it(
+    shell: Shell, spark: Any, session: Session, target: str, merge: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "p.json"
+    assert shell("plan", merge, "-o", file).code == 0
+    planned = read_plan_file(file).session
+    with_another = session.attach(planned.session_id or "", planned.user_id)
+    assert with_another is not None
+    with with_another.turn(lambda: None):  # as a question or another apply has
+        process = started(shell.home, "apply", file, "--yes", "--events")
+        assert process.stderr is not None
+        assert any("what else works in this session" in line for line in process.stderr)
+        assert latest(spark, target) == 1
+    _, err = process.communicate()
+    assert process.returncode == 0, err
+    assert "prepared again" not in err
+    assert latest(spark, target) == 2
+    assert with_another.is_alive()
+    with_another.close()
+    assert session.attach(planned.session_id or "", planned.user_id) is None  # the last one has closed it
+
+
+def test_a_conf_that_an_apply_brings_into_the_plans_session_goes_with_it(
+    shell: Shell, merge: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "p.json"
+    assert shell("plan", merge, "-o", file).code == 0
+    refused = shell("--conf", "spark.sql.mapKeyDedupPolicy=LAST_WIN", "apply", file, "--yes")
+    assert (refused.code, "SESSION_CHANGED" in refused.err) == (5, True)
+    assert shell("apply", file, "--yes").code == 0
 
 
 def test_a_plan_goes_through_a_pipe(shell: Shell, spark: Any, target: str, merge: Path) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
@@ -19,7 +20,7 @@ from console.cli.failures import ToldError
 from console.cli.interruptible import Interruptible
 from console.cli.narrator import BarNarrator, EventNarrator, Narrator
 from engine.model.errors import CancelledError, EngineError
-from engine.model.progress import Progress
+from engine.model.progress import OTHERS_TURN, Progress
 from engine.session.session import TaskProgress
 from engine.session.store_watch import Silence
 from tests.cli.lines import Lines
@@ -34,6 +35,8 @@ class FakeSession:
         self.asked = threading.Event()
         self.is_running = False
         self.closed = False
+        self.is_free = threading.Event()
+        self.is_free.set()
         self.silence: Silence | None = None
 
     def store_silence(self) -> Silence | None:
@@ -56,9 +59,27 @@ class FakeSession:
         if was_interrupted:
             raise CancelledError("CANCELLED", "The work was cancelled.")
 
-    def close(self) -> None:
+    @contextlib.contextmanager
+    def turn(self, waits: Callable[[], object]) -> Iterator[None]:
+        while not self.is_free.wait(0.05):
+            waits()
+        yield
+
+    def close(self, *, under_others: bool = False) -> None:
+        assert under_others
         self.closed = True
         self.query.set()
+
+
+class Said(Narrator):
+    """Keeps the phases that it is told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.phases: set[str] = set()
+
+    def progress(self, progress: Progress) -> None:
+        self.phases.add(progress.phase)
 
 
 def press_soon(seconds: float = 0.2, number: signal.Signals = signal.SIGINT) -> None:
@@ -67,6 +88,24 @@ def press_soon(seconds: float = 0.2, number: signal.Signals = signal.SIGINT) -> 
 
 def interruptible_on(session: FakeSession, work: Any) -> Interruptible[Any]:
     return Interruptible(session, Narrator(), work)  # type: ignore[arg-type]
+
+
+def test_work_waits_for_its_turn_and_says_so() -> None:
+    session, narrator = FakeSession(), Said()
+    session.is_free.clear()
+    threading.Timer(0.3, session.is_free.set).start()
+    work: Any = Interruptible(session, narrator, lambda *_: session.is_free.is_set())  # type: ignore[arg-type]
+    assert work.run()
+    assert narrator.phases == {OTHERS_TURN.phase}
+
+
+def test_ctrl_c_ends_the_wait_for_a_turn() -> None:
+    session, ran = FakeSession(), threading.Event()
+    session.is_free.clear()
+    press_soon()
+    with pytest.raises(CancelledError):
+        interruptible_on(session, lambda *_: ran.set()).run()
+    assert not ran.is_set()
 
 
 def test_nothing_pressed() -> None:

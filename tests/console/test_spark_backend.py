@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -48,6 +50,16 @@ class Kept:
     spark: Any = None
     server: Any = None
     closed = False
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+
+    @contextlib.contextmanager
+    def turn(self, waits: Callable[[], object]) -> Iterator[None]:
+        while not self._turn.acquire(timeout=0.05):
+            waits()
+        with contextlib.closing(SimpleNamespace(close=self._turn.release)):
+            yield
 
     def on_progress(self, _: object) -> Any:
         return lambda: None
@@ -125,6 +137,27 @@ def test_a_plan_made_again_closes_the_session_of_the_commit_only_when_that_has_e
     keeper._sessions.run(first, "commit", lambda _: None, commit)
     assert first.closed
     assert not again.closed
+
+
+def test_what_is_cancelled_as_the_console_ends_is_interrupted_before_its_session_is_let_go(
+    keeper: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The session of a plan in a file stays open on the server."""
+    session, told, ends = Kept(), [], threading.Event()
+
+    def interrupt(tag: str) -> bool:
+        told.append(tag)
+        ends.wait(0.3)  # on its way
+        told.append("it is there")
+        return True
+
+    monkeypatch.setattr(session, "interrupt_tag", interrupt, raising=False)
+    monkeypatch.setattr(session, "close", lambda **_: told.append("let go"))
+    keeper._sessions.keep("plan", session)
+    keeper._sessions._running["commit"] = session
+    keeper._sessions.cancel("commit")
+    keeper._sessions.close()
+    assert told == ["commit", "it is there", "let go"]
 
 
 OLDER = Engines(spark="4.0.1", delta="4.3.1", deltamerge="0.1.0")

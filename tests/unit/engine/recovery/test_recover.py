@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -153,3 +155,24 @@ def test_a_session_in_which_another_process_settles_an_operation_is_left_open(
     assert history.take_over(op_id), "by the one that settles it now"
     assert recover.recover(session, history) == ()
     assert kept == {"theirs"}
+
+
+def test_what_another_program_works_in_is_left_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its apply runs under the id of the same plan."""
+    closed: list[bool] = []
+
+    @contextlib.contextmanager
+    def turn(waits: Callable[[], object]) -> Iterator[None]:
+        waits()
+        yield
+
+    def close(*, keep: bool) -> None:
+        closed.append(keep)
+
+    client = SimpleNamespace(turn=turn, close=close)
+    monkeypatch.setattr(recover, "_session_of", lambda *_: client)
+    history = History(tmp_path / "history.duckdb")
+    one = dataclasses.replace(abandoned("here"), op_id=history.begin(make_plan()))
+    with pytest.raises(EngineError) as raised:
+        recover._settle(SimpleNamespace(), history, one)  # type: ignore[arg-type]
+    assert (raised.value.condition, closed) == ("STILL_RUNNING", [True])
