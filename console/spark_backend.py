@@ -119,13 +119,15 @@ class SparkBackend(SparkTables):
         return found is not None and found != self._server
 
     def restart(self, on_progress: OnProgress) -> tuple[str, ...]:
+        from engine.session.leases import used_by_others
         from engine.session.server import stop_server
 
         ours = self._server is not None and not self.is_replaced()
         with contextlib.suppress(Exception):  # a Spark that is lost cannot be told good-bye
             self.close()
-        if ours:
-            stop_server(self._server_home)
+        # for another console it may work
+        if ours and not used_by_others(self._server_home):
+            stop_server(self._server_home, alone=True, only=self._server)
         return self.connect(on_progress)
 
     def stop_server(self) -> None:
@@ -134,7 +136,7 @@ class SparkBackend(SparkTables):
 
         if self._main is None or not self._main.embedded:
             raise UsageError("NOT_OUR_SERVER", f"Spark at {self.endpoint} was not started by this console.")
-        stop_server(self._server_home)
+        stop_server(self._server_home, alone=True)
 
     def describe_session(self) -> Mapping[str, str]:
         from console.words.rules import rules_set

@@ -55,11 +55,23 @@ def test_a_server_is_stopped_alone_or_with_those_of_profiles_and_stores(
 ) -> None:
     (tmp_path / "servers" / "prod").mkdir(parents=True)
     ended: list[str] = []
-    monkeypatch.setattr(server, "_stop_one", lambda place: bool(ended.append(place.name)))
+    monkeypatch.setattr(server, "_stop_one", lambda place, _: bool(ended.append(place.name)))
     server.stop_server(tmp_path, alone=True)
     assert ended == [tmp_path.name]
     server.stop_server(tmp_path)
     assert ended == [tmp_path.name, tmp_path.name, "prod"]
+
+
+def test_a_server_that_somebody_has_started_since_is_not_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost, started_since = ServerInfo(pid=1, token="lost"), ServerInfo(pid=2, token="new")
+    ended: list[ServerInfo] = []
+    monkeypatch.setattr(server, "_stop", lambda _, info: ended.append(info))
+    for running in (started_since, lost, None):
+        monkeypatch.setattr(server, "read_live_state", lambda _, found=running: found)
+        server.stop_server(tmp_path, alone=True, only=lost)
+    assert ended == [lost]
 
 
 def test_the_file_of_a_server_that_nobody_watches_is_removed_wherever_it_ran(tmp_path: Path) -> None:
