@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +26,6 @@ from engine.commit.exactly_once import (
 from engine.commit.lost_commit import lost_since, raise_lost
 from engine.commit.policy import Policy
 from engine.commit.prepare_again import (
-    GONE,
     is_pinned,
     merges_checkpoint,
     pinned_files_gone,
@@ -45,6 +45,7 @@ from engine.merge.should_materialize_source import MODE
 from engine.merge.stage_source import drop_own, is_nameless, staged_name
 from engine.model.create_values import CreatePlan
 from engine.model.errors import (
+    ENDS_ALL,
     ConflictError,
     EngineError,
     RefusedError,
@@ -56,7 +57,7 @@ from engine.model.plan import Plan
 from engine.model.progress import OnProgress, Progress
 from engine.spark.confs import confs_set
 from engine.spark.session_state import confs_as_planned, tagged, whereabouts
-from engine.spark.spark_errors import is_missing, translate
+from engine.spark.spark_errors import translate
 from engine.spark.why_refused import says_why_refused
 from engine.sql.as_typed import moved
 from engine.sql.parse import MergeStatement, parse_merge
@@ -130,6 +131,15 @@ class Application:
         target = self.plan.target
         return of_plan(self.spark, self.plan, commits_since(self.spark, target.name, target.version)[1])
 
+    def committed_meanwhile(self, error: EngineError) -> Commit | None:
+        """The commit of another apply of this plan, which dropped what was frozen or moved what the plan reads; None
+        where ``error`` has another cause."""
+        if error.condition in ENDS_ALL:
+            return None
+        with contextlib.suppress(EngineError):
+            return self.committed()
+        return None
+
     def prepare_again(self) -> None:
         prepare_again(self.spark, self.plan, self.statement, self.say)
 
@@ -166,9 +176,7 @@ def _apply(application: Application) -> Outcome:
                 check_derived(spark, plan, statement)
             check_running(spark, plan, statement)
         except EngineError as error:
-            # another apply of this plan may have committed in between, and dropped what was staged
-            is_gone = plan.session.staged is not None and (error.condition == GONE or is_missing(error))
-            commit = application.committed() if is_gone else None
+            commit = application.committed_meanwhile(error)
             if commit is None:
                 gone = pinned_files_gone(spark, plan, error)
                 if gone is None:
