@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.expect.evaluate import Relations, evaluate, results_for
-from engine.expect.queries import Table
+from engine.expect.queries import Around, table_of
 from engine.expect.read_expectations import Declared
 from engine.expect.target_name import is_path, of_table, target_parts
 from engine.model.errors import ENDS_ALL, EngineError
@@ -46,8 +46,11 @@ def expected_of(declared: Sequence[Declared], plan: Plan, spark: SparkSession | 
 
 
 def _parts(plan: Plan, declared: Sequence[Declared], spark: SparkSession | None) -> tuple[str, ...]:
-    around = (plan.state.catalog, plan.state.schema_name) if plan.state is not None else (None, None)
-    return target_parts(spark, plan.target.name, plan.target.path, around, declared)
+    return target_parts(spark, plan.target.name, plan.target.path, _around(plan), declared)
+
+
+def _around(plan: Plan) -> Around:
+    return (plan.state.catalog, plan.state.schema_name) if plan.state is not None else (None, None)
 
 
 def as_accepted(declared: Sequence[Declared], accept: Collection[str]) -> tuple[Declared, ...]:
@@ -123,11 +126,7 @@ def check_versions(
     try:
         old, new = (schema_of(spark, f"SELECT * FROM {one}") for one in (before, after))
         with _changes(spark, (before, old), (after, new)) as (changes, missing):
-            table = Table(
-                parts=parts,
-                columns={field.name.lower(): (field.name, ddl(field.dataType)) for field in new.fields},
-                had=frozenset(field.name.lower() for field in old.fields),
-            )
+            table = table_of(parts, old, new, _around(plan))
             relations = Relations(before, after, changes, missing={"source": no_source, **missing})
             return evaluate(spark, declared, table, relations, private=private)
     except EngineError as error:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.expect.expectation import Expectation
 from engine.expect.judge import judge
-from engine.expect.queries import CHANGE, Query, Table, in_brackets, query_of, unknown_columns
+from engine.expect.queries import CHANGE, Query, Table, in_brackets, own_references, query_of, unknown_columns
 from engine.expect.read_expectations import Declared
 from engine.merge.run_with_source_lost_retries import lost_blocks
 from engine.model.errors import ENDS_ALL, EngineError
@@ -96,7 +96,7 @@ def _evaluated(
     private: bool,
     not_known: Sequence[str],
 ) -> ExpectationResult:
-    why = _why_unknown(expectation, relations, not_known)
+    why = _why_unknown(expectation, table, relations, not_known)
     if why:
         return _result(expectation, "unknown", None, why)
     if missing := unknown_columns(expectation, table):
@@ -120,8 +120,8 @@ def _evaluated(
             return _result(expectation, "error", None, text, checked=query.checked)
 
 
-def _why_unknown(expectation: Expectation, relations: Relations, not_known: Sequence[str]) -> str:
-    named = {name.lower() for name in expectation.columns}
+def _why_unknown(expectation: Expectation, table: Table, relations: Relations, not_known: Sequence[str]) -> str:
+    named = {name.lower() for name in (*expectation.columns, *own_references(expectation, table))}
     if expectation.sql is not None:
         named = set(names_in(expectation.sql))
         for name, why in relations.missing.items():

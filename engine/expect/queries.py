@@ -10,30 +10,51 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from engine.expect.expectation import Expectation, HistoryRows, parts_of
+from engine.sql.char_types import declared_type
 from engine.sql.names import quote, string
+from engine.sql.store_types import ddl
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
 
 CHANGE: Final = "_change_type"
 WRITTEN: Final = f"{CHANGE} IN ('insert', 'update_postimage')"
 """Of ``changes``, the rows that are in the table afterwards."""
 TIMES: Final = "number of rows"
+Around: TypeAlias = "tuple[str | None, str | None]"
 EXACT_NUMBERS: Final = re.compile(r"(?:tinyint|smallint|int|bigint|decimal\(\d+,\s*(\d+)\))$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Table:
     """The table that is checked: ``parts`` of its full name, its ``columns`` afterwards (lower-case name → (name,
-    type as DDL)), and those that it ``had`` (lower-case)."""
+    type as DDL)), and those that it ``had`` (lower-case). ``around``: the current catalog and schema."""
 
     parts: tuple[str, ...]
     columns: Mapping[str, tuple[str, str]]
     had: frozenset[str]
+    around: Around = (None, None)
 
     def column(self, name: str) -> str:
         """A column quoted; its name must be known."""
         return quote(self.columns[name.lower()][0])
+
+
+def table_of(parts: tuple[str, ...], before: StructType, after: StructType, around: Around) -> Table:
+    """The table of that full name, with its columns before and after."""
+    types = ((field, declared_type(field)) for field in after.fields)
+    return Table(
+        parts=parts,
+        columns={
+            field.name.lower(): (field.name, declared if is_char(declared) else ddl(field.dataType))
+            for field, declared in types
+        },
+        had=frozenset(name.lower() for name in before.names),
+        around=around,
+    )
 
 
 @dataclass(frozen=True)
@@ -118,6 +139,8 @@ def _accepted(expectation: Expectation, table: Table) -> Query:
     bad = []
     for name, values in (expectation.accepted or {}).items():
         column, type_ = table.column(name), table.columns[name.lower()][1]
+        if is_char(type_):  # a read fills it up with blanks
+            column = f"rtrim({column})"
         allowed = ", ".join(_value(value, type_) for value in values)
         # where a text is no value of the type, IN may be NULL
         bad.append(f"({column} IS NOT NULL AND NOT coalesce({column} IN ({allowed}), FALSE))")
@@ -126,9 +149,16 @@ def _accepted(expectation: Expectation, table: Table) -> Query:
 
 def _value(text: str, type_: str) -> str:
     """A listed value. A number that the column's type would round is none of its values."""
+    if is_char(type_):
+        return f"rtrim({string(text)})"
     if (exact := EXACT_NUMBERS.match(type_)) and is_rounded(text, int(exact[1] or 0)):
         return "NULL"
     return f"CAST({string(text)} AS {type_})"
+
+
+def is_char(type_: str) -> bool:
+    """Whether a type is CHAR(n)."""
+    return type_.lower().startswith("char(")
 
 
 def is_rounded(text: str, scale: int) -> bool:
@@ -145,12 +175,10 @@ def is_rounded(text: str, scale: int) -> bool:
 
 
 def _references(expectation: Expectation, table: Table) -> Query:
-    bad, own = [], False
+    bad, own = [], bool(own_references(expectation, table))
     for name, reference in (expectation.references or {}).items():
         parts = parts_of(reference) or ()
-        is_own = same_table(parts[:-1], table.parts)
-        own = own or is_own
-        other = "after" if is_own else ".".join(quote(part) for part in parts[:-1])
+        other = "after" if _is_own(parts, table) else ".".join(quote(part) for part in parts[:-1])
         column = f"c.{table.column(name)}"
         # in a subquery a column of its own goes before an alias around it: c.x would be the field x of a column c
         values = f"(SELECT r.{quote(parts[-1])} AS __dm_value FROM {other} AS r)"
@@ -159,6 +187,24 @@ def _references(expectation: Expectation, table: Table) -> Query:
     if own:  # a row that is deleted may have been referred to
         return Query(f"SELECT * FROM after AS c WHERE {either}", "table")
     return Query(f"SELECT * FROM changes AS c WHERE {WRITTEN} AND ({either})")
+
+
+def own_references(expectation: Expectation, table: Table) -> tuple[str, ...]:
+    """The columns of the table itself that its own columns refer to."""
+    named = (parts_of(reference) or () for reference in (expectation.references or {}).values())
+    return tuple(parts[-1] for parts in named if _is_own(parts, table))
+
+
+def _is_own(parts: Sequence[str], table: Table) -> bool:
+    """Whether a column that is named in full is one of the table: the rest of its name is read as Spark reads it."""
+    full = full_name(parts[:-1], table.around)
+    return len(full) == len(table.parts) and same_table(full, table.parts)
+
+
+def full_name(parts: Sequence[str], around: Around) -> tuple[str, ...]:
+    """The parts of a table's name with the current catalog and schema, as far as they are known, before a shorter
+    one."""
+    return (*(part for part in around[: max(3 - len(parts), 0)] if part), *parts)
 
 
 def same_table(parts: Sequence[str], full: Sequence[str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from engine.expect.queries import same_table
+from engine.expect.queries import Around, full_name, same_table
 from engine.expect.read_expectations import Declared
 from engine.model.errors import ENDS_ALL, EngineError
 from engine.sql.names import quote
@@ -29,7 +29,7 @@ def target_parts(
     spark: SparkSession | None,
     name: str,
     path: str,
-    around: tuple[str | None, str | None],
+    around: Around,
     declared: Sequence[Declared],
 ) -> tuple[str, ...]:
     """The parts of the target's full name, as far as it is known; ``around`` are the current catalog and schema.
@@ -38,8 +38,8 @@ def target_parts(
     is not known.
     """
     if spark is None or not is_path(name):
-        return _full(name_parts(name), around)
-    named = (_full(one, around) for one in dict.fromkeys(one.table for one in declared))
+        return full_name(name_parts(name), around)
+    named = (full_name(one, around) for one in dict.fromkeys(one.table for one in declared))
     return next((one for one in named if _is_at(spark, one, path)), name_parts(name))
 
 
@@ -50,10 +50,6 @@ def of_table(declared: Sequence[Declared], parts: Sequence[str], path: str) -> t
 
 def _is_path_of(parts: Sequence[str], path: str) -> bool:
     return len(parts) == 2 and _by_path(parts) and plain(parts[1]) == plain(path)
-
-
-def _full(parts: Sequence[str], around: tuple[str | None, str | None]) -> tuple[str, ...]:
-    return (*(part for part in around[: max(3 - len(parts), 0)] if part), *parts)
 
 
 def _is_at(spark: SparkSession, parts: Sequence[str], path: str) -> bool:

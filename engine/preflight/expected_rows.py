@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from engine.expect.evaluate import Relations, evaluate, results_for
-from engine.expect.queries import WRITTEN, Table
+from engine.expect.queries import WRITTEN, Table, table_of
 from engine.expect.read_expectations import Declared
 from engine.expect.target_name import target_parts
 from engine.merge.analyze import AnalyzedMerge
@@ -23,7 +23,6 @@ from engine.preflight.rows_after import change_feed, unchanged_after
 from engine.spark.checkpoint import checkpoint
 from engine.spark.confs import confs_set, for_rows
 from engine.sql.names import quote
-from engine.sql.store_types import ddl
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,10 +32,9 @@ def checked_table(
     spark: SparkSession, merge: AnalyzedMerge, around: Surroundings, declared: Sequence[Declared]
 ) -> Table:
     """The target, as its expectations see it."""
-    return Table(
-        parts=target_parts(spark, merge.target_name, merge.path, (around.catalog, around.schema), declared),
-        columns={field.name.lower(): (field.name, ddl(field.dataType)) for field in merge.type_after.fields},
-        had=frozenset(name.lower() for name in merge.target_type.names),
+    where = around.catalog, around.schema
+    return table_of(
+        target_parts(spark, merge.target_name, merge.path, where, declared), merge.target_type, merge.type_after, where
     )
 
 

@@ -299,6 +299,36 @@ def test_a_listed_number_is_not_rounded_to_the_type_of_its_column(
     assert found.status == status
 
 
+@pytest.mark.parametrize(
+    ("accepted", "clauses"),
+    [
+        ("paid", "WHEN NOT MATCHED THEN INSERT *"),
+        ("paid", "WHEN MATCHED THEN UPDATE SET n = s.n"),
+        ("paid", "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"),
+        ("open", "WHEN MATCHED THEN UPDATE SET n = s.n WHEN NOT MATCHED THEN INSERT *"),
+    ],
+)
+def test_the_blanks_that_fill_up_a_char_are_no_part_of_an_accepted_value(
+    spark: Any, schema: str, accepted: str, clauses: str
+) -> None:
+    spark.sql("CREATE TABLE t (id INT, status CHAR(8), n INT) USING delta")
+    spark.sql("INSERT INTO t VALUES (1, 'paid', 1)")
+    rows = "SELECT * FROM VALUES (1, 'paid', 2), (2, 'paid', 2) AS x(id, status, n)"
+    sql = f"MERGE INTO t USING ({rows}) s ON t.id = s.id {clauses}"
+    (found,) = planned(spark, sql, f"t:\n  - accepted: {{status: [{accepted}]}}").expectations
+    assert found.status == ("pass" if accepted == "paid" else "fail")
+
+
+def test_a_parent_that_only_the_commit_gives_its_id_is_unknown(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE t (id BIGINT GENERATED ALWAYS AS IDENTITY, k INT, parent BIGINT) USING delta")
+    sql = (
+        "MERGE INTO t USING (SELECT 1 AS k, 1L AS parent) s ON t.k = s.k "
+        "WHEN NOT MATCHED THEN INSERT (k, parent) VALUES (s.k, s.parent)"
+    )
+    (found,) = planned(spark, sql, "t:\n  - references: {parent: t.id}").expectations
+    assert (found.status, found.sentence) == ("unknown", "Only the commit gives id its value.")
+
+
 def test_a_target_that_is_named_by_its_path_has_the_expectations_of_its_name(spark: Any, schema: str) -> None:
     spark.sql("CREATE TABLE t (id INT) USING delta")
     path = spark.sql("DESCRIBE DETAIL t").collect()[0]["location"].removeprefix("file:")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from engine.expect.queries import Table, is_rounded, query_of, unknown_columns
+from engine.expect.queries import Table, is_rounded, own_references, query_of, unknown_columns
 from engine.expect.read_expectations import read_expectations
 
 TABLE = Table(
     parts=("spark_catalog", "demo", "orders"),
     columns={"id": ("id", "INT"), "a`b": ("a`b", "STRING"), "new": ("new", "DECIMAL(9,2)")},
     had=frozenset(("id", "a`b")),
+    around=("spark_catalog", "shop"),
 )
 
 
@@ -88,3 +91,27 @@ def test_columns_that_the_table_does_not_have() -> None:
 )
 def test_a_listed_number_is_rounded_by_a_type_of_fewer_digits(text: str, scale: int, rounded: bool) -> None:
     assert is_rounded(text, scale) == rounded
+
+
+@pytest.mark.parametrize(
+    ("named", "current", "own"),
+    [
+        ("demo.orders.new", "shop", True),
+        ("spark_catalog.demo.orders.new", "shop", True),
+        ("DEMO.Orders.new", "shop", True),
+        ("orders.new", "demo", True),
+        # the one of the current schema
+        ("orders.new", "shop", False),
+        ("other.demo.orders.new", "shop", False),
+    ],
+)
+def test_a_reference_is_to_the_table_that_spark_finds_by_its_name(named: str, current: str, own: bool) -> None:
+    (one,) = read_expectations(f"demo.orders:\n  - references: {{id: {named}}}")
+    table = replace(TABLE, around=("spark_catalog", current))
+    assert own_references(one.expectation, table) == (("new",) if own else ())
+
+
+def test_a_char_is_compared_without_the_blanks_that_fill_it_up() -> None:
+    (one,) = read_expectations("demo.orders:\n  - accepted: {id: [paid, 'x ']}")
+    table = replace(TABLE, columns={"id": ("id", "char(8)")})
+    assert "rtrim(`id`) IN (rtrim('paid'), rtrim('x '))" in query_of(one.expectation, table).sql
