@@ -31,9 +31,9 @@ from engine.create.survey import Survey, survey_table
 from engine.ledger import history_store
 from engine.model.create_values import CreatePlan, TableState
 from engine.model.errors import EngineError, StalePlanError
+from engine.model.instant import instant
 from engine.model.operation import Deviation, Outcome
 from engine.model.progress import OnProgress, Progress
-from engine.model.value import instant
 from engine.spark.confs import confs_set
 from engine.spark.session_state import confs_as_planned, run_setup, tagged, whereabouts
 from engine.spark.spark_errors import translate

@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Literal
 
 from engine.model.errors import RefusedError
-from engine.model.value import instant
+from engine.model.instant import instant
 
 if TYPE_CHECKING:
     from engine.model.operation import UndoPlan

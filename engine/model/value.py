@@ -6,7 +6,6 @@ Sizes are bytes, times ISO 8601 UTC, durations milliseconds. Cells of table rows
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -19,9 +18,3 @@ class Value(BaseModel):
     """Base of all values: frozen, and unknown keys are an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-def instant(time: str) -> datetime:
-    """A time of a value, ISO 8601 UTC, as one that can be compared."""
-    # Python 3.10 does not read the Z
-    return datetime.fromisoformat(time.replace("Z", "+00:00"))
