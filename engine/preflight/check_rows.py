@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.find_touched_files import Matches, takes_rows
+from engine.merge.plan_writes import Promise
 from engine.merge.prepare_source import PreparedSource
 from engine.model.errors import ENDS_ALL, EngineError
 from engine.model.plan import Refused
 from engine.model.value import Cells
-from engine.preflight.row_checks import Check, ClauseChecks, clause_checks, copied_checks, given_name
+from engine.preflight.row_checks import Check, ClauseChecks, clause_checks, given_name, old_checks
 from engine.preflight.target_reads import DescribedTarget
 from engine.preflight.target_rules import ANSI
 from engine.spark.confs import confs_set, for_rows
@@ -51,12 +52,12 @@ def check_rows(
     matches: Matches,
     target: DescribedTarget,
     *,
-    copies: bool,
+    promise: Promise,
     private: bool,
 ) -> Refused | None:
     """The error that writing would raise, with some of the rows that raise it, or None.
 
-    ``copies``: unchanged rows are written again. ``private`` leaves the rows out.
+    ``private`` leaves the rows out.
     """
     rules = target.rules
     clauses = [
@@ -65,7 +66,7 @@ def check_rows(
         if takes_rows(merge.statement, matches, one.clause)
         and (checks := clause_checks(merge, source, matches, rules, one))
     ]
-    if copies and (checks := copied_checks(merge, source, matches, rules)):
+    if checks := old_checks(merge, source, matches, rules, promise):
         clauses.append(checks)
     if not clauses:
         return None

@@ -43,14 +43,13 @@ def refused_while_writing(spark: SparkSession, findings: Findings, *, private: b
     """What fails once the touched files are known: names, conditions, rows, and the commit itself."""
     merge, source, matches, promise = findings.merge, findings.source, findings.matches, findings.promise
     basis, target, write = findings.basis, findings.basis.target, findings.promise.write
-    copies = write.unmodified_rows_written and bool(promise.metrics["numTargetRowsCopied"])
     return (
         reserved_names(merge, basis.decision, matches, write)
         or ambiguity(merge.statement, findings.conflicts)
         or dotted_partitions(merge, matches, target.detail, basis.confs)
         or failing_condition(spark, merge, source, matches, write, private=private)
         or first_of(
-            check_rows(spark, merge, source, matches, target, copies=copies, private=private),
+            check_rows(spark, merge, source, matches, target, promise=promise, private=private),
             unexpected_rows(spark, merge, source, matches, write, private=private),
         )
         or more_rows(merge.statement, matches, promise, basis.confs)

@@ -1,27 +1,38 @@
-"""The checks of each written row: what a clause's rows, or rows that are only copied, can break.
+"""The checks of each written row: what a clause's rows, or rows that are written as they were, can break.
 
 Delta checks every written row: casts fail first, then CHECK constraints, NOT NULL, lengths and generated columns
 (Constraints.getAll, CheckDeltaInvariant). Only what the statement can break is checked: a clause that can break nothing
 costs nothing, the others share one aggregate, over the source's rows alone if no target column is needed.
 
-Copied rows kept their constraints when they were written or the constraint was added, so they are not checked, with
-two exceptions: a CHECK over the clock, which a row can break by growing old, and a CHECK or generated column that
-depends on the session's time zone, or may raise, as it does where the table was written without ANSI. Not seen: CHAR
-and VARCHAR values that were written under spark.sql.legacy.charVarcharAsString and are copied without it; what raises
-under ANSI where the store assignment policy is LEGACY.
+Rows are written as they were where a file is rewritten, whose other rows are copied, and where there is a change data
+feed, which has each row before its change: Delta checks what it writes to either. Such rows kept their constraints when
+they were written or the constraint was added, so they are not checked, with two exceptions: a CHECK over the clock,
+which a row can break by growing old, and a CHECK or generated column that depends on the session's time zone, or may
+raise, as it does where the table was written without ANSI. Not seen: CHAR and VARCHAR values that were written under
+spark.sql.legacy.charVarcharAsString and are written again without it; what raises under ANSI where the store assignment
+policy is LEGACY.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from engine.merge.analyze import AnalyzedMerge
-from engine.merge.find_touched_files import Matches
-from engine.merge.join_sides import CLAUSE, FILE, SOURCE_ROW, clause_number, seen_rows, source_relation
+from engine.merge.find_touched_files import Matches, takes_rows
+from engine.merge.join_sides import (
+    CLAUSE,
+    FILE,
+    SOURCE_ROW,
+    clause_number,
+    seen_rows,
+    source_relation,
+    target_relation,
+)
+from engine.merge.plan_writes import Promise
 from engine.merge.prepare_source import PreparedSource
 from engine.preflight.assignments import Assignment, ClauseAssignments, kept, never_failing, volatile
-from engine.preflight.rows_after import clause_rows, unchanged_rows
+from engine.preflight.rows_after import clause_rows, deleted_rows, unchanged_rows
 from engine.preflight.target_rules import TargetColumn, TargetRules, depends_on_zone, may_generate_otherwise
 from engine.sql.char_types import fits, lengths
 from engine.sql.names import quote
@@ -245,22 +256,41 @@ def _named(rules: TargetRules, text: str) -> tuple[str, ...]:
     return tuple(column.name for column in rules.columns if column.name.lower() in words)
 
 
-def copied_checks(
-    merge: AnalyzedMerge, source: PreparedSource, matches: Matches, rules: TargetRules
+def old_checks(
+    merge: AnalyzedMerge, source: PreparedSource, matches: Matches, rules: TargetRules, promise: Promise
 ) -> ClauseChecks | None:
-    """The rows that are only copied, against what time, or another session than that which wrote them, can break."""
-    checks = [check for check in _constraint_checks(rules, set()) if check.columns]
+    """The rows that are written as they were, against what time, or another session than that which wrote them, can
+    break."""
+    of_table = "Delta checks them as they are in the table, too: drop the constraint first."
+    checks = [replace(check, hint=of_table) for check in _constraint_checks(rules, set()) if check.columns]
     checks += [
         _generated_check(column, rules) for column in rules.columns if may_generate_otherwise(column, rules.columns)
     ]
-    if not checks or not matches.touched:
+    rows = _old_rows(merge, source, matches, promise) if checks and matches.touched else []
+    if not rows:
         return None
     needed = {name for check in checks for name in check.columns}
     items = [f"{a.value} AS {quote(a.column.name)}" for a in kept(merge, rules) if a.column.name in needed]
-    rows = unchanged_rows(merge, source)
-    return ClauseChecks(
-        tuple(checks), f"SELECT {', '.join(items)} FROM {rows} AND {FILE} IN ({matches.touched_hashes})", (), ()
-    )
+    query = " UNION ALL ".join(f"SELECT {', '.join(items)} FROM {one}" for one in rows)
+    return ClauseChecks(tuple(checks), query, (), ())
+
+
+def _old_rows(merge: AnalyzedMerge, source: PreparedSource, matches: Matches, promise: Promise) -> list[str]:
+    """What follows FROM, in parts: the rows that are copied, and those that the change data feed has as they were."""
+    write, of_touched = promise.write, f"{FILE} IN ({matches.touched_hashes})"
+    copies = write.unmodified_rows_written and bool(promise.metrics["numTargetRowsCopied"])
+    if copies and write.change_data_feed:
+        return [f"{target_relation(merge, whole=True)} WHERE {of_touched}"]
+    if copies:
+        return [f"{unchanged_rows(merge, source)} AND {of_touched}"]
+    if not write.change_data_feed:
+        return []
+    taken = [one for one in merge.statement.clauses if takes_rows(merge.statement, matches, one)]
+    return [
+        deleted_rows(merge, source, clause) if clause.action_kind == "delete" else clause_rows(merge, source, clause)
+        for clause in taken
+        if clause.action_kind != "insert"
+    ]
 
 
 def given_name(column: str) -> str:

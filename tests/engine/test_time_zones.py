@@ -15,6 +15,7 @@ TABLE = (
     "INSERT INTO tgt (id, ts, v) SELECT /*+ COALESCE(1) */ id, TIMESTAMP'2024-01-01 20:00:00', id "
     "FROM VALUES 1, 2, 3 AS x(id)",
 )
+BROKEN = "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES"
 CONSTRAINTS = {
     "hour of a time": "hour(ts) >= 20",
     "a time as a date": "CAST(ts AS DATE) = DATE'2024-01-01'",
@@ -91,4 +92,30 @@ def test_copied_rows_are_checked_as_well(spark: Any, tokyo: Any) -> None:
     spark.sql("ALTER TABLE tgt ADD CONSTRAINT c CHECK (hour(ts) >= 20)").collect()
     tokyo()
     merge = "MERGE INTO tgt t USING (SELECT 1 AS id) s ON t.id = s.id WHEN MATCHED THEN DELETE"
-    assert check_merge(spark, "tgt", merge) == "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES"
+    assert check_merge(spark, "tgt", merge) == BROKEN
+
+
+@pytest.mark.parametrize(
+    ("clause", "vectors", "condition"),
+    [
+        ("MATCHED THEN DELETE", True, BROKEN),
+        ("MATCHED THEN UPDATE SET ts = NULL", False, BROKEN),
+        ("NOT MATCHED BY SOURCE THEN UPDATE SET ts = NULL", True, BROKEN),
+        ("NOT MATCHED BY SOURCE AND t.id = 9 THEN DELETE", True, "nothing to do"),
+        ("NOT MATCHED THEN INSERT (id) VALUES (s.id + 5)", False, "nothing to do"),
+    ],
+)
+def test_a_change_data_feed_has_the_rows_before_the_change_checked(
+    spark: Any, tokyo: Any, clause: str, vectors: bool, condition: str
+) -> None:
+    """The row that the feed says was deleted or updated has another date now than the one that was generated."""
+    spark.sql(TABLE[0]).collect()
+    spark.sql(
+        "ALTER TABLE tgt SET TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true', "
+        f"'delta.enableDeletionVectors' = '{str(vectors).lower()}')"
+    ).collect()
+    spark.sql("INSERT INTO tgt (id, ts) VALUES (1, TIMESTAMP'2024-01-01 20:00:00')").collect()
+    tokyo()
+    source = 8 if "BY SOURCE" in clause else 1
+    merge = f"MERGE INTO tgt t USING (SELECT {source} AS id) s ON t.id = s.id WHEN {clause}"
+    assert check_merge(spark, "tgt", merge) == condition
