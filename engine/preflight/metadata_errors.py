@@ -13,7 +13,7 @@ from engine.model.plan import Decision, Refused
 from engine.model.write import WritePlan
 from engine.preflight.target_rules import TargetRules
 from engine.spark.confs import is_on
-from engine.sql.parse import MergeStatement
+from engine.sql.parse import MergeClause, MergeStatement
 from engine.sql.sql_text import dotted_names, function_names
 from engine.sql.store_types import is_same
 from engine.table.table_features import FEATURES, WRITER_FEATURES
@@ -41,6 +41,8 @@ NOT_BOOLEAN = (
 INPUT_FILE = frozenset(("input_file_name", "input_file_block_start", "input_file_block_length"))
 MISSING = "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION"
 DROPPED = "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT"
+REPLACED, ADDED = ("filePath", "rowIndexCol"), ("deletionVectorId", "dvFilePath", "_metadata")
+"""What Delta names its columns for deletion vectors."""
 
 
 def not_boolean(merge: AnalyzedMerge) -> Refused | None:
@@ -134,31 +136,32 @@ def append_only(metrics: Mapping[str, int]) -> Refused | None:
 
 
 def reserved_names(merge: AnalyzedMerge, decision: Decision, matches: Matches, write: WritePlan) -> Refused | None:
-    """Columns with the names of those that ClassicMergeExecutor adds to the target or the source while it runs.
+    """Columns with the names of those that Delta adds to the target or the source while it runs.
 
     ``_row_id_`` and ``_file_name_`` collide in findTouchedFiles if the source has them, which drops
     ``_source_row_present_`` of the source before it searches by it; the others collide in writeAllChanges, if there is
     something to write: seen by running each on either side, with and without deletion vectors. A source that Delta
     materializes has its used columns only. How apply freezes it changes nothing: what the plain MERGE refuses is
-    refused. InsertOnlyMergeExecutor adds none.
+    refused. InsertOnlyMergeExecutor adds some for several INSERTs alone.
     """
-    if write.join_type == "leftanti":
-        return None
-    target = {column.name.lower() for column in merge.target_schema}
-    source = {column.name.lower() for column in merge.source_schema}
-    if decision.materialize:
-        source &= {name.lower() for name in merge.columns_used}
-    finding = _found(source, "source", "_row_id_", "_file_name_")
-    if finding:
-        return _reserved(AMBIGUOUS_NAME, finding)
-    dropped = _found(_searched_by(merge), "source", "_source_row_present_")
-    if dropped:
-        # Spark's class tells whether another column of that name is left: the search reads the target's too
-        return _reserved(MISSING if "_source_row_present_" in target else DROPPED, dropped)
+    source, target = _names(merge, decision)
+    statement = merge.statement
+    if write.join_type != "leftanti":
+        finding = _found(source, "source", "_row_id_", "_file_name_")
+        if finding:
+            return _reserved(AMBIGUOUS_NAME, finding)
+        dropped = _found(_searched_by(merge), "source", "_source_row_present_")
+        if dropped:
+            # Spark's class tells whether another column of that name is left: the search reads the target's too
+            return _reserved(MISSING if "_source_row_present_" in target else DROPPED, dropped)
     if not matches.touched:
-        return None
-    ambiguous = _found(target, "target", "_source_row_present_", "_row_dropped_")
-    ambiguous += _found(source, "source", "_target_row_present_")
+        several = statement.not_matched if len(statement.not_matched) > 1 else ()
+        ambiguous = _found(target, "target", "_row_dropped_") if several else []
+        ambiguous += _found(source, "source", *_condition_names(several))
+        return _reserved(AMBIGUOUS_NAME, ambiguous) if ambiguous else None
+    conditions = _condition_names((*statement.matched, *statement.not_matched, *statement.not_matched_by_source))
+    ambiguous = _found(target, "target", "_source_row_present_", "_row_dropped_", *conditions)
+    ambiguous += _found(source, "source", "_target_row_present_", *conditions)
     if ambiguous:
         return _reserved(AMBIGUOUS_NAME, ambiguous)
     used = {name.lower() for name in merge.columns_used}
@@ -166,6 +169,25 @@ def reserved_names(merge: AnalyzedMerge, decision: Decision, matches: Matches, w
     if write.join_type != "inner":
         missing += _found(target, "target", "_target_row_present_")
     return _reserved(MISSING, missing) if missing else None
+
+
+def _condition_names(clauses: Sequence[MergeClause]) -> list[str]:
+    """What Delta calls the conditions of ``clauses``, each computed once
+    (MergeOutputGeneration.generatePrecomputedConditionsAndDF)."""
+    kinds = [clause.action_kind for clause in clauses if clause.condition is not None]
+    return [f"_{kind}_condition_{n}_" for n, kind in enumerate(kinds)]
+
+
+def reserved_by_vectors(merge: AnalyzedMerge, decision: Decision, matches: Matches, write: WritePlan) -> Refused | None:
+    """Columns with the names of those that Delta adds to the join of both sides for the deletion vectors, which it
+    writes after the rows (DeletionVectorBitmapGenerator). One column of the join it may replace by its own, not two."""
+    if not (write.deletion_vectors and matches.touched):
+        return None
+    source, target = _names(merge, decision)
+    found = [f"{name} of both sides" for name in REPLACED if name.lower() in source & target]
+    for names, side in ((source, "source"), (target, "target")):
+        found += [f"{name} of the {side}" for name in ADDED if name.lower() in names]
+    return _reserved(AMBIGUOUS_NAME, found) if found else None
 
 
 def changed_types(rules: TargetRules) -> Refused | None:
@@ -241,6 +263,14 @@ def _searched_by(merge: AnalyzedMerge) -> set[str]:
     conditions = merge.matched if merge.statement.matched_only else ()
     parts = (*merge.on, *(part for condition in conditions for part in condition))
     return {name.lower() for part in parts for name in part.source_columns}
+
+
+def _names(merge: AnalyzedMerge, decision: Decision) -> tuple[set[str], set[str]]:
+    """The names of the source's columns that Delta joins, and of the target's."""
+    source = {column.name.lower() for column in merge.source_schema}
+    if decision.materialize:
+        source &= {name.lower() for name in merge.columns_used}
+    return source, {column.name.lower() for column in merge.target_schema}
 
 
 def _found(columns: set[str], side: str, *names: str) -> list[str]:

@@ -18,6 +18,7 @@ from engine.preflight.metadata_errors import (
     more_rows,
     not_boolean,
     reads_input_file,
+    reserved_by_vectors,
     reserved_names,
     unwritable,
 )
@@ -52,6 +53,7 @@ def refused_while_writing(spark: SparkSession, findings: Findings, *, private: b
             check_rows(spark, merge, source, matches, target, promise=promise, private=private),
             unexpected_rows(spark, merge, source, matches, write, private=private),
         )
+        or reserved_by_vectors(merge, basis.decision, matches, write)
         or more_rows(merge.statement, matches, promise, basis.confs)
         or (append_only(promise.metrics) if target.rules.append_only else None)
     )

@@ -65,6 +65,10 @@ def merge(table: str, clauses: str, source: str = "src") -> str:
 
 UPDATE = "WHEN MATCHED THEN UPDATE SET "
 INSERT = "WHEN NOT MATCHED THEN INSERT "
+SEVERAL = (
+    "WHEN NOT MATCHED AND s.id > 3 THEN INSERT (id) VALUES (s.id) "
+    "WHEN NOT MATCHED AND s.id > 2 THEN INSERT (id) VALUES (s.id)"
+)
 REFUSED = {
     "not null": (UPDATE + "n = s.hole", NOT_NULL, {"id": "3", "n": None}),
     "not null by omission": (INSERT + "(id) VALUES (s.id)", NOT_NULL, {"id": "0", "n": None}),
@@ -233,6 +237,60 @@ def test_reserved_names_break_a_merge_that_updates_and_not_one_that_inserts(
     sets = f"{name} = s.x" if side == "target" else f"x = s.{name}"
     foreseen(shop, merge(table, UPDATE + sets, other), condition)
     commits(shop, merge(table, INSERT + "(id) VALUES (s.id)", other))
+
+
+@pytest.mark.parametrize(
+    ("clauses", "source", "target"),
+    [
+        ("WHEN MATCHED AND s.id > 0 THEN UPDATE SET x = 1", "_update_condition_0_", "x"),
+        pytest.param(
+            "WHEN NOT MATCHED BY SOURCE AND t.id > 0 THEN DELETE",
+            "y",
+            "x, id AS _delete_condition_0_",
+            marks=pytest.mark.thorough,
+        ),
+        (SEVERAL, "_insert_condition_1_", "x"),
+        pytest.param(SEVERAL, "y", "x, id AS _row_dropped_", marks=pytest.mark.thorough),
+    ],
+)
+def test_the_names_that_delta_gives_conditions_break_a_merge(shop: Any, clauses: str, source: str, target: str) -> None:
+    table = f"computed_{uuid.uuid4().hex[:8]}"
+    shop.sql(f"CREATE TABLE {table} USING delta AS SELECT id, id AS {target} FROM range(2)")
+    foreseen(shop, merge(table, clauses, f"(SELECT id, n AS {source} FROM src)"), "AMBIGUOUS_REFERENCE")
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "condition"),
+    [
+        ("FILEPATH", "filePath", "AMBIGUOUS_REFERENCE"),
+        ("x", "deletionVectorId", "AMBIGUOUS_REFERENCE"),
+        ("filePath", "rowIndexCol", ""),
+        *(
+            pytest.param(*case, "AMBIGUOUS_REFERENCE", marks=pytest.mark.thorough)
+            for case in (
+                ("rowIndexCol", "rowIndexCol"),
+                ("deletionVectorId", "x"),
+                ("x", "dvFilePath"),
+                ("dvFilePath", "x"),
+                ("_metadata", "x"),
+                ("x", "_metadata"),
+            )
+        ),
+    ],
+)
+def test_names_of_deletion_vectors_break_a_merge_that_writes_them(
+    shop: Any, source: str, target: str, condition: str
+) -> None:
+    """Delta finds out when the rows are written."""
+    table = f"vectors_{uuid.uuid4().hex[:8]}"
+    shop.sql(f"CREATE TABLE {table} USING delta AS SELECT id, id AS {target} FROM range(2)")
+    sql = merge(table, UPDATE + f"{target} = s.{source}", f"(SELECT id, n AS {source} FROM src)")
+    vectors = f"ALTER TABLE {table} SET TBLPROPERTIES ('delta.enableDeletionVectors' = '{{}}')"
+    shop.sql(vectors.format("true"))
+    if condition:
+        foreseen(shop, sql, condition)
+        shop.sql(vectors.format("false"))
+    commits(shop, sql)
 
 
 def test_reserved_names_are_those_of_the_source_that_delta_reads_however_apply_freezes_it(shop: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,6 +26,7 @@ from engine.preflight.metadata_errors import (
     more_rows,
     not_boolean,
     reads_input_file,
+    reserved_by_vectors,
     reserved_names,
     unwritable,
 )
@@ -144,7 +146,7 @@ def test_names_that_delta_needs_while_it_runs_are_refused() -> None:
     in_source, in_target = {"source": ("id", "_ROW_ID_")}, {"target": ("id", "_row_dropped_")}
     assert reserved(**in_source) == AMBIGUOUS_NAME
     assert reserved(materialize=True, **in_source) is None, "a source that is materialized has its used columns only"
-    assert reserved(join="leftanti", **in_source) is None, "an insert-only MERGE adds no column"
+    assert reserved(join="leftanti", **in_source) is None, "one INSERT needs no column"
     assert reserved(target=("_row_id_",)) is None
     assert reserved(**in_target) == AMBIGUOUS_NAME
     assert reserved(touched=False, **in_target) is None, "nothing is written"
@@ -152,6 +154,49 @@ def test_names_that_delta_needs_while_it_runs_are_refused() -> None:
     assert reserved(used=("_source_row_present_",)) == MISSING
     assert reserved(target=("_target_row_present_",)) == MISSING
     assert reserved(join="inner", target=("_target_row_present_",)) is None
+
+
+def test_the_names_that_delta_gives_conditions_are_refused() -> None:
+    clauses = "WHEN MATCHED THEN DELETE WHEN NOT MATCHED AND s.v > 1 THEN INSERT * WHEN NOT MATCHED THEN INSERT *"
+    named, other = ("id", "_INSERT_condition_0_"), ("id", "_insert_condition_1_")
+    assert reserved(clauses=clauses, source=named) == reserved(clauses=clauses, target=named) == AMBIGUOUS_NAME
+    assert reserved(clauses=clauses, source=other) is None, "the first clause has no condition"
+    assert reserved(clauses=clauses, touched=False, source=named) == AMBIGUOUS_NAME
+    assert reserved(clauses=clauses, touched=False, target=named) is None, "the target is not read"
+    several = "WHEN NOT MATCHED AND s.v > 1 THEN INSERT * WHEN NOT MATCHED THEN INSERT *"
+    assert reserved(clauses=several, join="leftanti", touched=False, source=named) == AMBIGUOUS_NAME
+    assert reserved(clauses=several, join="leftanti", touched=False, target=("_row_dropped_",)) == AMBIGUOUS_NAME
+    lone = "WHEN NOT MATCHED AND s.v > 1 THEN INSERT *"
+    assert reserved(clauses=lone, join="leftanti", touched=False, source=named) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "is_refused"),
+    [
+        (("filepath",), ("filePath",), True),
+        (("filePath",), ("id",), False),
+        (("id",), ("rowIndexCol",), False),
+        (("rowIndexCol",), ("ROWINDEXCOL",), True),
+        (("DeletionVectorId",), ("id",), True),
+        (("id",), ("dvFilePath",), True),
+        (("id",), ("_metadata",), True),
+    ],
+)
+def test_names_of_deletion_vectors_are_refused_where_some_are_written(
+    source: tuple[str, ...], target: tuple[str, ...], is_refused: bool
+) -> None:
+    merge = analyzed(UPDATE, source=source, target=target)
+
+    def refused(vectors: bool, touched: Sequence[str], materialize: bool = False) -> bool:
+        write: Any = SimpleNamespace(deletion_vectors=vectors)
+        matches: Any = SimpleNamespace(touched=touched)
+        decision: Any = SimpleNamespace(materialize=materialize)
+        return reserved_by_vectors(merge, decision, matches, write) is not None
+
+    assert refused(True, ["a file"]) is is_refused
+    assert not refused(False, ["a file"])
+    assert not refused(True, [])
+    assert refused(True, ["a file"], materialize=True) is (is_refused and source == ("id",))
 
 
 def test_what_delta_drops_before_it_searches_is_refused_though_nothing_matches() -> None:
