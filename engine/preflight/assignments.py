@@ -21,11 +21,11 @@ from engine.sql.char_types import padded
 from engine.sql.names import quote, string
 from engine.sql.parse import MergeClause
 from engine.sql.sql_text import all_function_names, names_in, special_times, substituted, tokenize
-from engine.sql.store_types import can_up_cast, ddl, is_same, plain
+from engine.sql.store_types import can_cast_nested, can_up_cast, ddl, holds_structs, is_same, plain
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-    from pyspark.sql.types import DataType, StructType
+    from pyspark.sql.types import DataType, MapType, StructType
 
 LEGACY = "a cast under spark.sql.storeAssignmentPolicy LEGACY"
 NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -316,14 +316,23 @@ def stored(
         x = f"__dm_x{depth}"
         item = stored(x, given.elementType, wanted.elementType, cast, depth=depth + 1)
         return f"transform(({text}\n), {x} -> {item})"
-    if isinstance(given, MapType) and isinstance(wanted, MapType):
+    if isinstance(given, MapType) and isinstance(wanted, MapType) and _by_parts(given, wanted, cast):
         k, v = f"__dm_k{depth}", f"__dm_v{depth}"
-        key = stored(k, given.keyType, wanted.keyType, cast, depth=depth + 1)
-        keys = f"transform_keys(({text}\n), ({k}, {v}) -> {key})"
-        value = stored(v, given.valueType, wanted.valueType, cast, depth=depth + 1)
-        return f"transform_values({keys}, ({k}, {v}) -> {value})"
+        # only what makes the keys anew finds two that are the same
+        if not is_same(given.keyType, wanted.keyType):
+            key = stored(k, given.keyType, wanted.keyType, cast, depth=depth + 1)
+            text = f"transform_keys(({text}\n), ({k}, {v}) -> {key})"
+        if not is_same(given.valueType, wanted.valueType):
+            value = stored(v, given.valueType, wanted.valueType, cast, depth=depth + 1)
+            text = f"transform_values(({text}\n), ({k}, {v}) -> {value})"
+        return text
     function = "CAST" if can_up_cast(given, wanted) else cast.function
     return f"{function}(({text}\n) AS {ddl(wanted)})"
+
+
+def _by_parts(given: MapType, wanted: MapType, cast: StoreCast) -> bool:
+    """Whether Delta makes a map's keys and values anew, each by itself; else the map is cast as a whole."""
+    return not can_cast_nested(given, wanted) or (cast.by_name and holds_structs(given) and holds_structs(wanted))
 
 
 def _struct(

@@ -85,3 +85,69 @@ def holds_integers(data_type: DataType) -> bool:
         return holds_integers(data_type.keyType) or holds_integers(data_type.valueType)
     name = data_type.simpleString()
     return name in INTEGRAL or bool(DECIMAL.fullmatch(name))
+
+
+def holds_structs(data_type: DataType) -> bool:
+    """UpdateExpressionsSupport.containsNestedStruct, which takes a NULL without a type for one."""
+    from pyspark.sql.types import ArrayType, MapType, NullType, StructType
+
+    if isinstance(data_type, ArrayType):
+        return holds_structs(data_type.elementType)
+    if isinstance(data_type, MapType):
+        return holds_structs(data_type.keyType) or holds_structs(data_type.valueType)
+    return isinstance(data_type, (StructType, NullType))
+
+
+def can_cast_nested(given: DataType, wanted: DataType) -> bool:
+    """Cast.canCast of types whose plain parts can be cast: no NULL comes where there may be none."""
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    if isinstance(given, StructType) and isinstance(wanted, StructType):
+        return len(given.fields) == len(wanted.fields) and all(
+            _can_cast_part(one.dataType, one.nullable, other.dataType, other.nullable)
+            for one, other in zip(given.fields, wanted.fields, strict=True)
+        )
+    if isinstance(given, ArrayType) and isinstance(wanted, ArrayType):
+        return _can_cast_part(given.elementType, given.containsNull, wanted.elementType, wanted.containsNull)
+    if isinstance(given, MapType) and isinstance(wanted, MapType):
+        return _can_cast_part(given.keyType, False, wanted.keyType, False) and _can_cast_part(
+            given.valueType, given.valueContainsNull, wanted.valueType, wanted.valueContainsNull
+        )
+    return True
+
+
+def _can_cast_part(given: DataType, may_be_null: bool, wanted: DataType, takes_null: bool) -> bool:
+    gives_null = may_be_null or cast_may_give_null(given.simpleString(), wanted.simpleString())
+    return can_cast_nested(given, wanted) and (takes_null or not gives_null)
+
+
+def cast_may_give_null(one: str, other: str) -> bool:
+    """Cast.forceNullable of types as Spark prints them: whether a cast that is not ANSI's gives NULL for some value."""
+    if one in (other, "void"):
+        return False
+    if one == "variant":
+        return True
+    if one.startswith("string"):
+        return not other.startswith(("string", "binary"))
+    if other.startswith("string"):
+        return False
+    if one == "timestamp":
+        return other in ("tinyint", "smallint", "int") or bool(DECIMAL.fullmatch(other))
+    if other == "timestamp":
+        return one in ("float", "double")
+    if "date" in (one, other):
+        return True
+    if to_decimal := DECIMAL.fullmatch(other):
+        return not _fits_decimal(one, int(to_decimal[1]), int(to_decimal[2]))
+    return other in INTEGRAL and (one in ("float", "double") or bool(DECIMAL.fullmatch(one)))
+
+
+def _fits_decimal(one: str, precision: int, scale: int) -> bool:
+    """Cast.canNullSafeCastToDecimal."""
+    digits = precision - scale
+    if from_decimal := DECIMAL.fullmatch(one):
+        other_scale = int(from_decimal[2])
+        other_digits = int(from_decimal[1]) - other_scale
+        return digits > other_digits or (digits == other_digits and scale >= other_scale)
+    # Spark gives a BIGINT 20 digits
+    return digits >= {"boolean": 1, **INTEGRAL, "bigint": 20}.get(one, 99)

@@ -10,6 +10,7 @@ from engine.commit.apply_plan import apply
 from engine.plan_merge import plan
 from engine.table.delta_log import listed_log
 from engine.table.logged_schema import logged_schema
+from tests.engine.fidelity import check_merge
 from tests.engine.some import some
 from tests.engine.test_rows_after import check
 
@@ -25,6 +26,9 @@ ROWS = (
     "(2, 20, 'two', 'bb', 2.5, NULL, NULL, NULL), "
     "(3, 30, 'three', NULL, NULL, named_struct('a', 3, 'b', NULL), array(named_struct('p', 1, 'q', 2)), NULL)"
 )
+
+OVERFLOW = "DELTA_CAST_OVERFLOW_IN_TABLE_WRITE"
+ONE_DAY = ("TIMESTAMP'2024-01-01 01:00:00'", "TIMESTAMP'2024-01-01 02:00:00'")
 
 
 @pytest.fixture
@@ -183,6 +187,33 @@ def test_casts_follow_the_store_assignment_and_not_the_session(spark: Any, schem
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("wanted", "given", "condition"),
+    [
+        ("DATE, STRING", f"{ONE_DAY[0]}, 'a', {ONE_DAY[1]}, 'b'", "committed"),
+        ("INT, STRING", "'1', 'a', '01', 'b'", "DUPLICATED_MAP_KEY"),
+        pytest.param(
+            "STRING, INT", "'a', 3000000000L", "DELTA_CAST_OVERFLOW_IN_TABLE_WRITE", marks=pytest.mark.thorough
+        ),
+        pytest.param(
+            "DATE, STRUCT<a: INT>",
+            f"{ONE_DAY[0]}, named_struct('a', 1L), {ONE_DAY[1]}, named_struct('a', 2L)",
+            "DUPLICATED_MAP_KEY",
+            marks=pytest.mark.thorough,
+        ),
+    ],
+)
+def test_a_map_is_cast_as_a_whole_or_key_by_key(
+    spark: Any, schema: str, wanted: str, given: str, condition: str
+) -> None:
+    """Keys that become the same are an error only where Delta makes each anew."""
+    spark.sql(f"CREATE TABLE tgt (id INT, m MAP<{wanted}>) USING delta")
+    spark.sql("INSERT INTO tgt VALUES (1, NULL)")
+    source = f"(SELECT 1 AS id, map({given}) AS m)"
+    merge = f"MERGE INTO tgt t USING {source} s ON t.id = s.id WHEN MATCHED THEN UPDATE SET m = s.m"
+    assert check_merge(spark, "tgt", merge, values=True) == condition
+
+
 def test_under_legacy_what_does_not_fit_is_cut(spark: Any, schema: str) -> None:
     spark.sql("CREATE TABLE tgt USING delta AS SELECT id, 0 AS n, 1S AS small FROM range(3)")
     spark.sql("CREATE TABLE src USING delta AS SELECT id, 'x' AS n, id + 70000 AS small FROM range(5)")

@@ -8,7 +8,17 @@ from pyspark.sql import types as t
 from engine.merge.final_schema import final_schema
 from engine.model.errors import EngineError
 from engine.sql.sql_text import substituted
-from engine.sql.store_types import can_up_cast, ddl, holds_integers, is_atomic, is_same, plain
+from engine.sql.store_types import (
+    can_cast_nested,
+    can_up_cast,
+    cast_may_give_null,
+    ddl,
+    holds_integers,
+    holds_structs,
+    is_atomic,
+    is_same,
+    plain,
+)
 
 BEFORE = t.StructType([t.StructField("id", t.LongType(), False, {"comment": "the key"})])
 PRINTED = (
@@ -98,3 +108,51 @@ def test_a_map_is_written_with_both_types() -> None:
 def test_where_an_integer_or_a_decimal_is_a_cast_can_overflow(type_: t.DataType, atomic: bool, integers: bool) -> None:
     assert is_atomic(type_) is atomic
     assert holds_integers(type_) is integers
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "may_give_null"),
+    [
+        ("void", "int", False),
+        ("variant", "int", True),
+        ("string", "int", True),
+        ("string", "binary", False),
+        ("double", "string", False),
+        ("timestamp", "date", False),
+        ("timestamp_ntz", "date", True),
+        ("timestamp", "bigint", False),
+        ("timestamp", "int", True),
+        ("date", "timestamp", False),
+        ("date", "timestamp_ntz", True),
+        ("float", "timestamp", True),
+        ("bigint", "int", False),
+        ("double", "bigint", True),
+        ("decimal(4,2)", "int", True),
+        ("int", "boolean", False),
+        ("bigint", "decimal(20,0)", False),
+        ("bigint", "decimal(19,0)", True),
+        ("double", "decimal(38,0)", True),
+        ("decimal(5,2)", "decimal(5,1)", False),
+        ("decimal(5,2)", "decimal(4,1)", True),
+    ],
+)
+def test_a_cast_that_may_give_null_is_known(one: str, other: str, may_give_null: bool) -> None:
+    assert cast_may_give_null(one, other) is may_give_null
+
+
+def test_a_map_is_cast_as_a_whole_if_no_key_becomes_null() -> None:
+    days = t.MapType(t.DateType(), t.StringType())
+    assert can_cast_nested(t.MapType(t.TimestampType(), t.LongType()), days)
+    assert not can_cast_nested(t.MapType(t.StringType(), t.StringType()), days)
+    assert not can_cast_nested(t.ArrayType(t.MapType(t.StringType(), t.StringType())), t.ArrayType(days))
+    never_null = t.MapType(t.DateType(), t.StringType(), valueContainsNull=False)
+    assert not can_cast_nested(days, never_null)
+    pair = t.StructType([t.StructField("a", t.IntegerType()), t.StructField("b", t.IntegerType())])
+    assert can_cast_nested(pair, pair)
+    assert not can_cast_nested(pair, t.StructType(pair.fields[:1]))
+    assert not can_cast_nested(pair, t.StructType([t.StructField("a", t.IntegerType(), False), pair.fields[1]]))
+
+
+def test_a_null_without_a_type_counts_as_a_struct() -> None:
+    assert holds_structs(t.ArrayType(t.MapType(t.StringType(), t.NullType())))
+    assert not holds_structs(t.MapType(t.StringType(), t.ArrayType(t.DateType())))
