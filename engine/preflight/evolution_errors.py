@@ -1,4 +1,6 @@
-"""Columns that schema evolution may not add (OptimisticTransaction.updateMetadata, before anything is read)."""
+"""Schemas that a MERGE may not leave (MergeIntoCommandBase.run, OptimisticTransaction.updateMetadata).
+
+Delta looks before it reads anything."""
 
 from __future__ import annotations
 
@@ -7,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from engine.model.plan import Refused
 from engine.preflight.target_reads import DescribedTarget
+from engine.preflight.target_rules import UNENFORCED
 from engine.spark.confs import is_on
 from engine.table.column_rules import CDC_COLUMNS, INVALID_CHARACTERS, UNSUPPORTED_TYPES
-from engine.table.nested_types import holds_void
+from engine.table.nested_types import has_unenforceable, holds_void
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
@@ -21,6 +24,40 @@ ICEBERG_COMPAT = "delta.enableIcebergCompatV{}"
 NOT_OF_ICEBERG = {1: ("array", "map", "void"), 2: ("void", "variant"), 3: ("void",)}
 """By version the types that it forbids."""
 INTEGRAL = {"byte", "short", "integer", "long"}
+
+
+def void_column(after: StructType, target: DescribedTarget) -> Refused | None:
+    """The error for a NULL without a type, where Delta takes none in a schema: it finds an old one, too, but none in an
+    array or a map (SchemaUtils.findNullTypeColumn)."""
+    name = None if target.rules.takes_void else next(_voids((), after), None)
+    if name is None:
+        return None
+    return _refused(
+        "DELTA_MERGE_ADD_VOID_COLUMN",
+        f"The column {name} is a NULL without a type, which this Spark cannot read from a table.",
+        "Cast it in the source, or leave it out; drop one that the table has.",
+    )
+
+
+def _voids(path: Path, struct: DataType) -> Iterator[str]:
+    for field in getattr(struct, "fields", ()):
+        if field.dataType.typeName() == "void":
+            yield ".".join((*path, field.name))
+        yield from _voids((*path, field.name), field.dataType)
+
+
+def unenforceable(before: StructType, after: StructType, target: DescribedTarget) -> Refused | None:
+    """The error for a NOT NULL inside of an array or a map, as other writers leave it, where the schema changes."""
+    if target.rules.takes_unenforced or next(_changed((), before, after), None) is None:
+        return None
+    name = next((field.name for field in after.fields if has_unenforceable(field.dataType)), None)
+    if name is None:
+        return None
+    return _refused(
+        "DELTA_NESTED_NOT_NULL_CONSTRAINT",
+        f"{name} has a NOT NULL inside of an array or a map, with which Delta lets no schema change.",
+        f"Merge without schema evolution, or set {UNENFORCED} to true: it takes that NOT NULL away.",
+    )
 
 
 def new_columns(before: StructType, after: StructType, target: DescribedTarget) -> Refused | None:

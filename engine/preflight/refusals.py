@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from engine.merge.analyze import AnalyzedMerge
 from engine.model.plan import Refused
 from engine.preflight.check_rows import check_rows, first_of
-from engine.preflight.evolution_errors import new_columns
+from engine.preflight.evolution_errors import new_columns, unenforceable, void_column
 from engine.preflight.failing_conditions import failing_condition
 from engine.preflight.findings import Findings
 from engine.preflight.metadata_errors import (
@@ -31,12 +31,15 @@ if TYPE_CHECKING:
 
 def refused_at_start(merge: AnalyzedMerge, target: DescribedTarget) -> Refused | None:
     """What the metadata forbids, before any file is looked for."""
+    before, after = merge.target_type, merge.type_after
     return (
-        unwritable(int(target.detail["minWriterVersion"]), target.features)
+        void_column(after, target)
+        or unwritable(int(target.detail["minWriterVersion"]), target.features)
         or changed_types(target.rules)
+        or unenforceable(before, after, target)
+        or new_columns(before, after, target)
         or not_boolean(merge)
         or reads_input_file(merge)
-        or new_columns(merge.target_type, merge.type_after, target)
     )
 
 

@@ -33,6 +33,8 @@ NULL_STRUCTS = "spark.databricks.delta.merge.preserveNullSourceStructs"
 NULL_STRUCTS_OF_STAR = f"{NULL_STRUCTS}.updateStar"
 INVARIANTS = "delta.invariants"
 AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
+DROP_VOID = "spark.databricks.delta.createDataFrame.dropNullColumns"
+UNENFORCED = "spark.databricks.delta.constraints.allowUnenforcedNotNull.enabled"
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,7 @@ class TargetRules:
     """The columns and what is checked of each written row (Constraints.getAll, GeneratedColumn).
 
     ``checks``: the CHECK constraints, and the invariants of columns (Invariants.getFromSchema), name → SQL text.
+    ``takes_void``: a NULL without a type may be in the schema; ``takes_unenforced``: a NOT NULL that nobody enforces.
     """
 
     columns: tuple[TargetColumn, ...]
@@ -110,6 +113,8 @@ class TargetRules:
     checks_that_may_raise: frozenset[str]
     append_only: bool
     cast: StoreCast
+    takes_void: bool = True
+    takes_unenforced: bool = False
 
 
 def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[LoggedColumn], detail: Any) -> TargetRules:
@@ -118,7 +123,7 @@ def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[Log
     properties = dict(detail["properties"] or {})
     hidden = {column.name.lower(): column for column in logged}
     keys = (ANSI, POLICY, FOLLOWS_ANSI, PADDING, AS_STRING, BY_NAME, NULL_STRUCTS, NULL_STRUCTS_OF_STAR, AUTO_MERGE)
-    confs = read_confs(spark, keys)
+    confs = read_confs(spark, (*keys, DROP_VOID, UNENFORCED))
     before = {field.name.lower(): field.dataType for field in merge.target_type.fields}
     partitions = {name.lower() for name in detail["partitionColumns"] or ()}
     columns = []
@@ -148,6 +153,9 @@ def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[Log
         checks_that_may_raise=checks_that_may_raise,
         append_only=is_on(properties, "delta.appendOnly", "false"),
         cast=store_cast(confs, evolves=merge.statement.schema_evolution or is_on(confs, AUTO_MERGE, "false")),
+        # Spark 4.0 reads no such column
+        takes_void=not is_on(confs, DROP_VOID, str(spark.version.startswith("4.0")).lower()),
+        takes_unenforced=is_on(confs, UNENFORCED, "false"),
     )
 
 

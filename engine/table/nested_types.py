@@ -50,8 +50,12 @@ def field_names(type_: DataType) -> list[str]:
 
 
 def _loses_not_null(type_: DataType) -> bool:
-    """Whether SchemaUtils.typeAsNullable changes it: of an array or a map it looks at the structs held directly."""
-    return any(_has_not_null_anywhere(part) for part in (type_, *_held(type_)) if _fields(part))
+    """Whether SchemaUtils.typeAsNullable changes it: of an array or a map it looks at the structs held directly, and
+    of a map without any at nothing."""
+    holds_null = getattr(type_, "containsNull", True) and (
+        getattr(type_, "valueContainsNull", True) or not any(map(_fields, _held(type_)))
+    )
+    return not holds_null or any(_has_not_null_anywhere(part) for part in (type_, *_held(type_)) if _fields(part))
 
 
 def _has_not_null_anywhere(type_: DataType) -> bool:

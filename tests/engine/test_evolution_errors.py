@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.plan_merge import plan
-from engine.spark.spark_errors import translate
+from engine.spark.confs import confs_set
+from tests.engine.fidelity import refused_by_delta
 
 EVOLVE = "MERGE WITH SCHEMA EVOLUTION INTO tgt t USING (SELECT 1L AS id, {}) s ON t.id = s.id {}"
 INSERT = "WHEN NOT MATCHED THEN INSERT *"
@@ -66,11 +68,56 @@ def test_a_new_column_is_refused_as_delta_refuses_it(spark: Any, schema: str, ca
     given = f"TBLPROPERTIES ({properties})" if properties else ""
     spark.sql(f"CREATE TABLE tgt (id BIGINT, day DATE) USING delta {given}")
     text = EVOLVE.format(columns, INSERT)
+    assert refused(spark, text) == condition
+
+
+def refused(spark: Any, text: str) -> str:
+    """The class of the error that the plan foresees and Delta raises, "" for none."""
     looked = plan(spark, text)
-    assert (looked.refused.condition if looked.refused else "") == condition
-    try:
-        spark.sql(text).collect()
-        raised = ""
-    except Exception as error:
-        raised = translate(error).condition
-    assert raised.partition(".")[0] == condition
+    condition = looked.refused.condition if looked.refused else ""
+    assert refused_by_delta(spark, text).partition(".")[0] == condition
+    return condition
+
+
+@pytest.mark.parametrize(
+    ("columns", "condition"),
+    [
+        ("NULL AS z, 1L AS n", "DELTA_MERGE_ADD_VOID_COLUMN"),
+        ("named_struct('a', NULL, 'b', 1) AS z", "DELTA_MERGE_ADD_VOID_COLUMN"),
+        ("array() AS z", "DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE"),
+    ],
+)
+def test_a_null_without_a_type_is_refused_before_all_where_delta_reads_none(
+    spark: Any, schema: str, columns: str, condition: str
+) -> None:
+    """Which is so by default on Spark 4.0."""
+    spark.sql(
+        "CREATE TABLE tgt (id BIGINT, day DATE, n INT) USING delta "
+        "TBLPROPERTIES ('delta.enableTypeWidening' = 'true', 'delta.constraints.c' = 'n > 0')"
+    )
+    with confs_set(spark, {"spark.databricks.delta.createDataFrame.dropNullColumns": "true"}):
+        assert refused(spark, EVOLVE.format(columns, INSERT)) == condition
+
+
+def test_the_schema_is_changed_before_a_condition_is_computed(spark: Any, schema: str) -> None:
+    spark.sql("CREATE TABLE tgt (id BIGINT, day DATE) USING delta")
+    text = EVOLVE.format("array() AS z", f"WHEN MATCHED AND 1 THEN DELETE {INSERT}")
+    assert refused(spark, text) == "DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE"
+
+
+@pytest.mark.parametrize(
+    ("columns", "condition"), [("2 AS z", "DELTA_NESTED_NOT_NULL_CONSTRAINT"), ("NULL AS day", "")]
+)
+def test_a_not_null_in_an_array_lets_no_schema_change(
+    spark: Any, schema: str, tmp_path: Path, columns: str, condition: str
+) -> None:
+    """As other writers may leave it."""
+    spark.sql(f"CREATE TABLE made (id BIGINT, a ARRAY<STRUCT<x: INT>>, day DATE) USING delta LOCATION '{tmp_path}/t'")
+    log = tmp_path / "t" / "_delta_log" / f"{0:020}.json"
+    of_others = tmp_path / "others" / "_delta_log"
+    of_others.mkdir(parents=True)
+    nullable, strict = (rf"\"name\":\"x\",\"type\":\"integer\",\"nullable\":{one}" for one in ("true", "false"))
+    (of_others / log.name).write_text(log.read_text().replace(nullable, strict))
+    spark.sql(f"CREATE TABLE tgt USING delta LOCATION '{of_others.parent}'")
+    assert "false" in spark.table("tgt").schema["a"].json()
+    assert refused(spark, EVOLVE.format(columns, INSERT)) == condition

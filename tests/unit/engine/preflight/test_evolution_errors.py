@@ -24,7 +24,7 @@ from pyspark.sql.types import (
     TimestampNTZType,
 )
 
-from engine.preflight.evolution_errors import new_columns
+from engine.preflight.evolution_errors import new_columns, unenforceable, void_column
 
 MAPPED = {"delta.columnMapping.mode": "name"}
 ICEBERG = {**MAPPED, "delta.enableIcebergCompatV1": "true"}
@@ -133,3 +133,40 @@ def test_only_what_is_new_or_of_another_type_is_judged() -> None:
     assert refused(widened) == "DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT"
     inside = struct(id=LongType(), day=DateType(), s=struct(a=IntegerType(), b=NO_ZONE))
     assert refused(inside) == "DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT"
+
+
+def with_rules(**rules: bool) -> Any:
+    return SimpleNamespace(rules=SimpleNamespace(**rules))
+
+
+@pytest.mark.parametrize(
+    ("type_", "name"),
+    [
+        (NullType(), "n"),
+        (struct(a=struct(b=NullType())), "n.a.b"),
+        (ArrayType(NullType()), None),
+        (struct(a=MapType(StringType(), NullType())), None),
+        (IntegerType(), None),
+    ],
+)
+def test_a_null_without_a_type_is_found_in_structs(type_: DataType, name: str | None) -> None:
+    found = void_column(evolved(type_), with_rules(takes_void=False))
+    assert (found is not None) is (name is not None)
+    assert found is None or (found.condition, f"column {name} " in found.message) == (
+        "DELTA_MERGE_ADD_VOID_COLUMN",
+        True,
+    )
+    assert void_column(evolved(type_), with_rules(takes_void=True)) is None
+
+
+def test_a_not_null_that_nobody_enforces_lets_no_schema_change() -> None:
+    strict = StructType([StructField("x", IntegerType(), False)])
+    before = struct(id=LongType(), a=ArrayType(strict))
+    after = StructType([*before.fields, StructField("n", IntegerType())])
+    refuses, takes = with_rules(takes_unenforced=False), with_rules(takes_unenforced=True)
+    found = unenforceable(before, after, refuses)
+    assert found is not None
+    assert found.condition == "DELTA_NESTED_NOT_NULL_CONSTRAINT"
+    assert unenforceable(before, before, refuses) is None, "the schema stays"
+    assert unenforceable(before, after, takes) is None
+    assert unenforceable(BEFORE, evolved(IntegerType()), refuses) is None

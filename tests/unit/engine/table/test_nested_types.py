@@ -41,6 +41,10 @@ STRICT = struct(nullable=False)
         (struct(ArrayType(STRICT)), False, True),
         (ArrayType(MapType(StringType(), STRICT)), False, True),
         (ArrayType(ArrayType(STRICT)), False, True),
+        (ArrayType(INT, False), False, False),
+        (ArrayType(ArrayType(INT, False)), False, True),
+        (MapType(INT, MapType(INT, struct(), False)), False, True),
+        (MapType(INT, MapType(INT, INT, False)), False, False),
         # typeAsNullable does not look that deep
         (ArrayType(ArrayType(ArrayType(STRICT))), False, False),
         (ArrayType(ArrayType(ArrayType(struct(MapType(INT, STRICT))))), False, True),
