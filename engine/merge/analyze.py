@@ -353,9 +353,9 @@ def _used(
     texts += [(value, scope_of(one.kind, sides)) for one in statement.clauses for _, value in one.assignments]
     used = {column for text, scope in texts for column in resolve(text, scope).source_columns}
     types = {column.name.lower(): column.type for column in before}
-    stars = any(clause.star for clause in statement.clauses)
-    written = {column.name.lower() for column in after if stars or types.get(column.name.lower()) != column.type}
-    used |= {column.name for column in source if column.name.lower() in written}
+    changed = {column.name.lower() for column in after if types.get(column.name.lower()) != column.type}
+    starred = after if any(clause.star for clause in statement.clauses) else ()
+    used |= {a.name for a in source if a.name.lower() in changed or any(sides[0].same(a.name, b.name) for b in starred)}
     return tuple(column.name for column in source if column.name in used)
 
 

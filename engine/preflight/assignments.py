@@ -7,7 +7,7 @@ evolution adds. Nothing runs: Spark is asked for the types of the expressions on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -133,12 +133,11 @@ def _given(
     spark: SparkSession, merge: AnalyzedMerge, cast: StoreCast
 ) -> dict[int, tuple[tuple[tuple[str, ...], Given], ...]]:
     """By clause, the ((column, nested field…), expression) that it names, a star as what it expands to."""
-    source = merge.source_reference
-    after = {field.name.lower() for field in merge.type_after.fields}
+    source, same = merge.source_reference, merge.sides[0].same
     star = tuple(
         ((field.name,), Given(f"{source}.{quote(field.name)}", field.dataType, field.nullable, of_target=False))
         for field in merge.source_type.fields
-        if field.name.lower() in after
+        if any(same(field.name, name) for name in merge.type_after.names)
     )
     types = _types(spark, merge)
     found = {}
@@ -208,11 +207,11 @@ def _assigned(
     clause: MergeClause,
     given: Sequence[tuple[tuple[str, ...], Given]],
 ) -> tuple[Assignment, ...]:
-    reference = merge.statement.target.reference
+    reference, same = merge.statement.target.reference, merge.sides[0].same
     updates = clause.action_kind == "update"
     found: list[Assignment | None] = []
     for column in rules.columns:
-        ops = [(path[1:], one) for path, one in given if path[0].lower() == column.name.lower()]
+        ops = [(path[1:], one) for path, one in given if same(path[0], column.name)]
         if ops and not ops[0][0]:
             keeps = updates and clause.star and column.before is not None
             kept_value = f"{reference}.{quote(column.name)}" if keeps else None
@@ -223,7 +222,7 @@ def _assigned(
             of_target = one.of_target or (kept_value is not None and kept_value in value)
             found.append(Assignment(column, value, "given", one, unknown, of_target))
         elif ops:
-            value = _with_fields(f"{reference}.{quote(column.name)}", column.before, column.type, ops, rules.cast)
+            value = _with_fields(f"{reference}.{quote(column.name)}", column.before, column.type, ops, rules.cast, same)
             unknown = volatile(value) or next((one.volatile for _, one in ops if one.volatile), "")
             found.append(Assignment(column, value, "given", unknown=unknown, of_target=True))
         elif column.generated_as is not None:
@@ -268,6 +267,7 @@ def _with_fields(
     after: DataType,
     ops: Sequence[tuple[tuple[str, ...], Given]],
     cast: StoreCast,
+    same: Callable[[str, str], bool],
 ) -> str:
     """A struct with some of its fields assigned (``SET a.b = …``). A NULL struct becomes one of NULL fields."""
     from pyspark.sql.types import StructType
@@ -277,13 +277,13 @@ def _with_fields(
     old = {f.name.lower(): f for f in before.fields} if isinstance(before, StructType) else {}
     parts = []
     for field in after.fields:
-        own = [(path[1:], one) for path, one in ops if path[0].lower() == field.name.lower()]
+        own = [(path[1:], one) for path, one in ops if same(path[0], field.name)]
         known = old.get(field.name.lower())
         inner = f"{kept_value}.{quote(known.name)}" if known else "NULL"
         if own and not own[0][0]:
             value = stored(own[0][1].text, own[0][1].type, field.dataType, cast)
         elif own:
-            value = _with_fields(inner, known.dataType if known else None, field.dataType, own, cast)
+            value = _with_fields(inner, known.dataType if known else None, field.dataType, own, cast, same)
         elif known:
             value = stored(inner, known.dataType, field.dataType, cast)
         else:

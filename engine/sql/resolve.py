@@ -39,13 +39,14 @@ class Side:
 
     def column(self, name: str) -> str | None:
         """The column with that name; None if there is none or several."""
-        matches = [one for one in self.columns if self._same(one, name)]
+        matches = [one for one in self.columns if self.same(one, name)]
         return matches[0] if len(matches) == 1 else None
 
     def has(self, name: str) -> bool:
-        return any(self._same(one, name) for one in self.columns)
+        return any(self.same(one, name) for one in self.columns)
 
-    def _same(self, one: str, other: str) -> bool:
+    def same(self, one: str, other: str) -> bool:
+        """Whether both are one name, as the session takes names."""
         return one == other if self.case_sensitive else one.lower() == other.lower()
 
     def qualifies(self, names: Sequence[str]) -> bool:
@@ -55,7 +56,7 @@ class Side:
         if self.has_alias and len(names) > 1:
             return False
         pairs = zip(reversed(names), reversed(self.qualifier), strict=False)
-        return all(self._same(one, other) for one, other in pairs)
+        return all(self.same(one, other) for one, other in pairs)
 
 
 @dataclass(frozen=True)

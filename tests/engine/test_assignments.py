@@ -8,6 +8,7 @@ import pytest
 
 from engine.commit.apply_plan import apply
 from engine.plan_merge import plan
+from engine.spark.confs import confs_set
 from engine.table.delta_log import listed_log
 from engine.table.logged_schema import logged_schema
 from tests.engine.fidelity import check_merge
@@ -187,6 +188,34 @@ def test_casts_follow_the_store_assignment_and_not_the_session(spark: Any, schem
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("source", "evolves", "clause"),
+    [
+        ("9 AS ID, 2 AS id, 3 AS V, 4 AS v", "", "WHEN NOT MATCHED THEN INSERT *"),
+        ("9 AS ID, 1 AS id, 3 AS V, 4 AS v", "", "WHEN MATCHED THEN UPDATE SET *"),
+        ("2 AS id, 3 AS V", "WITH SCHEMA EVOLUTION", "WHEN NOT MATCHED THEN INSERT *"),
+        ("2 AS id, 3 AS V", "WITH SCHEMA EVOLUTION", "WHEN NOT MATCHED THEN INSERT (id, V) VALUES (s.id, s.V)"),
+    ],
+)
+@pytest.mark.parametrize(
+    "rule", ["", *(pytest.param(one, marks=pytest.mark.thorough) for one in ("NOT NULL", "DEFAULT 7"))]
+)
+def test_a_column_gets_what_has_its_name_as_the_session_takes_names(
+    spark: Any, schema: str, rule: str, source: str, evolves: str, clause: str
+) -> None:
+    """Schema evolution takes ``V`` for the column, and nothing assigns it."""
+    spark.sql(
+        f"CREATE TABLE tgt (id INT, v INT {rule}) USING delta "
+        "TBLPROPERTIES ('delta.feature.allowColumnDefaults' = 'supported')"
+    )
+    spark.sql("INSERT INTO tgt VALUES (1, 1)")
+    merge = f"MERGE {evolves} INTO tgt t USING (SELECT {source}) s ON t.id = s.id {clause}"
+    with confs_set(spark, {"spark.sql.caseSensitive": "true"}):
+        outcome = check_merge(spark, "tgt", merge, values=True)
+    is_null = bool(evolves) and rule == "NOT NULL"
+    assert (outcome == "committed") is not is_null
+
+
 @pytest.mark.parametrize(
     ("wanted", "given", "condition"),
     [
