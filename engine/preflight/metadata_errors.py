@@ -29,6 +29,7 @@ INVALID_PROTOCOL = "DELTA_INVALID_PROTOCOL_VERSION"
 UNSUPPORTED_FEATURES = "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE"
 AMBIGUOUS_NAME = "AMBIGUOUS_REFERENCE"
 UNRESOLVED = "UNRESOLVED_COLUMN.WITH_SUGGESTION"
+INVALID_NAME = "INVALID_ATTRIBUTE_NAME_SYNTAX"
 REPARTITION = "spark.databricks.delta.merge.repartitionBeforeWrite.enabled"
 OPTIMIZE_WRITE = "spark.databricks.delta.optimizeWrite.enabled"
 # by the query that Delta builds of it: a CASE, a join, a filter, a column of a Dataset
@@ -162,13 +163,23 @@ def reserved_names(merge: AnalyzedMerge, decision: Decision, matches: Matches, w
     conditions = _condition_names((*statement.matched, *statement.not_matched, *statement.not_matched_by_source))
     ambiguous = _found(target, "target", "_source_row_present_", "_row_dropped_", *conditions)
     ambiguous += _found(source, "source", "_target_row_present_", *conditions)
-    if ambiguous:
-        return _reserved(AMBIGUOUS_NAME, ambiguous)
     used = {name.lower() for name in merge.columns_used}
     missing = _found(used, "source", "_source_row_present_")
+    if _deletes_twice(merge, matches, write):
+        numbers = ("_source_row_index",) if statement.not_matched else ()
+        ambiguous += [*_found(source, "source", "_target_row_index_"), *_found(target, "target", *numbers)]
+        missing += [*_found(target, "target", "_target_row_index_"), *_found(used, "source", *numbers)]
+    if ambiguous:
+        return _reserved(AMBIGUOUS_NAME, ambiguous)
     if write.join_type != "inner":
         missing += _found(target, "target", "_target_row_present_")
     return _reserved(MISSING, missing) if missing else None
+
+
+def _deletes_twice(merge: AnalyzedMerge, matches: Matches, write: WritePlan) -> bool:
+    """Whether Delta numbers rows to keep a row that several source rows delete from the change data feed but once
+    (MergeOutputGeneration.deduplicateCDFDeletes)."""
+    return merge.statement.only_one_unconditional_delete and write.change_data_feed and matches.conflicts > 0
 
 
 def _condition_names(clauses: Sequence[MergeClause]) -> list[str]:
@@ -235,8 +246,22 @@ def _rests_on(text: str, path: Sequence[str]) -> bool:
     )
 
 
-def dotted_partitions(merge: AnalyzedMerge, matches: Matches, detail: Any, confs: Mapping[str, str]) -> Refused | None:
-    """MergeIntoCommandBase.writeFiles: rows are shuffled by ``col(name)``, which takes a dot for a struct's field.
+def feed_names(merge: AnalyzedMerge, matches: Matches, write: WritePlan) -> Refused | None:
+    """MergeOutputGeneration.generateCdcAndOutputRows: the rows of a change data feed are built of columns by their
+    names between back-ticks."""
+    ticked = [name for name in merge.type_after.names if "`" in name]
+    if not (ticked and write.change_data_feed and matches.touched):
+        return None
+    return Refused(
+        condition=INVALID_NAME,
+        message=f"Delta's MERGE writes no change data feed of a column with a back-tick in its name: {ticked[0]}.",
+        hint="Rename the column, or set the table's delta.enableChangeDataFeed to false.",
+    )
+
+
+def partition_names(merge: AnalyzedMerge, matches: Matches, detail: Any, confs: Mapping[str, str]) -> Refused | None:
+    """MergeIntoCommandBase.writeFiles: rows are shuffled by ``col(name)``, which takes a dot for a struct's field, and
+    a back-tick for a quote.
 
     Where anything is written to a partitioned table, unless an optimized write shuffles by itself. ``detail`` is the
     row of DESCRIBE DETAIL.
@@ -245,16 +270,22 @@ def dotted_partitions(merge: AnalyzedMerge, matches: Matches, detail: Any, confs
     shuffled = is_on(confs, REPARTITION) and not is_on(confs, OPTIMIZE_WRITE, optimized)
     if not shuffled or not (matches.touched or merge.statement.not_matched):
         return None
+    partitions = detail["partitionColumns"] or ()
     columns = {column.name.lower() for column in merge.target_schema}
     # the first part may be a struct that has the field
-    dotted = [p for p in detail["partitionColumns"] or () if "." in p and p.partition(".")[0].lower() not in columns]
-    if not dotted:
-        return None
-    return Refused(
-        condition=UNRESOLVED,
-        message=f"Delta's MERGE cannot write to a table that is partitioned by a name with a dot: {', '.join(dotted)}.",
-        hint=f"Rename the column, or set {REPARTITION} to false.",
-    )
+    dotted = [p for p in partitions if "." in p and p.partition(".")[0].lower() not in columns]
+    ticked = [p for p in partitions if "`" in p]
+    # a name is read before it is looked for; between two back-ticks it is read as another one
+    for conditions, sign, names in (((INVALID_NAME, UNRESOLVED), "back-tick", ticked), ((UNRESOLVED,), "dot", dotted)):
+        if names:
+            return Refused(
+                condition=conditions[0],
+                also=conditions[1:],
+                message="Delta's MERGE cannot write to a table that is partitioned by a name with a "
+                f"{sign}: {', '.join(names)}.",
+                hint=f"Rename the column, or set {REPARTITION} to false.",
+            )
+    return None
 
 
 def _searched_by(merge: AnalyzedMerge) -> set[str]:

@@ -14,9 +14,10 @@ from engine.preflight.metadata_errors import (
     ambiguity,
     append_only,
     changed_types,
-    dotted_partitions,
+    feed_names,
     more_rows,
     not_boolean,
+    partition_names,
     reads_input_file,
     reserved_by_vectors,
     reserved_names,
@@ -50,7 +51,8 @@ def refused_while_writing(spark: SparkSession, findings: Findings, *, private: b
     return (
         reserved_names(merge, basis.decision, matches, write)
         or ambiguity(merge.statement, findings.conflicts)
-        or dotted_partitions(merge, matches, target.detail, basis.confs)
+        or feed_names(merge, matches, write)
+        or partition_names(merge, matches, target.detail, basis.confs)
         or failing_condition(spark, merge, source, matches, write, private=private)
         or first_of(
             check_rows(spark, merge, source, matches, target, promise=promise, private=private),

@@ -65,6 +65,7 @@ def merge(table: str, clauses: str, source: str = "src") -> str:
 
 UPDATE = "WHEN MATCHED THEN UPDATE SET "
 INSERT = "WHEN NOT MATCHED THEN INSERT "
+DELETE = "WHEN MATCHED THEN DELETE"
 SEVERAL = (
     "WHEN NOT MATCHED AND s.id > 3 THEN INSERT (id) VALUES (s.id) "
     "WHEN NOT MATCHED AND s.id > 2 THEN INSERT (id) VALUES (s.id)"
@@ -360,6 +361,60 @@ def test_a_partition_column_with_a_dot_in_its_name_breaks_every_write(shop: Any)
         commits(shop, merge("dotted", UPDATE + "n = 5 " + INSERT + "(id) VALUES (s.id)"))
     finally:
         shop.conf.unset("spark.databricks.delta.merge.repartitionBeforeWrite.enabled")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("source", "target", "clauses", "condition"),
+    [
+        ("_target_row_index_", "x", DELETE, "AMBIGUOUS_REFERENCE"),
+        ("x", "_target_row_index_", DELETE, "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION"),
+        (
+            "_source_row_index",
+            "x",
+            f"{DELETE} {INSERT} (id) VALUES (s.id)",
+            "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION",
+        ),
+        ("x", "_source_row_index", f"{DELETE} {INSERT} (id) VALUES (s.id)", "AMBIGUOUS_REFERENCE"),
+    ],
+)
+def test_the_numbers_that_keep_a_delete_from_the_feed_twice_break_a_merge(
+    shop: Any, source: str, target: str, clauses: str, condition: str
+) -> None:
+    table = f"twice_{uuid.uuid4().hex[:8]}"
+    feed = "TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')"
+    shop.sql(f"CREATE TABLE {table} USING delta {feed} AS SELECT id, id AS {target} FROM range(2)")
+    twice = f"(SELECT explode(array(1L, 1L, 2L)) AS id, 5 AS {source})"
+    foreseen(shop, merge(table, clauses, twice).replace("ON", f"ON s.{source} > 1 AND"), condition)
+
+
+@pytest.mark.parametrize(
+    ("partitioned", "feed", "clauses", "condition"),
+    [
+        ("", "true", UPDATE + "n = 1", "INVALID_ATTRIBUTE_NAME_SYNTAX"),
+        pytest.param(
+            "PARTITIONED BY (`a``b`)",
+            "false",
+            INSERT + "(id) VALUES (s.id)",
+            "INVALID_ATTRIBUTE_NAME_SYNTAX",
+            marks=pytest.mark.thorough,
+        ),
+        pytest.param("", "true", INSERT + "(id) VALUES (s.id)", "", marks=pytest.mark.thorough),
+    ],
+)
+def test_a_back_tick_in_a_name_breaks_a_change_data_feed_and_a_partition(
+    shop: Any, partitioned: str, feed: str, clauses: str, condition: str
+) -> None:
+    table = f"ticked_{uuid.uuid4().hex[:8]}"
+    shop.sql(
+        f"CREATE TABLE {table} (id BIGINT, n BIGINT, `a``b` BIGINT) USING delta {partitioned} TBLPROPERTIES "
+        f"('delta.columnMapping.mode' = 'name', 'delta.enableChangeDataFeed' = '{feed}')"
+    )
+    shop.sql(f"INSERT INTO {table} VALUES (1, 1, 1)")
+    if condition:
+        foreseen(shop, merge(table, clauses), condition)
+    else:
+        commits(shop, merge(table, clauses))
 
 
 @pytest.mark.thorough

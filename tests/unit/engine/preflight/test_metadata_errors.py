@@ -14,17 +14,20 @@ from engine.model.conflicts import Conflicts
 from engine.preflight.metadata_errors import (
     AMBIGUOUS_NAME,
     DROPPED,
+    INVALID_NAME,
     INVALID_PROTOCOL,
     MISSING,
     REPARTITION,
+    UNRESOLVED,
     UNSUPPORTED_FEATURES,
     VALIDATES,
     ambiguity,
     append_only,
     changed_types,
-    dotted_partitions,
+    feed_names,
     more_rows,
     not_boolean,
+    partition_names,
     reads_input_file,
     reserved_by_vectors,
     reserved_names,
@@ -132,10 +135,15 @@ def test_without_insert_delta_writes_no_more_rows_than_it_takes_away(
 
 
 def reserved(
-    join: str = "rightOuter", touched: bool = True, materialize: bool = False, clauses: str = UPDATE, **columns: Any
+    join: str = "rightOuter",
+    touched: bool = True,
+    materialize: bool = False,
+    clauses: str = UPDATE,
+    conflicts: int = 0,
+    **columns: Any,
 ) -> str | None:
-    matches: Any = SimpleNamespace(touched=["a file"] if touched else [])
-    write: Any = SimpleNamespace(join_type=join)
+    matches: Any = SimpleNamespace(touched=["a file"] if touched else [], conflicts=conflicts)
+    write: Any = SimpleNamespace(join_type=join, change_data_feed=True)
     decision: Any = SimpleNamespace(materialize=materialize)
     refused = reserved_names(analyzed(clauses, **columns), decision, matches, write)
     return refused and refused.condition
@@ -168,6 +176,18 @@ def test_the_names_that_delta_gives_conditions_are_refused() -> None:
     assert reserved(clauses=several, join="leftanti", touched=False, target=("_row_dropped_",)) == AMBIGUOUS_NAME
     lone = "WHEN NOT MATCHED AND s.v > 1 THEN INSERT *"
     assert reserved(clauses=lone, join="leftanti", touched=False, source=named) is None
+
+
+def test_the_numbers_that_keep_a_delete_from_the_feed_twice_are_refused() -> None:
+    delete, target_row, source_row = "WHEN MATCHED THEN DELETE", ("_target_row_index_",), ("_source_row_index",)
+    upsert = f"{delete} WHEN NOT MATCHED THEN INSERT *"
+    assert reserved(clauses=delete, conflicts=1, source=target_row) == AMBIGUOUS_NAME
+    assert reserved(clauses=delete, conflicts=1, target=target_row) == MISSING
+    assert reserved(clauses=delete, target=target_row) is None, "no row is deleted twice"
+    assert reserved(conflicts=1, target=target_row) is None, "several matches are an error before that"
+    assert reserved(clauses=upsert, conflicts=1, target=source_row) == AMBIGUOUS_NAME
+    assert reserved(clauses=upsert, conflicts=1, used=source_row) == MISSING
+    assert reserved(clauses=delete, conflicts=1, target=source_row) is None
 
 
 @pytest.mark.parametrize(
@@ -253,16 +273,38 @@ def test_a_type_is_not_widened_under_a_generated_column() -> None:
     assert "g (c + 1)" in refused.message
 
 
-def dotted(*partitions: str, touched: bool = True, properties: Any = None, shuffle: str = "true") -> bool:
+def shuffled(*partitions: str, touched: bool = True, properties: Any = None, shuffle: str = "true") -> str | None:
     matches: Any = SimpleNamespace(touched=["a file"] if touched else [])
     detail = {"properties": properties, "partitionColumns": list(partitions)}
-    return dotted_partitions(analyzed(UPDATE, target=("id", "s")), matches, detail, {REPARTITION: shuffle}) is not None
+    merge = analyzed(UPDATE, target=("id", "s"))
+    refused = partition_names(merge, matches, detail, {REPARTITION: shuffle})
+    return refused and refused.condition
 
 
-def test_rows_are_not_shuffled_by_a_name_with_a_dot() -> None:
-    assert dotted("a.b")
-    assert not dotted("a")
-    assert not dotted("s.b"), "the first part may be a struct that has the field"
-    assert not dotted("a.b", touched=False), "nothing is written"
-    assert not dotted("a.b", properties={"delta.autoOptimize.optimizeWrite": "true"}), "it shuffles by itself"
-    assert not dotted("a.b", shuffle="false")
+def test_rows_are_not_shuffled_by_a_name_with_a_dot_or_a_back_tick() -> None:
+    assert shuffled("a.b") == UNRESOLVED
+    assert shuffled("a.b", "a`b") == INVALID_NAME
+    assert shuffled("a") is None
+    assert shuffled("s.b") is None, "the first part may be a struct that has the field"
+    assert shuffled("a.b", touched=False) is None, "nothing is written"
+    assert shuffled("a`b", properties={"delta.autoOptimize.optimizeWrite": "true"}) is None, "it shuffles by itself"
+    assert shuffled("a.b", shuffle="false") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "feed", "touched", "is_refused"),
+    [
+        ("a`b", True, ["a file"], True),
+        ("a.b", True, ["a file"], False),
+        ("a`b", False, ["a file"], False),
+        ("a`b", True, [], False),
+    ],
+)
+def test_no_change_data_feed_is_written_of_a_name_with_a_back_tick(
+    name: str, feed: bool, touched: list[str], is_refused: bool
+) -> None:
+    merge: Any = SimpleNamespace(type_after=StructType([StructField(name, IntegerType())]))
+    matches: Any = SimpleNamespace(touched=touched)
+    write: Any = SimpleNamespace(change_data_feed=feed)
+    refused = feed_names(merge, matches, write)
+    assert (refused and refused.condition) == (INVALID_NAME if is_refused else None)
