@@ -59,11 +59,13 @@ def not_boolean(merge: AnalyzedMerge) -> Refused | None:
     return None
 
 
-def reads_input_file(merge: AnalyzedMerge) -> Refused | None:
-    """SET and VALUES are computed over a join of two sides, in which Spark knows no input file."""
-    texts = [value for clause in merge.statement.clauses for _, value in clause.assignments]
+def reads_input_file(merge: AnalyzedMerge, decision: Decision, matches: Matches) -> Refused | None:
+    """SET and VALUES are computed over a join of two sides, in which Spark knows no input file, unless Delta
+    materializes the source: then the target's files are the only ones (PreReadCheck)."""
+    clauses = merge.statement.clauses if matches.touched else merge.statement.not_matched
+    texts = [value for clause in clauses for _, value in clause.assignments]
     names = sorted(name for text in texts for name in function_names(text) & INPUT_FILE)
-    if not names:
+    if decision.materialize or not names:
         return None
     return Refused(
         condition="MULTI_SOURCES_UNSUPPORTED_FOR_EXPRESSION",

@@ -40,7 +40,6 @@ def refused_at_start(merge: AnalyzedMerge, target: DescribedTarget) -> Refused |
         or unenforceable(before, after, target)
         or new_columns(before, after, target)
         or not_boolean(merge)
-        or reads_input_file(merge)
     )
 
 
@@ -52,6 +51,7 @@ def refused_while_writing(spark: SparkSession, findings: Findings, *, private: b
         reserved_names(merge, basis.decision, matches, write)
         or ambiguity(merge.statement, findings.conflicts)
         or feed_names(merge, matches, write)
+        or reads_input_file(merge, basis.decision, matches)
         or partition_names(merge, matches, target.detail, basis.confs)
         or failing_condition(spark, merge, source, matches, write, private=private)
         or first_of(

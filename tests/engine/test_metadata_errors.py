@@ -388,6 +388,17 @@ def test_the_numbers_that_keep_a_delete_from_the_feed_twice_break_a_merge(
     foreseen(shop, merge(table, clauses, twice).replace("ON", f"ON s.{source} > 1 AND"), condition)
 
 
+@pytest.mark.thorough
+def test_an_input_file_is_known_where_delta_materializes_the_source(shop: Any) -> None:
+    shop.sql("CREATE TABLE files USING delta AS SELECT id, '' AS f FROM range(2)")
+    of_file = INSERT + "(id, f) VALUES (s.id, input_file_name())"
+    foreseen(shop, merge("files", of_file), "MULTI_SOURCES_UNSUPPORTED_FOR_EXPRESSION")
+    commits(shop, merge("files", f"{UPDATE} f = 'x' {of_file}", "(SELECT id FROM src LIMIT 2)"))
+    commits(
+        shop, merge("files", UPDATE + "f = input_file_name()", "(SELECT id + rand() * 0 AS id FROM VALUES 1L AS x(id))")
+    )
+
+
 @pytest.mark.parametrize(
     ("partitioned", "feed", "clauses", "condition"),
     [

@@ -71,13 +71,21 @@ def test_a_condition_must_be_boolean() -> None:
     assert "t.v is of type INT" in refused.message
 
 
+def reads(clauses: str, touched: bool = True, materialize: bool = False) -> str | None:
+    matches: Any = SimpleNamespace(touched=["a file"] if touched else [])
+    decision: Any = SimpleNamespace(materialize=materialize)
+    refused = reads_input_file(analyzed(clauses), decision, matches)
+    return refused and refused.message
+
+
 def test_values_of_both_sides_have_no_input_file() -> None:
-    assert reads_input_file(analyzed(UPDATE)) is None
-    refused = reads_input_file(analyzed("WHEN MATCHED THEN UPDATE SET v = upper(INPUT_FILE_NAME())"))
-    assert refused is not None
-    assert refused.message.startswith("input_file_name()")
-    in_condition = "WHEN MATCHED AND input_file_name() = 'a' THEN DELETE"
-    assert reads_input_file(analyzed(in_condition)) is None
+    assert reads(UPDATE) is None
+    of_file = "WHEN MATCHED THEN UPDATE SET v = upper(INPUT_FILE_NAME())"
+    assert str(reads(of_file)).startswith("input_file_name()")
+    assert reads(of_file, touched=False) is None, "nothing is updated"
+    assert reads(of_file, materialize=True) is None, "a source that is materialized has no files"
+    assert reads("WHEN MATCHED AND input_file_name() = 'a' THEN DELETE") is None
+    assert reads("WHEN NOT MATCHED THEN INSERT (v) VALUES (input_file_name())", touched=False) is not None
 
 
 def test_several_matches_are_no_error_where_the_one_clause_deletes() -> None:
