@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import ClassVar
 
 from textual import on
@@ -15,6 +16,14 @@ from console.dialogs.dialog import Dialog
 from console.words.visible import visible
 
 Check = Callable[[str], "str | None"]
+
+
+def expanded(path: str) -> Path:
+    """With the home of a user in place of ``~``; as it is typed where there is no such user."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
 
 
 class PathDialog(Dialog[str]):
@@ -85,13 +94,21 @@ class PathDialog(Dialog[str]):
 
     def _take(self, *, insist: bool) -> None:
         path = self.query_one(Input).value.strip()
-        complaint = self.MISSING if not path else self._check(path)
-        if complaint is None and not insist and self._ask_twice is not None:
-            complaint = self._ask_twice(path)
+        try:
+            complaint = self._complaint(path, insist=insist)
+        except OSError as error:
+            # of a folder that may not be searched, or a name that is too long
+            complaint = f"{error.strerror or error}. Name another place."
         if complaint is None:
             self.dismiss(path)
         else:
             self.query_one(".complaint", Static).update(Content(visible(complaint)))
+
+    def _complaint(self, path: str, *, insist: bool) -> str | None:
+        complaint = self.MISSING if not path else self._check(path)
+        if complaint is None and not insist and self._ask_twice is not None:
+            return self._ask_twice(path)
+        return complaint
 
 
 class NameDialog(PathDialog):

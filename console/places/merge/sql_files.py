@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from console.dialogs.path import PathDialog
+from console.dialogs.path import PathDialog, expanded
 from console.dialogs.pick import Choice
 from console.drafts import Draft
 
@@ -22,14 +22,6 @@ def typed_path(typed: str) -> Choice | None:
     if "/" not in path and not path.lower().endswith(".sql"):
         return None
     return Choice(f"file {expanded(path)}", path, "the file of this path")
-
-
-def expanded(path: str) -> Path:
-    """With the home of a user in place of ``~``; as it is typed where there is no such user."""
-    try:
-        return Path(path).expanduser()
-    except RuntimeError:
-        return Path(path)
 
 
 def demo_merges(home: Path) -> list[Choice]:

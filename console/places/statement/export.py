@@ -7,10 +7,9 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from console.dialogs.path import PathDialog
+from console.dialogs.path import PathDialog, expanded
 from console.words.format import count
 from engine.files import write_private
 
@@ -28,7 +27,7 @@ def ask_where_to_export(place: Place, table: Table, name: str) -> None:
         value=f"{name}.csv",
         accept_label="export",
         check=_why_not,
-        ask_twice=lambda path: _exists(place) if _file(path).exists() else None,
+        ask_twice=lambda path: _exists(place) if expanded(path).exists() else None,
     )
     place.app.push_screen(dialog, partial(_export, place, table))
 
@@ -80,12 +79,8 @@ def _text(value: float | str | None) -> str | None:
     return None if value is None else str(value)
 
 
-def _file(path: str) -> Path:
-    return Path(path).expanduser()
-
-
 def _why_not(path: str) -> str | None:
-    target = _file(path)
+    target = expanded(path)
     if target.suffix.lower() not in WRITERS:
         return "The name ends in .csv, .json or .parquet."
     return None if target.parent.is_dir() else f"There is no directory {target.parent}."
@@ -98,7 +93,7 @@ def _exists(place: Place) -> str:
 def _export(place: Place, table: Table, path: str | None) -> None:
     if path is None:
         return
-    target = _file(path)
+    target = expanded(path)
     write = WRITERS[target.suffix.lower()]
     place.ask(
         "export",

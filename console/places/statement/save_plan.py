@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from console.dialogs.path import PathDialog
+from console.dialogs.path import PathDialog, expanded
 from console.words.format import short_id
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ def ask_where_to_save(place: Place, plan: AnyPlan) -> None:
 
 
 def _why_not(path: str) -> str | None:
-    target = Path(path).expanduser()
+    target = expanded(path)
     if target.is_dir():
         return "That is a directory."
     if not target.parent.is_dir():
@@ -39,13 +38,13 @@ def _why_not(path: str) -> str | None:
 
 def _exists(place: Place, path: str) -> str | None:
     warning = place.console_app.with_keys("It exists already: {path.insist} overwrites it.")
-    return warning if Path(path).expanduser().exists() else None
+    return warning if expanded(path).exists() else None
 
 
 def _save(place: Place, plan: AnyPlan, path: str | None) -> None:
     if path is None:
         return
-    target = Path(path).expanduser()
+    target = expanded(path)
     place.ask(
         "save",
         lambda: place.backend.save_plan(plan, target),
