@@ -127,11 +127,12 @@ class DraftStore:
                 write_private(kept.with_suffix(".params.json"), json.dumps(draft.params), durable=True)
             return kept
 
-    def discard(self, name: str) -> None:
-        """Forget the draft of that name. Raises OSError."""
+    def discard(self, name: str, sequence: int) -> None:
+        """Forget the draft of that name, and what was saved of it before ``sequence``. Raises OSError."""
         with self._lock:
             for path in (self._folder / f"{name}.sql", self._folder / f"{name}.params.json"):
                 path.unlink(missing_ok=True)
+            self._newest[name] = sequence
 
     def _load_params(self, name: str) -> dict[str, str]:
         try:

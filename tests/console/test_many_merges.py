@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
 from console.drafts import Draft, DraftStore, OwnDrafts
+from console.places.merge.merge import MergePlace
 from tests.console import samples
-from tests.console.drive import console
+from tests.console.drive import Operator, console
 from tests.console.fake_backend import FakeBackend
 from tests.console.samples import MERGE_SQL
 
@@ -147,3 +153,51 @@ async def test_merges_that_were_left_open_are_named_by_their_table_before_one_go
         await operator.press("2")
         await operator.sees(FIRST, SECOND)
         assert not [place for place in operator.app.open_places() if getattr(place, "number", 1) == 2]
+
+
+async def with_a_second_merge(operator: Operator, sql: str) -> MergePlace:
+    await operator.warm()
+    await operator.write(MERGE_SQL)
+    await operator.press("alt+n")
+    await operator.sees("2 new")
+    place = operator.merge
+    place.editor.replace_all(sql)
+    await operator.pilot.pause()
+    return place
+
+
+async def test_a_closed_merge_keeps_the_values_of_its_parameters(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        place = await with_a_second_merge(operator, "MERGE INTO a USING b ON a.x = :day")
+        place.pane.query_one("#parameters").query_one(Input).value = "2024-01-31"
+        await operator.until(lambda: place.pane.params == {"day": "2024-01-31"})
+        await operator.press("escape", "X")
+        await operator.sees("The text is kept in drafts/merge-2.before-1.sql")
+    assert DraftStore(backend.home).load("merge-2.before-1").params == {"day": "2024-01-31"}
+
+
+async def test_a_merge_whose_text_cannot_be_put_aside_stays_open_and_goes_on_being_saved(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device", "merge-2.before-1.sql")
+
+    async with console(backend, size=(120, 36)) as operator:
+        place = await with_a_second_merge(operator, "MERGE INTO a")
+        with monkeypatch.context() as full:
+            full.setattr("console.drafts.write_private", is_full)
+            await operator.press("escape", "X")
+            await operator.sees("The text could not be put aside", "The merge stays open.")
+        assert operator.app.screen is place
+        place.editor.replace_all("MERGE INTO other")
+        await operator.until(lambda: DraftStore(backend.home).load("merge-2").sql == "MERGE INTO other")
+        await operator.press("X")
+        await operator.sees("The text is kept in drafts/merge-2.before-1.sql")
+
+
+def test_a_save_that_waited_while_its_draft_was_forgotten_does_not_bring_it_back(tmp_path: Path) -> None:
+    store = DraftStore(tmp_path)
+    store.save("merge-2", Draft("a"), 0)
+    store.discard("merge-2", 2)
+    store.save("merge-2", Draft("late"), 1)
+    assert store.names() == []

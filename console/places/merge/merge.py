@@ -137,7 +137,12 @@ class MergePlace(FormSqlPlace):
         if self.operation is not None:
             self.notify(self._busy(self.operation, "now; wait for it, or {merge.cancel} cancels it."))
             return
-        if (kept := self.pane.discard()) is not None:
+        try:
+            kept = self.pane.discard()
+        except OSError as error:
+            self.notify(f"The text could not be put aside: {error}. The merge stays open.", severity="error")
+            return
+        if kept is not None:
             self.app.notify(f"The text is kept in drafts/{kept.name}.")
         self.app.run_worker(self.console_app.close_merge(self.number), name="close merge")
 

@@ -165,13 +165,16 @@ class ComposePane(Vertical, Asking):
         return target_of(self.text)
 
     def discard(self) -> Path | None:
-        """Put the text aside for good, and forget the draft. Where it is kept, or None where there is nothing."""
+        """Put the text aside for good, and forget the draft. Where it is kept, or None where there is nothing.
+
+        Raises OSError; then the text goes on being saved.
+        """
+        kept = self._drafts.keep(self.draft_name, Draft(self.text, self.params))
+        self._drafts.discard(self.draft_name, next(self._saves))
         for timer in (self._save_timer, self._validate_timer):
             if timer is not None:
                 timer.stop()
-        kept = self._drafts.keep(self.draft_name, Draft(self.text))
         self._latest = None
-        self._drafts.discard(self.draft_name)
         return kept
 
     def focus_parameters(self) -> None:
