@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -11,11 +11,13 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from console.widgets.lines import KeyLine, Rule, TopLine
-from console.work import Asking
+from console.work import Asking, Failure
 
 if TYPE_CHECKING:
     from console.backend import Backend
     from console.widgets.page_view import PageView
+
+T = TypeVar("T")
 
 
 class Place(Screen[None], Asking):
@@ -46,6 +48,29 @@ class Place(Screen[None], Asking):
     def here(self) -> object:
         """What the user is at: what was to go on from here is dropped if this is another by then."""
         return self.is_current
+
+    def ask_here(
+        self,
+        group: str,
+        call: Callable[[], T],
+        done: Callable[[T], None],
+        failed: Callable[[Failure], None],
+        *,
+        ended: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Ask for what the user is to go on with: it opens a dialog, or puts other text or another place here."""
+        self.ask(group, call, self.unless_covered(done), failed, of=self.here, ended=ended)
+
+    def unless_covered(self, go_on: Callable[[T], None]) -> Callable[[T], None]:
+        """Go on with an answer, but not above or below a dialog that is open by then: its keys are not meant for it."""
+
+        def answered(answer: T) -> None:
+            if self.app.screen is self:
+                go_on(answer)
+            else:
+                self.notify("The answer came while a dialog was open: ask for it again.")
+
+        return answered
 
     def spark_is_starting(self) -> None:
         """The first frame is drawn and Spark was asked for. To be overridden."""

@@ -407,3 +407,53 @@ async def test_an_answer_that_comes_while_the_console_closes_is_dropped(backend:
     question = Question("late", 1, of=lambda: None, was=None, spark=0, ended=lambda: shown.append("ended"))
     app._on_answered(Answered(question, lambda: shown.append("delivered")))
     assert shown == ["ended"]
+
+
+@pytest.mark.parametrize("open_dialog", ["ctrl+q", "f1"])
+async def test_no_undo_is_asked_about_above_another_dialog(backend: FakeBackend, open_dialog: str) -> None:
+    """A confirm key that is meant for one would reach the other."""
+    backend.hold("plan_undo")
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.press("3")
+        await operator.sees("u takes it back")
+        await operator.press("u")
+        await operator.until(lambda: backend.called("plan_undo"))
+        await operator.press(open_dialog)
+        dialog = operator.app.screen
+        assert isinstance(dialog, Dialog)
+        backend.release("plan_undo")
+        await operator.sees("The answer came while a dialog was open")
+        assert operator.app.screen is dialog
+        await operator.press("escape", "u")
+        await operator.sees("Undo operation")
+
+
+@pytest.mark.parametrize("key", ["e", "p"])
+async def test_no_other_place_comes_below_a_dialog(backend: FakeBackend, key: str) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.warm()
+        await operator.press("3")
+        await operator.sees("u takes it back")
+        backend.hold("operation")
+        await operator.press("down", key, "f1")
+        dialog = operator.app.screen
+        backend.release("operation")
+        await operator.sees("The answer came while a dialog was open")
+        assert operator.app.screen is dialog
+        assert not backend.called("plan")
+
+
+async def test_no_text_is_replaced_below_a_dialog(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        backend.hold("operation")
+        await operator.press("o")
+        await operator.sees("Open a merge", "sales.customers")
+        await operator.press(*"customers", "enter")
+        await operator.until(lambda: backend.called("operation"))
+        await operator.press("c")
+        backend.release("operation")
+        await operator.sees("The answer came while a dialog was open")
+        assert operator.merge.editor.text == MERGE_SQL
+        assert isinstance(operator.app.screen, CommitDialog)

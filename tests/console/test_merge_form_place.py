@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from console.dialogs.help import HelpDialog
 from console.drafts import Draft, DraftStore
 from console.statements.merge_form import Part
 from engine.model.browse import Column
@@ -239,3 +240,17 @@ async def test_a_merge_from_elsewhere_stays_in_the_form_that_can_show_it(backend
         operator.merge.use_draft(Draft(MERGE_SQL.replace("orders_feed", "other_feed")))
         await operator.until(lambda: operator.merge.form_pane.box("source").text == "other_feed")
         assert operator.merge.view == "form"
+
+
+async def test_no_clause_is_opened_above_another_dialog(backend: FakeBackend) -> None:
+    backend.hold("table_columns")
+    async with console(backend, size=(120, 36)) as operator:
+        await form_of(operator, OWN)
+        await operator.press("escape", "a", "f1")
+        help_dialog = operator.app.screen
+        assert isinstance(help_dialog, HelpDialog)
+        backend.release("table_columns")
+        await operator.sees("The answer came while a dialog was open")
+        assert operator.app.screen is help_dialog
+        await operator.press("escape", "a")
+        await operator.sees("New clause")

@@ -27,7 +27,7 @@ def create_like(place: Place, name: str) -> None:
     def look() -> TableForm:
         return like(proposed_name(name, "like"), place.backend.table_state(name))
 
-    place.ask("like", look, use, partial(_tell, place), of=place.here)
+    place.ask_here("like", look, use, partial(_tell, place))
 
 
 def clone_to_rehearse(place: Place, name: str, version: int | None) -> None:
@@ -40,13 +40,7 @@ def clone_to_rehearse(place: Place, name: str, version: int | None) -> None:
     if version is not None:
         use(version)
     else:
-        place.ask(
-            "clone",
-            lambda: place.backend.table_detail(name).version,
-            use,
-            partial(_tell, place),
-            of=place.here,
-        )
+        place.ask_here("clone", lambda: place.backend.table_detail(name).version, use, partial(_tell, place))
 
 
 def _create(place: Place) -> CreatePlace:

@@ -43,12 +43,11 @@ class Undoing(Place):
         self.notify(
             self.with_keys("Looking at what would come back… {history.back} leaves it, {app.cancel_work} ends it.")
         )
-        self.ask(
+        self.ask_here(
             "plan_undo",
             lambda: self.backend.plan_undo(op_id, operation_id=looking),
             self._ask_undo,
             self._look_failed,
-            of=self.here,
             ended=lambda: app.end(looking),
         )
 

@@ -98,10 +98,4 @@ def _with_sides(place: StatementPlace, form: MergeForm, use: Callable[[Sides], N
         columns, of_source = (() if name.startswith("(") else catalog.try_columns(name) for name in names)
         return made(columns, of_source)
 
-    place.ask(
-        "sides",
-        look,
-        use,
-        lambda _: use(Sides(target=form.target)),
-        of=lambda: (place.here(), place.view),
-    )
+    place.ask_here("sides", look, use, place.unless_covered(lambda _: use(Sides(target=form.target))))

@@ -83,12 +83,11 @@ def _source_chosen(place: Place, target: str, source: str | None) -> None:
         columns = catalog.ask_columns(target)
         return sides(target, columns, source, catalog.ask_columns(source)) if source else sides(target, columns, None)
 
-    place.ask(
+    place.ask_here(
         "propose",
         look,
         partial(_use, place),
-        partial(_use_names_only, place, target, source),
-        of=place.here,
+        place.unless_covered(partial(_use_names_only, place, target, source)),
     )
 
 

@@ -153,10 +153,9 @@ def _open(place: StatementPlace, store: DraftStore, key: str | None) -> None:
         else:
             use_recorded(place, draft)
 
-    place.ask(
+    place.ask_here(
         "open-merge",
         load,
         opened,
         lambda failure: place.notify(f"It cannot be opened: {failure}", severity="error"),
-        of=place.here,
     )

@@ -66,10 +66,9 @@ def ask_for_file(place: StatementPlace) -> None:
 
 def open_file(place: StatementPlace, path: Path) -> None:
     """Put the text of a file into the editor."""
-    place.ask(
+    place.ask_here(
         "open-merge",
         lambda: Draft(read_sql(path)),
         place.use_draft,
         lambda failure: place.notify(f"It cannot be opened: {failure}", severity="error"),
-        of=place.here,
     )

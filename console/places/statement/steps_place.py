@@ -129,7 +129,7 @@ class StepsPlace(Place):
 
     @override
     def here(self) -> object:
-        return self.is_current, self.pane.text
+        return self.is_current, self.view, self.pane.text
 
     @property
     def plan_id(self) -> str:
