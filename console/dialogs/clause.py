@@ -127,22 +127,23 @@ class ClauseDialog(Dialog[FormClause]):
             assignments=() if star or action == "delete" else tuple(self._assignments()),
         )
 
+    @property
+    def _another(self) -> tuple[str, str]:
+        """The column that is typed below the others, and its SQL."""
+        return self.query_one("#more", TextBox).text.strip(), self.query_one("#as", TextBox).text.strip()
+
     def _assignments(self) -> Iterable[tuple[str, str]]:
         if not self.query("#more"):
             return
         yield from self.query_one(ColumnRows).assignments
-        column, expression = (self.query_one(id, TextBox).text.strip() for id in ("#more", "#as"))
-        if column and expression:
-            yield column, expression
+        if all(self._another):
+            yield self._another
 
     @on(Input.Submitted)
     @on(Button.Pressed, "#accept")
     def action_accept(self) -> None:
         one = self.clause
-        complaint = ""
-        if one.by_columns and one.action_kind != "delete" and not one.star and not one.assignments:
-            complaint = "Which columns? Write an expression beside one, or take all."
-        complaint = complaint or self._complaint(one)
+        complaint = self._columns_complaint(one) or self._complaint(one)
         line = self.query_one("#complaint", Static)
         line.update(Content(complaint))
         if complaint:
@@ -150,6 +151,14 @@ class ClauseDialog(Dialog[FormClause]):
             self.call_after_refresh(line.scroll_visible, animate=False)
         else:
             self.dismiss(one)
+
+    def _columns_complaint(self, one: FormClause) -> str:
+        if not one.by_columns or one.action_kind == "delete" or one.star:
+            return ""
+        column, expression = self._another
+        if bool(column) != bool(expression):
+            return f"Another column has no {'SQL' if column else 'name'}: write both, or neither."
+        return "" if one.assignments else "Which columns? Write an expression beside one, or take all."
 
     @on(Button.Pressed, "#refuse")
     def _refused(self) -> None:

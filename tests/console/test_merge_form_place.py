@@ -254,3 +254,18 @@ async def test_no_clause_is_opened_above_another_dialog(backend: FakeBackend) ->
         assert operator.app.screen is help_dialog
         await operator.press("escape", "a")
         await operator.sees("New clause")
+
+
+async def test_half_of_another_column_is_a_complaint_and_never_left_out(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await form_of(operator, OWN)
+        await operator.press("escape", "down", "enter")
+        await operator.sees("WHEN MATCHED", "all columns")
+        await operator.press("tab", "space", "tab", "space")
+        for box, word in (("#more", "SQL"), ("#as", "name")):
+            operator.app.screen.query_one(box).focus()
+            await operator.press("a", "enter")
+            await operator.sees(f"Another column has no {word}: write both, or neither.")
+            await operator.press("backspace")
+        await operator.press("enter")
+        await dialog(operator, False)
