@@ -12,6 +12,7 @@ from console.status import Job
 from console.widgets.grid import Grid
 from console.widgets.parameters import Parameters
 from engine.commit.policy import Policy
+from engine.model.errors import EngineError
 from engine.model.operation import UndoPlan
 from engine.model.plans import OperationDetail
 from engine.session.store_watch import Silence
@@ -546,3 +547,46 @@ async def test_the_policy_asks_for_the_tables_name_before_an_undo_too(
         await operator.press("shift+tab", *"sales.orders")
         await operator.press("ctrl+y")
         await operator.until(lambda: backend.called("undo"))
+
+
+def breaks(backend: FakeBackend, monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
+    """This operation cannot be read."""
+    looked = backend.operation
+
+    def operation(op_id: str) -> OperationDetail:
+        if op_id == broken:
+            raise EngineError("BROKEN", "the plan of it cannot be read")
+        return looked(op_id)
+
+    monkeypatch.setattr(backend, "operation", operation)
+
+
+async def test_an_operation_that_cannot_be_read_leaves_no_error_under_another(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    breaks(backend, monkeypatch, backend.ledger[1].op_id)
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.press("3")
+        await operator.sees("u takes it back")
+        await operator.press("down")
+        await operator.sees("the plan of it cannot be read")
+        await operator.press("up")
+        await operator.misses("the plan of it cannot be read")
+        await operator.sees("u takes it back")
+
+
+@pytest.mark.parametrize("key", [(), ("e",)])
+async def test_an_operation_that_cannot_be_read_leaves_the_plots(
+    backend: FakeBackend, monkeypatch: pytest.MonkeyPatch, key: tuple[str, ...]
+) -> None:
+    breaks(backend, monkeypatch, backend.ledger[1].op_id)
+    async with console(backend, size=(120, 40)) as operator:
+        await operator.press("3")
+        await operator.sees("DEVIATED")
+        await operator.press("right_square_bracket", "right_square_bracket")
+        await operator.sees("The newest 2 merges of those listed")
+        await operator.press("down", *key)
+        await operator.sees("The operation cannot be read: [BROKEN]", "The newest 2 merges of those listed")
+        # another view is of the operation again
+        await operator.press("left_square_bracket")
+        await operator.misses("The newest 2 merges of those listed")

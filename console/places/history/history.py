@@ -34,6 +34,7 @@ from engine.recovery.why_not_undone import why_not_undone
 if TYPE_CHECKING:
     from console.places.statement.statement import StatementPlace
     from console.widgets.page import Page
+    from console.work import Failure
     from engine.model.operation import Operation, Outcome
     from engine.model.plans import OperationDetail
 
@@ -226,9 +227,18 @@ class HistoryPlace(Undoing):
             "operation",
             lambda: self.backend.operation(op_id),
             self._show,
-            self.detail_view.fail,
+            self._not_read,
             of=lambda: self.op_id,
         )
+
+    def _not_read(self, failure: Failure) -> None:
+        """None is shown below, so that each row is asked for again."""
+        self.detail = None
+        self.refresh_bindings()
+        if self.view == "plots":
+            self.notify(f"The operation cannot be read: {failure}", severity="error")
+        else:
+            self.detail_view.fail(failure)
 
     def _show(self, detail: OperationDetail) -> None:
         self.detail = detail
@@ -263,9 +273,7 @@ class HistoryPlace(Undoing):
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in ("cycle", "view"):
-            return self.detail is not None
-        if action in ("edit_again", "copy_sql"):
+        if action in ("cycle", "view", "edit_again", "copy_sql"):
             return self.selected is not None
         if action == "plan_again":
             return self.selected is not None and self.selected.kind == "merge"
@@ -284,6 +292,8 @@ class HistoryPlace(Undoing):
             self._plot()
         elif self.detail is not None:
             self._show(self.detail)
+        else:
+            self._look()
 
     def action_cycle(self, step: int) -> None:
         names = [name for name, _ in VIEWS]
@@ -324,7 +334,7 @@ class HistoryPlace(Undoing):
         if (detail := self._detail_of_selected) is not None:
             use(detail)
         else:
-            self.ask("use", lambda: self.backend.operation(one.op_id), use, self.detail_view.fail, of=self.here)
+            self.ask_here("use", lambda: self.backend.operation(one.op_id), use, self._not_read)
 
     def _plan_again(self, detail: OperationDetail) -> None:
         from console.places.merge.saved import draft_of, use_recorded
