@@ -267,9 +267,9 @@ class SparkBackend(SparkTables):
         from engine.commit.verify import as_accepted, expected_of, not_verified, verify
         from engine.model.errors import EngineError
 
-        running = self._session_to_run(plan, operation_id)
-        # a file that is broken is told before anything is written
+        # a file that is broken is told before anything is written, and before the session counts as busy
         expected = self._expectations() if self.policy.verify else ()
+        running = self._session_to_run(plan, operation_id)
 
         def work(say: OnProgress) -> Outcome:
             spark, ledger, tag = running.spark, self._ledger(), operation_id

@@ -160,6 +160,19 @@ def test_what_is_cancelled_as_the_console_ends_is_interrupted_before_its_session
     assert told == ["commit", "it is there", "let go"]
 
 
+def test_expectations_that_are_broken_leave_the_session_of_the_plan_to_be_closed(tmp_path: Path, keeper: Any) -> None:
+    keeper.policy = Policy(verify=True)
+    (tmp_path / "expect").mkdir()
+    (tmp_path / "expect" / "broken.yml").write_text("expect: [")
+    plan, session = a_plan(), Kept()
+    keeper._sessions.keep(plan.plan_id, session)
+    with pytest.raises(UsageError):
+        keeper.apply(plan, accept=(), operation_id="commit", on_progress=print)
+    for number in range(KEPT_PLANS):
+        keeper._sessions.keep(str(number), Kept())
+    assert session.closed
+
+
 OLDER = Engines(spark="4.0.1", delta="4.3.1", deltamerge="0.1.0")
 
 
