@@ -12,8 +12,8 @@ from textual.widget import Widget
 from textual.widgets import Button, Static
 
 from console.dialogs.dialog import Dialog
+from console.widgets.cell_lines import CellLines
 from console.widgets.page import Paragraph
-from console.widgets.sentences import Sentences
 from console.words.visible import visible
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ class RowDialog(Dialog[None]):
     AUTO_FOCUS = "#close"
     HELP = "One row in full. The arrow keys go from cell to cell; a cell or the whole row can be copied."
     DEFAULT_CSS = """
-    RowDialog .-chosen { background: $block-cursor-blurred-background; }
     RowDialog #hint { width: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -51,15 +50,13 @@ class RowDialog(Dialog[None]):
         super().__init__()
         self._title = title
         self._lines = list(lines)
-        self._at = 0
 
     def title_text(self) -> str:
         return visible(self._title)
 
     def compose_content(self) -> Iterable[Widget]:
         width = max((len(visible(name)) for name, _, _ in self._lines), default=0)
-        for at, line in enumerate(self._lines):
-            yield Sentences([self._line(line, width)], classes="-chosen" if at == 0 else "")
+        yield CellLines(self._line(line, width) for line in self._lines)
 
     def compose_buttons(self) -> Iterable[Widget]:
         hint = "{row.copy_cell} copies the cell, {row.copy} the row"
@@ -71,14 +68,12 @@ class RowDialog(Dialog[None]):
         self.dismiss(None)
 
     def action_move(self, step: int) -> None:
-        cells = self.query("#content Sentences")
-        self._at = min(max(self._at + step, 0), len(cells) - 1)
-        for at, cell in enumerate(cells):
-            cell.set_class(at == self._at, "-chosen")
-        cells[self._at].scroll_visible(animate=False)
+        cells = self.query_one(CellLines)
+        cells.choose(cells.chosen + step)
+        self.query_one("#content").scroll_to_region(cells.chosen_region, animate=False)
 
     def action_copy_cell(self) -> None:
-        name, old, new = self._lines[self._at]
+        name, old, new = self._lines[self.query_one(CellLines).chosen]
         self.app.copy_to_clipboard(_shown(old if old == new else new))
         self.notify(f"Copied {visible(name)}.")
 
