@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
@@ -109,20 +111,18 @@ class DeltaMergeApp(SparkApp):
         for theme in themes:
             self.register_theme(theme)
         wanted, unknown = theme_named(settings.theme, themes)
-        notices = [*settings.notices, *complaints, *unknown]
+        self._start_notices = [*settings.notices, *complaints, *unknown]
         if wanted in self.available_themes:
             # without notifying watchers: nothing is drawn yet
             self.set_reactive(App.theme, wanted)
-        self._start_notices = notices
         self._wanted_keys = settings.keys
         self.keymap: Mapping[str, str] = {}
         """The keys that the operator chose, by the id of their binding."""
 
     def on_mount(self) -> None:
         self.set_class(self.plain, "-ascii")
-        for number in self.merges:
-            if number != 1:
-                self._open_merge(number)
+        for number in self.merges.keys() - {1}:
+            self._open_merge(number)
         if self._initial != self.DEFAULT_MODE and self._initial in self.MODES:
             self.go_to(self._initial)
         self.record(f"The console opened on {self.backend.endpoint}.")
@@ -135,6 +135,10 @@ class DeltaMergeApp(SparkApp):
         self.set_interval(HEARTBEAT_SECONDS, self._check_alive)
         self.set_interval(1.0, self._tell_of_the_store)
         self.set_interval(LEDGER_SECONDS, self._watch_the_ledger)
+        if not self.is_headless:
+            # a terminal that is closed, or a shutdown: drafts are saved as at any other end
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                asyncio.get_running_loop().add_signal_handler(number, self.exit, None, 128 + number)
         garbage.by_hand()
         self.set_interval(REST_SECONDS, self._collect_garbage)
 
