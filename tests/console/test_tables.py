@@ -8,7 +8,7 @@ from textual.widgets import Input
 from console.places.tables.statistics_page import statistics_page
 from console.places.tables.tables import TablesPlace, file_name
 from console.widgets.table_tree import TableTree
-from engine.model.browse import Column
+from engine.model.browse import Column, TableRef
 from engine.model.errors import EngineError, UnreachableError
 from tests.console import samples
 from tests.console.drive import ORDERS, Operator, console
@@ -263,6 +263,20 @@ async def test_o_lists_the_delta_tables_of_a_directory(backend: FakeBackend) -> 
         await operator.until(lambda: len(backend.called("find_tables")) == 2)
         await operator.sees("/lake/ (1)", "events")
         await operator.misses("loading")
+
+
+async def test_a_directory_that_is_called_like_a_schema_is_listed_beside_it(backend: FakeBackend) -> None:
+    async with console(backend) as operator:
+        await operator.sees("orders_feed")
+        backend.hold("list_tables")
+        await operator.press("r")
+        await operator.until(lambda: ("sales",) in backend.called("list_tables")[2:])
+        await operator.press("o", *"sales", "enter")
+        await operator.sees("sales/ (1)")
+        backend.new_tables = [TableRef(name="sales.new_one", schema_name="sales", table="new_one", is_delta=True)]
+        backend.release("list_tables")
+        # the fake has it in both schemas
+        await operator.until(lambda: operator.screen.count("new_one") == 2, "the tables of both schemas")
 
 
 async def test_the_filter_finds_names_by_letters_in_their_order(backend: FakeBackend) -> None:

@@ -137,7 +137,7 @@ class TableList(Vertical, Asking):
         backend, name = self.console_app.backend, group.name
         list_tables = backend.find_tables if group.is_directory else backend.list_tables
         self.ask(
-            f"tables:{name}",
+            _question(group),
             lambda: list_tables(name),
             partial(self._tables_listed, group),
             partial(self._tables_not_listed, group),
@@ -151,7 +151,7 @@ class TableList(Vertical, Asking):
         group.tables = tables
         group.error = ""
         self._draw()
-        if not any(self.is_asking(f"tables:{one.name}") for one in self.groups):
+        if not any(self.is_asking(_question(one)) for one in self.groups):
             backend, schemas = self.console_app.backend, [one for one in self.groups if not one.is_directory]
             listed = [table for one in schemas for table in one.tables or ()]
             # what could not be remembered is listed by Spark the next time
@@ -209,7 +209,7 @@ class TableList(Vertical, Asking):
         if event.value:
             # a filter looks into schemas that were not opened yet
             for group in self.groups:
-                if group.tables is None and not self.is_asking(f"tables:{group.name}"):
+                if group.tables is None and not self.is_asking(_question(group)):
                     self._load_group(group)
         self._draw()
 
@@ -217,6 +217,11 @@ class TableList(Vertical, Asking):
     def _filter_done(self, event: Input.Submitted) -> None:
         event.stop()
         self.table_tree.focus()
+
+
+def _question(group: Group) -> str:
+    """What the tables of a group are asked for under: a directory may be called like a schema."""
+    return f"{'directory' if group.is_directory else 'schema'}:{group.name}"
 
 
 def _by_schema(tables: Sequence[TableRef]) -> list[Group]:
