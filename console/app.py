@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, cast
@@ -29,6 +28,7 @@ from console.spark_app import HEARTBEAT_SECONDS, LEDGER_SECONDS, SparkApp
 from console.specs import PLACES
 from console.status import Job, LogLine, Status
 from console.themes import load_themes, theme_named
+from console.told_to_end import when_told_to_end
 from console.widgets.key_order import KeyOrder
 from console.widgets.keys import key_name
 from console.widgets.scrollbars import draw_scroll_bars
@@ -136,9 +136,7 @@ class DeltaMergeApp(SparkApp):
         self.set_interval(1.0, self._tell_of_the_store)
         self.set_interval(LEDGER_SECONDS, self._watch_the_ledger)
         if not self.is_headless:
-            # a terminal that is closed, or a shutdown: drafts are saved as at any other end
-            for number in (signal.SIGTERM, signal.SIGHUP):
-                asyncio.get_running_loop().add_signal_handler(number, self.exit, None, 128 + number)
+            when_told_to_end(partial(self._quit_confirmed, True))
         garbage.by_hand()
         self.set_interval(REST_SECONDS, self._collect_garbage)
 
@@ -326,12 +324,12 @@ class DeltaMergeApp(SparkApp):
         )
         self.push_screen(dialog, self._quit_confirmed)
 
-    def _quit_confirmed(self, confirmed: bool | None) -> None:
-        if not confirmed:
-            return
-        self.cancel_jobs(list(self._jobs), self.exit)
-        # a server that does not answer must not keep the terminal
-        self.set_timer(QUIT_PATIENCE_SECONDS, self.exit)
+    def _quit_confirmed(self, confirmed: bool | None, code: int = 0) -> None:
+        if confirmed:
+            leave = partial(self.exit, None, code)
+            self.cancel_jobs(list(self._jobs), leave)
+            # a server that does not answer must not keep the terminal
+            self.set_timer(QUIT_PATIENCE_SECONDS, leave)
 
     # Help and palette
 
