@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from engine.expect.expectation import Expectation, HistoryRows, parts_of
 from engine.sql.char_types import declared_type
-from engine.sql.names import quote, string
+from engine.sql.names import names_path, quote, string
 from engine.sql.store_types import ddl
 
 if TYPE_CHECKING:
@@ -203,7 +203,9 @@ def _is_own(parts: Sequence[str], table: Table) -> bool:
 
 def full_name(parts: Sequence[str], around: Around) -> tuple[str, ...]:
     """The parts of a table's name with the current catalog and schema, as far as they are known, before a shorter
-    one."""
+    one that is no path."""
+    if names_path(parts):
+        return tuple(parts)
     return (*(part for part in around[: max(3 - len(parts), 0)] if part), *parts)
 
 

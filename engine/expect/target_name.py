@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engine.expect.queries import Around, full_name, same_table
 from engine.expect.read_expectations import Declared
 from engine.model.errors import ENDS_ALL, EngineError
-from engine.sql.names import quote
+from engine.sql.names import names_path, quote
 from engine.table.table_state import catalog_entry, plain
 from engine.table.tables import name_parts
 
@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 
 def is_path(name: str) -> bool:
     """Whether a target is named by its path: delta.`/path`."""
-    return _by_path(name_parts(name))
-
-
-def _by_path(parts: Sequence[str]) -> bool:
-    return parts[0].lower() == "delta"
+    return names_path(name_parts(name))
 
 
 def target_parts(
@@ -49,7 +45,7 @@ def of_table(declared: Sequence[Declared], parts: Sequence[str], path: str) -> t
 
 
 def _is_path_of(parts: Sequence[str], path: str) -> bool:
-    return len(parts) == 2 and _by_path(parts) and plain(parts[1]) == plain(path)
+    return names_path(parts) and plain(parts[1]) == plain(path)
 
 
 def _is_at(spark: SparkSession, parts: Sequence[str], path: str) -> bool:

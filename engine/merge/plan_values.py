@@ -13,6 +13,7 @@ from engine.merge.prepare_source import PreparedSource
 from engine.model.plan import PlanningState, Source, Statement, Target
 from engine.model.write import ColumnAfter
 from engine.spark.schema import columns_of
+from engine.sql.names import names_path
 from engine.sql.parse import MergeStatement, Script
 from engine.table.delta_log import live_rows
 from engine.table.tables import name_parts
@@ -46,8 +47,9 @@ def table_name(merge: AnalyzedMerge) -> str:
     """The target as typed where that names the table itself, else the name of the table behind a view or IDENTIFIER."""
     typed = [part.lower() for part in merge.typed.target.parts]
     named = [part.lower() for part in name_parts(merge.target_name)]
-    is_path = len(typed) == 2 and typed[0] == "delta"
-    return merge.typed.target.text if typed and (is_path or typed == named[-len(typed) :]) else merge.target_name
+    return (
+        merge.typed.target.text if typed and (names_path(typed) or typed == named[-len(typed) :]) else merge.target_name
+    )
 
 
 def target_value(merge: AnalyzedMerge, detail: Any, scan: DeltaScan) -> Target:

@@ -15,7 +15,7 @@ from engine.spark.checkpoint import out_of_disk
 from engine.spark.schema import schema_of
 from engine.spark.session_state import untagged
 from engine.spark.spark_errors import translate
-from engine.sql.names import quote, string
+from engine.sql.names import names_path, quote, string
 from engine.sql.parse import Relation
 from engine.table.column_rules import UNSUPPORTED_TYPES
 from engine.table.nested_types import types_in
@@ -47,8 +47,7 @@ def version_of(num_rows: int) -> int:
 
 def is_nameless(target: Relation) -> bool:
     """Whether the target is given by its path or by IDENTIFIER(…), so that no catalog and schema are written."""
-    parts = target.parts
-    return not parts or (len(parts) == 2 and parts[0].lower() == "delta" and "/" in parts[1])
+    return not target.parts or names_path(target.parts)
 
 
 def stage_source(spark: SparkSession, query: str, table: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from engine.model.errors import EngineError
 
@@ -21,6 +21,11 @@ RESERVED = frozenset(
         *("minus", "natural", "on", "right", "semi", "union", "using"),
     )
 )
+
+
+def names_path(parts: Sequence[str]) -> bool:
+    """Whether a table is named by its path: delta.`/path` (DeltaTableIdentifier)."""
+    return len(parts) == 2 and parts[0].lower() == "delta" and "/" in parts[1]
 
 
 def quote(name: str) -> str:

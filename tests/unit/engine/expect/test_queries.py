@@ -111,6 +111,11 @@ def test_a_reference_is_to_the_table_that_spark_finds_by_its_name(named: str, cu
     assert own_references(one.expectation, table) == (("new",) if own else ())
 
 
+def test_a_table_that_is_named_by_its_path_refers_to_itself_by_that() -> None:
+    (one,) = read_expectations("demo.orders:\n  - references: {id: 'delta.`/d/t`.id'}")
+    assert own_references(one.expectation, replace(TABLE, parts=("delta", "/d/t"))) == ("id",)
+
+
 def test_a_char_is_compared_without_the_blanks_that_fill_it_up() -> None:
     (one,) = read_expectations("demo.orders:\n  - accepted: {id: [paid, 'x ']}")
     table = replace(TABLE, columns={"id": ("id", "char(8)")})
