@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Abandoned:
     """An operation whose process is gone, or may be gone if it began ``elsewhere``, under another host name.
     ``checked`` is the table's version that apply checked before it ran. ``given_up``: by a program that may live, in a
-    session that it may use."""
+    session that it may use. ``pid`` and ``process`` name the process that began it."""
 
     op_id: str
     plan_id: str
@@ -29,6 +29,8 @@ class Abandoned:
     undoes: str | None
     elsewhere: bool
     given_up: bool = False
+    pid: int = 0
+    process: str = ""
 
 
 def unsettled(db: DuckDBPyConnection) -> list[Abandoned]:
@@ -39,7 +41,20 @@ def unsettled(db: DuckDBPyConnection) -> list[Abandoned]:
         " host, pid, process FROM operation WHERE status = 'running' AND host IS NOT NULL ORDER BY seq"
     ).fetchall()
     return [
-        Abandoned(op_id, plan_id, kind, table, path, Whereabouts(*where), checked, undoes, host != here, pid == 0)
+        Abandoned(
+            op_id,
+            plan_id,
+            kind,
+            table,
+            path,
+            Whereabouts(*where),
+            checked,
+            undoes,
+            host != here,
+            pid == 0,
+            pid,
+            process,
+        )
         for op_id, plan_id, kind, table, path, *where, checked, undoes, host, pid, process in running
         if host != here or rows.is_gone(host, pid, process)
     ]
@@ -57,6 +72,11 @@ def take_over(db: DuckDBPyConnection, op_id: str) -> bool:
         return False
     rows.update(db, op_id, rows.owner())
     return True
+
+
+def give_back(db: DuckDBPyConnection, one: Abandoned) -> None:
+    """It was not settled: it is owned by whom it was taken from."""
+    rows.update(db, one.op_id, {"pid": one.pid, "process": one.process})
 
 
 def give_up(db: DuckDBPyConnection, op_id: str) -> None:

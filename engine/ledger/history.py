@@ -319,6 +319,10 @@ class History:
         False if another was faster."""
         return self._store.run(lambda db: abandoned.take_over(db, op_id))
 
+    def give_back(self, one: Abandoned) -> None:
+        """It was taken over and not settled: the next command settles it, as it would have been now."""
+        self._store.run(lambda db: abandoned.give_back(db, one))
+
     def begun_undo(self, op_id: str) -> UndoPlan | None:
         """The plan of an undo that was begun; None in ledgers of older versions."""
         return self._store.run(lambda db: rows.document(db, op_id, "undo", UndoPlan), reading=True)

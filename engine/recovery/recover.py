@@ -91,7 +91,7 @@ def recover(session: Session, history: History, say: Callable[[str], None] = lam
         try:
             recovered.append(_settle(session, history, one))
         except Exception as error:
-            history.give_up(one.op_id)
+            history.give_back(one)
             recovered.append(Recovered(one.op_id, one.table, "running", why=translate(error).message))
     # another process may be settling what ran in one of them
     session.close_left_behind(history.running_sessions())

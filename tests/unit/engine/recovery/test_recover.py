@@ -176,3 +176,25 @@ def test_what_another_program_works_in_is_left_to_it(tmp_path: Path, monkeypatch
     with pytest.raises(EngineError) as raised:
         recover._settle(SimpleNamespace(), history, one)  # type: ignore[arg-type]
     assert (raised.value.condition, closed) == ("STILL_RUNNING", [True])
+
+
+def test_what_could_not_be_settled_is_still_of_the_process_that_died(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next command interrupts its work, which it does not for a program that may live."""
+    history = History(tmp_path / "history.duckdb")
+    op_id = history.begin(make_plan())
+    monkeypatch.setattr("engine.processes.is_running", lambda *_: False)
+    (before,) = history.unsettled()
+
+    def fails(*_: object) -> None:
+        raise EngineError("STILL_RUNNING", "")
+
+    monkeypatch.setattr(recover, "_settle", fails)
+    monkeypatch.setattr(recover, "rebuild", lambda *_: None)
+    monkeypatch.setattr(recover, "drop_left_over", lambda *_: None)
+    session: Any = SimpleNamespace(spark=None, close_left_behind=lambda _: None)
+    (found,) = recover.recover(session, history)
+    assert (found.op_id, found.status) == (op_id, "running")
+    assert history.unsettled() == [before]
+    assert not before.given_up
