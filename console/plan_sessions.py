@@ -147,8 +147,9 @@ class PlanSessions:
         with self._lock:
             self._cancelled.add(operation_id)
         thread = threading.Thread(target=self._interrupt, args=(operation_id,), name="cancel", daemon=True)
-        self._interrupts = [*(one for one in self._interrupts if one.is_alive()), thread]
         thread.start()
+        with self._lock:
+            self._interrupts = [*(one for one in self._interrupts if one.is_alive()), thread]
 
     def _interrupt(self, operation_id: str) -> None:
         """Again and again until it hits: a cancel between two queries finds nothing to interrupt."""

@@ -45,6 +45,7 @@ class Interruptible(Generic[T]):
         self._done_before = (0, 0, 0)
         self._asked = 0
         self._interrupted = False
+        self._has_turn = False
         # No phase begins while an interrupt is on its way: it would hit the next one's queries.
         self._step = threading.Lock()
         self._finished = threading.Event()
@@ -73,10 +74,12 @@ class Interruptible(Generic[T]):
     def _body(self) -> None:
         try:
             with self._session.turn(self._wait_for_turn):
+                self._has_turn = True
                 self._result = self._work(self._tag, self._say)
         except BaseException as error:
             self._error = error
         finally:
+            self._has_turn = False
             self._finished.set()
 
     def _wait(self) -> None:
@@ -102,11 +105,11 @@ class Interruptible(Generic[T]):
                 self._interrupted = self._session.interrupt_tag(self._tag)
 
     def _give_up(self) -> None:
-        """Close the session under the work, which ends whatever runs in it; a little later this process exits. It has
-        its turn: nobody else works there."""
+        """Close the session under the work, which ends whatever runs in it; a little later this process exits. While it
+        waits for its turn, what runs there is another's."""
         from engine.model.errors import CancelledError
 
-        self._session.close(under_others=True)
+        self._session.close(under_others=self._has_turn)
         self._finished.wait(2.0)
         if not self._finished.is_set():
             hint = "Spark did not confirm that it stopped; see `deltamerge-console history` before you go on."

@@ -90,14 +90,16 @@ def verified(
 def _taken_back(invocation: Invocation, session: Session, narrator: Narrator, outcome: Outcome) -> Outcome:
     """Undo the commit, unless something else was committed meanwhile or Delta cannot restore it; say which."""
     from engine.model.errors import EngineError
+    from engine.model.progress import OTHERS_TURN
     from engine.recovery.undo import plan_undo, undo
 
     history = invocation.history()
     try:
         detail = history.get(outcome.op_id)
-        found = plan_undo(session.spark, detail)
-        # nothing is accepted: with later commits, or a property to raise, it is refused
-        done = undo(session.spark, found, history=history, on_progress=narrator.progress)
+        with session.turn(lambda: narrator.progress(OTHERS_TURN)):
+            found = plan_undo(session.spark, detail)
+            # nothing is accepted: with later commits, or a property to raise, it is refused
+            done = undo(session.spark, found, history=history, on_progress=narrator.progress)
     except EngineError as error:
         narrator.say(f"{glyphs(error=True).error} it is not taken back: {error}")
         return outcome

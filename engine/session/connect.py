@@ -67,7 +67,7 @@ def connect(
             message = f"{session_id!r} is not a session id."
             raise UsageError("BAD_SESSION_ID", message, "It is a UUID.") from error
     if target.startswith("sc://"):
-        return _Remote(_home_of_remote(home), target, user_id).open(session_confs, session_id)
+        return _Remote(home, target, user_id).open(session_confs, session_id)
     if not settings.is_local(target) and not target.startswith(("spark://", "yarn", "k8s://")):
         raise UsageError(
             "BAD_TARGET",
@@ -82,7 +82,7 @@ class _Remote(Opener):
     """Opens sessions on a Connect server that somebody else runs."""
 
     def __init__(self, home: Path | None, url: str, user_id: str | None) -> None:
-        self.home = home
+        self._home = home
         self._url = url
         self._user_id = user_id
 
@@ -94,6 +94,7 @@ class _Remote(Opener):
             user_id=user_id or self._user_id,
             opener=self,
             server=None,
+            home=self._home,
         )
 
 
@@ -101,7 +102,7 @@ class _Embedded(Opener):
     """Opens sessions on the embedded server of a home, and starts it again when it is gone."""
 
     def __init__(self, home: Path, master: str, user_id: str | None, store: str) -> None:
-        self.home: Path = home
+        self._home = home
         self._master = master
         self._store = store
         self._user_id = user_id
@@ -121,14 +122,14 @@ class _Embedded(Opener):
         who = user_id or self._user_id or _user_name()
         mine = str(uuid.uuid4()) if session_id is None else None
         # Before the server is looked for: from then on it does not stop for idleness.
-        take_lease(self.home)
+        take_lease(self._home)
         try:
             server = start_server(
-                self.home, master=self._master, confs=self._static, progress=progress, store=self._store
+                self._home, master=self._master, confs=self._static, progress=progress, store=self._store
             )
             self._url = f"sc://127.0.0.1:{server.port}/;token={server.token}"
             if mine is not None:
-                note_session(self.home, mine, who)
+                note_session(self._home, mine, who)
             return _open(
                 self._url,
                 runtime,
@@ -136,6 +137,7 @@ class _Embedded(Opener):
                 user_id=who,
                 opener=self,
                 server=server,
+                home=self._home,
             )
         except BaseException:
             self.closed(mine or "")
@@ -143,17 +145,17 @@ class _Embedded(Opener):
 
     def closed(self, session_id: str) -> None:
         self.forget(session_id)
-        drop_lease(self.home)
+        drop_lease(self._home)
 
     def forget(self, session_id: str) -> None:
-        forget_session(self.home, session_id)
+        forget_session(self._home, session_id)
 
     def close_left_behind(self, but: Collection[str]) -> None:
         from engine.session.channel import release_named
 
-        for file, sessions in left_sessions(self.home).items():
+        for file, sessions in left_sessions(self._home).items():
             for session_id, user_id in sessions:
-                if session_id not in but and not is_used(self.home, session_id):
+                if session_id not in but and not is_used(self._home, session_id):
                     release_named(self._url, session_id, user_id, RELEASE_SECONDS)
             if not any(session_id in but for session_id, _ in sessions):
                 with contextlib.suppress(OSError):
@@ -168,10 +170,14 @@ def _open(
     user_id: str | None,
     opener: Opener,
     server: ServerInfo | None,
+    home: Path | None,
 ) -> Session:
     session_id = session_id or str(uuid.uuid4())
-    # before anything is asked of it: whoever closes it now waits
-    use = Use(opener.home, session_id) if opener.home is not None else None
+    use = None
+    # who cannot tell others of a session goes without on a Spark that needs no home
+    with contextlib.nullcontext() if server is not None else contextlib.suppress(EngineError):
+        # before anything is asked of it: whoever closes it now waits
+        use = Use(home or prepare_home(default_home()), session_id)
     try:
         return _opened(url, confs, session_id, user_id, opener, server, use)
     except BaseException:
@@ -234,18 +240,14 @@ def _opened(
         use=use,
     )
     try:
-        session.set_confs(confs, puts_back=resumed)
+        if resumed:
+            session.bring_confs(confs)
+        else:
+            session.set_confs(confs)
     except BaseException:
         session.close_client(keep=resumed)
         raise
     return session
-
-
-def _home_of_remote(home: Path | None) -> Path | None:
-    """None where none can be written: then it is not known who else has a session open."""
-    with contextlib.suppress(EngineError):
-        return prepare_home(home or default_home())
-    return None
 
 
 def _user_name() -> str:

@@ -6,13 +6,11 @@ import contextlib
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from engine.model.errors import EngineError, UnreachableError
 from engine.session import confs as settings
-from engine.session import sharing
 from engine.session.failures import condition_of, connect_error, first_line
 from engine.session.pulse import Pulse
 from engine.session.sharing import Use
@@ -45,10 +43,7 @@ class TaskProgress:
 
 
 class Opener:
-    """Opens sessions on one server. ``home``: where it is known who has a session open. What follows ``open`` does
-    nothing, except for the embedded server."""
-
-    home: Path | None = None
+    """Opens sessions on one server. What follows ``open`` does nothing, except for the embedded server."""
 
     def open(self, confs: Mapping[str, str], session_id: str | None, *, user_id: str | None = None) -> Session:
         """Open a new session, or attach to ``session_id``."""
@@ -95,7 +90,7 @@ class Session:
         self._opener = opener
         self._use = use
         self._turn = threading.Lock()
-        self._borrowed: dict[str, str | None] = {}
+        self._brought: dict[str, str] = {}
         self._owned = opener is not None
         self._closed = False
         self._lock = threading.Lock()
@@ -171,13 +166,8 @@ class Session:
 
         return is_busy(self.spark)
 
-    def set_confs(self, confs: Mapping[str, str], *, puts_back: bool = False) -> None:
-        """Set runtime settings on this session. EngineError ``STATIC_CONF`` for a static one. ``puts_back``: those that
-        differ are set until it is closed, for it goes on after that."""
-        if puts_back:
-            before = read_confs(self.spark, confs)
-            confs = {key: value for key, value in confs.items() if before.get(key) != value}
-            self._borrowed = {key: before.get(key) for key in confs}
+    def set_confs(self, confs: Mapping[str, str]) -> None:
+        """Set runtime settings on this session. EngineError ``STATIC_CONF`` for a static one."""
         for key, value in confs.items():
             try:
                 self.spark.conf.set(key, value)
@@ -215,17 +205,36 @@ class Session:
         """Work in the session while nobody else of this home does: each work sets confs of it for its statements, and
         puts back what it found. Calls ``waits`` again and again while another one works; what that raises ends the
         waiting."""
-        home = self._opener.home if self._opener is not None else None
-        if home is not None and self.session_id is not None:
-            with sharing.turn(home, self.session_id, waits):
-                yield
-            return
+        with self._use.turn(waits) if self._use is not None else self._turn_of_threads(waits), self._with_brought():
+            yield
+
+    @contextlib.contextmanager
+    def _turn_of_threads(self, waits: Callable[[], object]) -> Iterator[None]:
         while not self._turn.acquire(timeout=_POLL_SECONDS):
             waits()
         try:
             yield
         finally:
             self._turn.release()
+
+    def bring_confs(self, confs: Mapping[str, str]) -> None:
+        """Set them in each turn alone: the session is another's, too."""
+        self._brought = dict(confs)
+
+    @contextlib.contextmanager
+    def _with_brought(self) -> Iterator[None]:
+        before = read_confs(self.spark, self._brought) if self._brought else {}
+        others = {key: value for key, value in self._brought.items() if before.get(key) != value}
+        try:
+            self.set_confs(others)
+            yield
+        finally:
+            for key in others:
+                with contextlib.suppress(Exception):  # of a Spark that does not answer nothing stays
+                    if key in before:
+                        self.spark.conf.set(key, before[key])
+                    else:
+                        self.spark.conf.unset(key)
 
     def on_progress(self, handler: Callable[[TaskProgress], None]) -> Callable[[], None]:
         """Call ``handler`` (in the thread that waits for the query) as queries of this session go on.
@@ -275,20 +284,10 @@ class Session:
 
         spark: Any = self.spark
         is_gone = self.server is not None and not self.server.is_running()
-        if self._borrowed and keep and not is_gone:
-            with contextlib.suppress(Exception):  # of a Spark that does not answer nothing stays
-                channel.bounded(self._put_back, RELEASE_SECONDS, on_timeout=lambda: None)
         if keep or is_gone:
             channel.detach(spark)
         else:
             channel.release(spark, RELEASE_SECONDS)
-
-    def _put_back(self) -> None:
-        for key, value in self._borrowed.items():
-            if value is None:
-                self.spark.conf.unset(key)
-            else:
-                self.spark.conf.set(key, value)
 
     def __enter__(self) -> Session:
         return self

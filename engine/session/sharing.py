@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from engine.files import open_lock
+from engine.model.errors import EngineError
 
 _USE = ".use"
 _TURN = ".turn"
@@ -22,9 +23,10 @@ _POLL_SECONDS = 0.1
 
 
 class Use:
-    """One use of a session. Waits while its last user closes it. Raises OSError."""
+    """One use of a session. Waits while its last user closes it. Raises EngineError ``HOME_NOT_WRITABLE``."""
 
     def __init__(self, home: Path, session_id: str) -> None:
+        self._home, self._session_id = home, session_id
         self._path = home / "leases" / f"{session_id}{_USE}"
         handle = _locked(self._path, fcntl.LOCK_SH)
         assert handle is not None
@@ -42,6 +44,10 @@ class Use:
                 self._path.unlink(missing_ok=True)
             os.close(self._handle)
 
+    def turn(self, waits: Callable[[], object]) -> contextlib.AbstractContextManager[None]:
+        """See the function of that name."""
+        return turn(self._home, self._session_id, waits)
+
 
 def is_used(home: Path, session_id: str) -> bool:
     """Whether a process has that session open."""
@@ -51,7 +57,7 @@ def is_used(home: Path, session_id: str) -> bool:
 @contextlib.contextmanager
 def turn(home: Path, session_id: str, waits: Callable[[], object]) -> Iterator[None]:
     """Work in the session alone. Calls ``waits`` again and again while another one does; what that raises ends the
-    waiting. Raises OSError."""
+    waiting. Raises EngineError ``HOME_NOT_WRITABLE``."""
     path = home / "leases" / f"{session_id}{_TURN}"
     while (handle := _locked(path, fcntl.LOCK_EX | fcntl.LOCK_NB)) is None:
         waits()
@@ -80,19 +86,35 @@ def _is_free(path: Path) -> bool:
 
 
 def _locked(path: Path, how: int) -> int | None:
-    """The open file with the lock on it, or None while another one holds it."""
+    """The open file with the lock on it, or None while another one holds it. Raises EngineError
+    ``HOME_NOT_WRITABLE``."""
     while True:
-        handle = open_lock(path)
         try:
-            fcntl.flock(handle, how)
-        except BaseException as error:
-            os.close(handle)
-            if isinstance(error, BlockingIOError):
-                return None
-            raise
-        if os.fstat(handle).st_nlink:
-            return handle
+            handle = open_lock(path)
+            try:
+                fcntl.flock(handle, how)
+                if _is_there(handle, path):
+                    return handle
+            except BaseException:
+                os.close(handle)
+                raise
+        except BlockingIOError:
+            return None
+        except OSError as error:
+            raise EngineError(
+                "HOME_NOT_WRITABLE",
+                f"The lock {path} cannot be taken: {error.strerror or error}.",
+                "Name a home on a local disk with --home DIR or DELTAMERGE_CONSOLE_HOME.",
+            ) from error
         os.close(handle)  # whoever had it removed it: another one may lock a new file of that name
+
+
+def _is_there(handle: int, path: Path) -> bool:
+    """Whether the open file is the one of that name."""
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _is_alone(handle: int) -> bool:
@@ -100,5 +122,7 @@ def _is_alone(handle: int) -> bool:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
+        # Linux has taken the shared one away by now, macOS has not: of two that end at once neither would be the last
+        fcntl.flock(handle, fcntl.LOCK_UN)
         return False
     return True

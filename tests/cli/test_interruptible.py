@@ -34,7 +34,7 @@ class FakeSession:
         self.query = threading.Event()
         self.asked = threading.Event()
         self.is_running = False
-        self.closed = False
+        self.closed = self.closed_under_others = False
         self.is_free = threading.Event()
         self.is_free.set()
         self.silence: Silence | None = None
@@ -66,8 +66,7 @@ class FakeSession:
         yield
 
     def close(self, *, under_others: bool = False) -> None:
-        assert under_others
-        self.closed = True
+        self.closed, self.closed_under_others = True, under_others
         self.query.set()
 
 
@@ -106,6 +105,17 @@ def test_ctrl_c_ends_the_wait_for_a_turn() -> None:
     with pytest.raises(CancelledError):
         interruptible_on(session, lambda *_: ran.set()).run()
     assert not ran.is_set()
+
+
+def test_who_waits_for_a_turn_ends_nothing_of_the_one_that_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = FakeSession()
+    session.is_free.clear()
+    work = interruptible_on(session, lambda *_: None)
+    for _ in range(2):  # before anybody looks
+        work._ask()
+    with pytest.raises(CancelledError):
+        work.run()
+    assert not session.closed_under_others
 
 
 def test_nothing_pressed() -> None:

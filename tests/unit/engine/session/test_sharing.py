@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.model.errors import EngineError
 from engine.session.sharing import Use, is_used, remove_left, turn
 
 
@@ -89,6 +90,18 @@ def test_who_waits_for_a_turn_gets_it(home: Path) -> None:
     for thread in threads:
         thread.join(60)
     assert (most, done) == (1, 80)
+
+
+def test_of_two_that_leave_a_session_at_once_one_closes_it(home: Path) -> None:
+    first, second = Use(home, "a"), Use(home, "a")
+    with first.ended() as one, second.ended() as other:
+        assert (one, other) == (False, True)
+
+
+def test_a_folder_where_nothing_can_be_locked_is_told(tmp_path: Path) -> None:
+    with pytest.raises(EngineError) as raised:
+        Use(tmp_path / "nowhere", "a")
+    assert raised.value.condition == "HOME_NOT_WRITABLE"
 
 
 def test_what_killed_processes_left_goes_and_what_is_used_stays(home: Path) -> None:
