@@ -294,7 +294,7 @@ def test_names_of_deletion_vectors_break_a_merge_that_writes_them(
     commits(shop, sql)
 
 
-def test_reserved_names_are_those_of_the_source_that_delta_reads_however_apply_freezes_it(shop: Any) -> None:
+def test_reserved_names_are_those_of_the_source_however_apply_freezes_it(shop: Any) -> None:
     shop.sql("CREATE TABLE wide USING delta AS SELECT id, 1 AS x FROM range(0, 5, 1, 1)")
     shop.sql("INSERT INTO wide SELECT id, 1 FROM range(5, 10, 1, 1)")
     shop.sql("CREATE TABLE numbered USING delta AS SELECT id, 2 AS x, 3 AS _row_id_ FROM range(3)")
@@ -309,7 +309,7 @@ def test_reserved_names_are_those_of_the_source_that_delta_reads_however_apply_f
     commits(shop, merge("wide", sets, "(SELECT * FROM numbered LIMIT 2)"))
 
 
-def test_a_column_that_delta_drops_before_it_searches_is_refused_though_nothing_matches(shop: Any) -> None:
+def test_a_column_that_delta_drops_is_refused_though_nothing_matches(shop: Any) -> None:
     shop.sql("CREATE TABLE far USING delta AS SELECT id + 1000 AS id, 1 AS x FROM range(3)")
     shop.sql("CREATE TABLE present USING delta AS SELECT id, id AS _source_row_present_ FROM range(3)")
     missing = "MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT"
