@@ -45,11 +45,11 @@ from engine.sql.undo_statements import raise_retention_statement, undo_statement
 from engine.table.commits import Commit, commits_since, current_version, taken_back_by
 from engine.table.delta_log import list_files, live_rows
 from engine.table.log_file import LogFile
-from engine.table.logged_schema import logged_fields
+from engine.table.logged_schema import logged_metadata
 from engine.table.restore_files import IGNORE_MISSING, missing_files, restored
 from engine.table.table_state import table_id
 from engine.table.undo_possible import RETENTION, VersionTime, after_raising, retention_of, undo_of_commit
-from engine.table.version_times import committed_times, is_enforced, now_ms
+from engine.table.version_times import committed_times, is_enforced, now_ms, why_no_restore
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -62,7 +62,7 @@ LATER_COMMITS = "LATER_COMMITS"
 RAISE_RETENTION = "RAISE_RETENTION"
 """What must be accepted if a table property is raised first."""
 NOT_POSSIBLE = "UNDO_NOT_POSSIBLE"
-"""The error if files or log entries of the version before are gone."""
+"""The error if files or log entries of the version before are gone, or if no commit may bring it back."""
 RESTORING = "RESTORE"
 """The phase in which Delta restores: only Spark can end it."""
 
@@ -104,6 +104,11 @@ def _plan_restore(spark: SparkSession, op_id: str, plan: AnyPlan, at: int) -> Un
     if (taken_back := taken_back_by(commit, later)) is not None:
         raise StalePlanError("ALREADY_UNDONE", f"v{at} is taken back already, by v{taken_back.version}.")
     judged = _judged(spark, table, at - 1, now)
+    new, old = (logged_metadata(spark, plan.target.path, version) for version in (now, at - 1))
+    if why := why_no_restore(spark, new.configuration, old.configuration):
+        raise RefusedError(
+            NOT_POSSIBLE, f"v{at - 1} cannot be restored: {why}.", "Its rows can be read: INSERT INTO another table."
+        )
     here, before = (list_files(spark, plan.target.path, version) for version in (now, at - 1))
     if missing := missing_files(spark, plan.target.path, restored(here, before)):
         raise _gone(at - 1, f"{len(missing):,} of its files are deleted, {missing[0]} among them")
@@ -123,7 +128,7 @@ def _plan_restore(spark: SparkSession, op_id: str, plan: AnyPlan, at: int) -> Un
         until=judged.until,
         why=judged.why,
         raise_retention=judged.raise_retention,
-        columns=_columns_change(*(logged_fields(spark, plan.target.path, one) for one in (now, at - 1))),
+        columns=_columns_change(new.fields, old.fields),
     )
 
 
@@ -148,19 +153,21 @@ def _judged(spark: SparkSession, table: str, version: int, now: int) -> Undo:
         if not too_old:
             raise _gone(version, error.message) if _log_is_gone(error) else error from error
     detail = collected(spark, f"DESCRIBE DETAIL {table}")[0]
-    committed_at = committed_times(spark, table, now - version + 1).get(version)
+    every = committed_times(spark, table, now - version + 1)
+    committed_at, made_at = every.get(version), every.get(version + 1)
     times = VersionTime(version, committed_at, committed_at)
     retention = retention_of(dict(detail["properties"] or {}))
     if not too_old:
         # Delta allows it, whatever our own clock says
-        return undo_of_commit(times, retention, now_ms(), enforced=is_enforced(spark))
+        oldest = [committed_at + retention.files] if committed_at is not None and retention.files is not None else []
+        return undo_of_commit(times, retention, min([now_ms(), *oldest]), enforced=is_enforced(spark), made_at=made_at)
     if committed_at is None:
         raise RefusedError(
             BEYOND_RETENTION,
             f"Delta refuses v{version} by its age ({RETENTION}), and when it was committed is not known.",
             f"Raise that property, then undo: ALTER TABLE {table} SET TBLPROPERTIES ('{RETENTION}' = '…').",
         )
-    return after_raising(times, retention, now_ms())
+    return after_raising(times, retention, now_ms(), made_at)
 
 
 def _log_is_gone(error: EngineError) -> bool:

@@ -70,11 +70,6 @@ def logged_schema(spark: SparkSession, path: str, version: int) -> tuple[LoggedC
     return tuple(_column(field) for field in json.loads(metadata["schemaString"])["fields"])
 
 
-def logged_fields(spark: SparkSession, path: str, version: int) -> Mapping[str, str]:
-    """The fields of the schema of ``version``, by name, each as JSON."""
-    return _fields_of(_newest(spark, path, version, "metaData"))
-
-
 def logged_metadata(spark: SparkSession, path: str, version: int) -> LoggedMetadata:
     """``version`` of the table at ``path``, without its files."""
     metadata, protocol = (_newest(spark, path, version, action) for action in ("metaData", "protocol"))

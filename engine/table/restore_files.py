@@ -91,5 +91,7 @@ def _missing(spark: SparkSession, folder: str, names: Sequence[str]) -> list[str
         if failure.condition != "PATH_NOT_FOUND":
             raise failure from error
         paths = []
-    there = {unquote(path).rpartition("/")[2] for path in paths}
-    return [f"{folder}/{name}" for name in names if name.rpartition("/")[2] not in there]
+    # two partitions may have files of one name
+    depths = {name.count("/") + 1 for name in names}
+    there = {"/".join(unquote(path).split("/")[-depth:]) for path in paths for depth in depths}
+    return [f"{folder}/{name}" for name in names if name not in there]

@@ -80,12 +80,16 @@ def undo_of_commit(
     enforced: bool = True,
     commits: int | None = None,
     compacts: bool = False,
+    checkpoints: bool = False,
+    made_at: int | None = None,
 ) -> Undo:
     """Whether the commit over ``version`` can be taken back. ``commits`` is the version that this commit is going to
-    make; None if it is made: then its files and its log entry exist. ``compacts``: auto-compaction may make
-    the next one at once."""
-    if commits is not None and (cleaned := _cleaned_by(commits, version, retention, now)) is not None:
-        return cleaned
+    make; None if it was made, at ``made_at``: then its files and its log entry exist. ``compacts``: auto-compaction may
+    make the next one at once. ``checkpoints``: this one writes a checkpoint whatever its version is."""
+    if commits is not None:
+        cleaned = _cleaned_by(commits, version, retention, now, checkpoints=checkpoints)
+        if cleaned is not None:
+            return cleaned
     if commits is not None and compacts and (cleaned := _cleaned_by(commits + 1, version, retention, now)) is not None:
         return Undo(possible=None, why=f"auto-compaction may follow at once: {cleaned.why}")
     if enforced and retention.files is None:
@@ -93,15 +97,19 @@ def undo_of_commit(
     if enforced and version.committed_at is None:
         return Undo(possible=None, why=f"it is not known when v{version.version} was committed")
     if enforced and is_refused(version, retention, now):
-        return after_raising(version, retention, now)
+        return after_raising(version, retention, now, made_at)
+    vacuumed = _vacuumed_from(retention, now if made_at is None else made_at)
     until = _earliest(
         version.committed_at + retention.files
         if enforced and version.committed_at is not None and retention.files is not None
         else None,
         _cleaned_from(version, retention),
-        now + retention.files if retention.files is not None else None,
+        vacuumed,
     )
-    return Undo(possible=True, until=_time(until, now), why=_why(version, retention, now, enforced=enforced))
+    why = _why(version, retention, now, enforced=enforced)
+    if vacuumed is not None and vacuumed <= now:
+        why += f"; the next VACUUM deletes files of v{version.version}"
+    return Undo(possible=True, until=_time(until, now), why=why)
 
 
 def is_refused(version: VersionTime, retention: Retention, now: int) -> bool:
@@ -111,13 +119,15 @@ def is_refused(version: VersionTime, retention: Retention, now: int) -> bool:
     return version.committed_at < now - retention.files
 
 
-def _cleaned_by(commits: int, version: VersionTime, retention: Retention, now: int) -> Undo | None:
+def _cleaned_by(
+    commits: int, version: VersionTime, retention: Retention, now: int, *, checkpoints: bool = False
+) -> Undo | None:
     """The undo, if it is impossible because the commit writes a checkpoint, after which Delta deletes expired log
     entries, that of the version too. None if it stays possible."""
     interval = retention.checkpoint_interval
-    if not retention.cleanup or (interval is not None and commits % interval):
+    if not retention.cleanup or (interval is not None and commits % interval and not checkpoints):
         return None
-    if interval is None or retention.log is None or version.written_at is None:
+    if (interval is None and not checkpoints) or retention.log is None or version.written_at is None:
         return Undo(possible=None, why=f"it is not known whether the commit deletes the log of v{version.version}")
     midnight = (now - retention.log) // DAY * DAY
     if version.written_at > midnight:
@@ -129,9 +139,11 @@ def _cleaned_by(commits: int, version: VersionTime, retention: Retention, now: i
     )
 
 
-def after_raising(version: VersionTime, retention: Retention, now: int) -> Undo:
-    """The undo of a version that Delta refuses by its age, after the properties are raised."""
-    until = _earliest(_cleaned_from(version, retention), now + (retention.files or 0))
+def after_raising(version: VersionTime, retention: Retention, now: int, made_at: int | None = None) -> Undo:
+    """The undo of a version that Delta refuses by its age, after the properties are raised. ``made_at``: when the
+    commit over it was made, None if it is going to be."""
+    vacuumed = _vacuumed_from(retention, now if made_at is None else made_at)
+    until = _earliest(_cleaned_from(version, retention), vacuumed)
     age = now - (version.committed_at or 0)
     return Undo(
         possible=True,
@@ -170,6 +182,11 @@ def _cleaned_from(version: VersionTime, retention: Retention) -> int | None:
     if not retention.cleanup or retention.log is None or version.written_at is None:
         return None
     return version.written_at + retention.log
+
+
+def _vacuumed_from(retention: Retention, removed_at: int) -> int | None:
+    """From when on VACUUM deletes the files that a commit removed; None if unknown."""
+    return None if retention.files is None else removed_at + retention.files
 
 
 def _earliest(*times: int | None) -> int | None:

@@ -10,6 +10,7 @@ from engine.model.plan import Undo
 from engine.spark.confs import TRAVEL_ENFORCED, is_on, read_confs
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
+from engine.table.mapping_mode import REMOVAL, why_no_change
 from engine.table.undo_possible import VersionTime, retention_of, undo_of_commit
 
 if TYPE_CHECKING:
@@ -63,8 +64,11 @@ def undo_of_merge(spark: SparkSession, table: str, version: int, detail: Any) ->
     return undo_over(spark, newest_version_time(spark, table, version, detail), dict(detail["properties"] or {}))
 
 
-def undo_over(spark: SparkSession, newest: VersionTime, properties: Mapping[str, str]) -> Undo:
-    """The undo of the next commit. ``properties`` are the table's after it."""
+def undo_over(
+    spark: SparkSession, newest: VersionTime, properties: Mapping[str, str], *, checkpoints: bool = False
+) -> Undo:
+    """The undo of the next commit. ``properties`` are the table's after it; ``checkpoints``: it writes a checkpoint
+    whatever its version is."""
     return undo_of_commit(
         newest,
         retention_of(properties),
@@ -72,6 +76,7 @@ def undo_over(spark: SparkSession, newest: VersionTime, properties: Mapping[str,
         enforced=is_enforced(spark),
         commits=newest.version + 1,
         compacts=_compacts(spark, properties),
+        checkpoints=checkpoints,
     )
 
 
@@ -80,6 +85,12 @@ def _compacts(spark: SparkSession, properties: Mapping[str, str]) -> bool:
     set_to = read_confs(spark, (AUTO_COMPACT_CONF,)).get(AUTO_COMPACT_CONF)
     values = (set_to,) if set_to is not None else (properties.get(AUTO_OPTIMIZE), properties.get(AUTO_COMPACT))
     return any(one is not None and one.strip().lower() != "false" for one in values)
+
+
+def why_no_restore(spark: SparkSession, now: Mapping[str, str], then: Mapping[str, str]) -> str:
+    """Why RESTORE cannot bring the properties ``then`` back to a table that has those of ``now``; "" if it can. It
+    changes the metadata as any commit does."""
+    return why_no_change(now, then, removal=is_on(read_confs(spark, (REMOVAL,)), REMOVAL))
 
 
 def undo_of_create(spark: SparkSession, plan: CreatePlan) -> Undo | None:
@@ -101,8 +112,11 @@ def undo_of_create(spark: SparkSession, plan: CreatePlan) -> Undo | None:
     except Exception as error:
         raise translate(error) from error
     newest = newest_version_time(spark, table, plan.target.version, detail)
-    after = plan.after.properties if plan.after else {}
-    undo = undo_over(spark, newest, {key: value for key, value in after.items() if value is not None})
+    after = {key: value for key, value in (plan.after.properties if plan.after else {}).items() if value is not None}
+    if why := why_no_restore(spark, after, dict(detail["properties"] or {})):
+        return Undo(possible=False, why=f"RESTORE refuses it: {why}")
+    # CloneTableBase commits by commitLarge, which ends in a checkpoint
+    undo = undo_over(spark, newest, after, checkpoints=plan.operation == "CLONE")
     if plan.in_catalog or plan.by_path:
         return undo
     return undo.model_copy(update={"why": f"{undo.why}; the catalog entry that it makes stays"})

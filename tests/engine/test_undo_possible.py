@@ -351,6 +351,32 @@ def test_a_table_that_was_replaced_is_restored(spark: Any, tables: None, history
     not_applied_again(spark, history, looked)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "possible"), [("id", "none", False), ("name", "none", True), ("none", "name", True)]
+)
+def test_a_table_is_restored_where_a_commit_may_map_its_columns_so(
+    spark: Any, source: None, history: History, before: str, after: str, possible: bool
+) -> None:
+    spark.sql(
+        f"CREATE TABLE t (id BIGINT, v STRING) USING delta TBLPROPERTIES ('delta.columnMapping.mode' = '{before}')"
+    )
+    spark.sql("INSERT INTO t SELECT id, 'old' FROM range(10)")
+    looked, outcome = created(
+        spark,
+        history,
+        f"CREATE OR REPLACE TABLE t (id BIGINT) USING delta TBLPROPERTIES ('delta.columnMapping.mode' = '{after}')",
+    )
+    assert looked.undo is not None
+    assert looked.undo.possible is possible
+    if possible:
+        assert undo(spark, plan_undo(spark, history.get(outcome.op_id)), history=history).kept
+        assert read(spark) == (10, 0)
+        return
+    impossible(spark, history, outcome, "from none to id, which Delta lets no commit do")
+    with pytest.raises(Exception, match="DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE"):
+        spark.sql("RESTORE TABLE t TO VERSION AS OF 1").collect()
+
+
 def test_an_empty_table_that_was_cloned_over_is_restored(spark: Any, tables: None, history: History) -> None:
     spark.sql("DELETE FROM t")
     make_old(spark, "t", 10)

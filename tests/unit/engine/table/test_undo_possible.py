@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.model.plan import Undo
+from engine.table import restore_files
 from engine.table.restore_files import vector_file
 from engine.table.undo_possible import (
     CHECKPOINT_INTERVAL,
@@ -137,3 +138,31 @@ def test_a_log_entry_that_has_expired_goes_with_the_next_checkpoint() -> None:
     found = undo_of_commit(VersionTime(7, at, at), retention_of({RETENTION: "interval 100 days"}), NOW)
     assert "the next checkpoint deletes the log entry of v7" in found.why
     assert found.until is None
+
+
+def test_a_clone_writes_a_checkpoint_whatever_its_version_is() -> None:
+    """CloneTableBase commits by commitLarge, which ends in updateAndCheckpoint."""
+    old = VersionTime(37, NOW - 40 * DAY, NOW - 40 * DAY)
+    for interval in ("10", "no number"):
+        retention = retention_of({CHECKPOINT_INTERVAL: interval})
+        assert undo_of_commit(old, retention, NOW, commits=38, checkpoints=True).possible is False
+    assert undo_of_commit(old, retention_of({}), NOW, commits=38).possible
+
+
+def test_vacuum_deletes_what_a_commit_removed_a_week_after_that_commit() -> None:
+    old, retention = VersionTime(7, NOW - 20 * DAY, None), retention_of({LOG_CLEANUP: "false"})
+    found = undo_of_commit(old, retention, NOW, enforced=False, made_at=NOW - 3 * DAY)
+    assert found.until == "2027-01-19T08:00:00Z"
+    found = undo_of_commit(old, retention, NOW, enforced=False, made_at=NOW - 19 * DAY)
+    assert (found.possible, found.until) == (True, None)
+    assert found.why.endswith("; the next VACUUM deletes files of v7")
+    raised = undo_of_commit(old, retention, NOW, made_at=NOW - 3 * DAY)
+    assert (raised.until, bool(raised.raise_retention)) == ("2027-01-19T08:00:00Z", True)
+
+
+def test_files_of_one_name_in_two_partitions_are_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a table that was converted to Delta may have them."""
+    found = ["file:/t/p=2/a.parquet", "file:/t/q=b%2520c/a.parquet"]
+    monkeypatch.setattr(restore_files, "files_of_query", lambda *_: found)
+    names = ["p=1/a.parquet", "p=2/a.parquet", "q=b%20c/a.parquet"]
+    assert restore_files._missing(None, "/t", names) == ["/t/p=1/a.parquet"]  # type: ignore[arg-type]
