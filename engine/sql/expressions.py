@@ -258,9 +258,10 @@ class Reader(TokenReader):
         starts = following.is_name or following.is_string or following.is_number or following.text in ("(", "*", "/*+")
         signed = self.word(begin) == "SELECT" and following.text in ("+", "-", "~", ":", "!")
         operator = following.word in ("AND", "OR", "IS", "IN", "LIKE", "ILIKE", "RLIKE", "BETWEEN", "DIV")
-        if not operator or self.word(begin) in ("WITH", "FROM"):
+        is_function = self.word(begin) in ("MAP", "REDUCE")
+        if not (operator or is_function) or self.word(begin) in ("WITH", "FROM"):
             return starts or signed
-        # SELECT and FROM x reads a column called and; select AND x compares
+        # SELECT and FROM x reads a column called and; select AND x compares; MAP and REDUCE begin a query with USING
         return not self._is_expression(at)
 
     def _is_expression(self, at: int) -> bool:
@@ -299,9 +300,16 @@ class Reader(TokenReader):
         begin = open_ + 1
         if self.word(begin) in ("DISTINCT", "ALL") and self.text(begin + 1) not in (",", ")", "."):
             begin += 1
+        items = self._arguments(begin, behind)
+        has_unit = self.word(at) in UNIT_FUNCTIONS and self.word(begin) in DATETIME_UNITS
+        if has_unit and len(items) == 3:  # of two arguments the first is a column of that name
+            items = items[1:]
+        end = self._behind_call(behind)
+        # what a window or a filter holds is not read: Delta refuses both in a MERGE
+        return Node("call", at, end, tuple(items), name)
+
+    def _arguments(self, begin: int, behind: int) -> list[Node]:
         items: list[Node] = []
-        if self.word(at) in UNIT_FUNCTIONS and self.word(begin) in DATETIME_UNITS and self.text(begin + 1) == ",":
-            begin += 2
         while begin < behind - 1:
             items.append(self._argument(begin))
             begin = items[-1].end
@@ -309,9 +317,7 @@ class Reader(TokenReader):
                 begin += 2
             if begin < behind - 1:
                 begin = self.expect(begin, ",")
-        end = self._behind_call(behind)
-        # what a window or a filter holds is not read: Delta refuses both in a MERGE
-        return Node("call", at, end, tuple(items), name)
+        return items
 
     def _behind_call(self, at: int) -> int:
         """WITHIN GROUP (…), FILTER (…), IGNORE NULLS and OVER (…) belong to a call."""

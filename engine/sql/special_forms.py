@@ -67,9 +67,10 @@ def _literal_word(reader: TokenReader, at: int) -> Node:
 
 
 def _current(reader: TokenReader, at: int) -> Node:
-    if reader.text(reader.dotted(at)) == "(" or reader.text(at + 1) == "->":
+    """The column of that name where there is one, else the function (visitCurrentLike gives an UnresolvedAttribute)."""
+    if reader.text(at + 1) in (".", "(", "->"):
         raise NotReadError(at, "a function without brackets")
-    return Node("call", at, at + 1, name=reader.tokens[at].name.lower())
+    return Node("current", at, at + 1, names=(reader.tokens[at].name,))
 
 
 def _interval(reader: TokenReader, at: int) -> Node:

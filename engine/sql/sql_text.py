@@ -93,12 +93,16 @@ def key_names(condition: str, target: str, names: Collection[str]) -> tuple[str,
     keys: dict[str, None] = {}
     for conjunct in conjuncts(condition) if condition.strip() else ():
         sides = equality(conjunct)
-        read = [[node.names for node in free_names(read_expression(side)[1])] for side in sides[::2]] if sides else []
+        read = [_names_of(side) for side in sides[::2]] if sides else []
         # a column that is held against a constant tells no row from another
         if read and all(read):
             found = (_column_of(target, parts) for parts in itertools.chain(*read))
             keys |= dict.fromkeys(known[column] for column in found if column in known)
     return tuple(keys)
+
+
+def _names_of(expression: str) -> list[tuple[str, ...]]:
+    return [node.names for node in free_names(read_expression(expression)[1]) if node.kind != "current"]
 
 
 def _column_of(table: str, parts: Sequence[str]) -> str:
@@ -115,8 +119,8 @@ NOT_ONE_EQUALITY = ("AND", "OR", "NOT", "IS", "IN", "BETWEEN", "LIKE", "ILIKE", 
 
 
 def free_names(node: Node, bound: frozenset[str] = frozenset()) -> Iterator[Node]:
-    """The ``name`` and ``star`` nodes that are no variable of a lambda. Subqueries are not read."""
-    if node.kind in ("name", "star") and not (node.names and node.names[0].lower() in bound):
+    """The ``name``, ``current`` and ``star`` nodes that are no variable of a lambda. Subqueries are not read."""
+    if node.kind in ("name", "current", "star") and not (node.names and node.names[0].lower() in bound):
         yield node
     inner = bound | {name.lower() for name in node.names} if node.kind == "lambda" else bound
     for child in node.children:
@@ -149,7 +153,7 @@ def _columns(sql: str) -> list[Token]:
     """The tokens that name a column: functions, types, struct fields after a dot and a lambda's own variables are
     none."""
     tokens, root = read_expression(sql)
-    return [tokens[node.start] for node in free_names(root) if node.kind == "name"]
+    return [tokens[node.start] for node in free_names(root) if node.kind != "star"]
 
 
 def is_name_of(sql: str, column: str) -> bool:
@@ -266,7 +270,8 @@ def parameter_markers(sql: str) -> tuple[tuple[str, int, int], ...]:
     """(name, start, end) of each ``:name`` marker, in order.
 
     A marker stands where an operand begins: behind a sign, an opening bracket, or a word of BEFORE_OPERAND. Behind a
-    name or a closing bracket a colon begins a path into a VARIANT, or the type of a struct's field.
+    name or a closing bracket a colon begins a path into a VARIANT, or the type of a struct's field; so it does where it
+    touches a word of FIELDS, as in ``STRUCT<date:DATE>``.
     """
     tokens = tokenize(sql)
     places = []
@@ -274,6 +279,8 @@ def parameter_markers(sql: str) -> tuple[tuple[str, int, int], ...]:
         if token.text != ":" or token.end != following.start or not following.word:
             continue
         previous = tokens[at - 1] if at else None
+        if previous is not None and previous.end == token.start and previous.word in FIELDS:
+            continue
         is_field = at > 1 and tokens[at - 2].text == "."
         if previous is None or not ends_operand(previous, is_field):
             places.append((following.text, token.start, following.end))
@@ -314,3 +321,10 @@ BEFORE_OPERAND = frozenset(
     )
 )
 """Words behind which an operand begins."""
+FIELDS = frozenset(
+    (
+        *("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ", "INTERVAL", "DEFAULT", "LEVEL", "ROWS", "RANGE"),
+        *("FROM", "TO", "FOR", "OF", "BY", "SET", "VALUES", "ANY", "SOME", "ALL"),
+    )
+)
+"""Those of them that columns and fields are called by."""

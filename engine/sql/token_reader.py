@@ -13,6 +13,7 @@ from engine.sql.positions import place_of
 
 Kind = Literal[
     "name",
+    "current",
     "literal",
     "parameter",
     "star",
@@ -50,7 +51,8 @@ class Node:
 
     ``name``: the operator of ``unary`` and ``binary``, the word of a predicate (with NOT before it where it is
     negated), the dotted lower-case name of a ``call``. ``names``: the parts of a ``name``, and of what stands before
-    ``.*``, as they are meant; the variables of a ``lambda``.
+    ``.*``, as they are meant; the one of a ``current``, a function without brackets unless it names a column; the
+    variables of a ``lambda``.
     """
 
     kind: Kind

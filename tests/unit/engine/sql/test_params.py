@@ -55,7 +55,7 @@ def test_each_marker_outside_quotes_is_filled() -> None:
     assert fill(sql, {"a": "1", "b": "it's"}) == "SELECT 1, ':a', `:a`, x::int, v:a, 'it\\'s' /* :a */ + 1"
 
 
-@pytest.mark.parametrize("before", ["-", "- ", "+", "~", "*", "/", "<", "->", "||", "(", "THEN", "date", "THEN "])
+@pytest.mark.parametrize("before", ["-", "- ", "+", "~", "*", "/", "<", "->", "||", "(", "THEN", "date ", "THEN "])
 @pytest.mark.parametrize("value", ["-5", "+5", "5", "true", "text"])
 def test_a_value_stays_apart_from_what_stands_before_its_marker(before: str, value: str) -> None:
     filled = fill(f"SELECT a {before}:n\n, b", {"n": value})

@@ -29,8 +29,8 @@ from engine.sql.sql_text import parameter_names
         ("x IN (SELECT a FROM t)", ["in", "name", "subquery"]),
         ("x IN (SELECT * FROM (t))", ["in", "name", "binary", "name", "call", "name"]),
         ("x IN (SELECT -1)", ["in", "name", "binary", "name", "literal"]),
-        ("current_date", ["call"]),
-        ("current_date.x", ["field", "call"]),
+        ("current_date", ["current"]),
+        ("current_date.x", ["name"]),
         ("current_date.x()", ["call"]),
     ],
 )

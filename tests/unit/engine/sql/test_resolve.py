@@ -66,6 +66,21 @@ def test_a_name_is_the_column_that_spark_takes_it_for(typed: str, text: str) -> 
     assert resolve(typed, BOTH).text == text
 
 
+@pytest.mark.parametrize(
+    ("typed", "text"),
+    [
+        ("user = current_user", "__dm_source.`user` = current_user"),
+        ("user.x", "__dm_source.`user`.x"),
+        ("current_date > current_timestamp", "__dm_target.`current_date` > current_timestamp"),
+        ("user()", "user()"),
+        ("exists(xs, user -> user > 1)", "exists(xs, user -> user > 1)"),
+    ],
+)
+def test_a_column_goes_before_the_function_that_is_called_without_brackets(typed: str, text: str) -> None:
+    sides = (Side(TARGET, ("t",), True, ("current_date",)), Side(SOURCE, ("s",), True, ("user",)))
+    assert resolve(typed, sides).text == text
+
+
 def test_a_star_without_a_side_is_all_columns() -> None:
     found = resolve("struct(*)", [TARGET_SIDE])
     assert found.text == "struct(__dm_target.`id`, __dm_target.`v`, __dm_target.`s`, __dm_target.`Both`)"

@@ -177,6 +177,8 @@ def test_all_words_may_be_names() -> None:
         ("v:x + `v`:x + f(a):x + 'v':x + 1:x + a[0]:x", ()),
         ("x::int", ()),
         ("CAST(a AS STRUCT<b: INT>)", ()),
+        ("CAST(a AS STRUCT<date:DATE, to:STRING>)", ()),
+        ("level:code + DATE :x", ("x",)),
         ("a : x", ()),
         (": x", ()),
         (":x", ("x",)),
