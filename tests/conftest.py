@@ -23,6 +23,9 @@ os.environ.setdefault(
 # A shell that starts the run in the background has it ignore ctrl-c, which some tests press.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+# nohup has it ignore a terminal that is closed, which one test closes.
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 LONGEST = (
     "test_random_merges.py",
     "test_as_people_write_it.py",

@@ -46,6 +46,18 @@ MERGES: dict[str, tuple[tuple[str, ...], str]] = {
         "WHEN NOT MATCHED THEN INSERT (id, start, end, v) VALUES (s.id, s.start, s.end, s.v) "
         "WHEN NOT MATCHED BY SOURCE AND t.id > 20 THEN UPDATE SET v = 0",
     ),
+    "columns called as functions without brackets and as units": (
+        (
+            "CREATE TABLE tgt (id INT, `user` STRING, due DATE) USING delta",
+            "INSERT INTO tgt VALUES (1, 'old', NULL), (2, 'old', NULL), (3, 'old', NULL)",
+            "CREATE TABLE src (id INT, `user` STRING, current_date DATE, day DATE) USING parquet",
+            "INSERT INTO src VALUES (1, 'ann', DATE'2020-01-01', DATE'2024-01-31'), "
+            "(2, 'bob', DATE'2030-01-01', DATE'2024-02-01'), (9, 'eve', DATE'2020-01-01', DATE'2024-03-01')",
+        ),
+        "MERGE INTO tgt t USING (SELECT * FROM src) s ON t.id = s.id "
+        "WHEN MATCHED AND current_date < DATE'2025-01-01' THEN UPDATE SET user = s.user "
+        "WHEN NOT MATCHED AND user = 'eve' THEN INSERT (id, user, due) VALUES (s.id, user, date_add(day, 1))",
+    ),
     "CASE and columns called case, when, then": (
         (
             "CREATE TABLE tgt (`case` INT, `when` INT, `then` INT, `matched` INT) USING delta",
