@@ -371,7 +371,7 @@ def test_a_file_that_names_the_table_by_its_path_is_for_a_merge_into_its_name(sp
     assert [one.status for one in plan(spark, sql, expectations=declared).expectations] == ["pass"]
 
 
-def test_rows_that_were_wrong_before_fail_nothing_where_the_written_ones_cannot_be_told(
+def test_rows_that_were_wrong_before_fail_nothing_where_written_ones_cannot_be_told(
     spark: Any, schema: str, tmp_path: Path
 ) -> None:
     spark.sql("CREATE TABLE t USING delta AS SELECT 1 AS id, CAST(NULL AS STRING) AS v, map('a', 1) AS m")
