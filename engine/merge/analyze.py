@@ -21,7 +21,7 @@ from engine.spark.explain import DELTA_AT, Explained, explain
 from engine.spark.may_raise import may_raise
 from engine.spark.not_understood import not_understood
 from engine.spark.schema import columns_of, schema_of
-from engine.spark.spark_errors import WRAPPERS, translate
+from engine.spark.spark_errors import WRAPPERS, collected
 from engine.spark.temporary_view import drop_view
 from engine.sql.names import check_not_ours, quote
 from engine.sql.parse import MergeStatement, Relation, parse_merge
@@ -237,15 +237,8 @@ def _target_of(spark: SparkSession, statement: MergeStatement, analyzed: str) ->
     path = table.group(2)
     if path.startswith("...") or "[" in path:
         # a plan prints the last hundred characters of a longer one (TahoeFileIndex.toString)
-        path = _location(spark, name or statement.target.text)
+        path = str(collected(spark, f"DESCRIBE DETAIL {name or statement.target.text}")[0]["location"])
     return int(table.group(1)), path, name or f"delta.{quote(path)}"
-
-
-def _location(spark: SparkSession, name: str) -> str:
-    try:
-        return str(spark.sql(f"DESCRIBE DETAIL {name}").collect()[0]["location"])
-    except Exception as error:
-        raise translate(error) from error
 
 
 def _expression(statement: MergeStatement, typed: str, scope: Scope) -> Expression:
@@ -354,8 +347,9 @@ def _used(
     used = {column for text, scope in texts for column in resolve(text, scope).source_columns}
     types = {column.name.lower(): column.type for column in before}
     changed = {column.name.lower() for column in after if types.get(column.name.lower()) != column.type}
-    starred = after if any(clause.star for clause in statement.clauses) else ()
-    used |= {a.name for a in source if a.name.lower() in changed or any(sides[0].same(a.name, b.name) for b in starred)}
+    key = sides[0].key
+    starred = {key(column.name) for column in after} if any(clause.star for clause in statement.clauses) else ()
+    used |= {column.name for column in source if column.name.lower() in changed or key(column.name) in starred}
     return tuple(column.name for column in source if column.name in used)
 
 

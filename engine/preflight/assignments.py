@@ -7,9 +7,9 @@ evolution adds. Nothing runs: Spark is asked for the types of the expressions on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from engine.merge.analyze import AnalyzedMerge
 from engine.merge.should_materialize_source import NON_DETERMINISTIC
@@ -44,6 +44,10 @@ class Given:
     nullable: bool
     of_target: bool
     volatile: str = ""
+
+
+Named: TypeAlias = "tuple[tuple[str, ...], Given]"
+"""What is assigned: the path of a column or of a field in it, and the expression."""
 
 
 @dataclass(frozen=True)
@@ -129,15 +133,14 @@ def kept(merge: AnalyzedMerge, rules: TargetRules) -> tuple[Assignment, ...]:
     return tuple(Assignment(c, _kept(reference, c, rules.cast), "kept", of_target=True) for c in rules.columns)
 
 
-def _given(
-    spark: SparkSession, merge: AnalyzedMerge, cast: StoreCast
-) -> dict[int, tuple[tuple[tuple[str, ...], Given], ...]]:
+def _given(spark: SparkSession, merge: AnalyzedMerge, cast: StoreCast) -> dict[int, tuple[Named, ...]]:
     """By clause, the ((column, nested field…), expression) that it names, a star as what it expands to."""
-    source, same = merge.source_reference, merge.sides[0].same
+    source, key = merge.source_reference, merge.sides[0].key
+    after = {key(name) for name in merge.type_after.names}
     star = tuple(
         ((field.name,), Given(f"{source}.{quote(field.name)}", field.dataType, field.nullable, of_target=False))
         for field in merge.source_type.fields
-        if any(same(field.name, name) for name in merge.type_after.names)
+        if key(field.name) in after
     )
     types = _types(spark, merge)
     found = {}
@@ -159,7 +162,15 @@ def _given(
     return found
 
 
-def _leaves(path: tuple[str, ...], one: Given) -> Iterator[tuple[tuple[str, ...], Given]]:
+def _by_first(named: Iterable[Named], key: Callable[[str], str]) -> dict[str, list[Named]]:
+    """What is assigned below each column or field, by the first name of its path."""
+    found: dict[str, list[Named]] = {}
+    for path, one in named:
+        found.setdefault(key(path[0]), []).append((path[1:], one))
+    return found
+
+
+def _leaves(path: tuple[str, ...], one: Given) -> Iterator[Named]:
     """ResolveDeltaMergeInto.getLeafActionsForSchema: a struct as assignments to the fields at its ends."""
     from pyspark.sql.types import StructType
 
@@ -205,13 +216,14 @@ def _assigned(
     merge: AnalyzedMerge,
     rules: TargetRules,
     clause: MergeClause,
-    given: Sequence[tuple[tuple[str, ...], Given]],
+    given: Sequence[Named],
 ) -> tuple[Assignment, ...]:
-    reference, same = merge.statement.target.reference, merge.sides[0].same
+    reference, key = merge.statement.target.reference, merge.sides[0].key
     updates = clause.action_kind == "update"
+    named = _by_first(given, key)
     found: list[Assignment | None] = []
     for column in rules.columns:
-        ops = [(path[1:], one) for path, one in given if same(path[0], column.name)]
+        ops = named.get(key(column.name))
         if ops and not ops[0][0]:
             keeps = updates and clause.star and column.before is not None
             kept_value = f"{reference}.{quote(column.name)}" if keeps else None
@@ -222,7 +234,7 @@ def _assigned(
             of_target = one.of_target or (kept_value is not None and kept_value in value)
             found.append(Assignment(column, value, "given", one, unknown, of_target))
         elif ops:
-            value = _with_fields(f"{reference}.{quote(column.name)}", column.before, column.type, ops, rules.cast, same)
+            value = _with_fields(f"{reference}.{quote(column.name)}", column.before, column.type, ops, rules.cast, key)
             unknown = volatile(value) or next((one.volatile for _, one in ops if one.volatile), "")
             found.append(Assignment(column, value, "given", unknown=unknown, of_target=True))
         elif column.generated_as is not None:
@@ -265,9 +277,9 @@ def _with_fields(
     kept_value: str,
     before: DataType | None,
     after: DataType,
-    ops: Sequence[tuple[tuple[str, ...], Given]],
+    ops: Sequence[Named],
     cast: StoreCast,
-    same: Callable[[str, str], bool],
+    key: Callable[[str], str],
 ) -> str:
     """A struct with some of its fields assigned (``SET a.b = …``). A NULL struct becomes one of NULL fields."""
     from pyspark.sql.types import StructType
@@ -275,15 +287,16 @@ def _with_fields(
     if not isinstance(after, StructType):
         raise AssertionError(f"no struct: {after}")  # the analyzer has refused it
     old = {f.name.lower(): f for f in before.fields} if isinstance(before, StructType) else {}
+    named = _by_first(ops, key)
     parts = []
     for field in after.fields:
-        own = [(path[1:], one) for path, one in ops if same(path[0], field.name)]
+        own = named.get(key(field.name))
         known = old.get(field.name.lower())
         inner = f"{kept_value}.{quote(known.name)}" if known else "NULL"
         if own and not own[0][0]:
             value = stored(own[0][1].text, own[0][1].type, field.dataType, cast)
         elif own:
-            value = _with_fields(inner, known.dataType if known else None, field.dataType, own, cast, same)
+            value = _with_fields(inner, known.dataType if known else None, field.dataType, own, cast, key)
         elif known:
             value = stored(inner, known.dataType, field.dataType, cast)
         else:

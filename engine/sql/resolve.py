@@ -45,9 +45,13 @@ class Side:
     def has(self, name: str) -> bool:
         return any(self.same(one, name) for one in self.columns)
 
+    def key(self, name: str) -> str:
+        """What names have in common that are one name to the session."""
+        return name if self.case_sensitive else name.lower()
+
     def same(self, one: str, other: str) -> bool:
         """Whether both are one name, as the session takes names."""
-        return one == other if self.case_sensitive else one.lower() == other.lower()
+        return self.key(one) == self.key(other)
 
     def qualifies(self, names: Sequence[str]) -> bool:
         """Whether ``names`` are a qualifier of this side."""
