@@ -80,16 +80,13 @@ def undo_of_commit(
     enforced: bool = True,
     commits: int | None = None,
     compacts: bool = False,
-    checkpoints: bool = False,
     made_at: int | None = None,
 ) -> Undo:
     """Whether the commit over ``version`` can be taken back. ``commits`` is the version that this commit is going to
     make; None if it was made, at ``made_at``: then its files and its log entry exist. ``compacts``: auto-compaction may
-    make the next one at once. ``checkpoints``: this one writes a checkpoint whatever its version is."""
-    if commits is not None:
-        cleaned = _cleaned_by(commits, version, retention, now, checkpoints=checkpoints)
-        if cleaned is not None:
-            return cleaned
+    make the next one at once."""
+    if commits is not None and (cleaned := _cleaned_by(commits, version, retention, now)) is not None:
+        return cleaned
     if commits is not None and compacts and (cleaned := _cleaned_by(commits + 1, version, retention, now)) is not None:
         return Undo(possible=None, why=f"auto-compaction may follow at once: {cleaned.why}")
     if enforced and retention.files is None:
@@ -119,15 +116,13 @@ def is_refused(version: VersionTime, retention: Retention, now: int) -> bool:
     return version.committed_at < now - retention.files
 
 
-def _cleaned_by(
-    commits: int, version: VersionTime, retention: Retention, now: int, *, checkpoints: bool = False
-) -> Undo | None:
+def _cleaned_by(commits: int, version: VersionTime, retention: Retention, now: int) -> Undo | None:
     """The undo, if it is impossible because the commit writes a checkpoint, after which Delta deletes expired log
     entries, that of the version too. None if it stays possible."""
     interval = retention.checkpoint_interval
-    if not retention.cleanup or (interval is not None and commits % interval and not checkpoints):
+    if not retention.cleanup or (interval is not None and commits % interval):
         return None
-    if (interval is None and not checkpoints) or retention.log is None or version.written_at is None:
+    if interval is None or retention.log is None or version.written_at is None:
         return Undo(possible=None, why=f"it is not known whether the commit deletes the log of v{version.version}")
     midnight = (now - retention.log) // DAY * DAY
     if version.written_at > midnight:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from engine.model.plan import Undo
@@ -69,14 +70,14 @@ def undo_over(
 ) -> Undo:
     """The undo of the next commit. ``properties`` are the table's after it; ``checkpoints``: it writes a checkpoint
     whatever its version is."""
+    retention = retention_of(properties)
     return undo_of_commit(
         newest,
-        retention_of(properties),
+        replace(retention, checkpoint_interval=1) if checkpoints else retention,
         now_ms(),
         enforced=is_enforced(spark),
         commits=newest.version + 1,
         compacts=_compacts(spark, properties),
-        checkpoints=checkpoints,
     )
 
 

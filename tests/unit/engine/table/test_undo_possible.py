@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engine.model.plan import Undo
@@ -144,8 +146,8 @@ def test_a_clone_writes_a_checkpoint_whatever_its_version_is() -> None:
     """CloneTableBase commits by commitLarge, which ends in updateAndCheckpoint."""
     old = VersionTime(37, NOW - 40 * DAY, NOW - 40 * DAY)
     for interval in ("10", "no number"):
-        retention = retention_of({CHECKPOINT_INTERVAL: interval})
-        assert undo_of_commit(old, retention, NOW, commits=38, checkpoints=True).possible is False
+        retention = replace(retention_of({CHECKPOINT_INTERVAL: interval}), checkpoint_interval=1)
+        assert undo_of_commit(old, retention, NOW, commits=38).possible is False
     assert undo_of_commit(old, retention_of({}), NOW, commits=38).possible
 
 
