@@ -131,7 +131,7 @@ class _Judge:
     def takes(self, node: Node) -> bool:
         if node.kind == "call":
             return self._call_is_taken(node)
-        if node.kind == "name":
+        if node.kind in ("name", "current"):
             return self._path_is_taken(node.names)
         if node.kind == "like":
             after = self.tokens[node.children[0].end : node.end][1:3]
