@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 from engine.merge.analyze import AnalyzedMerge
 from engine.model.errors import UsageError
 from engine.spark.confs import is_on, read_confs
+from engine.spark.engine_versions import engine_versions
 from engine.spark.may_raise import may_raise
+from engine.spark.release import release
 from engine.sql.char_types import raw_type
 from engine.sql.resolve import TARGET, Side
 from engine.sql.sql_text import names_in
@@ -154,7 +156,7 @@ def target_rules(spark: SparkSession, merge: AnalyzedMerge, logged: Sequence[Log
         append_only=is_on(properties, "delta.appendOnly", "false"),
         cast=store_cast(confs, evolves=merge.statement.schema_evolution or is_on(confs, AUTO_MERGE, "false")),
         # Spark 4.0 reads no such column
-        takes_void=not is_on(confs, DROP_VOID, str(spark.version.startswith("4.0")).lower()),
+        takes_void=not is_on(confs, DROP_VOID, str(release(engine_versions(spark).spark) == "4.0").lower()),
         takes_unenforced=is_on(confs, UNENFORCED, "false"),
     )
 

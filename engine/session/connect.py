@@ -177,7 +177,7 @@ def _open(
     # who cannot tell others of a session goes without on a Spark that needs no home
     with contextlib.nullcontext() if server is not None else contextlib.suppress(EngineError):
         # before anything is asked of it: whoever closes it now waits
-        use = Use(home or prepare_home(default_home()), session_id)
+        use = Use(prepare_home(home or default_home()), session_id)
     try:
         return _opened(url, confs, session_id, user_id, opener, server, use)
     except BaseException:
