@@ -13,7 +13,7 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from engine.expect.expectation import Expectation, HistoryRows, parts_of
-from engine.sql.char_types import declared_type
+from engine.sql.char_types import declared_type, is_char
 from engine.sql.names import names_path, quote, string
 from engine.sql.store_types import ddl
 
@@ -154,11 +154,6 @@ def _value(text: str, type_: str) -> str:
     if (exact := EXACT_NUMBERS.match(type_)) and is_rounded(text, int(exact[1] or 0)):
         return "NULL"
     return f"CAST({string(text)} AS {type_})"
-
-
-def is_char(type_: str) -> bool:
-    """Whether a type is CHAR(n)."""
-    return type_.lower().startswith("char(")
 
 
 def is_rounded(text: str, scale: int) -> bool:

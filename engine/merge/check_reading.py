@@ -17,7 +17,7 @@ from engine.model.plan import ClauseKind
 from engine.spark.confs import is_on, read_confs
 from engine.spark.explain import NUMBERED, explain
 from engine.spark.not_understood import NOT_UNDERSTOOD, not_understood, read_as, unless_refused
-from engine.sql.char_types import declared_type
+from engine.sql.char_types import declared_type, is_char
 from engine.sql.expressions import read_expression
 from engine.sql.lexer import tokenize
 from engine.sql.names import quote
@@ -119,7 +119,7 @@ def check_analyzed(spark: SparkSession, merge: AnalyzedMerge) -> None:
         (name, field.name)
         for name, schema in ((target.name, merge.target_type), (source.name, merge.source_type))
         for field in schema.fields
-        if declared_type(field).startswith("char")
+        if is_char(declared_type(field))
     }
     columns = [
         (side, column)

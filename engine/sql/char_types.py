@@ -23,6 +23,11 @@ def declared_type(field: StructField) -> str:
     return str((field.metadata or {}).get(RAW_TYPE) or field.dataType.simpleString())
 
 
+def is_char(type_: str) -> bool:
+    """Whether a type is CHAR(n)."""
+    return type_.lower().startswith("char(")
+
+
 def compared_type(field: StructField) -> str:
     """The type that a condition compares the field in: a VARCHAR is a string. A CHAR(n) is none: Delta fails on one."""
     declared = declared_type(field)

@@ -299,32 +299,19 @@ def parameter_names(sql: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name, _, _ in parameter_markers(sql)))
 
 
-BEFORE_OPERAND = frozenset(
-    (
-        *("AND", "OR", "NOT", "ON", "IN", "IS", "LIKE", "ILIKE", "RLIKE", "REGEXP", "ESCAPE", "BETWEEN", "DIV"),
-        *("CASE", "WHEN", "THEN", "ELSE", "SELECT", "DISTINCT", "ALL", "ANY", "SOME", "WHERE", "HAVING", "QUALIFY"),
-        *("LIMIT", "OFFSET", "BY", "FROM", "FOR", "PLACING", "OF", "INTO", "USING", "AS", "TO", "SET", "VALUES"),
-        *(
-            "BOTH",
-            "LEADING",
-            "TRAILING",
-            "DATE",
-            "TIMESTAMP",
-            "TIMESTAMP_NTZ",
-            "TIMESTAMP_LTZ",
-            "INTERVAL",
-            "DEFAULT",
-            "LEVEL",
-            "ROWS",
-            "RANGE",
-        ),
-    )
-)
-"""Words behind which an operand begins."""
 FIELDS = frozenset(
     (
         *("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ", "INTERVAL", "DEFAULT", "LEVEL", "ROWS", "RANGE"),
         *("FROM", "TO", "FOR", "OF", "BY", "SET", "VALUES", "ANY", "SOME", "ALL"),
     )
 )
-"""Those of them that columns and fields are called by."""
+"""Words of BEFORE_OPERAND that columns and fields are called by, too."""
+BEFORE_OPERAND = frozenset(
+    (
+        *("AND", "OR", "NOT", "ON", "IN", "IS", "LIKE", "ILIKE", "RLIKE", "REGEXP", "ESCAPE", "BETWEEN", "DIV"),
+        *("CASE", "WHEN", "THEN", "ELSE", "SELECT", "DISTINCT", "WHERE", "HAVING", "QUALIFY"),
+        *("LIMIT", "OFFSET", "PLACING", "INTO", "USING", "AS", "BOTH", "LEADING", "TRAILING"),
+        *FIELDS,
+    )
+)
+"""Words behind which an operand begins."""
