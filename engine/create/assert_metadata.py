@@ -10,6 +10,7 @@ from engine.model.plan import Refused
 from engine.spark.confs import is_on
 from engine.sql.parse_create import ParsedCreate
 from engine.table.column_rules import CDC_COLUMNS, GEOSPATIAL, INVALID_CHARACTERS, UNSUPPORTED_TYPES
+from engine.table.mapping_mode import mode_of
 from engine.table.table_features import named_features
 
 
@@ -37,7 +38,7 @@ def assert_metadata(create: ParsedCreate, around: Situation, provided: Provided)
 
 
 def _check_schema_field_names(provided: Provided, properties: dict[str, str]) -> Iterator[Refused]:
-    mapped = properties.get("delta.columnMapping.mode", "none").lower() != "none" or any(
+    mapped = mode_of(properties) != "none" or any(
         is_on(properties, f"delta.enableIcebergCompatV{version}", "false") for version in (1, 2, 3)
     )
     names = (*(column.name for column in provided.columns), *provided.field_names)

@@ -19,13 +19,13 @@ from engine.create.verify_table_metadata import verify_table_metadata
 from engine.model.plan import Refused
 from engine.spark.confs import is_on
 from engine.sql.parse_create import ParsedCreate
+from engine.table.mapping_mode import MODE, mode_of
 from engine.table.table_state import plain
 
 NO_SUCH_COLUMN = "_LEGACY_ERROR_TEMP_3060"  # Delta's SchemaUtils.findColumnPosition has no better name
 PARTITIONED_TWICE = "_LEGACY_ERROR_TEMP_3058"
 NO_PARTITION = re.compile(r"^(array|map|struct|variant|void)")
 MAX_CLUSTERING_COLUMNS = 4
-COLUMN_MAPPING = "delta.columnMapping.mode"
 
 
 def foresee_create(create: ParsedCreate, around: Situation, provided: Provided) -> Refused | None:
@@ -196,14 +196,17 @@ def _location(create: ParsedCreate, around: Situation, provided: Provided) -> It
 
 def check_column_mapping_mode(around: Situation, provided: Provided) -> Iterator[Refused]:
     """CloneTableBase.verifyMetadataInvariants: the source and the table that is cloned over have the clone's mode."""
-    after = (provided.configuration.get(COLUMN_MAPPING) or "none").lower()
-    modes = [provided.source_mapping, *([around.before.properties.get(COLUMN_MAPPING)] if around.before else [])]
-    before = next((mode for one in modes if (mode := (one or "none").lower()) != after), None)
+    after = mode_of(provided.configuration)
+    modes = [
+        (provided.source_mapping or "none").lower(),
+        *([mode_of(around.before.properties)] if around.before else []),
+    ]
+    before = next((mode for mode in modes if mode != after), None)
     if before is not None:
         yield refusal(
-            "DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE",
-            f"A clone cannot change {COLUMN_MAPPING} from {before!r} to {after!r}.",
-            f"Leave {COLUMN_MAPPING} out, and clone into a new table.",
+            "DELTA_UNSUPPORTED_MODE_MODE_CHANGE",
+            f"A clone cannot change {MODE} from {before!r} to {after!r}.",
+            f"Leave {MODE} out, and clone into a new table.",
         )
 
 

@@ -11,6 +11,7 @@ from engine.create.provided_metadata import Provided
 from engine.create.situation import Situation
 from engine.model.create_values import StateColumn, TableState
 from engine.spark.confs import is_on, read_confs
+from engine.table.mapping_mode import MODE, mode_of
 from engine.table.table_features import (
     FEATURE_PREFIX,
     Protocol,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 DOWNGRADE = "spark.databricks.delta.replace.protocolDowngradeAllowed"
 MAX_COLUMN_ID = "delta.columnMapping.maxColumnId"
-MODE = "delta.columnMapping.mode"
 ROW_TRACKING_COLUMNS = (
     "delta.rowTracking.materializedRowIdColumnName",
     "delta.rowTracking.materializedRowCommitVersionColumnName",
@@ -137,7 +137,7 @@ def properties_after(
     """The log's configuration; what only the commit knows is None."""
     properties = without_protocol(configuration)
     copies_ids = create.form == "clone"
-    if (properties.get(MODE) or "none").lower() != "none" and not (copies_ids and MAX_COLUMN_ID in properties):
+    if mode_of(properties) != "none" and not (copies_ids and MAX_COLUMN_ID in properties):
         held = ids.held if any(is_on(properties, key, "false") for key in IDS_FOR_HELD) else 0
         # a replaced table keeps the ids of columns that stay, and goes on counting
         properties[MAX_COLUMN_ID] = None if before else str(ids.fields + held)

@@ -12,6 +12,7 @@ from engine.preflight.target_reads import DescribedTarget
 from engine.preflight.target_rules import UNENFORCED
 from engine.spark.confs import is_on
 from engine.table.column_rules import CDC_COLUMNS, INVALID_CHARACTERS, UNSUPPORTED_TYPES
+from engine.table.mapping_mode import mode_of
 from engine.table.nested_types import has_unenforceable, holds_void
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def unenforceable(before: StructType, after: StructType, target: DescribedTarget
 def new_columns(before: StructType, after: StructType, target: DescribedTarget) -> Refused | None:
     """The error for a column, or a field of one, that ``after`` has new or in another type; None if Delta takes
     them all."""
-    mapped = target.properties.get("delta.columnMapping.mode", "none").lower() != "none"
+    mapped = mode_of(target.properties) != "none"
     feed = target.traits.change_data_feed
     for path, was, type_ in _changed((), before, after):
         name = ".".join(path)

@@ -9,10 +9,15 @@ MODE: Final = "delta.columnMapping.mode"
 REMOVAL: Final = "spark.databricks.delta.columnMapping.allowRemoval"
 
 
-def why_no_change(before: Mapping[str, str], after: Mapping[str, str], *, removal: bool) -> str:
+def mode_of(properties: Mapping[str, str | None]) -> str:
+    """``none``, ``name`` or ``id``, as the properties of a table say."""
+    return (properties.get(MODE) or "none").lower()
+
+
+def why_no_change(before: Mapping[str, str | None], after: Mapping[str, str | None], *, removal: bool) -> str:
     """Why no commit turns a table with the properties ``before`` into one with those ``after``, "" if one may.
     ``removal``: this session lets a commit turn column mapping off."""
-    old, new = (mode.strip().lower() for mode in (before.get(MODE) or "none", after.get(MODE) or "none"))
+    old, new = mode_of(before), mode_of(after)
     if old == new or (new == "none" and removal) or (old, new) == ("none", "name"):
         return ""
     if new == "none":

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from engine.model.create_values import StateColumn
 from engine.spark.confs import is_on
+from engine.table.mapping_mode import mode_of
 
 FEATURE_PREFIX = "delta.feature."
 PREVIEW = "-preview"
@@ -195,7 +196,7 @@ def enabled_by_metadata(
         "checkConstraints": any(key.lower().startswith("delta.constraints.") for key in configuration),
         "generatedColumns": any(column.generated_as for column in columns),
         "identityColumns": any(column.identity for column in columns),
-        "columnMapping": (configuration.get("delta.columnMapping.mode") or "none").lower() != "none",
+        "columnMapping": mode_of(configuration) != "none",
         "timestampNtz": "timestamp_ntz" in types,
         "variantType": "variant" in types,
         "v2Checkpoint": (configuration.get("delta.checkpointPolicy") or "").lower() == "v2",
