@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from engine.merge.analyze import AnalyzedMerge
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Writes = Mapping[MergeClause, tuple[Assignment, ...]]
+# a clause, and a query of the rows that it takes: before and after
+Asked = tuple[MergeClause, str]
 # monotonically_increasing_id() is the number of the partition above these bits, and of the row in it
 PARTITION_BITS = 33
 SAME_COLUMNS = re.compile(r"^\s*[\w.`]+\s*=\s*[\w.`]+\s*$")
@@ -59,11 +61,15 @@ def sample_rows(
     few, every = for_rows(source.num_rows), for_rows(source.num_rows, target_rows)
     with confs_set(spark, few):
         picked = _pick(spark, merge, source, matches, limit)
-        inserted = _unmatched(spark, merge, source, matches, writes, "not_matched", limit)
+        inserted = _unmatched(merge, source, matches, writes, "not_matched", limit)
+        samples = [] if every else _rows(spark, merge, inserted, writes)
     with confs_set(spark, every):
-        matched = _matched(spark, merge, source, picked, writes, look_apart=not every)
-        by_source = _unmatched(spark, merge, source, matches, writes, "not_matched_by_source", limit)
-    return (*matched, *by_source, *inserted)
+        by_source = _unmatched(merge, source, matches, writes, "not_matched_by_source", limit)
+        if every:
+            # all in one query: of so few rows, what is asked costs more than what is read
+            return tuple(_matched(spark, merge, source, picked, writes, [*by_source, *inserted]))
+        matched = _matched_apart(spark, merge, source, picked, writes)
+        return (*matched, *_rows(spark, merge, by_source, writes), *samples)
 
 
 def _one_job_for(picked: Sequence[Any]) -> dict[str, str]:
@@ -98,43 +104,60 @@ def _pick(spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, mat
     ).collect()
 
 
+def _matched_apart(
+    spark: SparkSession, merge: AnalyzedMerge, source: PreparedSource, picked: Sequence[Any], writes: Writes
+) -> list[Sample]:
+    """One job for each clause, which reads only the target's partitions that have its rows."""
+    samples: list[Sample] = []
+    for clause in merge.statement.matched:
+        these = [row for row in picked if row["clause"] == clause_number(merge.statement, clause)]
+        if these:
+            with confs_set(spark, _one_job_for(these)):
+                samples += _matched(spark, merge, source, these, writes)
+    return samples
+
+
 def _matched(
     spark: SparkSession,
     merge: AnalyzedMerge,
     source: PreparedSource,
     picked: Sequence[Any],
     writes: Writes,
-    *,
-    look_apart: bool,
+    others: Sequence[Asked] = (),
 ) -> list[Sample]:
-    """``look_apart``: one job for each clause, which reads only the target's partitions that have its rows."""
+    """What the clauses for matched rows do to those ``picked``, and then ``others``."""
+
+    def ask(*, bounded: bool) -> list[Sample]:
+        return _rows(spark, merge, [*_matched_rows(merge, source, picked, writes, bounded=bounded), *others], writes)
+
+    try:
+        return ask(bounded=True)
+    except Exception as error:
+        if translate(error).condition != NO_VALUE:
+            raise
+        return ask(bounded=False)
+
+
+def _matched_rows(
+    merge: AnalyzedMerge, source: PreparedSource, picked: Sequence[Any], writes: Writes, *, bounded: bool
+) -> Iterator[Asked]:
     statement = merge.statement
-    matched = matched_clause(merge)
     before = struct_of(merge.target_schema, statement.target.reference)
-    deletes_once = statement.only_one_unconditional_delete
-    samples: list[Sample] = []
     for clause in statement.matched:
         number = clause_number(statement, clause)
         these = [row for row in picked if row["clause"] == number]
         if not these:
             continue
         ids = ", ".join(f"{row['row']}L" for row in these)
+        matched = number if statement.only_one_unconditional_delete else matched_clause(merge)
         # the operator's names resolve one level down, where both sides are in scope
         query = (
             f"SELECT __dm_before, __dm_after FROM (SELECT /*+ BROADCAST({merge.source_reference}) */ "
-            f"{number if deletes_once else matched} AS {CLAUSE}, {before} AS __dm_before, "
+            f"{matched} AS {CLAUSE}, {before} AS __dm_before, "
             f"{struct_after(writes.get(clause))} AS __dm_after FROM {_joined(merge, source, ids)}"
         )
-        end = f") WHERE {CLAUSE} = {number} LIMIT {len(these)}"
-        bounds = "".join(f" AND {bound}" for bound in _bounds(merge, these))
-        with confs_set(spark, _one_job_for(these) if look_apart else {}):
-            try:
-                samples += _rows(spark, merge, clause, f"{query}{bounds}{end}", writes)
-            except Exception as error:
-                if not bounds or translate(error).condition != NO_VALUE:
-                    raise
-                samples += _rows(spark, merge, clause, f"{query}{end}", writes)
-    return samples
+        bounds = "".join(f" AND {bound}" for bound in _bounds(merge, these)) if bounded else ""
+        yield clause, f"{query}{bounds}) WHERE {CLAUSE} = {number} LIMIT {len(these)}"
 
 
 def _joined(merge: AnalyzedMerge, source: PreparedSource, ids: str) -> str:
@@ -148,24 +171,17 @@ def _joined(merge: AnalyzedMerge, source: PreparedSource, ids: str) -> str:
 
 
 def _unmatched(
-    spark: SparkSession,
-    merge: AnalyzedMerge,
-    source: PreparedSource,
-    matches: Matches,
-    writes: Writes,
-    kind: ClauseKind,
-    limit: int,
-) -> list[Sample]:
+    merge: AnalyzedMerge, source: PreparedSource, matches: Matches, writes: Writes, kind: ClauseKind, limit: int
+) -> list[Asked]:
     """What the clauses of that kind do to the rows of the one side that they take."""
     of_target = struct_of(merge.target_schema, merge.statement.target.reference)
     before = of_target if kind == "not_matched_by_source" else "NULL"
-    samples: list[Sample] = []
+    asked: list[Asked] = []
     for clause in merge.statement.of_kind(kind):
         if takes_rows(merge.statement, matches, clause):
             after, rows = struct_after(writes.get(clause)), clause_rows(merge, source, clause, matches.seen)
-            query = f"SELECT {before} AS __dm_before, {after} AS __dm_after FROM {rows} LIMIT {limit}"
-            samples += _rows(spark, merge, clause, query, writes)
-    return samples
+            asked.append((clause, f"SELECT {before} AS __dm_before, {after} AS __dm_after FROM {rows} LIMIT {limit}"))
+    return asked
 
 
 def _keys_select(merge: AnalyzedMerge) -> str:
@@ -210,7 +226,7 @@ def struct_of(columns: Sequence[Column], reference: str) -> str:
 def struct_after(columns: tuple[Assignment, ...] | None) -> str:
     """The row that a clause writes as a struct of strings, NULL for a DELETE."""
     if columns is None:
-        return "CAST(NULL AS STRING)"
+        return "NULL"
     cells = [_cell("NULL" if one.unknown else str(one.read_value), one.column.type.simpleString()) for one in columns]
     parts = ", ".join(f"{string(one.column.name)}, {cell}" for one, cell in zip(columns, cells, strict=True))
     return f"named_struct({parts})"
@@ -221,11 +237,15 @@ def _cell(value: str, type_: str) -> str:
     return f"hex({value})" if type_ == "binary" else shown(value)
 
 
-def _rows(spark: SparkSession, merge: AnalyzedMerge, clause: MergeClause, query: str, writes: Writes) -> list[Sample]:
+def _rows(spark: SparkSession, merge: AnalyzedMerge, asked: Sequence[Asked], writes: Writes) -> list[Sample]:
+    """The rows of all the queries, in their order."""
+    if not asked:
+        return []
+    query = "\nUNION ALL\n".join(f"(SELECT {n} AS __dm_at, * FROM ({text}))" for n, (_, text) in enumerate(asked))
     samples: list[Sample] = []
-    for row in spark.sql(query).collect():
+    for at, *row in spark.sql(query).collect():
         before, after = (None if struct is None else cells_of(struct) for struct in row)
-        samples.append(sample_of(merge, clause, before, after, writes))
+        samples.append(sample_of(merge, asked[at][0], before, after, writes))
     return samples
 
 
