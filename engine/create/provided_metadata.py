@@ -21,7 +21,7 @@ from engine.merge.volatile_parts import volatile_behind
 from engine.model.create_values import CreateSource, ProvidedMetadata, StateColumn, TableState
 from engine.model.errors import UsageError
 from engine.spark.confs import is_on, read_confs
-from engine.spark.schema import columns_of, schema_of
+from engine.spark.schema import schema_of
 from engine.sql.lexer import tokenize
 from engine.sql.names import quote
 from engine.sql.parse_create import ParsedCreate
@@ -187,10 +187,10 @@ def with_counted_source(spark: SparkSession, create: ParsedCreate, provided: Pro
     query = f"({create.query}\n)"
     plan = query_plan(spark, "", f"{query} AS q")
     pinned = {name: current_version(spark, name) for name in delta_tables(spark, plan)}
-    columns = columns_of(schema_of(spark, create.query or ""))
+    schema = schema_of(spark, create.query or "")
     keys = ", ".join(quote(name) for name in provided.partition_columns)
     items = (f"CAST(count(DISTINCT struct({keys})) AS STRING)",) if keys else ()
-    num_rows, fingerprint, cells = source_fingerprint(spark, query, columns, "q", items)
+    num_rows, fingerprint, cells = source_fingerprint(spark, query, schema, "q", items)
     source = CreateSource(
         sql=create.query or "",
         pinned_versions=pinned,

@@ -25,7 +25,6 @@ from engine.model.errors import UnreachableError
 from engine.model.plan import Decision
 from engine.spark.checkpoint import checkpoint
 from engine.spark.confs import ONE_JOB, confs_set, read_confs
-from engine.spark.schema import schema_of
 from engine.spark.spark_errors import translate
 from engine.sql.names import quote
 from engine.sql.sql_text import names_in
@@ -34,6 +33,7 @@ from engine.table.table_state import table_id
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 ATOMIC = re.compile(
     r"^(tinyint|smallint|int|bigint|float|double|boolean|date|timestamp|timestamp_ntz|string|binary|"
@@ -108,7 +108,7 @@ def prepare_source(
     sizes = (size_item(columns), size_item(joined_columns(merge), more=2))
     with confs_set(spark, ONE_JOB):
         num_rows, fingerprint, (*cells, whole, joined) = source_fingerprint(
-            spark, view, columns, merge.source_reference, (*bound_items(merge), *sizes)
+            spark, view, _schema(merge, columns), merge.source_reference, (*bound_items(merge), *sizes)
         )
     most = broadcast_bytes(spark)
     return PreparedSource(
@@ -176,6 +176,11 @@ def used_columns(merge: AnalyzedMerge) -> tuple[Column, ...]:
     return used or merge.source_schema[:1]
 
 
+def _schema(merge: AnalyzedMerge, columns: Sequence[Column]) -> StructType:
+    every = merge.source_type
+    return type(every)([every[column.name] for column in columns])
+
+
 def joined_columns(merge: AnalyzedMerge) -> tuple[Column, ...]:
     """Those of them that ON or the condition of a clause may name."""
     conditions = (merge.statement.condition, *(one.condition for one in merge.statement.clauses if one.condition))
@@ -209,16 +214,15 @@ def broadcast_bytes(spark: SparkSession) -> int:
 
 
 def source_fingerprint(
-    spark: SparkSession, view: str, columns: Sequence[Column], reference: str, items: Sequence[str]
+    spark: SparkSession, view: str, schema: StructType, reference: str, items: Sequence[str]
 ) -> tuple[int, str, tuple[str | None, ...]]:
-    """(rows, checksum, values of ``items``) of a view or a query in brackets, in one pass.
+    """(rows, checksum, values of ``items``) of a view or a query in brackets of that ``schema``, in one pass.
 
     ``items`` are aggregates over it under the name ``reference``, strings all. The checksum is alike for the
     same rows in any order, and counts repeated ones.
     The sums of the halves of the hashes cannot overflow below 2³¹ rows, and equal pairs do not cancel as with XOR.
     """
-    names = ", ".join(quote(column.name) for column in columns)
-    row_hash = exact_hash(schema_of(spark, f"SELECT {names} FROM {view}"))
+    row_hash = exact_hash(schema)
     halves = ("__dm_hash & 4294967295L", "shiftrightunsigned(__dm_hash, 32)")
     sums = ("count(*)", *(f"coalesce(sum({half}), 0)" for half in halves))
     query = f"SELECT {', '.join((*sums, *items))} FROM (SELECT *, {row_hash} AS __dm_hash FROM {view}) AS {reference}"
