@@ -53,6 +53,7 @@ from engine.preflight.updated_faults import compared_updates
 from engine.preflight.written_keys import keys_to_count
 from engine.spark.clock import Clock
 from engine.spark.confs import STATS_SKIPPING, confs_set, for_rows, is_on
+from engine.spark.printed_whole import printed_whole
 from engine.spark.session_state import KEPT_CONFS, PLANNED, kept_confs, run_setup, tagged
 from engine.spark.spark_errors import translate
 from engine.spark.why_refused import says_why_refused
@@ -166,7 +167,8 @@ def _plan(spark: SparkSession, script: Script, params: dict[str, str], options: 
     spark.conf.set(PLANNED, "1")
     # before another thread sets confs for its queries
     confs, others = kept_confs(spark), session_confs(spark, KEPT_CONFS)
-    with pinned_target(spark) as target:
+    # each print would set the same conf, and put it back
+    with printed_whole(spark), pinned_target(spark) as target:
         analysis = analyze_merge(spark, statement, others, confs, clock, target)
         try:
             return _plan_analyzed(spark, script, params, options, clock, analysis)
@@ -181,12 +183,12 @@ def _plan_analyzed(
     spark: SparkSession, script: Script, params: dict[str, str], options: Options, clock: Clock, analysis: Analysis
 ) -> Plan:
     merge, confs = analysis.merge, analysis.confs
-    # before source_plan sets confs by which Spark would plan that join otherwise
-    join = analysis.join.result()
     with clock.phase("should_materialize_source"):
         query, around = described_source(spark, analysis)
         options = of_target(spark, merge, around, options)
         state = state_of(spark, merge, query, around, options)
+        # before explain_scans sets confs by which Spark would plan that join otherwise
+        join = analysis.join.result()
         decision = should_materialize_source(spark, merge, query)
     clock.answer(decision=decision)
     if decision.materialize:
@@ -223,7 +225,9 @@ def _plan_analyzed(
             # inserting alone, a MERGE prunes partitions as a read does, and fails like one
             files = () if runs_insert_only(merge.typed, confs) else scan.scan.before
             with confs_set(spark, merge_reads(spark, merge, files)):
-                return match(spark, basis, attempt, source, scan, options, clock)
+                with confs_set(spark, for_rows(source.num_rows, live_rows(scan.scan.after))):
+                    findings = match(spark, basis, attempt, source, scan, options, clock)
+                return with_expectations(spark, findings, options, clock)
 
     try:
         findings = run_with_source_lost_retries(spark, prepare, match_source)
@@ -339,8 +343,7 @@ def match(
     try:
         with clock.phase("find_touched_files"):
             if runs_insert_only(merge.statement, basis.confs):
-                with confs_set(spark, for_rows(source.num_rows, target_rows)):
-                    matches = find_seen_rows(spark, merge, source, keys)
+                matches = find_seen_rows(spark, merge, source, keys)
             else:
                 flags, not_compared = compared_updates(scan, target, options.checks)
                 matches, why = find_flagged_files(spark, merge, source, scan, flags, keys)
@@ -368,7 +371,10 @@ def match(
     if options.checks and refused is None:
         with clock.phase("silent_faults"):
             faults = silent_faults(spark, findings, options.checks, private=options.private)
-    findings = replace(findings, refused=refused, samples=samples, faults=faults, not_compared=not_compared)
+    return replace(findings, refused=refused, samples=samples, faults=faults, not_compared=not_compared)
+
+
+def with_expectations(spark: SparkSession, findings: Findings, options: Options, clock: Clock) -> Findings:
     if options.table is None or not options.expectations:
         return findings
     with clock.phase("expectations"):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from engine.model.errors import CancelledError, UnreachableError
 from engine.spark.confs import confs_set
-from engine.spark.spark_errors import collected, translate
+from engine.spark.spark_errors import ran, translate
 from engine.spark.temporary_view import temporary_view
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def pin(spark: SparkSession, table: str, view: str) -> bool:
     query = f"SELECT *, {file_path(())} AS {path_column(view)} FROM {table}"
     try:
         with confs_set(spark, {KEEPS_PLAN: "true"}):
-            collected(spark, f"CREATE TEMPORARY VIEW {view} AS {query}")
+            ran(spark, f"CREATE TEMPORARY VIEW {view} AS {query}")
     except Exception as error:
         if isinstance(translate(error), (CancelledError, UnreachableError)):
             raise

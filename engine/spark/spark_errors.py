@@ -269,6 +269,14 @@ def collected(spark: SparkSession, query: str) -> list[Row]:
         raise translate(error) from error
 
 
+def ran(spark: SparkSession, command: str) -> None:
+    """Run a command whose rows nobody reads: to collect them is one more call. Raises EngineError."""
+    try:
+        spark.sql(command)
+    except Exception as error:
+        raise translate(error) from error
+
+
 def one_line(text: str) -> str:
     """The sentence of a Spark message: no plan, no place, no SQLSTATE, no line breaks."""
     text = TAIL.sub("", text)
