@@ -225,8 +225,7 @@ def _plan_analyzed(
             # inserting alone, a MERGE prunes partitions as a read does, and fails like one
             files = () if runs_insert_only(merge.typed, confs) else scan.scan.before
             with confs_set(spark, merge_reads(spark, merge, files)):
-                with confs_set(spark, for_rows(source.num_rows, live_rows(scan.scan.after))):
-                    findings = match(spark, basis, attempt, source, scan, options, clock)
+                findings = match(spark, basis, attempt, source, scan, options, clock)
                 return with_expectations(spark, findings, options, clock)
 
     try:
@@ -339,11 +338,13 @@ def match(
     refused = refused_at_start(merge, target)
     target_rows = live_rows(scan.scan.after)
     matches, not_compared = Matches(), ""
+    sizes = for_rows(source.num_rows, target_rows)
     keys = keys_to_count(basis.merge, target.rules, target.assigned, options.checks, private=options.private)
     try:
         with clock.phase("find_touched_files"):
             if runs_insert_only(merge.statement, basis.confs):
-                matches = find_seen_rows(spark, merge, source, keys)
+                with confs_set(spark, sizes):
+                    matches = find_seen_rows(spark, merge, source, keys)
             else:
                 flags, not_compared = compared_updates(scan, target, options.checks)
                 matches, why = find_flagged_files(spark, merge, source, scan, flags, keys)
@@ -361,16 +362,18 @@ def match(
     with clock.phase("find_conflicts"):
         conflicts = find_conflicts(spark, merge, source, matches, options.rows, options.private)
     findings = Findings(basis, attempt, source, scan, matches, promise, conflicts, refused)
-    if refused is None:
-        with clock.phase("check_rows"):
-            refused = refused_while_writing(spark, findings, private=options.private)
-    with clock.phase("samples"):
-        limit = 0 if refused or options.private else options.rows
-        samples = sample_rows(spark, merge, source, matches, target.assigned, target_rows, limit)
-    faults: tuple[Remark, ...] = ()
-    if options.checks and refused is None:
-        with clock.phase("silent_faults"):
-            faults = silent_faults(spark, findings, options.checks, private=options.private)
+    # once for all of these, and not for the join before: its pairs may be more than the rows of both sides
+    with confs_set(spark, sizes):
+        if refused is None:
+            with clock.phase("check_rows"):
+                refused = refused_while_writing(spark, findings, private=options.private)
+        with clock.phase("samples"):
+            limit = 0 if refused or options.private else options.rows
+            samples = sample_rows(spark, merge, source, matches, target.assigned, target_rows, limit)
+        faults: tuple[Remark, ...] = ()
+        if options.checks and refused is None:
+            with clock.phase("silent_faults"):
+                faults = silent_faults(spark, findings, options.checks, private=options.private)
     return replace(findings, refused=refused, samples=samples, faults=faults, not_compared=not_compared)
 
 
