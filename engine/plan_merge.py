@@ -37,6 +37,7 @@ from engine.preflight.changes import with_changes
 from engine.preflight.duplicate_keys import find_conflicts
 from engine.preflight.expected_rows import checked_table, expected_rows
 from engine.preflight.findings import Basis, Findings
+from engine.preflight.options import Options
 from engine.preflight.refusals import refused_at_start, refused_while_writing
 from engine.preflight.samples import sample_rows
 from engine.preflight.silent_faults import silent_faults
@@ -66,7 +67,6 @@ from engine.table.version_times import undo_of_merge
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from engine.expect.queries import Table
     from engine.expect.read_expectations import Declared
 
 WITHOUT_VALUES = "The rows that match cannot be found. Spark's message may hold values, and is left out."
@@ -100,26 +100,6 @@ def plan(
     values = dict(params or {})
     options = Options(rows, freeze, prune, private, checks, changes, tuple(expectations))
     return plan_script(spark, filled_script(sql, values), values, options, tag=tag, on_progress=on_progress)
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a plan of a MERGE may do and show: see ``plan``. ``table`` is the one that ``expectations`` are of, once it
-    is known."""
-
-    rows: int = 5
-    freeze: bool = False
-    prune: bool = True
-    private: bool = False
-    checks: Checks | None = None
-    changes: bool = False
-    expectations: tuple[Declared, ...] = ()
-    table: Table | None = None
-
-    @property
-    def derive(self) -> bool:
-        """Whether ON gets the bounds of the source's keys, which are values of it."""
-        return self.prune and not self.private
 
 
 def of_target(spark: SparkSession, merge: AnalyzedMerge, around: Surroundings, options: Options) -> Options:

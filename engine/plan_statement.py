@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from engine.create.plan_create_table import plan_create_table
 from engine.model.checks import Checks
 from engine.model.errors import EngineError, UsageError
-from engine.plan_merge import Options, plan_script
+from engine.plan_merge import plan_script
+from engine.preflight.options import Options
 from engine.sql.as_typed import as_typed
 from engine.sql.parse import filled_script, parse_merge
 from engine.sql.parse_create import is_create_table, parse_create
