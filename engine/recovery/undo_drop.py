@@ -39,7 +39,7 @@ def plan_drop(spark: SparkSession, operation: Operation, plan: CreatePlan) -> Un
         )
     entry = catalog_entry(spark, name)
     if entry is None:
-        raise StalePlanError("ALREADY_UNDONE", f"{name} is in the catalog no more: there is nothing to drop.")
+        raise StalePlanError("ALREADY_UNDONE", f"{name} is in the catalog no more: it was dropped, or renamed.")
     if entry.provider != "delta" or plain(entry.location) != plain(plan.target.path):
         raise _another(name)
     every = commits(spark, name)
