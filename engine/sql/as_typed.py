@@ -28,9 +28,11 @@ def as_typed(error: EngineError, text: str, params: Mapping[str, str]) -> Engine
 
 def moved(error: EngineError, text: str, edits: Sequence[Edited], start: int = 0) -> EngineError:
     """``error`` with its place in ``text``; it counts in what ``edits`` made of that, from ``start`` on."""
-    place = None
+    place = before = None
     if error.line is not None and error.column is not None and edited(text, edits).startswith(error.counted_in, start):
         place = offset_of(error.counted_in, error.line, error.column)
-    error.line, error.column = (None, None) if place is None else place_of(text, before_edits(edits, start + place))
+    if place is not None:
+        before = before_edits(text, edits, start + place)
+    error.line, error.column = (None, None) if before is None else place_of(text, before)
     error.counted_in = text
     return error

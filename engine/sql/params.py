@@ -52,10 +52,4 @@ def markers(sql: str, params: Mapping[str, str]) -> tuple[Edit, ...]:
                 f"The value of :{name} is of the type {type(value).__name__}, not a text.",
                 "Give it as a str: numbers, TRUE, FALSE and NULL in it stand bare in the SQL, all else in quotes.",
             )
-    return tuple(Edit(start, end, _apart(sql[:start], bare_or_quoted(params[name]))) for name, start, end in places)
-
-
-def _apart(before: str, literal: str) -> str:
-    """``literal``, which must not become one with what stands ``before``: ``-:n`` a comment, ``THEN:n`` a name."""
-    joins = before[-1:] + literal[:1] == "--" or before[-1:].isalnum() or before.endswith("_")
-    return f" {literal}" if joins else literal
+    return tuple(Edit(start, end, bare_or_quoted(params[name])) for name, start, end in places)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 # Spark counts lines from 1; columns from 1 in the frame under a message, from 0 at the end of one
 FRAME = re.compile(r"^== SQL \(line (\d+), position (\d+)\) ==$", re.MULTILINE)
 OF_PARSER = re.compile(r"\(line (\d+), pos (\d+)\)\s*\n+== SQL ==\n(.*)", re.DOTALL)
+# two characters that a lexer leaves together: a word, r'…', a comment, a doubled quote
+ONE_TOKEN = re.compile(r"\w\w|\w['\"]|--|``|''|\"\"")
 OF_ANALYZER = re.compile(r"; line (\d+) pos (\d+)(?:;|\s*$)", re.MULTILINE)
 
 
@@ -68,16 +70,17 @@ def place_of(text: str, offset: int) -> tuple[int, int]:
 
 
 def edited(text: str, edits: Iterable[Edited]) -> str:
-    """``text`` with ``edits`` done. They do not overlap."""
-    for one in sorted(edits, key=lambda edit: edit.start, reverse=True):
+    """``text`` with ``edits`` done, each with a blank where it would become one token with what stands beside it. They
+    do not overlap or touch, and replace whole tokens."""
+    for one in sorted(_set_apart(text, edits), key=lambda edit: edit.start, reverse=True):
         text = text[: one.start] + one.text + text[one.end :]
     return text
 
 
-def before_edits(edits: Sequence[Edited], offset: int) -> int:
-    """The offset that ``offset`` had before the edits: within what was put in, where that begins."""
+def before_edits(text: str, edits: Iterable[Edited], offset: int) -> int:
+    """The offset in ``text`` of ``offset`` in what the edits made of it: within what was put in, where that begins."""
     shift = 0
-    for one in sorted(edits, key=lambda edit: edit.start):
+    for one in sorted(_set_apart(text, edits), key=lambda edit: edit.start):
         start = one.start + shift
         if offset < start:
             break
@@ -85,3 +88,11 @@ def before_edits(edits: Sequence[Edited], offset: int) -> int:
             return one.start
         shift += len(one.text) - (one.end - one.start)
     return offset - shift
+
+
+def _set_apart(text: str, edits: Iterable[Edited]) -> Iterator[Edit]:
+    """``edits`` with the blanks that they need: ``USING(SELECT 1)s`` has none where a name is put for the query."""
+    for one in edits:
+        left, right = text[max(one.start - 1, 0) : one.start], text[one.end : one.end + 1]
+        put = f" {one.text}" if ONE_TOKEN.fullmatch(left + (one.text or right)[:1]) else one.text
+        yield Edit(one.start, one.end, f"{put} " if ONE_TOKEN.fullmatch(put[-1:] + right) else put)

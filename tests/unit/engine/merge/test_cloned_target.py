@@ -35,6 +35,10 @@ CLONE = "`c`.`x`"
             "WHEN MATCHED THEN UPDATE SET *",
         ),
         (
+            "MERGE INTO`db`.t USING s ON NOT`db`.t.v WHEN MATCHED THEN DELETE",
+            "MERGE INTO`c`.`x` AS `t` USING s ON NOT t.v WHEN MATCHED THEN DELETE",
+        ),
+        (
             "MERGE INTO IDENTIFIER('db.t') USING s ON t.id = s.id WHEN MATCHED THEN DELETE",
             "MERGE INTO `c`.`x` AS `t` USING s ON t.id = s.id WHEN MATCHED THEN DELETE",
         ),

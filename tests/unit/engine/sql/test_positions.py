@@ -21,13 +21,36 @@ def test_a_place_outside_the_text_is_none(line: int, column: int) -> None:
 
 
 def test_edits_are_made_from_the_end() -> None:
-    assert edited("abcdef", [Edit(0, 1, "XX"), Edit(3, 5, "")]) == "XXbcf"
+    assert edited("(bc,e)f", [Edit(0, 1, "XX("), Edit(4, 6, "")]) == "XX(bc,f"
 
 
-@pytest.mark.parametrize(("after", "before"), [(0, 0), (1, 0), (2, 1), (3, 2), (4, 5)])
+@pytest.mark.parametrize(("after", "before"), [(0, 0), (2, 0), (3, 1), (5, 3), (6, 6)])
 def test_an_offset_goes_back_through_edits(after: int, before: int) -> None:
-    # "abcdef" → "XXbcf"
-    assert before_edits([Edit(0, 1, "XX"), Edit(3, 5, "")], after) == before
+    # "(bc,e)f" → "XX(bc,f"
+    assert before_edits("(bc,e)f", [Edit(0, 1, "XX("), Edit(4, 6, "")], after) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "put", "wanted"),
+    [
+        ("USING(x)s ON", (5, 9), "v AS s", "USING v AS s ON"),
+        ("USING(x)ON", (5, 8), "v", "USING v ON"),
+        ("USING/*(*/`s`--)\nON", (10, 13), "v", "USING/*(*/v--)\nON"),
+        ("NOT`a`", (3, 6), "t.`a`", "NOT t.`a`"),
+        ("NOT`d`.a", (3, 7), "", "NOT a"),
+        ("(a)WHEN", (3, 3), " AND b = 7", "(a) AND b = 7 WHEN"),
+        ("f(a`b`)", (2, 3), "t.`a`", "f(t.`a` `b`)"),
+        ("1-a", (2, 3), "-1", "1- -1"),
+        ("THEN:n", (4, 6), "'x'", "THEN 'x'"),
+        ("NOT(a)", (3, 6), "(b)", "NOT(b)"),
+    ],
+)
+def test_what_is_put_in_is_no_part_of_the_token_beside_it(
+    text: str, place: tuple[int, int], put: str, wanted: str
+) -> None:
+    edits = [Edit(*place, put)]
+    assert edited(text, edits) == wanted
+    assert before_edits(text, edits, len(wanted)) == len(text)
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,7 @@ BOTH = (TARGET_SIDE, SOURCE_SIDE)
         ("s.x", "__dm_target.`s`.x"),
         ("t.s.x", "__dm_target.`s`.x"),
         ("`a b`", "__dm_source.`a b`"),
+        ("CASE WHEN NOT`v`THEN`w`END", "CASE WHEN NOT __dm_target.`v`THEN __dm_source.`w`END"),
         ("id", "id"),
         ("nosuch", "nosuch"),
         ("exists(s, v -> v > w)", "exists(__dm_target.`s`, v -> v > __dm_source.`w`)"),
