@@ -15,7 +15,10 @@ CLOSING = frozenset(OPENING.values())
 
 WORD = r"\w+"
 EXPONENT = r"[eE][+-]?[0-9]+"
-AS_DECIMAL, AS_INTEGER = r"(?:[fFdD]|[bB][dD])?", r"(?:[lLsSyYfFdD]|[bB][dD])?"
+AS_FRACTION = r"(?:[fFdD]|[bB][dD])?"
+DIGITS = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
+# a sign ends what could be a word: 1e-3AND is 1e-3 and AND
+SIGNED = rf"[0-9]+[eE][+-][0-9]+{AS_FRACTION}"
 PATTERN = re.compile(
     "|".join(
         (
@@ -25,7 +28,7 @@ PATTERN = re.compile(
             r"(?P<comment>/\*)",
             r"(?P<string>[rR]'[^']*'|[rR]\"[^\"]*\"|'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.|\"\")*\")",
             r"(?P<quoted>`(?:[^`]|``)*`)",
-            rf"(?P<number>(?:(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:{EXPONENT})?{AS_DECIMAL}|[0-9]+(?:{EXPONENT})?{AS_INTEGER})(?!\w))",
+            rf"(?P<number>{SIGNED}|(?:{DIGITS}(?:{EXPONENT})?{AS_FRACTION}|[0-9]+[lLsSyY])(?!\w))",
             r"(?P<uri>[^\W\d_]+://[\w/\-.?=&#%]+)",
             r"(?P<word>\w+)",
             r"(?P<sign><=>|->|=>|==|<>|!=|<=|>=|!>|!<|<<|\|\||::|\|>|\*/|.)",
@@ -33,6 +36,7 @@ PATTERN = re.compile(
     ),
     re.DOTALL,
 )
+COMMENT_BOUND = re.compile(r"/\*(?!\+)|\*/")
 UNCLOSED = {"'": "string", '"': "string", "`": "back-quoted name"}
 
 
@@ -77,10 +81,10 @@ def tokenize(sql: str) -> tuple[Token, ...]:
 
 
 def _end_of_comment(sql: str, start: int) -> int:
-    """Where the comment that begins at ``start`` ends; comments nest."""
+    """Where the comment that begins at ``start`` ends; comments nest, and a hint is none."""
     depth, at = 1, start + 2
     while depth:
-        match = re.compile(r"/\*|\*/").search(sql, at)
+        match = COMMENT_BOUND.search(sql, at)
         if match is None:
             raise _not_sql("comment", sql, start)
         depth += 1 if match.group() == "/*" else -1

@@ -22,18 +22,35 @@ def texts(sql: str) -> list[str]:
         ("a-- x\nb", ["a", "b"]),
         ("a-- x\\\ny\nb", ["a", "b"]),
         ("a /* x /* y */ z */ b", ["a", "b"]),
+        ("a /* x /*+ y */ z", ["a", "z"]),
+        ("a /* x /*+ y /* z */ */ b", ["a", "b"]),
         ("SELECT /*+ BROADCAST(t) */ 1", ["SELECT", "/*+", "BROADCAST", "(", "t", ")", "*/", "1"]),
         ("'it''s' \"a\"", ["'it''s'", '"a"']),
         ("r'a\\' b", ["r'a\\'", "b"]),
         ("`a``b`.c", ["`a``b`", ".", "c"]),
         ("1.5e-3d .5 1. 7L 3BD", ["1.5e-3d", ".5", "1.", "7L", "3BD"]),
         ("1a", ["1a"]),
+        ("1e-3AND 1e+2dx 1.e-3a", ["1e-3", "AND", "1e+2d", "x", "1", ".", "e", "-", "3a"]),
         ("a<=>b->c::d", ["a", "<=>", "b", "->", "c", "::", "d"]),
         ("file://b/x.y?a=1 s3://b", ["file://b/x.y?a=1", "s3", ":", "/", "/", "b"]),
     ],
 )
 def test_tokens_end_where_spark_ends_them(sql: str, tokens: list[str]) -> None:
     assert texts(sql) == tokens
+
+
+@pytest.mark.parametrize(
+    ("sql", "numbers"),
+    [
+        ("1 1. .1 1.5 1L 1s 1Y 1f 1d 1BD 1e1 1e-1 1.e1 .1E+1bd 1e1f 1.5d", 16),
+        ("1e1L 1e1S 1e1y 1e 1_a 1LL e1 1a", 0),
+    ],
+)
+def test_a_word_of_digits_is_a_number_only_with_the_letters_of_one(sql: str, numbers: int) -> None:
+    tokens = tokenize(sql)
+    assert [token.text for token in tokens] == sql.split()
+    assert sum(token.is_number for token in tokens) == numbers
+    assert all(bool(token.word) != token.is_number for token in tokens)
 
 
 @pytest.mark.parametrize(
