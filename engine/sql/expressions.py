@@ -222,7 +222,7 @@ class Reader(TokenReader):
                 return special(self, at)
             except NotReadError:
                 pass
-        return self._named(at)
+        return self.named(at)
 
     def _bracketed(self, at: int) -> Node:
         behind = self.behind(at)
@@ -278,7 +278,7 @@ class Reader(TokenReader):
             return Node("argument", at, one.end, (one,))
         return self.expression(at)
 
-    def _named(self, at: int) -> Node:
+    def named(self, at: int) -> Node:
         """A column, a function call, ``t.*``, a lambda, or a literal of a type that is named."""
         token = self.tokens[at]
         if self.text(at + 1) == "->":

@@ -6,16 +6,15 @@ from collections.abc import Callable
 
 from engine.sql.token_reader import UNITS, Node, NotReadError, TokenReader
 
+Form = Callable[[TokenReader, int], Node]
 # functions that are called without brackets
 CURRENT = frozenset(("CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_TIME", "CURRENT_USER", "USER", "SESSION_USER"))
-# functions with words between their arguments, and those words
-ARGUMENT_WORDS = {
-    "EXTRACT": ("FROM",),
-    "POSITION": ("IN",),
-    "SUBSTRING": ("FROM", "FOR"),
-    "SUBSTR": ("FROM", "FOR"),
-    "TRIM": ("FROM",),
-    "OVERLAY": ("PLACING", "FROM", "FOR"),
+# functions with words between their arguments: how many are needed, and what stands before each but the first
+BETWEEN_ARGUMENTS: dict[str, tuple[int, tuple[tuple[str, ...], ...]]] = {
+    "POSITION": (2, (("IN",),)),
+    "SUBSTRING": (2, (("FROM", ","), ("FOR", ","))),
+    "SUBSTR": (2, (("FROM", ","), ("FOR", ","))),
+    "OVERLAY": (3, (("PLACING",), ("FROM",), ("FOR",))),
 }
 
 
@@ -89,31 +88,61 @@ def _interval(reader: TokenReader, at: int) -> Node:
 
 
 def _worded_call(reader: TokenReader, at: int) -> Node:
-    """A function with words between its arguments, as in ``EXTRACT(YEAR FROM d)``."""
+    """A function with words between its arguments, as in ``SUBSTRING(a FROM 1 FOR 2)``."""
     behind = reader.behind(at + 1)
-    word = reader.word(at)
-    begin = at + 2
-    if word == "TRIM" and reader.word(begin) in ("BOTH", "LEADING", "TRAILING"):
-        begin += 1
-    if word == "EXTRACT":
-        begin += 1
-    items: list[Node] = []
-    worded = False
-    while begin < behind - 1:
-        if reader.word(begin) in ARGUMENT_WORDS[word] and (items or word in ("TRIM", "EXTRACT")):
-            begin, worded = begin + 1, True
-        items.append(reader.value(begin))
-        begin = items[-1].end
-        if reader.text(begin) == ",":
-            begin += 1
-        elif begin < behind - 1 and reader.word(begin) not in ARGUMENT_WORDS[word]:
-            raise NotReadError(begin, ")")
-    if not worded:
-        raise NotReadError(at, " or ".join(ARGUMENT_WORDS[word]))
-    return Node("call", at, behind, tuple(items), word.lower())
+    needed, between = BETWEEN_ARGUMENTS[reader.word(at)]
+    items = [reader.value(at + 2)]
+    for words in between:
+        end = items[-1].end
+        if reader.word(end) in words or reader.text(end) in words:
+            items.append(reader.value(end + 1))
+        elif len(items) < needed:
+            raise NotReadError(end, words[0])
+    return _call(reader, at, behind, items)
 
 
-SPECIAL: dict[str, Callable[[TokenReader, int], Node]] = {
+def _extract(reader: TokenReader, at: int) -> Node:
+    """EXTRACT(YEAR FROM d): the field is no column."""
+    behind = reader.behind(at + 1)
+    if not reader.is_name(at + 2):
+        raise NotReadError(at + 2, "a field")
+    return _call(reader, at, behind, [reader.value(reader.expect(at + 3, "FROM"))])
+
+
+def _trim(reader: TokenReader, at: int) -> Node:
+    """TRIM(BOTH 'x' FROM a): the word and what is trimmed may be left out, and each word may be a column."""
+    behind = reader.behind(at + 1)
+    worded = reader.word(at + 2) in ("BOTH", "LEADING", "TRAILING")
+    for begin in (at + 3, at + 2) if worded else (at + 2,):
+        for has_what in (True, False):
+            try:
+                what = [reader.value(begin)] if has_what else []
+                source = reader.expect(what[0].end if what else begin, "FROM")
+                return _call(reader, at, behind, [*what, reader.value(source)])
+            except NotReadError:
+                continue
+    raise NotReadError(at + 2, "FROM")
+
+
+def _call(reader: TokenReader, at: int, behind: int, items: list[Node]) -> Node:
+    if items[-1].end != behind - 1:
+        raise NotReadError(items[-1].end, ")")
+    return Node("call", at, behind, tuple(items), reader.word(at).lower())
+
+
+def _unless_called(form: Form) -> Form:
+    """``form``, which comes behind the plain call in the grammar: TRIM(from + 1) has one argument."""
+
+    def read(reader: TokenReader, at: int) -> Node:
+        try:
+            return reader.named(at)
+        except NotReadError:
+            return form(reader, at)
+
+    return read
+
+
+SPECIAL: dict[str, Form] = {
     "CASE": _case,
     "CAST": _cast,
     "TRY_CAST": _cast,
@@ -121,5 +150,8 @@ SPECIAL: dict[str, Callable[[TokenReader, int], Node]] = {
     "INTERVAL": _interval,
     **dict.fromkeys(("NULL", "TRUE", "FALSE"), _literal_word),
     **dict.fromkeys(CURRENT, _current),
-    **dict.fromkeys(ARGUMENT_WORDS, _worded_call),
+    "POSITION": _worded_call,
+    **dict.fromkeys(("SUBSTRING", "SUBSTR", "OVERLAY"), _unless_called(_worded_call)),
+    "EXTRACT": _unless_called(_extract),
+    "TRIM": _unless_called(_trim),
 }

@@ -93,6 +93,10 @@ class TokenReader:
         """valueExpression: no AND, OR, NOT and predicates outside brackets."""
         raise NotImplementedError
 
+    def named(self, at: int) -> Node:
+        """What begins with a name that is no syntax: a column, a call."""
+        raise NotImplementedError
+
     def word(self, at: int) -> str:
         return self.tokens[at].word if at < len(self.tokens) else ""
 
