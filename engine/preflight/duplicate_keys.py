@@ -180,7 +180,7 @@ def one_row_a_key(merge: AnalyzedMerge, order: Sequence[str], *, keep_unkeyed: b
 
 def prefix_of(relation: Relation) -> str:
     """What is typed before the name of a column, "" for a query without an alias."""
-    name = relation.alias or (quoted_if_needed(relation.parts[-1]) if relation.parts else "")
+    name = relation.alias or (quoted_if_needed(relation.qualifier[-1]) if relation.qualifier else "")
     return f"{name}." if name else ""
 
 

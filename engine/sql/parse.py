@@ -12,11 +12,13 @@ from engine.model.errors import UsageError
 from engine.model.plan import ActionKind, Clause, ClauseKind
 from engine.sql.expressions import Reader
 from engine.sql.lexer import Token, tokenize
-from engine.sql.names import quote
 from engine.sql.params import fill
+from engine.sql.relation import Relation, read_relation
 from engine.sql.sql_text import statement_spans, text_of
 from engine.sql.store_paths import refuse_credentials
 from engine.sql.token_reader import Node, NotReadError, read_list, refused_with_place
+
+__all__ = ["MergeClause", "MergeStatement", "Relation", "Script", "parse_merge", "parse_script"]
 
 SETUP_WORDS = (
     "SET",
@@ -33,38 +35,6 @@ SETUP_WORDS = (
     "DECLARE",
     "REFRESH",
 )
-# SqlBaseParser: strictNonReserved, the keywords that name a column or a table and are no alias
-NEVER_ALIAS = frozenset(
-    (
-        *("ANTI", "CROSS", "EXCEPT", "FULL", "INNER", "INTERSECT", "JOIN", "LATERAL", "LEFT", "MINUS", "NATURAL", "ON"),
-        *("RIGHT", "SEMI", "SETMINUS", "UNION", "USING"),
-    )
-)
-
-
-@dataclass(frozen=True)
-class Relation:
-    """A table or query as written. ``text`` is the name or the bracketed query, ``[start, end)`` its place.
-
-    ``parts`` are the parts of a dotted name, () for a query or IDENTIFIER(…). ``end_alias`` is behind
-    the alias, if there is one.
-    """
-
-    text: str
-    start: int
-    end: int
-    alias: str | None
-    end_alias: int
-    parts: tuple[str, ...]
-
-    @property
-    def is_query(self) -> bool:
-        return self.text.startswith("(")
-
-    @property
-    def reference(self) -> str:
-        """What names its columns: the alias, else the last part of the name."""
-        return self.alias or (quote(self.parts[-1]) if self.parts else "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,8 +190,8 @@ def _merge(sql: str, tokens: Sequence[Token], reader: Reader) -> MergeStatement:
     evolves = reader.word(at) == "WITH"
     if evolves:
         at = reader.expect(reader.expect(at + 1, "SCHEMA"), "EVOLUTION")
-    target, at = _relation(sql, reader, reader.expect(at, "INTO"), query=False)
-    source, at = _relation(sql, reader, reader.expect(at, "USING"), query=True)
+    target, at = read_relation(sql, reader, reader.expect(at, "INTO"), query=False)
+    source, at = read_relation(sql, reader, reader.expect(at, "USING"), query=True)
     begin = reader.expect(at, "ON")
     condition = reader.part(begin)
     at = condition.end
@@ -257,37 +227,6 @@ def _behind_with(reader: Reader) -> int:
         if reader.text(at) != ",":
             return at
         at += 1
-
-
-def _relation(sql: str, reader: Reader, at: int, *, query: bool) -> tuple[Relation, int]:
-    """(The relation at ``at``, the place behind it and its alias)."""
-    parts: tuple[str, ...] = ()
-    if query and reader.text(at) == "(":
-        end = reader.behind(at)
-    elif reader.word(at) == "IDENTIFIER" and reader.text(at + 1) == "(":
-        end = reader.behind(at + 1)
-    elif reader.is_name(at):
-        end = reader.dotted(at)
-        parts = tuple(token.name for token in reader.tokens[at:end:2])
-    else:
-        raise NotReadError(at, "the name of a table")
-    # AS before what is no alias is one itself: USING s AS ON (…)
-    behind = end + 1 if reader.word(end) == "AS" and _is_alias(reader, end + 1) else end
-    is_alias = _is_alias(reader, behind)
-    body = reader.tokens[at:end]
-    last = behind + 1 if is_alias else end
-    return Relation(
-        text=text_of(sql, body),
-        start=body[0].start,
-        end=body[-1].end,
-        alias=reader.tokens[behind].text if is_alias else None,
-        end_alias=reader.tokens[last - 1].end,
-        parts=parts,
-    ), last
-
-
-def _is_alias(reader: Reader, at: int) -> bool:
-    return reader.is_name(at) and reader.word(at) not in NEVER_ALIAS
 
 
 def _clause(sql: str, reader: Reader, at: int) -> tuple[MergeClause, int]:

@@ -1,4 +1,5 @@
-"""What the clauses of a CREATE are made of: names, lists, strings and properties, by Spark's grammar."""
+"""What the clauses of a CREATE are made of, and the names of tables: names, lists, strings and properties, by Spark's
+grammar."""
 
 from __future__ import annotations
 

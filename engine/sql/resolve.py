@@ -79,7 +79,7 @@ def sides_of(
     names = []
     for name, relation, columns in ((SOURCE, statement.source, source), (TARGET, statement.target, target)):
         alias = None if relation.alias is None else unquoted(relation.alias)
-        qualifier = (alias,) if alias is not None else relation.parts
+        qualifier = (alias,) if alias is not None else relation.qualifier
         names.append(Side(name, qualifier, alias is not None, tuple(columns), case_sensitive))
     return names[0], names[1]
 

@@ -198,3 +198,11 @@ def test_a_clause_sees_the_sides_that_it_has() -> None:
 )
 def test_the_shape_tells_a_boolean(text: str, boolean: bool) -> None:
     assert is_boolean(text) is boolean
+
+
+def test_a_name_in_identifier_qualifies_columns_as_one_typed_bare_does() -> None:
+    statement = parse_merge(
+        "MERGE INTO IDENTIFIER('db.t') USING IDENTIFIER('db.s') ON t.id = db.s.id WHEN MATCHED THEN DELETE"
+    )
+    sides = sides_of(statement, ["id", "w"], ["id", "v"], case_sensitive=False)
+    assert resolve_merge(statement, *sides).condition == "__dm_target.`id` = __dm_source.`id`"
