@@ -285,6 +285,8 @@ class Reader(TokenReader):
             return self._lambda(at, [at], at + 1)
         if at + 1 < len(self.tokens) and self.tokens[at + 1].is_string and token.word:
             return Node("literal", at, at + 2)
+        if token.word == "IDENTIFIER" and self.text(at + 1) == "(" and self._is_expression(at + 1):
+            raise NotReadError(at, "a name without IDENTIFIER(…)", "Write the name of the column or function itself.")
         end = self.dotted(at)
         if self.text(end) == "(" and end in self.closing:
             return self._call(at, end)
