@@ -9,11 +9,12 @@ from collections.abc import Callable
 from engine.model.errors import UsageError
 from engine.sql.expressions import Reader
 from engine.sql.lexer import tokenize
-from engine.sql.sql_text import quoted_values
+from engine.sql.sql_text import string_value
 from engine.sql.token_reader import NotReadError, read_list
 
 # propertyValue: INTEGER_VALUE, DECIMAL_VALUE, kept as typed
 NUMBER = re.compile(r"\d+|\d+\.\d*|\.\d+")
+HALF = re.compile(r"[\ud800-\udfff]")
 # an option is an expression: only these numbers are kept as typed
 PLAIN_NUMBER = re.compile(r"(0|[1-9]\d*)(\.\d+)?")
 
@@ -45,7 +46,7 @@ def read_string(reader: Reader, at: int) -> tuple[str, int]:
         end += 1
     if end == at:
         raise NotReadError(at, "a string")
-    return "".join(quoted_values(token.text)[0] for token in reader.tokens[at:end]), end
+    return "".join(read_first(reader, one) for one in range(at, end)), end
 
 
 def number_of(reader: Reader, at: int) -> str:
@@ -88,7 +89,11 @@ def _key(reader: Reader, at: int) -> tuple[str, int]:
 
 def read_first(reader: Reader, at: int) -> str:
     """The value of the one string at ``at``."""
-    return quoted_values(reader.tokens[at].text)[0]
+    value = string_value(reader.tokens[at].text)
+    if HALF.search(value):
+        # a log and a file's name cannot hold it
+        raise NotReadError(at, "a string of whole characters", "Write the character itself.")
+    return value
 
 
 def read_property(reader: Reader, at: int) -> tuple[str, int]:

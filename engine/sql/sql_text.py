@@ -193,7 +193,7 @@ def special_times(sql: str, *, any_text: bool = False) -> frozenset[str]:
     tokens = tokenize(sql)
     if not any_text and not any(TIME_WORD.fullmatch(token.word) for token in tokens):
         return frozenset()
-    texts = {_unescaped(token.text).strip().lower() for token in tokens if token.is_string}
+    texts = {string_value(token.text).strip().lower() for token in tokens if token.is_string}
     return frozenset(f"'{text}'" for text in texts if SPECIAL_TIME.fullmatch(text))
 
 
@@ -214,20 +214,20 @@ def called_functions(sql: str) -> frozenset[tuple[str, ...]]:
 
 
 def quoted_values(sql: str) -> tuple[str, ...]:
-    """The values of the string literals and back-quoted names, escapes resolved."""
+    """The values of the string literals and back-quoted names, escapes resolved, as Spark keeps them in UTF-8."""
     return tuple(
-        _unescaped(token.text) if token.is_string else token.name
+        string_value(token.text).encode(errors="replace").decode() if token.is_string else token.name
         for token in tokenize(sql)
         if token.is_string or token.text.startswith("`")
     )
 
 
-ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2}|.)", re.DOTALL)
+ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[01][0-7]{2}|.)", re.DOTALL)
 ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "0": "\0", "Z": "\x1a", "%": "\\%", "_": "\\_"}
 
 
-def _unescaped(literal: str) -> str:
-    """Spark's unescapeSQLString; a raw literal has no escapes."""
+def string_value(literal: str) -> str:
+    """Spark's unescapeSQLString; a raw literal has no escapes. Half a character is a lone surrogate."""
     if literal[0] in "rR":
         return literal[2:-1]
 
@@ -236,12 +236,21 @@ def _unescaped(literal: str) -> str:
         if code is None:
             return quote_sign
         if code[0] in "uU" and len(code) > 1:
-            return chr(int(code[1:], 16))
+            return _java_chars(int(code[1:], 16))
         return chr(int(code, 8)) if len(code) == 3 else ESCAPED.get(code, code)
 
     quote_sign = literal[0]
     pattern = re.compile(f"{ESCAPE.pattern}|{quote_sign}{quote_sign}", re.DOTALL)
-    return pattern.sub(value, literal[1:-1])
+    units = pattern.sub(value, literal[1:-1]).encode("utf-16-le", "surrogatepass")
+    return units.decode("utf-16-le", "surrogatepass")
+
+
+def _java_chars(code: int) -> str:
+    """What Spark makes of a code: two halves of a character from 0x10000 on, the first cut to 16 bits."""
+    if code < 0x10000:
+        return chr(code)
+    high, low = divmod(code - 0x10000, 0x400)
+    return chr(high + 0xD800 & 0xFFFF) + chr(low + 0xDC00)
 
 
 def names_in(sql: str) -> frozenset[str]:

@@ -27,6 +27,7 @@ def test_a_name_may_be_in_a_string(name: str, parts: tuple[str, ...]) -> None:
         ("('a' 'b' = 'c' 'd')", {"ab": "cd"}),
         # without a sign the strings behind the first are the value
         ("('a' 'b' 'c')", {"a": "bc"}),
+        (r"('\141\u0062' = '\207\ud83d\ude00')", {"ab": "207\U0001f600"}),
         ("(a == .5, b = 1., c = 1.5)", {"a": ".5", "b": "1.", "c": "1.5"}),
     ],
 )
@@ -55,6 +56,10 @@ def test_an_option_is_a_literal() -> None:
         ("CREATE TABLE t (a INT) TBLPROPERTIES (a = b)", "a string, a number, TRUE or FALSE"),
         ("CREATE TABLE t (a INT) OPTIONS (a = 007)", "a string, a number, TRUE or FALSE"),
         ("CREATE TABLE t (a INT) COMMENT 1", "a string"),
+        (r"CREATE TABLE t (a INT) COMMENT '\ud83d'", "a string of whole characters"),
+        (r"CREATE TABLE t (a INT COMMENT '\UFFFFFFFF')", "a string of whole characters"),
+        (r"CREATE TABLE t (a INT) TBLPROPERTIES ('\udc00' = 'a')", "a string of whole characters"),
+        ("CREATE TABLE t (a STRING) USING delta DEFAULT COLLATION UTF8_LCASE", "a clause or a query"),
         ("CREATE TABLE t (a INT) USING 'delta'", "the name of a format"),
         ("CREATE TABLE t (a INT) COMMENT 'a' COMMENT 'b'", "one COMMENT clause"),
         ("CREATE TABLE t (a INT) PARTITIONED BY (1)", "a column"),

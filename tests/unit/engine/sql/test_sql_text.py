@@ -98,6 +98,25 @@ def test_the_value_of_a_literal_has_its_escapes_resolved() -> None:
     assert quoted_values(text) == ("a\nb", "it's", "c\\n", "randA", "50\\%", "x`y")
 
 
+@pytest.mark.parametrize(
+    ("literal", "value"),
+    [
+        (r"'\101\177'", "A\x7f"),
+        # 0 and 1 alone begin an octal escape
+        (r"'\207\377'", "207377"),
+        (r"'\ud83d\ude00'", "\U0001f600"),
+        (r"'\U0001F600'", "\U0001f600"),
+        # half a character has no UTF-8
+        (r"'\ud83d x'", "? x"),
+        (r"'\U00110000'", "??"),
+        (r"'\UFFFFFFFF'", "\ud7bf?"),
+        (r"'\U0001F60\u00E'", "U0001F60u00E"),
+    ],
+)
+def test_a_code_in_a_literal_is_the_character_that_spark_makes_of_it(literal: str, value: str) -> None:
+    assert quoted_values(literal) == (value,)
+
+
 def test_dotted_names_are_columns_with_their_fields_and_no_functions() -> None:
     assert dotted_names("coalesce(St.`a.b`, f(x)) > 'y' and n is null") == {
         *(("st", "a.b"), ("x",), ("n",)),
