@@ -153,6 +153,30 @@ MERGES: dict[str, tuple[tuple[str, ...], str]] = {
         "MERGE INTO tgt t USING src s ON t.id = s.id WHEN NOT MATCHED AND 100 / s.k > 20 "
         "THEN INSERT (id, v) VALUES (s.id, s.v) WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)",
     ),
+    "no blanks beside the source, ON and WHEN": (
+        PAIR,
+        "MERGE INTO tgt t USING(SELECT * FROM src WHERE rand() < 2)s ON(t.id=s.id)WHEN MATCHED AND NOT`k`=1 "
+        "THEN UPDATE SET v=s.v",
+    ),
+    "no blanks beside back-quotes and a comment": (
+        PAIR,
+        "MERGE INTO`tgt`USING/*x*/`src`--c\nON`tgt`.id=`src`.id WHEN MATCHED AND`k`<3 THEN UPDATE SET v=`src`.v",
+    ),
+    "IDENTIFIER without an alias": (
+        PAIR,
+        "MERGE INTO IDENTIFIER('tgt') USING IDENTIFIER('src') ON tgt.id = src.id "
+        "WHEN MATCHED AND src.k > 0 THEN UPDATE SET tgt.v = src.v WHEN NOT MATCHED THEN INSERT (id, v) VALUES (id, v)",
+    ),
+    "words between arguments, and columns called as they are": (
+        (
+            "CREATE TABLE tgt (id INT, v STRING) USING delta",
+            "INSERT INTO tgt VALUES (1, 'abcdef'), (2, 'ghijkl')",
+            "CREATE TABLE src USING parquet AS SELECT 1 AS id, 2 AS for, ' from ' AS from, 3 AS 1e1L",
+        ),
+        "MERGE INTO tgt t USING src s ON t.id = s.id WHEN MATCHED AND position('b' IN v) = for AND for < 1e1L "
+        "THEN UPDATE SET v = concat(substring(v, for + 1), substring(v FROM for - 1 FOR for), trim(from || 'x'), "
+        "TRIM(BOTH FROM from))",
+    ),
     "IDENTIFIER": (PAIR, f"MERGE INTO IDENTIFIER('tgt') AS t USING IDENTIFIER('src') AS s ON t.id = s.id {UPSERT}"),
     "a temporary view as target": (
         (*PAIR, "CREATE OR REPLACE TEMPORARY VIEW seen AS SELECT * FROM tgt"),
