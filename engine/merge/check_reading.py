@@ -2,7 +2,8 @@
 
 Spark prints the statement as it parsed it, and Delta's command as it was analyzed. Neither print can be split: strings
 are unquoted in it, names bare. So the statement is put together again from our parts alone, Spark explains that too,
-and the two prints are compared whole, their ids set alike. A part that was read wrongly gives another print.
+and the two prints are compared whole, their ids set alike. A part that was read wrongly gives another print. So does
+the statement over a source without a column that it uses.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from engine.merge.final_schema import may_evolve
+from engine.merge.prepare_source import pruned_source_sql
+from engine.merge.running_statement import named_in_full
 from engine.model.errors import EngineError
 from engine.model.plan import ClauseKind
 from engine.spark.confs import is_on, read_confs
@@ -22,10 +26,12 @@ from engine.sql.expressions import read_expression
 from engine.sql.lexer import tokenize
 from engine.sql.names import quote
 from engine.sql.parse import MergeClause, MergeStatement, Relation, parse_merge
+from engine.sql.positions import Edit, edited
 from engine.sql.sql_text import special_times
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
 
     from engine.merge.analyze import AnalyzedMerge
 
@@ -40,7 +46,8 @@ SEED = re.compile(r"(?<![\w.#])-?\d{9,}(?![\w.])")
 DOUBLE_QUOTED = "spark.sql.ansi.doubleQuotedIdentifiers"
 # Delta fixes what time it is when it analyzes a MERGE
 CLOCK = re.compile(r"(?:\d{4,}-\d{2}-\d{2} )?\d{2}:\d{2}:\d{2}(?:\.\d+)?")
-INDEX = "Delta[version="
+# others may commit between two prints of one MERGE
+INDEX = re.compile(r"Delta\[version=\d+")
 # IDENTIFIER() prints the function that Spark resolves it by
 LAMBDA = re.compile(r"[\w.$]*\$\$Lambda[^\s,)]*")
 
@@ -96,6 +103,7 @@ def check_reading(spark: SparkSession, merge: AnalyzedMerge) -> None:
     """Raise where our reading of the MERGE is not Spark's."""
     check_parsed(spark, merge.typed, merge.plan.parsed)
     check_analyzed(spark, merge)
+    check_frozen(spark, merge)
 
 
 def check_parsed(spark: SparkSession, statement: MergeStatement, parsed: str) -> None:
@@ -115,17 +123,12 @@ def check_analyzed(spark: SparkSession, merge: AnalyzedMerge) -> None:
     """
     typed, source, target = merge.typed, *merge.sides
     wanted = {part.lower() for part in _named(merge)}
-    padded = {
-        (name, field.name)
-        for name, schema in ((target.name, merge.target_type), (source.name, merge.source_type))
-        for field in schema.fields
-        if is_char(declared_type(field))
-    }
+    padded = {(target.name, name) for name in _padded(merge.target_type)}
+    padded |= {(source.name, name) for name in _padded(merge.source_type)}
     columns = [
         (side, column)
         for side in (target, source)
         for column in side.columns
-        # Delta fails on a CHAR column in a condition
         if column.lower() in wanted and (side.name, column) not in padded
     ]
     qualifiers = {target.name: _qualifier(typed.target, merge.target_name), source.name: _qualifier(typed.source, "")}
@@ -136,13 +139,56 @@ def check_analyzed(spark: SparkSession, merge: AnalyzedMerge) -> None:
         if side.column(column) and (qualifiers[side.name] or column.lower() not in in_both)
     ]
     theirs, ours = (" AND ".join(f"{pair[at]} IS NULL" for pair in anchors) or "TRUE" for at in (0, 1))
-    begin, end = typed.condition_end - len(typed.condition), typed.condition_end
-    question = f"{typed.sql[:begin]}(({typed.condition}\n) AND ({theirs})){typed.sql[end:]}"
+    question = edited(typed.sql, _with_conjunct(typed, theirs))
     resolved = replace(merge.resolved, condition=f"({merge.resolved.condition}\n) AND ({ours})")
     plans = unless_refused(lambda: [explain(spark, sql) for sql in (question, from_parts(resolved))])
     prints = [_command(plan.analyzed) for plan in plans]
     if prints[0] != prints[1]:
         raise not_understood(*prints)
+
+
+def check_frozen(spark: SparkSession, merge: AnalyzedMerge) -> None:
+    """Raise where Delta analyzes the statement to something else once its source has the used columns alone.
+
+    So it is frozen: what names a column that was missed is then a function or a field of the same name, or the target's
+    column. Every name prints as what it became. But of a column that a star leaves as it is, or takes from the source
+    where that has one, the name prints alike: so ON names the target's, where the schema evolves.
+    """
+    typed, source = merge.typed, merge.typed.source
+    if named_in_full(merge):
+        return
+    has_star = any(clause.star for clause in typed.clauses)
+    anchors = _shared(merge) if has_star and may_evolve(merge.plan.analyzed) else ()
+    edits = _with_conjunct(typed, " AND ".join(f"{one} IS NULL" for one in anchors)) if anchors else ()
+    # not the frozen source itself: where a Delta table keeps it, what cannot be NULL can, and structs need other casts
+    frozen = f"({pruned_source_sql(merge, None, {})}\n){f' AS {source.reference}' if source.reference else ''}"
+    pruned = edited(typed.sql, (*edits, Edit(source.start, source.end_alias, frozen)))
+    ours = _command(unless_refused(lambda: explain(spark, pruned)).analyzed)
+    if not edits and ours == _command(merge.plan.analyzed):
+        return
+    # a table may have got another schema since it was analyzed, which apply will call stale
+    theirs = _command(explain(spark, edited(typed.sql, edits)).analyzed)
+    if ours != theirs:
+        raise not_understood(theirs, ours)
+
+
+def _shared(merge: AnalyzedMerge) -> tuple[str, ...]:
+    """The columns of the target that the source has by the same name too, as the text may name them."""
+    source, target = merge.sides
+    qualifier, padded = _qualifier(merge.typed.target, merge.target_name), _padded(merge.target_type)
+    shared = [column for column in target.columns if source.has(column) and column not in padded]
+    return tuple(f"{qualifier}{quote(column)}" for column in shared if qualifier)
+
+
+def _padded(schema: StructType) -> frozenset[str]:
+    """The CHAR columns: Delta fails on one in a condition."""
+    return frozenset(field.name for field in schema.fields if is_char(declared_type(field)))
+
+
+def _with_conjunct(typed: MergeStatement, conjunct: str) -> tuple[Edit, Edit]:
+    """What makes the statement ask ``conjunct`` in ON as well."""
+    begin, end = typed.condition_end - len(typed.condition), typed.condition_end
+    return Edit(begin, begin, "(("), Edit(end, end, f"\n) AND ({conjunct}))")
 
 
 def _named(merge: AnalyzedMerge) -> Iterator[str]:
@@ -194,8 +240,9 @@ def alike(text: str, sql: str = "") -> str:
 
 
 def _command(analyzed: str) -> str:
-    """What MergeIntoCommand prints behind the target's index: conditions, actions, the schema after.
+    """What MergeIntoCommand prints behind the target's version: its path, conditions, actions, the schema after.
 
     In small letters: columns are known by their ids, and their names print as typed, ID#1 for the column id.
     """
-    return CLOCK.sub("#time", alike(analyzed[max(analyzed.find(INDEX), 0) :])).lower()
+    index = INDEX.search(analyzed)
+    return CLOCK.sub("#time", alike(analyzed[index.end() if index else 0 :])).lower()

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from engine.merge.analyze import analyze
-from engine.merge.check_reading import check_analyzed, check_parsed, check_reading
+import engine.sql.resolve as resolve_module
+from engine.merge.analyze import AnalyzedMerge, analyze
+from engine.merge.check_reading import check_analyzed, check_frozen, check_parsed, check_reading
 from engine.model.errors import EngineError
+from engine.plan_merge import plan
 from engine.spark.explain import explain
 from engine.spark.not_understood import NOT_UNDERSTOOD
 from engine.sql.parse import MergeStatement, parse_merge
+from engine.sql.resolve import Side
+from engine.sql.resolve import _columns as columns_of_name
+from engine.sql.token_reader import Node
 
 MERGE = (
     "WITH q AS (SELECT 1 AS id, 2 AS v) MERGE WITH SCHEMA EVOLUTION INTO nowhere.t AS t USING q AS s "
@@ -126,3 +131,83 @@ def test_a_column_that_is_resolved_to_the_other_side_is_refused(spark: Any, tabl
     with pytest.raises(EngineError) as raised:
         check_analyzed(spark, replace(merge, resolved=replace(merge.resolved, clauses=(other,))))
     assert raised.value.condition == NOT_UNDERSTOOD
+
+
+def lacking(merge: AnalyzedMerge, *columns: str) -> AnalyzedMerge:
+    """A reading that misses ``columns`` among those that the statement uses."""
+    return replace(merge, columns_used=tuple(one for one in merge.columns_used if one not in columns))
+
+
+@pytest.fixture
+def shop(spark: Any, schema: str) -> None:
+    spark.sql(
+        "CREATE TABLE tgt USING delta AS SELECT 1 AS id, 'old' AS owner, 'old' AS v, struct('old' AS f) AS s, 2 AS n"
+    )
+    spark.sql("CREATE TABLE src USING delta AS SELECT 1 AS id, 'ann' AS user, 'new' AS v, 'new' AS f, 3L AS m")
+
+
+EVOLVING = "MERGE WITH SCHEMA EVOLUTION INTO tgt t USING src s ON t.id = s.id"
+LACKING = (
+    # a column as typed, the function current_user() without it
+    ("user", "WHEN MATCHED THEN UPDATE SET owner = user"),
+    ("user", "WHEN MATCHED AND user = 'ann' THEN DELETE"),
+    ("user", "WHEN NOT MATCHED THEN INSERT (id, owner) VALUES (9, user)"),
+    ("user", "WHEN MATCHED THEN UPDATE SET owner = element_at(transform(array(s.v), x -> concat(x, user)), 1)"),
+    # a column of s as typed, a field of the target's column s without it
+    ("f", "WHEN MATCHED THEN UPDATE SET owner = s.f"),
+    # nothing without it
+    ("v", "WHEN MATCHED THEN UPDATE SET owner = s.v"),
+)
+
+
+@pytest.mark.parametrize(("column", "clause"), LACKING)
+def test_a_column_that_the_frozen_source_lacks_is_missed_though_something_else_takes_its_place(
+    spark: Any, shop: None, column: str, clause: str
+) -> None:
+    merge = analyze(spark, parse_merge(f"MERGE INTO tgt t USING src s ON t.id = s.id {clause}"))
+    check_frozen(spark, merge)
+    with pytest.raises(EngineError) as raised:
+        check_frozen(spark, lacking(merge, column))
+    assert raised.value.condition == NOT_UNDERSTOOD
+
+
+@pytest.mark.parametrize("clause", ["WHEN MATCHED THEN UPDATE SET *", "WHEN NOT MATCHED THEN INSERT *"])
+@pytest.mark.parametrize("column", ["v", "m"])
+def test_a_column_that_a_star_takes_from_the_target_instead_is_missed(
+    spark: Any, shop: None, clause: str, column: str
+) -> None:
+    merge = analyze(spark, parse_merge(f"{EVOLVING} {clause}"))
+    check_frozen(spark, merge)
+    with pytest.raises(EngineError) as raised:
+        check_frozen(spark, lacking(merge, column))
+    assert raised.value.condition == NOT_UNDERSTOOD
+
+
+@pytest.mark.parametrize("moved", ["INSERT INTO tgt (id) VALUES (2)", "ALTER TABLE tgt ADD COLUMN w INT"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "MERGE INTO tgt t USING src s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v",
+        f"{EVOLVING} WHEN MATCHED THEN UPDATE SET *",
+    ],
+)
+def test_a_commit_of_another_meanwhile_is_no_other_reading(spark: Any, shop: None, sql: str, moved: str) -> None:
+    merge = analyze(spark, parse_merge(sql))
+    spark.sql(moved).collect()
+    check_frozen(spark, merge)
+
+
+@pytest.mark.parametrize("source", ["(SELECT * FROM src WHERE rand() < 2)", "src"])
+def test_a_name_that_is_wrongly_read_as_a_function_is_refused_and_not_merged(
+    spark: Any, shop: None, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    def misread(root: Node, node: Node, sides: Sequence[Side]) -> Any:
+        return (node.end, []) if node.names == ("user",) else columns_of_name(root, node, sides)
+
+    sql = f"MERGE INTO tgt t USING {source} s ON t.id = s.id WHEN MATCHED THEN UPDATE SET owner = user"
+    with monkeypatch.context() as broken:
+        broken.setattr(resolve_module, "_columns", misread)
+        with pytest.raises(EngineError) as raised:
+            plan(spark, sql)
+    assert raised.value.condition == NOT_UNDERSTOOD
+    assert "current_user" in raised.value.message
