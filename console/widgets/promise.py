@@ -11,7 +11,7 @@ from console.words.visible import visible
 
 if TYPE_CHECKING:
     from engine.model.create_values import CreatePlan
-    from engine.model.operation import Outcome
+    from engine.model.operation import Deviation, Outcome
     from engine.model.plans import AnyPlan
 
 DEVIATED: Final = "DEVIATED"
@@ -29,8 +29,11 @@ def promise_table(plan: AnyPlan | None, outcome: Outcome | None, glyphs: Glyphs)
     ]
     promised = dict(plan.promise) if plan is not None else dict(outcome.promise) if outcome is not None else {}
     actual = dict(outcome.metrics) if outcome is not None else {}
-    deviating = {one.metric for one in outcome.deviations} if outcome is not None else set()
+    deviating = {one.metric: one for one in outcome.deviations} if outcome is not None else {}
     rows: list[Row] = [] if plan is None or plan.kind == "merge" else _parts(plan, outcome, glyphs)
+    told = {*promised, *(row[0] for row in rows)}
+    # the version that was read and the table's id are promised by no number of the plan
+    rows += [_deviating(one, glyphs) for name, one in deviating.items() if name not in told]
     for metric, value in promised.items():
         if outcome is None:
             word = ""
@@ -42,7 +45,7 @@ def promise_table(plan: AnyPlan | None, outcome: Outcome | None, glyphs: Glyphs)
             word = f"{glyphs.unknown} not reported"
         rows.append((visible(metric), number(value), number(actual.get(metric)), word))
     for metric, value in actual.items():
-        if metric not in promised:
+        if metric not in promised and metric not in deviating:
             rows.append((visible(metric), "-", number(value), "not promised"))
     return Table(columns, rows, "There are no numbers to compare.")
 
@@ -69,9 +72,13 @@ def _parts(plan: CreatePlan, outcome: Outcome | None, glyphs: Glyphs) -> list[Ro
     rows: list[Row] = []
     for name, value in promised.items():
         if (found := deviating.get(name)) is not None:
-            actual = "" if found.actual is None else str(found.actual)
-            rows.append((name, *map(visible, (str(found.promised), actual)), f"{glyphs.error} {DEVIATED}"))
+            rows.append(_deviating(found, glyphs))
         elif value:
             known = outcome is not None
             rows.append((name, visible(value), visible(value) if known else "", f"{glyphs.ok} kept" if known else ""))
     return rows
+
+
+def _deviating(one: Deviation, glyphs: Glyphs) -> Row:
+    promised, actual = ("" if value is None else str(value) for value in (one.promised, one.actual))
+    return (visible(one.metric), visible(promised), visible(actual), f"{glyphs.error} {DEVIATED}")

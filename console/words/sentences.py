@@ -11,7 +11,7 @@ from console.words.glyphs import Glyphs
 from console.words.visible import cell, grid_cell, visible
 
 if TYPE_CHECKING:
-    from engine.model.operation import Outcome, Rehearsal
+    from engine.model.operation import Deviation, Outcome, Rehearsal
     from engine.model.plan import Decision, Plan, Remark
     from engine.model.plans import AnyPlan
     from engine.model.progress import Progress
@@ -208,13 +208,19 @@ def why_not_committable(plan: AnyPlan) -> str | None:
     return None
 
 
+def deviated(found: Sequence[Deviation]) -> str:
+    """``DEVIATED in 2 numbers``; in parts, if one is no number."""
+    are_numbers = all(isinstance(one.promised, int) for one in found)
+    return f"DEVIATED in {count(len(found), 'number' if are_numbers else 'part')}"
+
+
 def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
     """What a commit did, in one line."""
     from console.words.format import duration
 
     if result.already_applied and result.version is None:
         return "was applied already: nothing changed now"
-    kept = "kept its promise" if result.kept else f"DEVIATED in {count(len(result.deviations), 'number')}"
+    kept = "kept its promise" if result.kept else deviated(result.deviations)
     if result.already_applied:
         text = f"was committed already, as v{number(result.version)}: nothing changed now"
         return text if result.kept else f"{kept} {dot} {text}"
@@ -234,7 +240,7 @@ def rehearsal(result: Rehearsal) -> str:
 
     measured = f"measured: {duration(result.duration_ms)} on a clone"
     if not result.kept:
-        return f"{measured}, DEVIATED in {count(len(result.deviations), 'number')}"
+        return f"{measured}, {deviated(result.deviations)}"
     if result.refused:
         return f"{measured}, refused by Delta as the plan says: {visible(result.refused)}"
     rows = ", and every row" if result.rows_compared else ""

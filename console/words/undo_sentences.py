@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from console.words.format import count, local_time, number, parse_time, size
-from console.words.sentences import read
+from console.words.sentences import deviated, read
 from console.words.visible import visible
 
 if TYPE_CHECKING:
@@ -189,5 +189,5 @@ def done(undo_plan: UndoPlan, result: Outcome, dot: str = "·") -> str:
         stay = f" {dot} its files stay in {visible(undo_plan.path)}" if undo_plan.files_stay else ""
         return f"undone, {table} is dropped{stay}" if result.kept else f"{table} is still in the catalog"
     at = f"{table} is at v{'?' if result.version is None else result.version}"
-    kept = "undone, as promised" if result.kept else f"DEVIATED in {count(len(result.deviations), 'number')}, undone"
+    kept = "undone, as promised" if result.kept else f"{deviated(result.deviations)}, undone"
     return f"{kept} {dot} {at} {dot} {read(result.read_version)}"

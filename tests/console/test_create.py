@@ -248,7 +248,7 @@ async def test_a_part_that_is_not_as_promised_is_told_by_name(backend: FakeBacke
         await operator.press("ctrl+r")
         await operator.sees("replaces the table")
         await operator.commit()
-        await operator.sees("DEVIATED in 1 number", "[/x] of another", "✖ DEVIATED")
+        await operator.sees("DEVIATED in 1 part", "[/x] of another", "✖ DEVIATED")
 
 
 async def test_x_cancels_a_plan_and_an_error_is_shown_in_place(backend: FakeBackend) -> None:

@@ -174,6 +174,10 @@ def test_a_summary_is_one_line() -> None:
             f"DEVIATED in 1 number · {NAME} is at v? · read v? · 0 ms",
         ),
         (
+            {"kept": False, "deviations": (Deviation(metric="tableId", promised="a", actual="b"),)},
+            f"DEVIATED in 1 part · {NAME} is at v8 · read v7 · 0 ms",
+        ),
+        (
             {"kept": True, "version": 0, "read_version": None},
             f"kept its promise · {NAME} is at v0 · read no version: the table is new · 0 ms",
         ),

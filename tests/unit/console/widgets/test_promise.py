@@ -1,0 +1,25 @@
+"""Promise against actual: each deviation has its row."""
+
+from __future__ import annotations
+
+import pytest
+
+from console.widgets.promise import promise_table
+from console.words.glyphs import UNICODE
+from engine.model.operation import Deviation
+from tests.engine.plans import make_create_plan, make_outcome, make_plan
+
+
+@pytest.mark.parametrize(
+    ("found", "row"),
+    [
+        (Deviation(metric="readVersion", promised=7, actual=8), ("readVersion", "7", "8", "✖ DEVIATED")),
+        (Deviation(metric="tableId", promised="a\x1b", actual="b"), ("tableId", r"a\x1b", "b", "✖ DEVIATED")),
+        (Deviation(metric="columns", promised="k", actual=None), ("columns", "k", "", "✖ DEVIATED")),
+    ],
+)
+def test_what_deviates_beside_the_promised_numbers_has_a_row(found: Deviation, row: tuple[str, ...]) -> None:
+    outcome = make_outcome("op").model_copy(update={"kept": False, "deviations": (found,)})
+    for plan in (make_plan(), make_create_plan(), None):
+        rows = promise_table(plan, outcome, UNICODE).rows
+        assert [one for one in rows if one[0] == found.metric] == [row]
