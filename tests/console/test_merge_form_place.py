@@ -75,6 +75,21 @@ async def test_what_would_end_its_part_is_told_and_stays_out_of_the_statement(ba
         await operator.sees("target", "1  matched")
 
 
+async def test_a_plan_that_becomes_ready_leaves_what_is_being_typed(backend: FakeBackend) -> None:
+    backend.hold("plan")
+    async with console(backend, size=(120, 36)) as operator:
+        await form_of(operator, OWN)
+        await operator.press("ctrl+r")
+        await operator.until(lambda: backend.called("plan"))
+        await in_box(operator, "condition", "'")
+        await operator.sees("The condition as it is typed here is not in the SQL")
+        backend.release("plan")
+        await operator.sees("is ready: v in the Merge place shows it.")
+        await operator.press("1")
+        assert operator.merge.view == "form"
+        assert operator.merge.form_pane.box("condition").text.endswith("s.order_date'1")
+
+
 async def test_a_statement_is_started_and_filled_by_what_is_offered(backend: FakeBackend) -> None:
     async with console(backend) as operator:
         await form_of(operator, "")

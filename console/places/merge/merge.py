@@ -325,9 +325,18 @@ class MergePlace(FormSqlPlace):
         else:
             super().action_back()
 
+    @property
+    def _is_ahead(self) -> bool:
+        """Whether the form holds more than the text."""
+        return self.view == "form" and bool(self.form_pane.not_taken)
+
+    @override
+    def _typed_on(self) -> bool:
+        return self._is_ahead or super()._typed_on()
+
     @override
     def action_plan(self) -> None:
-        if self.view == "form" and self.form_pane.not_taken:
+        if self._is_ahead:
             self.notify("What is typed in the form is not all in the SQL yet.", severity="warning")
         else:
             super().action_plan()

@@ -126,9 +126,9 @@ class StatementPlace(StepsPlace):
         name = short_id(plan.plan_id)
         self.console_app.record(f"Plan {name}: {sentences.summary(plan)}.")
         self.preview.show(plan, before)
-        typed_on = self._edited()
-        self.preview.edited(typed_on)
-        if not typed_on:
+        edited, typed_on = self._edited(), self._typed_on()
+        self.preview.edited(edited)
+        if not edited:
             said = f"Plan {name} was made of this text; nothing is written yet. {{merge.preview}} shows it again."
             self.pane.say(self.with_keys(said))
         if typed_on or self.app.screen is not self:

@@ -153,6 +153,10 @@ class StepsPlace(Place):
     def _edited(self) -> bool:
         return self.plan is not None and self._typed() != self._planned_text
 
+    def _typed_on(self) -> bool:
+        """Whether the operator writes something else than what was planned, which a preview would cut off."""
+        return self._edited()
+
     def _typed(self) -> Draft:
         return Draft(self.pane.text.strip(), dict(self.pane.params))
 
