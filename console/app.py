@@ -348,12 +348,14 @@ class DeltaMergeApp(SparkApp):
 
     @override
     def action_command_palette(self) -> None:
+        from console.dialogs.dialog import Dialog
         from console.jumps import learn_jumps
 
-        def keep(operations: list[Operation]) -> None:
-            self.recent = operations
-
-        learn_jumps(self, keep)
+        if isinstance(self.screen, Dialog):
+            # its commands change what the dialog was opened on
+            self.notify("The commands are for the places: close the dialog first.")
+            return
+        learn_jumps(self, partial(setattr, self, "recent"))
         super().action_command_palette()
 
     @override

@@ -64,6 +64,21 @@ async def test_columns_are_edited_moved_and_removed_where_the_cursor_is(backend:
         assert operator.create.pane.text == to_sql(operator.create.form_pane.form)
 
 
+async def test_no_command_of_a_place_runs_below_a_dialog(backend: FakeBackend) -> None:
+    async with console(backend, size=(120, 36)) as operator:
+        await like_orders(operator)
+        operator.create.form_pane.columns_view.focus_page()
+        await operator.press("end", "enter")
+        await operator.until(lambda: len(operator.app.screen_stack) == 2)
+        dialog, columns = operator.app.screen, operator.create.form_pane.form.columns
+        await operator.press("ctrl+p")
+        await operator.sees("close the dialog first")
+        assert operator.app.screen is dialog
+        await operator.press("escape", "ctrl+p")
+        await operator.until(lambda: len(operator.app.screen_stack) == 2)
+        assert operator.create.form_pane.form.columns == columns
+
+
 async def test_a_query_gives_the_columns(backend: FakeBackend) -> None:
     async with console(backend, size=(120, 36)) as operator:
         await like_orders(operator)
