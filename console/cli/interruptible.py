@@ -83,16 +83,21 @@ class Interruptible(Generic[T]):
             self._finished.set()
 
     def _wait(self) -> None:
-        deadline: float | None = None
-        answered = 0
+        first, deadline, is_told = 0, 0.0, False
         while not self._finished.wait(POLL_SECONDS):
             if not self._asked:
                 continue
-            if answered == 0:
+            if self._stage == "committed":
+                # a session that is closed under it would leave the commit without its end in the ledger
+                if not is_told:
+                    self._narrator.say("it is committed: waiting for what it did")
+                is_told = True
+                continue
+            if not first:
                 self._narrator.say("cancelling: asking Spark to stop")
-                deadline = time.monotonic() + PATIENCE_SECONDS
-            answered = self._asked
-            if answered > 1 or (deadline is not None and time.monotonic() > deadline):
+                # keys that came before anybody looked are one
+                first, deadline = self._asked, time.monotonic() + PATIENCE_SECONDS
+            elif self._asked > first or time.monotonic() > deadline:
                 self._give_up()
                 return
             self._interrupt()

@@ -191,6 +191,34 @@ def test_what_is_committed_is_let_go_on() -> None:
     assert session.interrupted == []
 
 
+def test_no_session_is_closed_under_what_is_committed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interruptible, "PATIENCE_SECONDS", 0.3)
+    session, narrator = FakeSession(), Lines()
+
+    def work(tag: str, say: Any) -> str:
+        say(Progress(phase="compare", stage="committed"))
+        session.run_query(1.5)
+        return "committed"
+
+    for seconds in (0.2, 0.5):
+        press_soon(seconds)
+    one: Any = Interruptible(session, narrator, work)  # type: ignore[arg-type]
+    assert one.run() == "committed"
+    assert not session.closed
+    assert narrator.lines == ["… compare", "it is committed: waiting for what it did"]
+
+
+def test_two_keys_that_come_together_ask_spark_first() -> None:
+    session = FakeSession()
+    work = interruptible_on(session, lambda *_: session.run_query())
+    for _ in range(2):  # before anybody looks
+        work._ask()
+    with pytest.raises(CancelledError):
+        work.run()
+    assert session.interrupted
+    assert not session.closed
+
+
 def test_spark_that_does_not_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interruptible, "PATIENCE_SECONDS", 0.3)
     session = FakeSession()
