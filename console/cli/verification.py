@@ -10,10 +10,12 @@ import click
 from console.cli.invocation import Invocation
 from console.cli.narrator import Narrator
 from console.cli.streams import glyphs
+from console.words import undo_sentences
 
 if TYPE_CHECKING:
+    from console.backend import OnProgress
     from engine.expect.read_expectations import Declared
-    from engine.model.operation import Outcome
+    from engine.model.operation import Outcome, UndoPlan
     from engine.model.plans import AnyPlan
     from engine.session.connect import Session
 
@@ -89,18 +91,26 @@ def verified(
 
 def _taken_back(invocation: Invocation, session: Session, narrator: Narrator, outcome: Outcome) -> Outcome:
     """Undo the commit, unless something else was committed meanwhile or Delta cannot restore it; say which."""
-    from engine.model.errors import EngineError
-    from engine.model.progress import OTHERS_TURN
+    from console.cli.interruptible import Interruptible
+    from engine.model.errors import CancelledError, EngineError
     from engine.recovery.undo import plan_undo, undo
 
-    history = invocation.history()
+    history, signs = invocation.history(), glyphs(error=True)
+
+    def work(tag: str, say: OnProgress) -> tuple[UndoPlan, Outcome]:
+        found = plan_undo(session.spark, history.get(outcome.op_id), tag=tag)
+        # nothing is accepted: with later commits, or a property to raise, it is refused
+        return found, undo(session.spark, found, history=history, tag=tag, on_progress=say)
+
     try:
-        detail = history.get(outcome.op_id)
-        with session.turn(lambda: narrator.progress(OTHERS_TURN)):
-            found = plan_undo(session.spark, detail)
-            # nothing is accepted: with later commits, or a property to raise, it is refused
-            done = undo(session.spark, found, history=history, on_progress=narrator.progress)
+        found, done = Interruptible(session, narrator, work).run()
+    except CancelledError as error:
+        narrator.committed(outcome)
+        hint = f"It was committed as v{outcome.version}; `history` says whether that is taken back."
+        raise CancelledError("CANCELLED", error.message, hint) from error
     except EngineError as error:
-        narrator.say(f"{glyphs(error=True).error} it is not taken back: {error}")
+        narrator.say(f"{signs.error} it is not taken back: {error}")
         return outcome
+    if not done.kept:
+        narrator.say(f"{signs.error} {undo_sentences.done(found, done, signs.dot)}")
     return outcome.model_copy(update={"undone_as": done.version})

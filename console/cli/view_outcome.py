@@ -47,7 +47,8 @@ def page(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs, undo: str) -> Renderab
         parts.append(Text.assemble((f"{glyphs.warning} ", WARNING), moved))
         parts += [Padding(Text(visible(line), QUIET), (0, 0, 0, 4)) for line in outcome.moved_by]
     if outcome.undone_as is not None:
-        parts.append(Text.assemble((f"{glyphs.ok} ", OK), f"taken back: v{outcome.undone_as} is as before"))
+        # a RESTORE that deviated has said so by itself
+        parts.append(Text(f"taken back, by v{outcome.undone_as}"))
     elif outcome.version is not None and not outcome.already_applied:
         parts += taking_back(plan, outcome, undo)
     return Group(*parts)
