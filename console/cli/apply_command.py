@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from console.cli.completion import files
-from console.cli.exits import WRITING, outcome_code, told_codes
+from console.cli.exits import WRITING, ending, outcome_code, told_codes
 from console.cli.inputs import STDIN, Given, pairs, read_expectations, read_plan_or_script, script_in
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import Narrator, narrate
@@ -64,13 +64,15 @@ def apply(
         plan, outcome = _apply_script(invocation, given, yes, accept, params, wanted, events)
     else:
         plan, outcome = _apply_plan(invocation, given, yes, accept, wanted, events)
-    if as_json:
-        print_json(outcome.model_dump(mode="json"))
-    else:
-        from console.cli.view_outcome import page
+    code = outcome_code(outcome)
+    with ending(code):
+        if as_json:
+            print_json(outcome.model_dump(mode="json"))
+        else:
+            from console.cli.view_outcome import page
 
-        show(page(outcome, plan, glyphs(), invocation.command("undo", outcome.op_id)))
-    return outcome_code(outcome)
+            show(page(outcome, plan, glyphs(), invocation.command("undo", outcome.op_id)))
+    return code
 
 
 def _apply_plan(

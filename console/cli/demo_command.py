@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from console.cli.apply_command import commit
-from console.cli.exits import DEVIATED, DONE, FAILED, ON_SPARK, REFUSED, outcome_code, told_codes
+from console.cli.exits import DEVIATED, DONE, FAILED, ON_SPARK, REFUSED, ending, outcome_code, told_codes
 from console.cli.inputs import read_script
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import Narrator, narrate
@@ -66,5 +66,7 @@ def _plan_and_apply(invocation: Invocation, session: Session, narrator: Narrator
     outcome = commit(invocation, session, narrator, plan, ())
     narrator.committed(outcome)
     narrator.pause()
-    show("", page(outcome, plan, glyphs(), invocation.command("undo", outcome.op_id)))
-    return outcome_code(outcome)
+    code = outcome_code(outcome)
+    with ending(code):
+        show("", page(outcome, plan, glyphs(), invocation.command("undo", outcome.op_id)))
+    return code

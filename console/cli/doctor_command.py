@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli.exits import DONE, FAILED, REFUSED, WITHOUT_SPARK, told_codes
+from console.cli.exits import DONE, FAILED, REFUSED, WITHOUT_SPARK, ending, told_codes
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import narrate
 from console.cli.streams import glyphs, print_json, show
@@ -43,11 +43,13 @@ def doctor(
     if with_spark or place:
         with narrate() as narrator:
             checks += check_session(lambda: invocation.connect(narrator.say), place)
-    if as_json:
-        print_json([asdict(check) for check in checks])
-    else:
-        show(_page(checks))
-    return FAILED if any(check.verdict == "fail" for check in checks) else DONE
+    code = FAILED if any(check.verdict == "fail" for check in checks) else DONE
+    with ending(code):
+        if as_json:
+            print_json([asdict(check) for check in checks])
+        else:
+            show(_page(checks))
+    return code
 
 
 def _page(checks: list[Check]) -> RenderableType:

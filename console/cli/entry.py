@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -31,12 +32,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # a name that the locale cannot spell must not stop anything
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    try:
-        code = run(arguments)
-    except (BrokenPipeError, PipeClosedError):
-        # Python must not try again at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = DONE
+    code = run(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            # Python would try again at exit, and end with a code of its own
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     sys.exit(code)
 
 
@@ -46,10 +48,9 @@ def run(arguments: Sequence[str] | None) -> int:
 
     try:
         result = cli.main(args=arguments, prog_name=PROGRAM, standalone_mode=False)
-        sys.stdout.flush()
         return result if isinstance(result, int) else DONE
-    except (BrokenPipeError, PipeClosedError):
-        raise
+    except PipeClosedError as closed:
+        return closed.code
     except ToldError as told:
         failed = told.failed
     except (Exception, KeyboardInterrupt) as error:
@@ -57,7 +58,8 @@ def run(arguments: Sequence[str] | None) -> int:
     if JSON in (sys.argv[1:] if arguments is None else arguments):
         from console.cli.streams import print_json
 
-        print_json(failed.document())
+        with contextlib.suppress(BrokenPipeError):
+            print_json(failed.document())
     return failed.code
 
 

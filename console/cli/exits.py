@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -100,4 +101,18 @@ class CrashError(Exception):
 
 
 class PipeClosedError(Exception):
-    """Who reads our output has seen enough (``… | head``). No OSError, which click would take for a failure."""
+    """Who reads our output has seen enough (``… | head``), which changes nothing of the exit code. No OSError, which
+    click would take for a failure."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@contextmanager
+def ending(code: int) -> Iterator[None]:
+    """What is printed last, when it is known that the program ends with ``code``."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise PipeClosedError(code) from error

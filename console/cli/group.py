@@ -28,7 +28,7 @@ from console.cli import (
     template_command,
     undo_command,
 )
-from console.cli.exits import MEANINGS, CrashError, PipeClosedError, told_codes
+from console.cli.exits import DONE, MEANINGS, CrashError, PipeClosedError, told_codes
 from console.cli.failures import ToldError
 from console.cli.inputs import pairs
 from console.cli.invocation import Invocation
@@ -54,8 +54,10 @@ class Commands(click.Group):
             raise
         except (EngineError, ToldError, CrashError, click.ClickException, click.exceptions.Exit, click.Abort):
             raise
+        except PipeClosedError:
+            raise
         except BrokenPipeError as error:
-            raise PipeClosedError from error
+            raise PipeClosedError(DONE) from error
         except Exception as error:
             invocation = ctx.find_object(Invocation)
             sentence = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from console.cli.completion import files
-from console.cli.exits import CHANGES, DONE, ON_SPARK, REFUSED, WITHOUT_SPARK, plan_code, told_codes
+from console.cli.exits import CHANGES, DONE, ON_SPARK, REFUSED, WITHOUT_SPARK, ending, plan_code, told_codes
 from console.cli.inputs import STDIN, Script, pairs, read_expectations, read_plan, read_script
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import Narrator, narrate
@@ -114,15 +114,17 @@ def plan(
                     session.keep()
         finally:
             session.close(keep=keep)
-    if as_json:
-        print_json(found.model_dump(mode="json"))
-    else:
-        print_plan(found)
-        if found.refused is None:
-            print_next(next_step(invocation, found, file, params, output))
-        elif output is not None:
-            print_next(f"Saved in {output}, to be read: it cannot be applied.")
-    return plan_code(found, check_policy=check_policy, detailed=detailed_exitcode)
+    code = plan_code(found, check_policy=check_policy, detailed=detailed_exitcode)
+    with ending(code):
+        if as_json:
+            print_json(found.model_dump(mode="json"))
+        else:
+            print_plan(found)
+            if found.refused is None:
+                print_next(next_step(invocation, found, file, params, output))
+            elif output is not None:
+                print_next(f"Saved in {output}, to be read: it cannot be applied.")
+    return code
 
 
 @dataclass(frozen=True)

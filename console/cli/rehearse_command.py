@@ -9,7 +9,7 @@ import click
 
 from console.cli.apply_command import attach
 from console.cli.completion import files
-from console.cli.exits import WRITING, rehearsal_code, told_codes
+from console.cli.exits import WRITING, ending, rehearsal_code, told_codes
 from console.cli.inputs import Given, pairs, read_expectations, read_plan_or_script, script_in
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.narrator import Narrator, narrate
@@ -60,13 +60,15 @@ def rehearse(
         if isinstance(given, Given)
         else _rehearse_plan(invocation, given, wanted, events)
     )
-    if as_json:
-        print_json(rehearsal.model_dump(mode="json"))
-    else:
-        from console.cli.view_outcome import rehearsal_page
+    code = rehearsal_code(rehearsal)
+    with ending(code):
+        if as_json:
+            print_json(rehearsal.model_dump(mode="json"))
+        else:
+            from console.cli.view_outcome import rehearsal_page
 
-        show(rehearsal_page(rehearsal, glyphs()))
-    return rehearsal_code(rehearsal)
+            show(rehearsal_page(rehearsal, glyphs()))
+    return code
 
 
 def _rehearse_plan(invocation: Invocation, plan: AnyPlan, wanted: OnClone, events: bool) -> Rehearsal:

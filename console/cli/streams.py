@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from typing import TYPE_CHECKING, Any
@@ -46,7 +47,11 @@ def show(*parts: RenderableType, error: bool = False) -> None:
         for part in parts:
             console.print(part, crop=False)
     # rich pads lines to the width; in a file or a mail that is noise
-    click.echo("\n".join(line.rstrip() for line in captured.get().split("\n")), nl=False, err=error)
+    text = "\n".join(line.rstrip() for line in captured.get().split("\n"))
+    if error:
+        _beside(text, nl=False)
+    else:
+        click.echo(text, nl=False)
 
 
 def tell(line: str, hint: str = "") -> None:
@@ -54,7 +59,13 @@ def tell(line: str, hint: str = "") -> None:
     from engine.model.secrets import redact
 
     for text in filter(None, (line, hint)):
-        click.echo(visible(redact(text)), err=True)
+        _beside(visible(redact(text)))
+
+
+def _beside(text: str, nl: bool = True) -> None:
+    # as of a narrator: a closed stderr ends no work, and changes no exit code
+    with contextlib.suppress(BrokenPipeError):
+        click.echo(text, nl=nl, err=True)
 
 
 def on_terminal() -> bool:

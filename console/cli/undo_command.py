@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from console.cli.apply_command import need_name, need_person
-from console.cli.exits import WRITING, outcome_code, told_codes
+from console.cli.exits import WRITING, ending, outcome_code, told_codes
 from console.cli.invocation import Invocation, with_invocation
 from console.cli.listening import Listening
 from console.cli.narrator import Narrator, narrate
@@ -56,13 +56,15 @@ def undo(invocation: Invocation, op_id: str, yes: bool, accept: tuple[str, ...],
             # who confirmed has read what would be lost
             accept = (*accept, LATER_COMMITS, RAISE_RETENTION)
         outcome = _undo(invocation, session, narrator, undo_plan, accept)
-    if as_json:
-        print_json(outcome.model_dump(mode="json"))
-    else:
-        from console.cli.view_outcome import undo_page
+    code = outcome_code(outcome)
+    with ending(code):
+        if as_json:
+            print_json(outcome.model_dump(mode="json"))
+        else:
+            from console.cli.view_outcome import undo_page
 
-        show(undo_page(undo_plan, outcome, glyphs()))
-    return outcome_code(outcome)
+            show(undo_page(undo_plan, outcome, glyphs()))
+    return code
 
 
 def _confirmed(answer: str) -> None:
