@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,12 +119,24 @@ def plan(
         if as_json:
             print_json(found.model_dump(mode="json"))
         else:
-            print_plan(found)
-            if found.refused is None:
-                print_next(next_step(invocation, found, file, params, output))
-            elif output is not None:
-                print_next(f"Saved in {output}, to be read: it cannot be applied.")
+            # apply has no option for what those two leave out
+            given = None if no_prune or no_checks else (*_each("--param", params), *_each("--expect", expected))
+            _print_with_next(invocation, found, file, given, output)
     return code
+
+
+def _print_with_next(
+    invocation: Invocation, found: AnyPlan, file: str, given: Sequence[str] | None, output: Path | None
+) -> None:
+    print_plan(found)
+    if found.refused is None:
+        print_next(next_step(invocation, found, file, given, output))
+    elif output is not None:
+        print_next(f"Saved in {output}, to be read: it cannot be applied.")
+
+
+def _each(option: str, values: Iterable[str]) -> list[str]:
+    return [word for value in values for word in (option, value)]
 
 
 @dataclass(frozen=True)
@@ -218,20 +230,21 @@ def print_next(step: str) -> None:
     click.echo(f"\n{visible(step)}")
 
 
-def next_step(invocation: Invocation, found: AnyPlan, file: str, params: tuple[str, ...], output: Path | None) -> str:
-    """What to type next. Codes to accept are part of the command; it does not begin with Next then."""
+def next_step(
+    invocation: Invocation, found: AnyPlan, file: str, given: Sequence[str] | None, output: Path | None
+) -> str:
+    """What to type next. Codes to accept are part of the command; it does not begin with Next then. ``given`` are the
+    options that plan the same again, None if none do."""
     from engine.commit.check_allowed import to_accept
 
     if not found.changes_something:
         return f"Nothing to apply: this {'merge' if found.kind == 'merge' else 'statement'} changes nothing."
-    codes = dict.fromkeys(one.code for one in to_accept(found))
-    accepted = [word for code in codes for word in ("--accept", code)]
+    accepted = _each("--accept", dict.fromkeys(one.code for one in to_accept(found)))
     next_ = "If it is meant all the same" if accepted else "Next"
     if output is not None:
         return f"{next_}: {invocation.command('apply', str(output), *accepted)}"
-    if file == STDIN:
+    if file == STDIN or given is None:
         return f"{next_}: save the plan with -o PLAN.json, and apply {' '.join(('that', *accepted))}."
-    given = [word for one in params for word in ("--param", one)]
     return f"{next_}: {invocation.command('apply', file, *given, *accepted)}"
 
 
