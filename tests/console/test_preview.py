@@ -409,3 +409,13 @@ async def test_the_key_of_a_row_is_in_sight_before_what_changes_and_stays_there(
         await operator.sees("wide_6")
         assert "10001" in operator.screen
         assert "wide_0" not in operator.screen
+
+
+def test_rows_that_are_matched_twice_have_no_check_mark() -> None:
+    plan = samples.a_plan()
+    conflicts = plan.find_touched_files.conflicts.model_copy(update={"true_count": 3})
+    found = plan.find_touched_files.model_copy(update={"conflicts": conflicts})
+    for one, sign in ((plan, UNICODE.ok), (plan.model_copy(update={"find_touched_files": found}), UNICODE.warning)):
+        lines = verdict(one, UNICODE, edited="")
+        (line,) = [line for line in lines if "matched" in line.body.plain and "row" in line.body.plain]
+        assert line.lead.plain.strip() == sign

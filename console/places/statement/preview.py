@@ -96,7 +96,8 @@ def _of_merge(plan: Plan, glyphs: Glyphs) -> Head:
         lines = [stopped]
     lines.append(line(*(mind if plan.decision.materialize else good), sentences.decision(plan.decision)))
     if plan.refused is None:
-        lines.append(line(*good, sentences.conflict(plan)))
+        twice = plan.find_touched_files.conflicts.true_count
+        lines.append(line(*(mind if twice else good), sentences.conflict(plan)))
     if plan.expectations and plan.refused is None:
         words = expectation_sentences.summary(plan.expectations)
         if any(expectation_sentences.is_bad(one) for one in plan.expectations):
