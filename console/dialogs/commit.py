@@ -74,7 +74,8 @@ class CommitDialog(WritingDialog["tuple[str, ...]"]):
         if self._codes or self._failing:
             yield Sentences((sentence(""), sentence("To be accepted first (tab goes there, space ticks):")))
         for index, code in enumerate(self._codes):
-            yield Sentences((self._warning(next(remark for remark in plan.warnings if remark.code == code)),))
+            # one tick is for all that is told with its code
+            yield Sentences(self._warning(one) for one in plan.warnings if one.code == code)
             yield Accept(name=code, id=f"accept-{index}")
         for index, one in enumerate(self._failing):
             yield Sentences(

@@ -11,6 +11,7 @@ from engine.commit.policy import Policy
 from engine.model.errors import EngineError, StalePlanError
 from engine.model.expectation import ExpectationResult
 from engine.model.operation import Operation
+from engine.model.plan import Remark
 from tests.console import samples
 from tests.console.drive import console
 from tests.console.fake_backend import FakeBackend
@@ -86,6 +87,18 @@ async def test_a_warning_has_to_be_accepted_before_it_can_be_committed(backend: 
         await operator.press("ctrl+y")
         await operator.sees("kept its promise")
         assert backend.called("apply")[0][1] == ("REWRITES_MOST_OF_TABLE",)
+
+
+async def test_one_tick_stands_below_all_that_it_accepts(backend: FakeBackend) -> None:
+    unknown = [
+        Remark(code="CHECK_FAILED", sentence=f"It is unknown whether it {what}.") for what in ("inserts", "updates")
+    ]
+    backend.plans = [samples.a_plan(warnings=tuple(unknown))]
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.press("c")
+        await operator.sees("Commit plan", "unknown whether it inserts.", "unknown whether it updates.")
+        assert operator.screen.count("not accepted yet") == 1
 
 
 async def test_progress_is_told_while_it_commits_even_from_another_place(backend: FakeBackend) -> None:
