@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.widgets import Input
 
-from console.places.tables.statistics_page import statistics_page
+from console.places.tables.statistics_page import ordering, statistics_page
 from console.places.tables.tables import TablesPlace, file_name
 from console.widgets.table_tree import TableTree
 from engine.model.browse import Column, TableRef
@@ -474,6 +474,42 @@ def test_numbers_are_bounded_by_value_and_what_some_files_do_not_say_is_unknown(
     page = statistics_page([uncounted, *files[1:]], detail)
     assert page.table is not None
     assert page.table.rows[0][3:5] == ("0", "")
+
+
+def test_what_is_no_number_is_the_greatest_one() -> None:
+    texts = ["NaN", "no number", "2", "Infinity", "10", "nan"]
+    ordered = ["2", "10", "Infinity", "NaN", "nan", "no number"]
+    assert sorted(texts, key=ordering("double")) == ordered
+    files = [
+        one.model_copy(update={"min_values": {"x": "NaN"}, "max_values": {"x": most}, "null_counts": {"x": 0}})
+        for one, most in zip(samples.some_files(2), ("NaN", "3"), strict=True)
+    ]
+    detail = samples.a_detail("sales.orders").model_copy(update={"columns": (Column(name="x", type="double"),)})
+    page = statistics_page(files, detail)
+    assert page.table is not None
+    assert page.table.rows[0][:3] == ("x", "NaN", "NaN")
+
+
+async def test_rows_of_a_table_without_versions_are_read_each_time(backend: FakeBackend) -> None:
+    backend.table_update = {"format": "parquet", "version": None, "num_files": None, "num_bytes": None}
+    async with console(backend, size=(160, 36)) as operator:
+        await operator.sees("orders_feed")
+        await operator.press(*ORDERS, "enter")
+        await operator.sees("bigint", "parquet, not Delta")
+        place = operator.app.screen
+        assert isinstance(place, TablesPlace)
+        place.action_view("rows")
+        await operator.sees("100 rows; there are more")
+        assert len(backend.called("table_rows")) == 1
+        place.action_view("columns")
+        await operator.sees("decimal(12,2)")
+        place.action_view("rows")
+        await operator.sees("100 rows; there are more")
+        await operator.until(lambda: len(backend.called("table_rows")) == 2)
+        await operator.until(lambda: not place.is_asking("view") and not place.is_asking("detail"))
+        place.look_for_changes()
+        await operator.until(lambda: len(backend.called("table_rows")) == 3)
+        await operator.sees("100 rows; there are more")
 
 
 async def test_statistics_and_a_sample_of_a_table_whose_files_are_listed_in_part_say_so(backend: FakeBackend) -> None:

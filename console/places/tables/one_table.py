@@ -88,6 +88,7 @@ class OneTable(Place):
 
     def look_for_changes(self) -> None:
         """Ask whether the table is as it was. What is shown, or asked, of it stays if it is."""
+        self._forget_rows_of_no_version()
         if self.is_asking("detail"):
             # that answer may be of before
             self._look_once_more = True
@@ -111,6 +112,11 @@ class OneTable(Place):
         self.detail, self._view_failed = None, False
         self._pages.clear()
         self._draw_name()
+
+    def _forget_rows_of_no_version(self) -> None:
+        """Nothing tells when rows of a table that is not Delta are old."""
+        if self.detail is not None and self.detail.version is None:
+            self._pages.pop("rows", None)
 
     @staticmethod
     def awaited(name: str) -> str:
@@ -202,6 +208,7 @@ class OneTable(Place):
         self.query_one("#predicate").display = view == "scan"
         if self.shown is None:
             return
+        self._forget_rows_of_no_version()
         known = self._pages.get(view)
         if known is not None:
             self._show(known)

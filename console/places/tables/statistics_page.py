@@ -84,9 +84,11 @@ def ordering(type_: str) -> Callable[[str], Any]:
 
     def by_value(text: str) -> tuple[int, Decimal]:
         try:
-            return (0, Decimal(text))
+            value = Decimal(text)
         except InvalidOperation:
-            return (1, Decimal(0))
+            return (2, Decimal(0))
+        # for Spark it is the greatest of all numbers, and Python compares it with none
+        return (1, Decimal(0)) if value.is_nan() else (0, value)
 
     return by_value if type_.lower().startswith(NUMBERS) else str
 
