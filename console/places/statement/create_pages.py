@@ -45,10 +45,10 @@ def _how(plan: CreatePlan) -> str:
 
 def table_page(plan: CreatePlan, glyphs: Glyphs) -> Page:
     if plan.refused is not None:
-        return Page((*refusal(plan.refused, glyphs), *_is_there(plan.before)), _parts_of(plan.before))
+        return Page((*refusal(plan.refused, glyphs), *_is_there(plan)), _parts_of(plan.before, plan))
     before, after = _parts(plan.before), _parts(plan.after)
     if plan.before is None or before == after:
-        return Page(_is_there(plan.before), _parts_of(plan.after))
+        return Page(_is_there(plan), _parts_of(plan.after, plan))
     rows: list[Row] = []
     for name in dict.fromkeys((*after, *before)):
         old, new = before.get(name, ""), after.get(name, "")
@@ -59,13 +59,20 @@ def table_page(plan: CreatePlan, glyphs: Glyphs) -> Page:
                 Table(columns, rows))  # fmt: skip
 
 
-def _is_there(before: TableState | None) -> Head:
-    return (sentence("There is no such table yet." if before is None else "The table stays as it is:"),)
+def _is_there(plan: CreatePlan) -> Head:
+    """What is said of the table above its parts, which are alike before and after where it has any before."""
+    if plan.before is None:
+        # a view, or a table that is not Delta, has the name: the refusal says which
+        return () if plan.in_catalog else (sentence("There is no such table yet."),)
+    stays = plan.effect != "replace"
+    return (
+        sentence("The table stays as it is:" if stays else "Beside its columns and rows the table stays as it is:"),
+    )
 
 
-def _parts_of(state: TableState | None) -> Table:
+def _parts_of(state: TableState | None, plan: CreatePlan) -> Table:
     rows: list[Row] = [(visible(name), visible(value)) for name, value in _parts(state).items()]
-    return Table([Column("part"), Column("value", fit="end")], rows, "There is no table.")
+    return Table([Column("part"), Column("value", fit="end")], rows, "" if plan.in_catalog else "There is no table.")
 
 
 def _parts(state: TableState | None) -> dict[str, str]:
