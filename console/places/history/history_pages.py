@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from console.places.statement.plan_pages import expectation_line
 from console.widgets.page import Column, Head, Page, Paragraph, Row, Table, sentence, signed
 from console.widgets.promise import promise_table
-from console.words import sentences, undo_sentences
+from console.words import expectation_sentences, sentences, undo_sentences
 from console.words.format import duration, local_time, parse_time, rounded, short_id
 from console.words.glyphs import Glyphs
 from console.words.visible import visible
@@ -109,7 +110,9 @@ def list_page(listed: Listed, outcomes: Mapping[str, Outcome], total: int, glyph
     ]
     searched = f"Nothing of the newest {total}" if total >= LIMIT else "Nothing"
     empty = f"{searched} matches the filter." if total else "Nothing was planned or committed yet."
-    return Page(table=Table(columns, rows, empty))
+    cut = f"The newest {LIMIT} operations alone: `history --limit` lists more."
+    head = (sentence(cut, "$foreground-muted"),) if total >= LIMIT else ()
+    return Page(head, Table(columns, rows, empty))
 
 
 def is_deviating(one: Operation | Group) -> bool:
@@ -146,9 +149,16 @@ def _operation_row(one: Operation, outcome: Outcome | None, glyphs: Glyphs, *, m
         _status(one, glyphs),
         "" if one.version is None else f"v{one.version}",
         sentences.one_line(one.error or "")
+        or _failing(outcome)
         or (sentences.changed_rows(outcome.metrics, glyphs) if outcome else sentences.rehearsed_as(one.rehearsed)),
         short_id(one.plan_id),
     )
+
+
+def _failing(outcome: Outcome | None) -> str:
+    """``1 of 3 expectations fails: rows_unique``, which the promise that was kept does not tell; "" if none does."""
+    results = outcome.expectations if outcome is not None else ()
+    return expectation_sentences.summary(results) if any(map(expectation_sentences.is_bad, results)) else ""
 
 
 def _group_row(group: Group, by: str, glyphs: Glyphs) -> Row:
@@ -185,6 +195,7 @@ def detail_page(detail: OperationDetail, glyphs: Glyphs, undo_key: str = "") -> 
         head.append(signed(glyphs.error, "$text-error", one.error))
     head += [_rehearsal_line(each, glyphs) for each in detail.rehearsals]
     if detail.outcome is not None:
+        head += [expectation_line(each, glyphs) for each in detail.outcome.expectations]
         head += [sentence(f"meanwhile: {commit}") for commit in detail.outcome.moved_by]
     if one.status == "applied" and plan is not None:
         head += _undo_lines(detail, plan, undo_key)
@@ -222,7 +233,9 @@ def _create_page(detail: OperationDetail, plan: CreatePlan, glyphs: Glyphs, undo
 
 def sql_page(detail: OperationDetail, _glyphs: Glyphs) -> Page:
     one = detail.operation
-    return Page((sentence(f"{one.kind} of {one.table}, plan {short_id(one.plan_id)}"),), sql=one.sql)
+    return Page(
+        (sentence(f"{sentences.kind(one.kind, one.sql)} of {one.table}, plan {short_id(one.plan_id)}"),), sql=one.sql
+    )
 
 
 def _status(operation: Operation, glyphs: Glyphs) -> str:

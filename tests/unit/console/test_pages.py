@@ -1,0 +1,63 @@
+"""Pages of the console that are pure functions: what they say of a plan and of the ledger."""
+
+from __future__ import annotations
+
+import pytest
+
+from console.places.history.history_pages import LIMIT, detail_page, list_page, sql_page
+from console.places.statement.create_pages import table_page
+from console.widgets.page import Page
+from console.words.glyphs import UNICODE
+from engine.model.expectation import ExpectationResult
+from engine.model.operation import Operation
+from engine.model.plan import Refused
+from engine.model.plans import OperationDetail
+from tests.engine.plans import make_create_plan, make_outcome, make_plan
+
+NO = Refused(condition="DELTA_NOT_A_DELTA_TABLE", message="t is a table of format parquet.", hint="")
+FAILS = ExpectationResult(
+    name="rows_unique", kind="unique", severity="error", status="fail", value="1", sentence="Two."
+)
+
+
+def an_operation(**changes: object) -> Operation:
+    given = {"op_id": "op", "plan_id": "plan", "kind": "merge", "table": "t", "sql": "MERGE", "status": "applied"}
+    return Operation(**given | {"started_at": "2026-11-20T12:05:02Z", "kept": True, "version": 8} | changes)  # type: ignore[arg-type]
+
+
+def text(page: Page) -> str:
+    rows = [] if page.table is None else [*page.table.rows, (page.table.empty,)]
+    return "\n".join([*(one.body.plain for one in page.head), *(" ".join(map(str, row)) for row in rows)])
+
+
+@pytest.mark.parametrize("in_catalog", [True, False])
+def test_what_is_not_delta_is_a_table_all_the_same(in_catalog: bool) -> None:
+    plan = make_create_plan(before=None, in_catalog=in_catalog, refused=NO, effect="refused")
+    shown = text(table_page(plan, UNICODE))
+    assert ("There is no" in shown) is not in_catalog
+
+
+def test_a_table_that_is_replaced_does_not_stay_as_it_is() -> None:
+    plan = make_create_plan()
+    replaced = plan.model_copy(update={"effect": "replace", "before": plan.after})
+    assert text(table_page(replaced, UNICODE)).startswith("Beside its columns and rows the table stays as it is:")
+    stays = replaced.model_copy(update={"effect": "nothing"})
+    assert text(table_page(stays, UNICODE)).startswith("The table stays as it is:")
+
+
+def test_the_history_says_what_an_expectation_came_to() -> None:
+    one, outcome = an_operation(), make_outcome("op").model_copy(update={"expectations": (FAILS,)})
+    detail = OperationDetail(operation=one, plan=make_plan(), outcome=outcome)
+    assert "rows_unique fails (error): Two." in text(detail_page(detail, UNICODE))
+    assert "1 of 1 expectation fails: rows_unique" in text(list_page([one], {"op": outcome}, 1, UNICODE))
+
+
+def test_a_list_that_is_cut_says_so() -> None:
+    assert "The newest 500 operations alone" in text(list_page([an_operation()], {}, LIMIT, UNICODE))
+    assert "alone" not in text(list_page([an_operation()], {}, LIMIT - 1, UNICODE))
+
+
+def test_an_operation_has_one_word() -> None:
+    one = an_operation(kind="create_table", sql="CREATE TABLE t SHALLOW CLONE s")
+    detail = OperationDetail(operation=one, plan=None, outcome=None)
+    assert text(sql_page(detail, UNICODE)).startswith("clone of t, plan ")
