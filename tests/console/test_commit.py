@@ -223,6 +223,15 @@ async def test_a_stale_plan_is_refused_with_what_collides(backend: FakeBackend) 
         await operator.sees("[STALE_PLAN] v42 removed part-00031", "Nothing was committed; r plans again.")
 
 
+async def test_a_plan_that_was_taken_back_is_not_said_to_be_uncommitted(backend: FakeBackend) -> None:
+    backend.errors["apply"] = StalePlanError("PLAN_UNDONE", "The plan was committed and taken back.", "")
+    async with console(backend) as operator:
+        await operator.plan(MERGE_SQL)
+        await operator.commit()
+        await operator.sees("[PLAN_UNDONE]", "r plans again.")
+        assert "Nothing was committed" not in operator.screen
+
+
 async def test_a_commit_that_fails_says_why_and_keeps_the_plan(backend: FakeBackend) -> None:
     backend.errors["apply"] = EngineError("DELTA_CONCURRENT_APPEND", "somebody was faster", "Try again.")
     async with console(backend) as operator:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from engine.model.plans import AnyPlan
 
 
+PLAN_UNDONE = "PLAN_UNDONE"
+"""The error of a plan that was committed, and taken back since."""
 NOT_COMMITTED = ("cancelled", "failed", "not_committed")
 
 
@@ -107,6 +109,8 @@ def outcome_head(plan: AnyPlan, outcome: Outcome, glyphs: Glyphs, gone: str = ""
 def _what_now(failure: Failure, settled: Operation | None, wrote: bool) -> str:
     if settled is not None and settled.status == "lost":
         return "Its rows are not in the table. {merge.replan} plans again."
+    if failure.condition == PLAN_UNDONE:
+        return "{merge.replan} plans again."
     if failure.stale:
         return "The table or the source moved since the plan. Nothing was committed; {merge.replan} plans again."
     if settled is not None and settled.status == "applied":
