@@ -36,7 +36,7 @@ def page(outcome: Outcome, plan: AnyPlan, glyphs: Glyphs, undo: str) -> Renderab
     """The outcome of applying ``plan``. ``undo`` is the command that takes it back."""
     if outcome.version is None and outcome.kept and not outcome.already_applied:
         if plan.kind == "create_table" and plan.changes_something:
-            return Text(f"{glyphs.ok} {visible(plan.target.name)} is in the catalog; nothing was committed.")
+            return Text(f"{glyphs.ok} {sentences.nothing_committed(plan)}.")
         return Text("Nothing to commit: the plan changes nothing.")
     parts = expected(outcome, glyphs)
     parts += [verdict(outcome, sentences.outcome(outcome, plan, glyphs.dot), glyphs)]

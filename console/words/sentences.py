@@ -220,6 +220,8 @@ def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
 
     if result.already_applied and result.version is None:
         return "was applied already: nothing changed now"
+    if result.version is None and result.kept:
+        return nothing_committed(plan)
     kept = "kept its promise" if result.kept else deviated(result.deviations)
     if result.already_applied:
         text = f"was committed already, as v{number(result.version)}: nothing changed now"
@@ -232,6 +234,13 @@ def outcome(result: Outcome, plan: AnyPlan, dot: str = "·") -> str:
         duration(result.duration_ms),
     ]
     return f" {dot} ".join(parts)
+
+
+def nothing_committed(plan: AnyPlan) -> str:
+    """What applying a plan did that made no version."""
+    if plan.kind == "create_table" and plan.changes_something:
+        return f"{visible(plan.target.name)} is in the catalog; nothing was committed"
+    return "nothing to commit: it changes nothing"
 
 
 def rehearsal(result: Rehearsal) -> str:

@@ -203,7 +203,8 @@ class StatementPlace(StepsPlace):
         if self.operation is not None:
             return self._busy(self.operation, "now; wait for it, or {merge.cancel} cancels it.")
         if self.committed is not None:
-            return f"This plan is committed already, as v{self.committed.version}."
+            at = self.committed.version
+            return f"This plan is committed already, as v{at}." if at is not None else "This plan is applied already."
         if self.console_app.status.spark == "lost":
             return f"Spark is lost: {self.console_app.spark_again()}. The plan is kept."
         return sentences.why_not_committable(plan)
