@@ -188,7 +188,7 @@ def _history(home: Path) -> Iterator[Found]:
     if abandoned:
         yield (
             "warn",
-            f"{count(len(abandoned), 'merge')} of a program that is gone: {abandoned[0].op_id} for one",
+            f"{count(len(abandoned), 'operation')} of a program that is gone: {abandoned[0].op_id} for one",
             "What became of them is found out when the Spark that they ran on is next connected.",
         )
 

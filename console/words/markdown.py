@@ -11,7 +11,7 @@ from console.words import change_rows, expectation_sentences, sentences, undo_se
 from console.words.create_sentences import DOES, changes, committing, headline, rows_written
 from console.words.format import count, number, short_id, size, to_the_second
 from console.words.glyphs import UNICODE
-from console.words.plan_rows import MAX_FILES, MAX_SAMPLES, estimated, sample_text
+from console.words.plan_rows import MAX_FILES, MAX_SAMPLES, estimated, pairs, sample_text
 from console.words.visible import visible
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _policy_lines(plan: AnyPlan) -> list[str]:
 
 def _conflicts(plan: Plan) -> Iterator[str]:
     for key in plan.find_touched_files.conflicts.keys[:MAX_SAMPLES]:
-        text = ", ".join(f"{name}={value}" for name, value in key.key.items())
+        text = pairs(key.key)
         yield f"  - {code(text)} is matched by {count(key.source_rows, 'source row')}"
 
 

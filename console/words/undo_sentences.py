@@ -126,7 +126,8 @@ def page(undo_plan: UndoPlan) -> list[str]:
         stay = f"its files stay in {visible(undo_plan.path)}" if undo_plan.files_stay else "its own files are deleted"
         return [f"{table} goes, which this operation made and nobody committed to since; {stay}"]
     promise = undo_plan.promise
-    rows = f"{number(undo_plan.rows_now)} rows now, {number(undo_plan.rows_after)} afterwards"
+    now = "row" if undo_plan.rows_now == 1 else "rows"
+    rows = f"{number(undo_plan.rows_now)} {now} now, {number(undo_plan.rows_after)} afterwards"
     restored, removed = promise["numRestoredFiles"], promise["numRemovedFiles"]
     back = f"{count(restored, 'file')} {'comes' if restored == 1 else 'come'}"
     gone = f"{count(removed, 'file')} {'goes' if removed == 1 else 'go'}"

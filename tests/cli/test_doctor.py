@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from engine.ledger.history import History
 from engine.model.errors import UnreachableError
 from tests.cli.running import Shell
+from tests.engine.plans import make_create_plan
 
 
 def by_name(document: list[dict[str, str]]) -> dict[str, dict[str, str]]:
@@ -44,6 +46,14 @@ def test_home_open_to_others(shell: Shell) -> None:
     ran = shell("doctor", "--json")
     assert ran.code == 0
     assert by_name(ran.json)["home"]["verdict"] == "warn"
+
+
+def test_what_a_program_that_is_gone_left_is_an_operation(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell.home.mkdir(mode=0o700)
+    History(shell.home / "history.duckdb").begin(make_create_plan())
+    monkeypatch.setattr("engine.processes.is_running", lambda *_: False)
+    found = [one["found"] for one in shell("doctor", "--json").json if one["name"] == "history"]
+    assert found[-1].startswith("1 operation of a program that is gone: ")
 
 
 def test_home_is_a_file(shell: Shell, tmp_path: Path) -> None:

@@ -89,6 +89,15 @@ def test_many_files_and_long_paths(shell: Shell, tmp_path: Path, monkeypatch: py
         assert max(len(line) for line in ran.out.splitlines() if not line.startswith(("Next", "/"))) <= int(columns)
 
 
+def test_a_null_in_a_key_is_one_in_markdown(shell: Shell, tmp_path: Path) -> None:
+    conflicts = Conflicts(count=2, true_count=1, keys=(ConflictKey(key={"k": None, "l": "1"}, source_rows=2),))
+    plan = make_plan(
+        refused=Refused(condition="DELTA_MULTIPLE", message="Several rows match.", hint=""),
+        find_touched_files=TouchedFiles(join_type="inner", matched_predicate=None, conflicts=conflicts),
+    )
+    assert "`k=NULL, l=1` is matched by 2 source rows" in shell("show", saved(tmp_path, plan), "--markdown").out
+
+
 def test_refused_plan(shell: Shell, tmp_path: Path) -> None:
     keys = tuple(ConflictKey(key={"k": str(n)}, source_rows=2) for n in range(2))
     plan = make_plan(

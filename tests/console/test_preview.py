@@ -411,6 +411,12 @@ async def test_the_key_of_a_row_is_in_sight_before_what_changes_and_stays_there(
         assert "wide_0" not in operator.screen
 
 
+def test_a_plan_that_is_refused_rewrites_no_file() -> None:
+    plan = samples.a_plan(refused=samples.a_refused_plan().refused)
+    assert plan.changed_files
+    assert "0 rewritten" in files_page(plan, UNICODE).head[0].body.plain
+
+
 def test_rows_that_are_matched_twice_have_no_check_mark() -> None:
     plan = samples.a_plan()
     conflicts = plan.find_touched_files.conflicts.model_copy(update={"true_count": 3})

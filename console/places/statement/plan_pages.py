@@ -297,7 +297,8 @@ def _file_bar(plan: Plan, glyphs: Glyphs) -> Content:
     """All files of the target on one line: rewritten, only read, skipped."""
     total = plan.scan.files_before
     whole = max(total, 1)
-    rewritten = len(plan.changed_files)
+    # what is refused rewrites nothing
+    rewritten = len(plan.changed_files) if plan.refused is None else 0
     verb = "marked" if plan.write.deletion_vectors else "rewritten"
     read = max(plan.scan.files_after - rewritten, 0)
     width = min(total, BAR_WIDTH)

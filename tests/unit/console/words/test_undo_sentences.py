@@ -49,6 +49,10 @@ def undo_plan(**changes: Any) -> UndoPlan:
     return UndoPlan(**given | changes)
 
 
+def test_one_row_is_no_rows() -> None:
+    assert words.page(undo_plan(rows_now=1, rows_after=0))[0].endswith(": 1 row now, 0 afterwards")
+
+
 def test_a_merge_is_taken_back_by_a_restore() -> None:
     name = "spark_catalog.demo.orders"
     assert words.undo(make_plan()) == f"RESTORE TABLE {name} TO VERSION AS OF 7"
