@@ -74,7 +74,7 @@ class PickDialog(Dialog[str]):
         self._shown: Sequence[Choice] = ()
         self._moved = False
         self._came_at: float | None = None
-        """When another choice came under the cursor than the one that was there."""
+        """When another choice came under the cursor than the one that was there, or none was."""
 
     def title_text(self) -> str:
         return visible(self._title)
@@ -109,7 +109,7 @@ class PickDialog(Dialog[str]):
             keys = [choice.key for choice in self._shown]
             if self._moved and before is not None and before.key in keys:
                 self.query_one("#choices", OptionList).highlighted = keys.index(before.key)
-            elif before is not None and before != self._chosen:
+            elif before != self._chosen:
                 self._came_at = self.console_app.clock()
 
     @property

@@ -17,6 +17,7 @@ from textual.widgets import Static
 from console.dialogs.commit import CommitDialog
 from console.dialogs.confirm import ConfirmDialog
 from console.dialogs.dialog import Dialog
+from console.dialogs.pick import Choice, PickDialog
 from console.places.create.create import CreatePlace
 from console.places.history.history import HistoryPlace
 from console.places.session import SessionPlace
@@ -457,3 +458,20 @@ async def test_no_text_is_replaced_below_a_dialog(backend: FakeBackend) -> None:
         await operator.sees("The answer came while a dialog was open")
         assert operator.merge.editor.text == MERGE_SQL
         assert isinstance(operator.app.screen, CommitDialog)
+
+
+async def test_a_choice_that_nobody_saw_is_not_taken(backend: FakeBackend) -> None:
+    taken: list[str | None] = []
+    async with console(backend) as operator:
+        clock = operator.app.clock
+        assert isinstance(clock, Clock)
+        dialog = PickDialog("Table", "Which?", (), awaits="Listing the tables…")
+        operator.app.push_screen(dialog, taken.append)
+        await operator.sees("Listing the tables…")
+        clock.stands = True
+        dialog.add([Choice("a", "first")])
+        await operator.press("enter")
+        assert not taken
+        clock.seconds += 1
+        await operator.press("enter")
+        await operator.until(lambda: taken == ["a"])
