@@ -590,3 +590,16 @@ async def test_an_operation_that_cannot_be_read_leaves_the_plots(
         # another view is of the operation again
         await operator.press("left_square_bracket")
         await operator.misses("The newest 2 merges of those listed")
+
+
+async def test_an_operation_that_is_too_old_to_be_listed_is_told(backend: FakeBackend) -> None:
+    one = backend.ledger[0]
+    backend.ledger = [one.model_copy(update={"op_id": f"op{at}"}) for at in range(500)]
+    async with console(backend, size=(120, 36)) as operator:
+        await operator.press("3")
+        await operator.sees("The newest 500 operations alone")
+        place = operator.app.screen
+        assert isinstance(place, HistoryPlace)
+        place.show_operation("older")
+        place.action_reload()
+        await operator.sees("Operation older is not one of the newest 500")

@@ -136,6 +136,9 @@ class HistoryPlace(Undoing):
         before = self._at
         self.operations, self._outcomes = ledger
         self._list(before)
+        if self._wanted and len(self.operations) >= LIMIT:
+            self.notify(f"Operation {self._wanted} is not one of the newest {LIMIT}, which are listed.")
+            self._wanted = ""
         if self.focused is None:
             self.list_view.focus_page()
 
