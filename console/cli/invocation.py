@@ -96,11 +96,13 @@ class Invocation:
 
     def _recover(self, session: Session, say: Callable[[str], None]) -> None:
         from engine.model.errors import EngineError
+        from engine.model.secrets import redact
         from engine.recovery.recover import recover, sentence
 
         try:
             for one in recover(session, self.history(), say):
-                tell(sentence(one))
+                # as all that is told of this session: between events a line of its own is none
+                say(redact(sentence(one)))
         except EngineError as error:
             # what was asked for may need no ledger, and what does will say the same
             say(f"the history was not looked at: {error}")
