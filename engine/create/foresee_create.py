@@ -204,7 +204,7 @@ def check_column_mapping_mode(around: Situation, provided: Provided) -> Iterator
     before = next((mode for mode in modes if mode != after), None)
     if before is not None:
         yield refusal(
-            "DELTA_UNSUPPORTED_MODE_MODE_CHANGE",
+            "DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE",
             f"A clone cannot change {MODE} from {before!r} to {after!r}.",
             f"Leave {MODE} out, and clone into a new table.",
         )

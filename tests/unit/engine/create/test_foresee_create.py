@@ -230,6 +230,22 @@ def test_what_lies_at_the_location_already(sql: str, around: Situation, conditio
     assert foreseen(sql, around, provided) == condition
 
 
+@pytest.mark.parametrize(
+    ("source", "mode", "condition"),
+    [
+        (None, "name", "DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE"),
+        ("name", None, "DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE"),
+        ("name", "name", None),
+        (None, "none", None),
+    ],
+)
+def test_a_clone_has_the_column_mapping_of_its_source(
+    source: str | None, mode: str | None, condition: str | None
+) -> None:
+    configuration = {"delta.columnMapping.mode": mode} if mode else {}
+    assert foreseen(CLONE, NOTHING, replace(PROVIDED, configuration=configuration, source_mapping=source)) == condition
+
+
 def test_a_log_that_a_failed_create_left_is_told() -> None:
     found = foresee_create(parse_create(CREATE), LEFT_OVER, PROVIDED)
     assert found is not None
