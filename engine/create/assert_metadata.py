@@ -11,7 +11,7 @@ from engine.spark.confs import is_on
 from engine.sql.parse_create import ParsedCreate
 from engine.table.column_rules import CDC_COLUMNS, GEOSPATIAL, INVALID_CHARACTERS, UNSUPPORTED_TYPES
 from engine.table.mapping_mode import mode_of
-from engine.table.table_features import named_features
+from engine.table.table_features import feeds_changes, named_features
 
 
 def assert_metadata(create: ParsedCreate, around: Situation, provided: Provided) -> Iterator[Refused]:
@@ -28,7 +28,7 @@ def assert_metadata(create: ParsedCreate, around: Situation, provided: Provided)
     yield from _validate_generated_columns(provided)
     yield from _find_unsupported_data_types(around, provided)
     reserved = next((column.name for column in provided.columns if column.name.lower() in CDC_COLUMNS), None)
-    if reserved is not None and is_on(properties, "delta.enableChangeDataFeed", "false"):
+    if reserved is not None and feeds_changes(properties):
         yield refusal(
             "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS",
             f"The change data feed needs the name {reserved} for itself.",

@@ -20,6 +20,7 @@ from engine.spark.spark_errors import raise_if_all_ends
 from engine.table.delta_log import list_files
 from engine.table.log_file import LogFile
 from engine.table.logged_schema import LoggedColumn, logged_schema, logical_names
+from engine.table.table_features import feeds_changes
 from engine.table.version_times import detail_with_time
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class DescribedTarget:
         vectors = is_on(properties, "delta.enableDeletionVectors", "false")
         return TableTraits(
             deletion_vectors=vectors and "deletionVectors" in self.features,
-            change_data_feed=is_on(properties, "delta.enableChangeDataFeed", "false"),
+            change_data_feed=feeds_changes(properties),
             partitioned=bool(self.partition_columns),
         )
 

@@ -19,6 +19,9 @@ IGNORE_DEFAULTS = "delta.ignoreProtocolDefaults"
 PROTOCOL_KEYS = ("delta.minReaderVersion", "delta.minWriterVersion", IGNORE_DEFAULTS)
 # the versions from which a protocol names its features
 READER_FEATURES, WRITER_FEATURES = 3, 7
+FEED = "delta.enableChangeDataFeed"
+OLD_FEED = "delta.enableChangeDataCapture"
+"""The only property of Delta with an older name (alternateConfs)."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,6 @@ BY_LOWER_NAME = {name.lower(): name for name in FEATURES}
 # properties that enable a feature by being true
 BY_PROPERTY = {
     "delta.appendOnly": "appendOnly",
-    "delta.enableChangeDataFeed": "changeDataFeed",
     "delta.enableDeletionVectors": "deletionVectors",
     "delta.enableRowTracking": "rowTracking",
     "delta.enableIcebergCompatV1": "icebergCompatV1",
@@ -192,6 +194,7 @@ def enabled_by_metadata(
     that the table has."""
     features = {name for key, name in BY_PROPERTY.items() if is_on(configuration, key, "false")}
     needed = {
+        "changeDataFeed": feeds_changes(configuration),
         "invariants": nested_not_null or any(not column.nullable for column in columns),
         "checkConstraints": any(key.lower().startswith("delta.constraints.") for key in configuration),
         "generatedColumns": any(column.generated_as for column in columns),
@@ -207,6 +210,11 @@ def enabled_by_metadata(
     return frozenset(
         name for name in features if supported.isdisjoint({f"{name}{PREVIEW}", name.removesuffix(PREVIEW)} - {name})
     )
+
+
+def feeds_changes(properties: Mapping[str, str | None]) -> bool:
+    """Whether a table with these properties has a change data feed: the older name counts where the other is not."""
+    return is_on(properties, FEED if properties.get(FEED) is not None else OLD_FEED, "false")
 
 
 def is_protocol_property(key: str) -> bool:

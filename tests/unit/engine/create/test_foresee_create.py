@@ -268,6 +268,11 @@ ODD_NAME = StateColumn(name="a b", type="int")
             {"delta.enableChangeDataFeed": "true"},
             "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS",
         ),
+        (
+            (StateColumn(name="_change_type", type="string"),),
+            {"delta.enableChangeDataCapture": "true"},
+            "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS",
+        ),
         ((StateColumn(name="_change_type", type="string"),), {}, None),
         (
             (StateColumn(name="a", type="int", default="1"),),

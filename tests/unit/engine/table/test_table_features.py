@@ -11,6 +11,7 @@ from engine.table.table_features import (
     BY_PROPERTY,
     FEATURES,
     Protocol,
+    feeds_changes,
     implied_by,
     implied_by_versions,
     is_protocol_property,
@@ -32,6 +33,23 @@ def new(*columns: StateColumn, **given: str) -> Protocol:
 
 def test_a_plain_table_has_deltas_oldest_default() -> None:
     assert new() == Protocol(1, 2, LEGACY_2)
+
+
+@pytest.mark.parametrize(
+    ("properties", "fed"),
+    [
+        ({"delta.enableChangeDataFeed": "true"}, True),
+        ({"delta.enableChangeDataCapture": "true"}, True),
+        ({"delta.enableChangeDataCapture": "true", "delta.enableChangeDataFeed": "false"}, False),
+        ({"delta.enableChangeDataCapture": "false", "delta.enableChangeDataFeed": "true"}, True),
+        ({}, False),
+    ],
+)
+def test_the_older_name_of_the_change_data_feed_counts_where_the_other_is_not(
+    properties: dict[str, str], fed: bool
+) -> None:
+    assert feeds_changes(properties) is fed
+    assert ("changeDataFeed" in protocol_for_new_table((ID,), properties, {}).features) is fed
 
 
 def test_without_the_protocols_defaults_it_supports_nothing() -> None:
